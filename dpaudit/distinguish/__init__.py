@@ -1,0 +1,1 @@
+"""From outputs to a finite, ordered set of events."""

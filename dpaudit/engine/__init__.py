@@ -1,0 +1,1 @@
+"""Plan, run, store: audits in parallel, with results that survive a kill."""

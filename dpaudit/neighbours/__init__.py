@@ -1,0 +1,1 @@
+"""Where pairs of neighbouring samples come from."""

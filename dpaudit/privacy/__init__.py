@@ -1,0 +1,1 @@
+"""From events to epsilon: bounds, the black-box audit, and exact laws."""

@@ -1,0 +1,201 @@
+"""What an audit learned: frozen findings that turn into JSON and back into tables.
+
+Every finding says its verdict, its numbers with their grade of evidence, its witness, the seed and the versions. JSON
+has no infinity and no NaN: infinity is written as the string "inf", and NaN is refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dpaudit.errors import ToolFault
+
+if TYPE_CHECKING:
+    from dpaudit.contract import Pair
+    from dpaudit.privacy.exact import LossProfiles
+
+__all__ = ["SCHEMA_VERSION", "LawFinding", "PrivacyFinding", "UtilityFinding", "Witness", "jsonable", "number", "versions"]
+
+SCHEMA_VERSION = 1
+
+
+def jsonable(value: Any) -> Any:
+    """Return `value` as JSON-safe data: dataclasses become dictionaries, arrays lists, infinity the string "inf"."""
+    if isinstance(value, enum.Enum):
+        return value.value
+    if value is None or isinstance(value, bool | str | int):
+        return value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: jsonable(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(k): jsonable(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [jsonable(v) for v in value]
+    if hasattr(value, "tolist"):
+        return jsonable(value.tolist())
+    if isinstance(value, float):
+        if math.isnan(value):
+            raise ToolFault("a result is NaN; nothing that dpaudit reports may be")
+        return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+    return repr(value)
+
+
+def number(value: float | str) -> float:
+    """Return a number read from JSON: the inverse of what `jsonable` does to infinities."""
+    return float(value)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a result depends on."""
+    import platform
+    from importlib.metadata import version
+
+    found = {name: version(name) for name in ("dpaudit", "numpy", "scipy")}
+    return {"python": platform.python_version(), **found}
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The strongest event found, with everything it takes to check it.
+
+    Parameters
+    ----------
+    pair : int
+        Index of the pair in the list that was audited.
+    origin : str
+        How the pair was made.
+    data, neighbour : str
+        The two inputs in words.
+    direction : {"forward", "backward"}
+        "forward" compares Pr[M(data) in event] with exp(epsilon) Pr[M(neighbour) in event]; "backward" swaps them.
+    event : str
+        The event in words.
+    hits, trials : int
+        Runs in the event and runs made on the side where the event is likelier, in the confirmation part.
+    neighbour_hits, neighbour_trials : int
+        The same on the other side.
+    """
+
+    pair: int
+    origin: str
+    data: str
+    neighbour: str
+    direction: str
+    event: str
+    hits: int
+    trials: int
+    neighbour_hits: int
+    neighbour_trials: int
+
+
+@dataclass(frozen=True)
+class PrivacyFinding:
+    """What a black-box audit learned about a claim of (epsilon, delta)-differential privacy.
+
+    `epsilon_lower` is a lower confidence bound on epsilon at the claim's delta, at level `confidence` over everything
+    that the audit tried; `detectable_epsilon` the least true epsilon, for an event as likely as the witness's, that
+    this budget would have convicted with probability 0.95.
+    """
+
+    verdict: str
+    epsilon: float
+    delta: float
+    epsilon_lower: float
+    detectable_epsilon: float
+    confidence: float
+    trials: int
+    selection_trials: int
+    confirmation_trials: int
+    pairs: int
+    events: int
+    witness: Witness
+    bound: str
+    distinguisher: str
+    relation: str | None
+    seed: int
+    claim_id: str = ""
+    warnings: tuple[str, ...] = ()
+    grade: str = "statistical"
+    kind: str = "privacy"
+    versions: Mapping[str, str] = field(default_factory=versions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as JSON-safe data that validates against schema/finding.json."""
+        return {"schema_version": SCHEMA_VERSION, **jsonable(self)}
+
+
+@dataclass(frozen=True)
+class LawFinding:
+    """What enumeration of exact output laws learned about a claim of privacy.
+
+    `epsilon` is the exact worst case over the pairs covered, to within `error`; `curve` the worst-case delta at some
+    epsilons, and the method `delta` at any.
+    """
+
+    verdict: str
+    epsilon: float
+    error: float
+    claimed_epsilon: float | None
+    claimed_delta: float
+    delta_at_claim: float
+    worst_pair: Pair
+    worst_atom: str
+    pairs: int
+    samples: int
+    laws: int
+    n: int | None
+    relation: str
+    grade: str
+    curve: tuple[tuple[float, float], ...]
+    profiles: LossProfiles = field(repr=False, compare=False)
+    claim_id: str = ""
+    kind: str = "exact"
+    versions: Mapping[str, str] = field(default_factory=versions)
+
+    def delta(self, epsilon: float) -> float:
+        """Return the worst hockey-stick divergence max over pairs of sum over atoms of (P - exp(epsilon) Q)_+."""
+        return self.profiles.delta(epsilon)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as JSON-safe data that validates against schema/finding.json."""
+        shown = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in ("profiles", "worst_pair")}
+        pair = {"data": repr(self.worst_pair.data), "neighbour": repr(self.worst_pair.neighbour),
+                "origin": self.worst_pair.origin}
+        return {"schema_version": SCHEMA_VERSION, **jsonable(shown), "worst_pair": pair}
+
+
+@dataclass(frozen=True)
+class UtilityFinding:
+    """What an audit learned about a claim Pr[error > alpha] <= beta.
+
+    `failure_lower` and `failure_upper` enclose the failure rate with probability `confidence`; the verdict is "holds"
+    if the upper end is at most beta, "violation" if the lower end exceeds it, else "undecided".
+    """
+
+    verdict: str
+    failure_rate: float
+    failure_lower: float
+    failure_upper: float
+    failures: int
+    trials: int
+    alpha: float
+    beta: float
+    n: int
+    setting: str
+    concept: str
+    distribution: str
+    confidence: float
+    seed: int
+    claim_id: str = ""
+    grade: str = "statistical"
+    kind: str = "utility"
+    versions: Mapping[str, str] = field(default_factory=versions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as JSON-safe data that validates against schema/finding.json."""
+        return {"schema_version": SCHEMA_VERSION, **jsonable(self)}

@@ -1,0 +1,1 @@
+"""Error rates of learners against the theorems."""

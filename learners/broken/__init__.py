@@ -1,0 +1,1 @@
+"""Positive controls: learners with one known leak each; an audit must convict them."""

@@ -1,0 +1,1 @@
+"""Concept classes: evaluate, enumerate, decode."""

@@ -1,0 +1,114 @@
+"""Finite domains: an interval of integers, the Boolean cube, and the grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import Distribution, Hypothesis, InputError
+from learners.parameters import check_integer
+from learners.samples import Sample
+
+__all__ = ["ENUMERABLE", "Cube", "Grid", "Interval"]
+
+ENUMERABLE = 2**22
+"""The largest domain whose points are listed; larger ones must be handled implicitly."""
+
+
+class _Box:
+    """The integer box {0 .. side}^dimension; subclasses give `side` and `dimension` their names."""
+
+    def _shape(self) -> tuple[int, int]:
+        raise AssertionError("a domain says its side and its dimension")
+
+    @property
+    def size(self) -> int:
+        """How many points there are."""
+        side, dimension = self._shape()
+        return (side + 1) ** dimension
+
+    def points(self) -> NDArray[np.int64]:
+        """Return all points (size, dimension) in lexicographic order."""
+        side, dimension = self._shape()
+        if self.size > ENUMERABLE:
+            raise InputError(f"{self} has {self.size} points, more than the {ENUMERABLE} that can be listed")
+        axes = np.meshgrid(*[np.arange(side + 1)] * dimension, indexing="ij")
+        return np.stack(axes, axis=-1).reshape(-1, dimension)
+
+    def contains(self, points: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say for each row of `points` whether it is a point of the domain."""
+        side, dimension = self._shape()
+        if points.ndim != 2 or points.shape[1] != dimension:
+            raise InputError(f"points of {self} have {dimension} coordinate(s); got an array of shape {points.shape}")
+        return np.asarray(((points >= 0) & (points <= side)).all(axis=1), dtype=np.bool_)
+
+    def landmarks(self) -> NDArray[Any]:
+        """Return the corners 0 and `side`, the middle, and the neighbours of each along one axis, without repeats."""
+        side, dimension = self._shape()
+        levels = sorted({0, side, side // 2, (side + 1) // 2})
+        rows = [[level] * dimension for level in levels]
+        rows += [[1] + [0] * (dimension - 1), [side - 1] + [side] * (dimension - 1)]
+        rows += [[side] * (dimension // 2) + [0] * (dimension - dimension // 2)]
+        dtype = np.int64 if side < 2**63 else object
+        return np.array(sorted({tuple(row) for row in rows}), dtype=dtype)
+
+    def sample(self, points: Any, labels: Any, counts: Any = None, public: Any = None) -> Sample:
+        """Return the labelled multiset over this domain."""
+        return Sample.of(points, labels, counts, public, domain=self)
+
+    def empty_sample(self) -> Sample:
+        """Return the sample without examples."""
+        return Sample.empty(self)
+
+    def draw(self, concept: Hypothesis, distribution: Distribution, n: int, rng: np.random.Generator) -> Sample:
+        """Draw n labelled examples; see `learners.samples.Sample.draw`."""
+        return Sample.draw(concept, distribution, n, rng, domain=self)
+
+
+@dataclass(frozen=True)
+class Interval(_Box):
+    """The integers 0 .. domain_size - 1, as points with one coordinate."""
+
+    domain_size: int
+
+    def __post_init__(self) -> None:
+        check_integer("domain_size", self.domain_size, 2)
+
+    @property
+    def dimension(self) -> int:
+        """One coordinate."""
+        return 1
+
+    def _shape(self) -> tuple[int, int]:
+        return self.domain_size - 1, 1
+
+
+@dataclass(frozen=True)
+class Cube(_Box):
+    """The Boolean cube {0, 1}^dimension."""
+
+    dimension: int
+
+    def __post_init__(self) -> None:
+        check_integer("dimension", self.dimension, 1)
+
+    def _shape(self) -> tuple[int, int]:
+        return 1, self.dimension
+
+
+@dataclass(frozen=True)
+class Grid(_Box):
+    """The grid {0 .. side}^dimension."""
+
+    side: int
+    dimension: int
+
+    def __post_init__(self) -> None:
+        check_integer("side", self.side, 1)
+        check_integer("dimension", self.dimension, 1)
+
+    def _shape(self) -> tuple[int, int]:
+        return self.side, self.dimension

@@ -1,0 +1,1 @@
+"""Private mechanisms that learners call."""

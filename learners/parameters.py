@@ -1,0 +1,30 @@
+"""Checks of learners' parameters, so that every learner refuses bad input in the same words."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+from dpaudit.contract import InputError
+
+__all__ = ["check_integer", "check_positive", "check_probability"]
+
+
+def check_integer(name: str, value: object, low: int, high: int | None = None) -> None:
+    """Raise `InputError` unless `value` is an integer in [low, high]."""
+    good = isinstance(value, Integral) and not isinstance(value, bool) and value >= low
+    if not good or (high is not None and int(value) > high):  # type: ignore[call-overload]
+        allowed = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
+        raise InputError(f"{name} must be {allowed}, got {value!r}")
+
+
+def check_positive(name: str, value: object) -> None:
+    """Raise `InputError` unless `value` is a finite number > 0."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
+        raise InputError(f"{name} must be a finite number > 0, got {value!r}")
+
+
+def check_probability(name: str, value: object) -> None:
+    """Raise `InputError` unless `value` is a number in (0, 1)."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
+        raise InputError(f"{name} must be in (0, 1), got {value!r}")

@@ -1,0 +1,239 @@
+"""Samples: weighted labelled multisets over a finite domain, in canonical form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import Distribution, Domain, Hypothesis, InputError, Relation
+
+__all__ = ["Sample"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A labelled multiset: distinct examples in lexicographic order, each with a count.
+
+    Make one with `Sample.of`, `Sample.draw` or a domain's `sample`; the constructor takes canonical arrays as they are.
+
+    Attributes
+    ----------
+    points : array, shape (m, k)
+        Distinct points (a point stands twice if it occurs with both labels).
+    labels : array of uint8, shape (m,)
+        Labels in {0, 1}.
+    counts : array of int64, shape (m,)
+        Multiplicities, each at least 1.
+    public : array of bool, shape (m,), or None
+        Which examples are public.
+    domain : Domain or None
+        Where the points live; `neighbours` needs it.
+    """
+
+    points: NDArray[Any]
+    labels: NDArray[np.uint8]
+    counts: NDArray[np.int64]
+    public: NDArray[np.bool_] | None = None
+    domain: Domain | None = None
+
+    @classmethod
+    def of(cls, points: Any, labels: Any, counts: Any = None, public: Any = None, *, domain: Domain | None = None) -> Sample:
+        """Return the multiset of the given examples; equal ones are merged.
+
+        Parameters
+        ----------
+        points : array-like of integers, shape (m, k) or (m,)
+            A one-dimensional array is read as m points with one coordinate.
+        labels : array-like, shape (m,)
+            0 or 1.
+        counts : array-like of integers, shape (m,), optional
+            Multiplicities >= 0 (default 1); examples with count 0 are dropped.
+        public : array-like of bool, shape (m,), optional
+            Which examples are public.
+        domain : Domain, optional
+            If given, every point must lie in it.
+
+        Raises
+        ------
+        InputError
+            If the sample is empty, a value is not finite, a label is not 0 or 1, a count is negative or not an
+            integer, a shape does not fit, or a point lies outside the domain.
+        """
+        xs = _integers("points", points)
+        xs = xs[:, None] if xs.ndim == 1 else xs
+        ys = _integers("labels", labels)
+        cs = np.ones(len(xs), dtype=np.int64) if counts is None else _integers("counts", counts)
+        _check(xs, ys, cs, domain)
+        ps = None if public is None else np.asarray(public, dtype=np.bool_)
+        if ps is not None and ps.shape != ys.shape:
+            raise InputError(f"public must have shape {ys.shape}, got {ps.shape}")
+        sample = _canonical(xs, ys.astype(np.uint8), cs.astype(np.int64), ps, domain)
+        if sample.n == 0:
+            raise InputError("a sample needs at least one example; got none (or only counts of 0)")
+        return sample
+
+    @classmethod
+    def empty(cls, domain: Domain) -> Sample:
+        """Return the sample without examples over a domain."""
+        return _canonical(
+            np.zeros((0, domain.dimension), dtype=np.int64), np.zeros(0, np.uint8), np.zeros(0, np.int64), None, domain
+        )
+
+    @classmethod
+    def draw(
+        cls,
+        concept: Hypothesis,
+        distribution: Distribution,
+        n: int,
+        rng: np.random.Generator,
+        *,
+        domain: Domain | None = None,
+    ) -> Sample:
+        """Draw n independent examples from a distribution, labelled by a concept.
+
+        One multinomial draw over the distribution's points gives the counts, so n = 1e12 costs the same as n = 10.
+        """
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+            raise InputError(f"n must be an integer >= 1, got {n!r}")
+        weights = np.asarray(distribution.probabilities, dtype=np.float64)
+        counts = rng.multinomial(int(n), weights / weights.sum())
+        seen = counts > 0
+        points = distribution.points[seen]
+        return cls.of(points, concept.predict(points), counts[seen], domain=domain)
+
+    @property
+    def n(self) -> int:
+        """How many examples there are, with multiplicity."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def key(self) -> tuple[Any, ...]:
+        """A hashable that is equal for equal multisets."""
+        public = None if self.public is None else self.public.tobytes()
+        points = self.points.tobytes() if self.points.dtype != object else tuple(map(tuple, self.points))
+        return (self.points.shape, points, self.labels.tobytes(), self.counts.tobytes(), public)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sample) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        rows = [
+            f"{tuple(int(v) for v in x)}->{int(y)}" + (f" x{int(c)}" if c > 1 else "")
+            for x, y, c in zip(self.points[:8], self.labels, self.counts, strict=False)
+        ]
+        more = f", ... {len(self.points) - 8} more" if len(self.points) > 8 else ""
+        return f"Sample(n={self.n}: {', '.join(rows)}{more})"
+
+    def errors(self, hypothesis: Hypothesis) -> int:
+        """Return how many examples the hypothesis labels wrongly, with multiplicity."""
+        return int(self.counts[hypothesis.predict(self.points) != self.labels].sum()) if len(self.counts) else 0
+
+    def neighbours(self, relation: Relation, domain: Domain | None = None) -> Iterator[Sample]:
+        """Yield every distinct neighbour over the domain once, the sample itself excluded.
+
+        Parameters
+        ----------
+        relation : Relation
+            What a neighbour is.
+        domain : Domain, optional
+            Where the other examples come from; the sample's own domain by default.
+        """
+        relation = Relation.parse(relation)
+        domain = domain if domain is not None else self.domain
+        if domain is None:
+            raise InputError("neighbours need a domain: make the sample with domain.sample(...) or pass domain=")
+        xs = domain.points()
+        examples = [(x, y) for x in xs for y in (0, 1)]
+        if relation is Relation.ADD_REMOVE_ONE:
+            yield from (self._changed(None, example) for example in examples)
+        removable = range(len(self.counts))
+        if relation is Relation.REPLACE_PRIVATE and self.public is not None:
+            removable = [i for i in removable if not self.public[i]]  # type: ignore[assignment]
+        for i in removable:
+            if relation is Relation.ADD_REMOVE_ONE:
+                yield self._changed(i, None)
+                continue
+            for x, y in examples:
+                if y != self.labels[i] or (x != self.points[i]).any():
+                    yield self._changed(i, (x, y))
+
+    def _changed(self, removed: int | None, added: tuple[NDArray[Any], int] | None) -> Sample:
+        """Return the sample with one example of row `removed` taken out and the (private) example `added` put in."""
+        counts = self.counts.copy()
+        if removed is not None:
+            counts[removed] -= 1
+        points, labels, public = self.points, self.labels, self.public
+        if added is not None:
+            points = np.concatenate([points, added[0][None, :]])
+            labels = np.append(labels, np.uint8(added[1]))
+            counts = np.append(counts, 1)
+            public = None if public is None else np.append(public, False)
+        return _canonical(points, labels, counts, public, self.domain)
+
+
+def _integers(name: str, values: Any) -> NDArray[Any]:
+    """Return `values` as an array of integers, refusing what would be rounded."""
+    array = np.asarray(values)
+    if array.dtype.kind in "ib" or array.size == 0:
+        return array.astype(np.int64)
+    if array.dtype.kind in "uO" and all(isinstance(v, int | np.integer) for v in array.flat):
+        # Beyond int64 (a domain of 2^64 points) arrays hold Python integers; everything else is int64.
+        exact = np.array([int(v) for v in array.flat], dtype=object).reshape(array.shape)
+        return exact.astype(np.int64) if all(-(2**63) <= v < 2**63 for v in exact.flat) else exact
+    if array.dtype.kind == "f":
+        if not np.isfinite(array).all():
+            raise InputError(f"{name} must be finite, got {array[~np.isfinite(array)][0]!r}")
+        if (array == np.floor(array)).all() and (np.abs(array) <= 2**53).all():
+            return array.astype(np.int64)
+        raise InputError(f"{name} must be integers, got {array[array != np.floor(array)].flat[0]!r}")
+    raise InputError(f"{name} must be integers, got values of type {array.dtype}")
+
+
+def _check(xs: NDArray[Any], ys: NDArray[Any], cs: NDArray[Any], domain: Domain | None) -> None:
+    """Raise `InputError` for shapes, labels, counts or points that make no sample."""
+    if xs.ndim != 2:
+        raise InputError(f"points must have shape (m, k) or (m,), got {xs.shape}")
+    for name, values in (("labels", ys), ("counts", cs)):
+        if values.shape != (len(xs),):
+            raise InputError(f"{name} must have shape ({len(xs)},) to go with {len(xs)} points, got {values.shape}")
+    wrong = (ys != 0) & (ys != 1)
+    if wrong.any():
+        raise InputError(f"labels must be 0 or 1, got {ys[wrong][0]!r}")
+    if (cs < 0).any():
+        raise InputError(f"counts must be >= 0, got {cs[cs < 0][0]!r}")
+    if domain is not None and len(xs) and not (inside := domain.contains(xs)).all():
+        outside = tuple(int(v) for v in xs[~inside][0])
+        raise InputError(f"points must lie in the domain {domain}, got {outside}")
+
+
+def _canonical(
+    xs: NDArray[Any],
+    ys: NDArray[np.uint8],
+    cs: NDArray[np.int64],
+    ps: NDArray[np.bool_] | None,
+    domain: Domain | None,
+) -> Sample:
+    """Merge equal examples, drop counts of 0, sort lexicographically by point, label and publicity."""
+    flags = np.zeros(len(ys), dtype=np.bool_) if ps is None else ps
+    if xs.dtype == object:
+        order = np.array(sorted(range(len(ys)), key=lambda i: (*xs[i], ys[i], flags[i])), dtype=np.intp)
+    else:
+        order = np.lexsort((flags, ys, *xs.T[::-1]))
+    order = order[cs[order] > 0]
+    xs, ys, cs, flags = xs[order], ys[order], cs[order], flags[order]
+    if len(ys):
+        new = (xs[1:] != xs[:-1]).any(axis=1) | (ys[1:] != ys[:-1]) | (flags[1:] != flags[:-1])
+        starts = np.flatnonzero(np.concatenate([[True], new]))
+        xs, ys, flags, cs = xs[starts], ys[starts], flags[starts], np.add.reduceat(cs, starts)
+    arrays = (xs, ys, cs, flags)
+    for array in arrays:
+        array.flags.writeable = False
+    return Sample(xs, ys, cs, None if ps is None else flags, domain)
