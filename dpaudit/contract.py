@@ -116,8 +116,10 @@ class Distribution:
     def __post_init__(self) -> None:
         total = float(sum(self.probabilities))
         if len(self.points) != len(self.probabilities) or len(self.points) == 0:
-            raise InputError(f"a distribution needs as many points as probabilities and at least one; got "
-                             f"{len(self.points)} points and {len(self.probabilities)} probabilities")
+            raise InputError(
+                f"a distribution needs as many points as probabilities and at least one; got "
+                f"{len(self.points)} points and {len(self.probabilities)} probabilities"
+            )
         if not (min(self.probabilities) >= 0 and abs(total - 1) <= 1e-9):
             raise InputError(f"probabilities must be >= 0 and sum to 1; they sum to {total!r}")
 

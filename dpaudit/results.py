@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from dpaudit.contract import Pair
     from dpaudit.privacy.exact import LossProfiles
 
-__all__ = ["SCHEMA_VERSION", "LawFinding", "PrivacyFinding", "UtilityFinding", "Witness", "jsonable", "number", "versions"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "LawFinding",
+    "PrivacyFinding",
+    "UtilityFinding",
+    "Witness",
+    "jsonable",
+    "number",
+    "versions",
+]
 
 SCHEMA_VERSION = 1
 
@@ -163,9 +172,14 @@ class LawFinding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as JSON-safe data that validates against schema/finding.json."""
-        shown = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in ("profiles", "worst_pair")}
-        pair = {"data": repr(self.worst_pair.data), "neighbour": repr(self.worst_pair.neighbour),
-                "origin": self.worst_pair.origin}
+        shown = {
+            f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in ("profiles", "worst_pair")
+        }
+        pair = {
+            "data": repr(self.worst_pair.data),
+            "neighbour": repr(self.worst_pair.neighbour),
+            "origin": self.worst_pair.origin,
+        }
         return {"schema_version": SCHEMA_VERSION, **jsonable(shown), "worst_pair": pair}
 
 

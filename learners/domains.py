@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Distribution, Hypothesis, InputError
+from dpaudit.contract import Distribution, Domain, Hypothesis, InputError
 from learners.parameters import check_integer
 from learners.samples import Sample
 
@@ -24,11 +24,14 @@ class _Box:
     def _shape(self) -> tuple[int, int]:
         raise AssertionError("a domain says its side and its dimension")
 
+    def _as_domain(self) -> Domain:
+        return cast(Domain, self)
+
     @property
     def size(self) -> int:
         """How many points there are."""
         side, dimension = self._shape()
-        return (side + 1) ** dimension
+        return int((side + 1) ** dimension)
 
     def points(self) -> NDArray[np.int64]:
         """Return all points (size, dimension) in lexicographic order."""
@@ -57,15 +60,15 @@ class _Box:
 
     def sample(self, points: Any, labels: Any, counts: Any = None, public: Any = None) -> Sample:
         """Return the labelled multiset over this domain."""
-        return Sample.of(points, labels, counts, public, domain=self)
+        return Sample.of(points, labels, counts, public, domain=self._as_domain())
 
     def empty_sample(self) -> Sample:
         """Return the sample without examples."""
-        return Sample.empty(self)
+        return Sample.empty(self._as_domain())
 
     def draw(self, concept: Hypothesis, distribution: Distribution, n: int, rng: np.random.Generator) -> Sample:
         """Draw n labelled examples; see `learners.samples.Sample.draw`."""
-        return Sample.draw(concept, distribution, n, rng, domain=self)
+        return Sample.draw(concept, distribution, n, rng, domain=self._as_domain())
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,9 @@ class Sample:
     domain: Domain | None = None
 
     @classmethod
-    def of(cls, points: Any, labels: Any, counts: Any = None, public: Any = None, *, domain: Domain | None = None) -> Sample:
+    def of(
+        cls, points: Any, labels: Any, counts: Any = None, public: Any = None, *, domain: Domain | None = None
+    ) -> Sample:
         """Return the multiset of the given examples; equal ones are merged.
 
         Parameters
@@ -182,6 +184,10 @@ class Sample:
 def _integers(name: str, values: Any) -> NDArray[Any]:
     """Return `values` as an array of integers, refusing what would be rounded."""
     array = np.asarray(values)
+    if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
+        # NumPy turns a list with Python integers beyond int64 into floats, which would round them.
+        listed = np.asarray(values, dtype=object)
+        array = listed if all(isinstance(v, int | np.integer) for v in listed.flat) else array
     if array.dtype.kind in "ib" or array.size == 0:
         return array.astype(np.int64)
     if array.dtype.kind in "uO" and all(isinstance(v, int | np.integer) for v in array.flat):

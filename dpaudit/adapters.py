@@ -1,0 +1,87 @@
+"""Anybody's mechanism as one interface: (data, rng, size) -> a batch of outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.contract import Learner
+from dpaudit.distinguish.canonical import Raised
+from dpaudit.errors import InputError
+
+__all__ = ["Mechanism", "as_mechanism"]
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A batched mechanism with a name that addresses its random streams.
+
+    Parameters
+    ----------
+    function : callable
+        ``(data, rng, size) -> size outputs``.
+    name : str
+        Part of the address of every stream.
+    batched : bool
+        Whether one call makes many runs; decides the chunk size only.
+    """
+
+    function: Callable[[Any, np.random.Generator, int], Any]
+    name: str
+    batched: bool
+
+    def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Any:
+        """Return the outputs of `size` runs on `data`."""
+        outputs = self.function(data, rng, size)
+        try:
+            count = len(outputs)
+        except TypeError:
+            raise InputError(
+                f"with batched=True the mechanism {self.name} must return {size} outputs, got {outputs!r:.100}"
+            ) from None
+        if count != size:
+            raise InputError(f"the mechanism {self.name} was asked for {size} outputs and returned {count}")
+        return outputs
+
+
+@dataclass(frozen=True)
+class _OneByOne:
+    """Runs an unbatched mechanism `size` times; an exception is an output like any other."""
+
+    function: Callable[[Any, np.random.Generator], Any]
+
+    def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Sequence[Any]:
+        return [self._once(data, rng) for _ in range(size)]
+
+    def _once(self, data: Any, rng: np.random.Generator) -> Any:
+        try:
+            return self.function(data, rng)
+        except Exception as error:  # the finding must see what the user of the mechanism would see
+            return Raised(error)
+
+
+def as_mechanism(source: Any, *, batched: bool = False) -> Mechanism:
+    """Return a `Mechanism` for a learner or a callable.
+
+    Parameters
+    ----------
+    source : Learner or callable
+        A learner (its `run` is batched), a callable ``(data, rng) -> output``, or with ``batched=True`` a callable
+        ``(data, rng, size) -> size outputs``.
+    batched : bool
+        How a plain callable is to be called.
+    """
+    if isinstance(source, Learner):
+        return Mechanism(source.run, f"{source.id} {_parameters(source)}", True)
+    if not callable(source):
+        raise InputError(f"mechanism must be a learner or a callable (data, rng) -> output, got {source!r:.100}")
+    name = getattr(source, "__qualname__", type(source).__qualname__)
+    return Mechanism(source if batched else _OneByOne(source), name, batched)
+
+
+def _parameters(learner: Any) -> str:
+    fields = getattr(learner, "__dataclass_fields__", {})
+    return ", ".join(f"{name}={getattr(learner, name)!r}" for name in fields)

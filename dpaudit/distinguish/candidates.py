@@ -1,0 +1,118 @@
+"""Which labellers are worth trying on a mechanism, decided by what its pilot outputs look like."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.distinguish import classifiers
+from dpaudit.distinguish.canonical import canonical
+from dpaudit.distinguish.features import GROUPS, Flattener, group_columns
+from dpaudit.distinguish.labellers import AsTheyAre, Atoms, Labeller, PackedRows, Scored, score_edges
+from dpaudit.distinguish.naive_bayes import NaiveBayes
+
+__all__ = ["discrete_labeller", "join", "scored_labellers"]
+
+Score = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+REPEATED = 3
+FEW = 200
+
+
+def join(batches: list[Any]) -> Any:
+    """Return batches of outputs as one batch: an array if all are arrays that fit together, else a list."""
+    if all(isinstance(b, np.ndarray) for b in batches) and len({b.shape[1:] for b in batches}) == 1:
+        return np.concatenate(batches)
+    return [value for batch in batches for value in batch]
+
+
+def discrete_labeller(pilot: Any) -> tuple[Labeller | None, bool]:
+    """Return a labeller that keeps outputs apart as they are, and whether it is all that is needed.
+
+    Parameters
+    ----------
+    pilot : batch
+        Outputs of both sides.
+
+    Returns
+    -------
+    Labeller or None
+        None where outputs hardly ever repeat.
+    bool
+        True where labels are few, so that no score could say more than their histogram.
+    """
+    whole = isinstance(pilot, np.ndarray) and pilot.dtype.kind in "iu"
+    if whole and pilot.ndim == 2:
+        lows, highs = pilot.min(axis=0), pilot.max(axis=0)
+        sizes = tuple(int(v) for v in highs - lows + 1)
+        if float(np.prod(np.array(sizes, dtype=np.float64))) < 2**62:
+            packed = PackedRows(tuple(int(v) for v in lows), sizes)
+            share, kinds = _repeated(packed(pilot).tolist())
+            return _verdict(packed, share, kinds)
+    share, kinds = _repeated([canonical(value) for value in pilot])
+    return _verdict(AsTheyAre(), share, kinds)
+
+
+def _verdict(labeller: Labeller, share: float, kinds: int) -> tuple[Labeller | None, bool]:
+    return (labeller, kinds <= FEW) if share > 0.5 else (None, False)
+
+
+def _repeated(labels: list[Any]) -> tuple[float, int]:
+    """Return the share of runs whose label is repeated, and how many labels there are."""
+    counts = Counter(labels)
+    return sum(c for c in counts.values() if c >= REPEATED) / max(1, len(labels)), len(counts)
+
+
+def scored_labellers(data: Any, neighbour: Any, *, thorough: bool) -> list[Labeller]:
+    """Fit every score that applies, on training outputs of the two sides.
+
+    Parameters
+    ----------
+    data, neighbour : batch
+        Training outputs.
+    thorough : bool
+        Whether to fit scikit-learn's classifiers too, where it is installed and outputs have several columns.
+    """
+    flattener = Flattener.fit([data, neighbour])
+    left, right = flattener(data), flattener(neighbour)
+    names = group_columns(np.concatenate([left[:5000], right[:5000]]))
+    found: list[Labeller] = []
+    for groups, score, name in _scores(left, right, names, thorough):
+        scored = Scored(flattener, groups, score, np.zeros(0), name)
+        pooled = np.concatenate([scored.scores(data), scored.scores(neighbour)])
+        found.append(Scored(flattener, groups, score, score_edges(pooled), name))
+    atoms = _atoms(data, neighbour)
+    return [*found, atoms] if atoms else found
+
+
+def _scores(
+    left: NDArray[np.float64], right: NDArray[np.float64], names: list[str], thorough: bool
+) -> Iterator[tuple[tuple[str, ...], Score | None, str]]:
+    if left.shape[1] == 1:
+        yield ("values",), None, "value"
+    for name in names:
+        yield (name,), NaiveBayes.fit(GROUPS[name](left), GROUPS[name](right)), f"naive Bayes on {name}"
+    if thorough and left.shape[1] > 1 and classifiers.available():
+        # Bits would drown the other columns, and the naive score reads them as they are.
+        groups = tuple(name for name in names if name != "float bits")
+        rows = tuple(np.column_stack([GROUPS[name](side) for name in groups]) for side in (left, right))
+        listed = ", ".join(groups)
+        yield groups, classifiers.boosting(*rows), f"boosted trees on {listed}"
+        yield groups, classifiers.logistic(*rows), f"logistic regression on {listed}"
+
+
+def _atoms(data: Any, neighbour: Any) -> Atoms | None:
+    """Return a labeller for outputs that repeat among ones that do not, or None if there are none."""
+    counts = (
+        Counter(canonical(v) for side in (data, neighbour) for v in side[:10_000]) if _hashable(data) else Counter()
+    )
+    repeated = sorted((label for label, c in counts.items() if c >= 5), key=str)[:FEW]
+    return Atoms({label: i for i, label in enumerate(repeated)}) if repeated else None
+
+
+def _hashable(outputs: Any) -> bool:
+    """Say whether outputs have cheap labels of their own (rows of an array have not)."""
+    return not (isinstance(outputs, np.ndarray) and outputs.ndim > 1)

@@ -1,0 +1,99 @@
+"""Any output, as a hashable label: two outputs share a label if and only if nobody could tell them apart.
+
+This is the only file that knows kinds of outputs. Post-processing cannot create a leak, so a coarser label would still
+give valid bounds; a finer one sees more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+from dpaudit.errors import InputError
+
+__all__ = ["Raised", "canonical", "in_words"]
+
+
+class Raised:
+    """The output of a run that ended in an exception: its type, and separately its message."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.kind = type(error).__qualname__
+        self.message = str(error)
+
+
+def canonical(value: Any) -> Hashable:
+    """Return a hashable label of an output.
+
+    Parameters
+    ----------
+    value : any
+        None, a Boolean, an integer, a float (NaN, infinities and -0.0 included), a string, bytes, an exception caught
+        as `Raised`, an array, or a list, tuple, set or dictionary of these, ragged or nested.
+
+    Raises
+    ------
+    InputError
+        If the value is none of these.
+    """
+    if isinstance(value, bool | np.bool_):
+        return ("bool", bool(value))
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return _float(float(value))
+    if value is None or isinstance(value, str | bytes):
+        return (type(value).__name__, value)
+    if isinstance(value, Raised):
+        return ("exception", value.kind, value.message)
+    if isinstance(value, BaseException):
+        return canonical(Raised(value))
+    if isinstance(value, np.ndarray):
+        return ("array", value.shape, tuple(canonical(v) for v in value.ravel().tolist()))
+    if isinstance(value, list | tuple):
+        return ("sequence", tuple(canonical(v) for v in value))
+    if isinstance(value, set | frozenset):
+        return ("set", frozenset(canonical(v) for v in value))
+    if isinstance(value, Mapping):
+        return ("mapping", frozenset((canonical(k), canonical(v)) for k, v in value.items()))
+    return _other(value)
+
+
+def _float(value: float) -> Hashable:
+    if math.isnan(value):
+        return ("float", "nan")
+    if value == 0.0 and math.copysign(1.0, value) < 0:
+        return ("float", "-0.0")
+    return ("float", value)
+
+
+def _other(value: Any) -> Hashable:
+    """Label complex and rational numbers and other immutable hashables by type and value."""
+    if isinstance(value, complex | np.complexfloating):
+        return ("complex", _float(float(value.real)), _float(float(value.imag)))
+    if hasattr(value, "numerator") and hasattr(value, "denominator"):
+        return ("rational", int(value.numerator), int(value.denominator))
+    if isinstance(value, Hashable) and type(value).__hash__ is not object.__hash__:
+        return (type(value).__qualname__, value)
+    raise InputError(
+        f"an output of type {type(value).__qualname__} cannot be compared: {value!r:.200}; return numbers, strings, "
+        "bytes, None, arrays, or lists, tuples, sets and dictionaries of these, or a value with __eq__ and __hash__"
+    )
+
+
+def in_words(label: Hashable) -> str:
+    """Return a label as a person would write the output."""
+    if isinstance(label, tuple) and label:
+        kind, *rest = label
+        if kind in ("bool", "float", "str", "bytes", "NoneType") and len(rest) == 1:
+            return str(rest[0]) if kind in ("float", "NoneType") else repr(rest[0])
+        if kind == "exception":
+            return f"{rest[0]}({rest[1]!r})"
+        if kind == "sequence":
+            return "(" + ", ".join(in_words(v) for v in rest[0]) + ")"
+        if kind == "array":
+            return "[" + ", ".join(in_words(v) for v in rest[1]) + "]"
+    return str(label)

@@ -1,0 +1,55 @@
+"""Scores from scikit-learn, the extra `attacks`: boosting and logistic regression on all groups of columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Classifier", "available", "boosting", "logistic"]
+
+Matrix = NDArray[np.float64]
+
+
+def available() -> bool:
+    """Say whether scikit-learn can be imported."""
+    return find_spec("sklearn") is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Classifier:
+    """A fitted classifier; its score is the log-odds of the first side."""
+
+    model: Any
+
+    def __call__(self, rows: Matrix) -> NDArray[np.float64]:
+        """Return the score of each row."""
+        return np.asarray(self.model.decision_function(np.clip(rows, -1e15, 1e15)), dtype=np.float64)
+
+
+def _rows(data: Matrix, neighbour: Matrix) -> tuple[Matrix, NDArray[np.int8]]:
+    labels = np.concatenate([np.ones(len(data), np.int8), np.zeros(len(neighbour), np.int8)])
+    return np.clip(np.concatenate([data, neighbour]), -1e15, 1e15), labels
+
+
+def boosting(data: Matrix, neighbour: Matrix) -> Classifier:
+    """Fit gradient-boosted trees: any interaction, given enough runs."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    model = HistGradientBoostingClassifier(
+        max_iter=100, learning_rate=0.1, max_leaf_nodes=15, min_samples_leaf=50, early_stopping=False, random_state=0
+    )
+    return Classifier(model.fit(*_rows(data, neighbour)))
+
+
+def logistic(data: Matrix, neighbour: Matrix) -> Classifier:
+    """Fit a logistic regression on rank-like (winsorised, standardised) columns: best with few runs."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import RobustScaler, StandardScaler
+
+    model = make_pipeline(RobustScaler(quantile_range=(5, 95)), StandardScaler(), LogisticRegression(max_iter=200))
+    return Classifier(model.fit(*_rows(data, neighbour)))

@@ -1,0 +1,178 @@
+"""The Neyman-Pearson-ordered histogram: count labels, order them by likelihood ratio, choose how many to take."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.distinguish.canonical import canonical, in_words
+from dpaudit.distinguish.events import best_prefix
+
+__all__ = ["BACKWARD", "FORWARD", "LabelChoice", "LabelEvent", "choose_label_event", "tally"]
+
+FORWARD, BACKWARD = "forward", "backward"
+RARE = 5
+"""Labels seen fewer times in training are one label, which is also where labels never seen go."""
+
+Tally = Counter[Hashable]
+
+
+def tally(outputs: Any) -> Tally:
+    """Count the labels of a batch of outputs."""
+    if isinstance(outputs, np.ndarray) and outputs.ndim == 1 and outputs.dtype.kind in "iu":
+        low, high = int(outputs.min()), int(outputs.max())
+        if high - low < 4 * len(outputs) + 65536:
+            counts = np.bincount(outputs - low)
+            seen = np.flatnonzero(counts)
+            return Counter(dict(zip((seen + low).tolist(), counts[seen].tolist(), strict=True)))
+        values, counts = np.unique(outputs, return_counts=True)
+        return Counter(dict(zip(values.tolist(), counts.tolist(), strict=True)))
+    return Counter(canonical(value) for value in outputs)
+
+
+@dataclass(frozen=True)
+class LabelEvent:
+    """The event that the label is in `inside`; a label in neither set is inside if `rare` says so."""
+
+    inside: frozenset[Hashable]
+    outside: frozenset[Hashable]
+    rare: bool
+
+    def count(self, outputs: Any) -> int:
+        """Return how many of the outputs are in the event."""
+        if isinstance(outputs, np.ndarray) and outputs.ndim == 1 and outputs.dtype.kind in "iu":
+            listed = self._sorted[1] if self.rare else self._sorted[0]
+            found = int(np.isin(outputs, listed).sum())
+            return len(outputs) - found if self.rare else found
+        return sum(self.has(canonical(value)) for value in outputs)
+
+    def has(self, label: Hashable) -> bool:
+        """Say whether a label is in the event."""
+        return label in self.inside or (self.rare and label not in self.outside)
+
+    @cached_property
+    def _sorted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        # An integer array can hold no label of another kind, so only integer labels matter here.
+        return _integers(self.inside), _integers(self.outside)
+
+    def __str__(self) -> str:
+        whole = sorted(v for v in self.inside if isinstance(v, int))
+        labels = [*_ranges(whole), *sorted(in_words(label) for label in self.inside if not isinstance(label, int))]
+        shown = ", ".join(labels[:12]) + (f", ... ({len(self.inside)} outputs)" if len(labels) > 12 else "")
+        rare = "any output rare or unseen in training" if self.rare else ""
+        return " or ".join(part for part in (f"output in {{{shown}}}" if labels else "", rare) if part)
+
+
+def _ranges(values: list[int]) -> list[str]:
+    """Return ascending integers as text, runs of three and more as ranges."""
+    runs: list[list[int]] = []
+    for value in values:
+        if runs and value == runs[-1][-1] + 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    return [text for run in runs for text in ([f"{run[0]}..{run[-1]}"] if len(run) > 2 else map(str, run))]
+
+
+def _integers(labels: frozenset[Hashable]) -> NDArray[np.int64]:
+    return np.array(sorted(v for v in labels if isinstance(v, int)), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class LabelChoice:
+    """The best event over labels, the direction in which it is likelier, and the bound it can be expected to give."""
+
+    event: LabelEvent
+    direction: str
+    value: float
+    order: str
+    compared: int
+
+
+def choose_label_event(
+    data: Tally,
+    neighbour: Tally,
+    confirm: int,
+    *,
+    delta: float,
+    gamma: float,
+    monotone: bool = False,
+    log_ratio: Mapping[Hashable, float] | None = None,
+) -> LabelChoice:
+    """Return the best event over labels among nested events in several orders, in both directions.
+
+    The orders are: by ln((x+1/2)/(y+1/2)) - sqrt(1/(x+1/2) + 1/(y+1/2)), a likelihood ratio marked down for small
+    counts; if `monotone`, by the labels up and down; and by `log_ratio` where it is known. The prefix with the greatest
+    expected bound is taken.
+
+    Parameters
+    ----------
+    data, neighbour : Counter
+        Labels of the training runs on the two sides.
+    confirm : int
+        Fresh runs a side that will confirm.
+    delta, gamma : float
+        The claim's delta and the error of the confidence bound.
+    monotone : bool
+        Whether labels are integers that ascend with a score.
+    log_ratio : mapping, optional
+        ln(Pr[label | data] / Pr[label | neighbour]) by the learner's own law.
+    """
+    common = [label for label in data.keys() | neighbour.keys() if data[label] + neighbour[label] >= RARE]
+    common.sort(key=(lambda label: label) if monotone else str)  # type: ignore[arg-type, return-value]
+    x = np.array([data[label] for label in common], dtype=np.int64)
+    y = np.array([neighbour[label] for label in common], dtype=np.int64)
+    m, k = data.total(), neighbour.total()
+    # The rare label is the last atom: index len(common).
+    x, y = np.append(x, m - x.sum()), np.append(y, k - y.sum())
+    best: LabelChoice | None = None
+    compared = 0
+    for name, direction, order in _orders(common, x, y, monotone, log_ratio):
+        sides = (x, m, y, k) if direction == FORWARD else (y, k, x, m)
+        hits, trained, others, neighbour_trained = sides
+        choice = best_prefix(hits[order], trained, others[order], neighbour_trained, confirm, delta=delta, gamma=gamma)
+        compared += len(order)
+        if best is None or choice.value > best.value:
+            best = LabelChoice(_event(common, order[: choice.length]), direction, choice.value, name, 0)
+    assert best is not None
+    return replace(best, compared=compared)
+
+
+def _orders(
+    common: list[Any],
+    x: NDArray[np.int64],
+    y: NDArray[np.int64],
+    monotone: bool,
+    log_ratio: Mapping[Hashable, float] | None,
+) -> Iterator[tuple[str, str, NDArray[np.intp]]]:
+    """Yield (name, direction, order of the atoms) of each family of nested events."""
+    yield "likelihood ratio", FORWARD, _by_ratio(x, y)
+    yield "likelihood ratio", BACKWARD, _by_ratio(y, x)
+    if monotone:
+        # Labels never seen have no place in the order of a score: they come last.
+        last = np.array([len(common)])
+        up = np.arange(len(common))
+        for order in (np.concatenate([up, last]), np.concatenate([up[::-1], last])):
+            yield "score", FORWARD, order
+            yield "score", BACKWARD, order
+    if log_ratio is not None:
+        known = np.array([log_ratio.get(label, 0.0) for label in common] + [0.0])
+        yield "law", FORWARD, np.argsort(-known, kind="stable")
+        yield "law", BACKWARD, np.argsort(known, kind="stable")
+
+
+def _by_ratio(hits: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.intp]:
+    a, b = hits + 0.5, others + 0.5
+    return np.argsort(-(np.log(a / b) - np.sqrt(1 / a + 1 / b)), kind="stable")
+
+
+def _event(common: Sequence[Hashable], chosen: NDArray[np.intp]) -> LabelEvent:
+    taken = set(chosen.tolist())
+    inside = frozenset(label for i, label in enumerate(common) if i in taken)
+    return LabelEvent(inside, frozenset(common) - inside, len(common) in taken)

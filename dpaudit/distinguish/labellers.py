@@ -1,0 +1,127 @@
+"""From raw outputs to labels that can be counted: a fixed post-processing, chosen before any run that counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.distinguish.canonical import canonical
+from dpaudit.distinguish.features import GROUPS, Flattener
+
+__all__ = ["AsTheyAre", "Atoms", "Labeller", "PackedRows", "Scored", "score_edges"]
+
+OTHER = -1
+"""The label of what the pilot did not show."""
+
+
+class Labeller(Protocol):
+    """Maps a batch of outputs to a batch of labels.
+
+    Attributes
+    ----------
+    name : str
+        What the finding calls it.
+    monotone : bool
+        Whether the labels are integers whose order follows a score, so that events {label >= t} make sense.
+    """
+
+    @property
+    def name(self) -> str:
+        """What the finding calls it."""
+
+    @property
+    def monotone(self) -> bool:
+        """Whether labels are integers that ascend with a score."""
+
+    def __call__(self, outputs: Any) -> Any:
+        """Return one label for each output."""
+
+
+@dataclass(frozen=True)
+class AsTheyAre:
+    """Discrete outputs are their own labels."""
+
+    name: str = "histogram"
+    monotone: bool = False
+
+    def __call__(self, outputs: Any) -> Any:
+        """Return the outputs."""
+        return outputs
+
+
+@dataclass(frozen=True)
+class PackedRows:
+    """Rows of small integers as one integer each, in mixed radix; rows outside the pilot's ranges are OTHER."""
+
+    lows: tuple[int, ...]
+    sizes: tuple[int, ...]
+    name: str = "histogram of rows"
+    monotone: bool = False
+
+    def __call__(self, outputs: Any) -> NDArray[np.int64]:
+        """Return the packed rows."""
+        rows = np.asarray(outputs).reshape(len(outputs), -1).astype(np.int64)
+        digits = rows - np.array(self.lows)
+        sizes = np.array(self.sizes)
+        known = ((digits >= 0) & (digits < sizes)).all(axis=1)
+        weights = np.concatenate([[1], np.cumprod(sizes[:0:-1])])[::-1]
+        return np.where(known, digits @ weights, OTHER)
+
+
+@dataclass(frozen=True)
+class Atoms:
+    """Outputs that the pilot repeated, each by its number; all others are OTHER: for atoms in a continuum."""
+
+    numbers: Mapping[Hashable, int]
+    name: str = "repeated outputs"
+    monotone: bool = False
+
+    def __call__(self, outputs: Any) -> NDArray[np.int64]:
+        """Return the number of each output's atom."""
+        if isinstance(outputs, np.ndarray) and outputs.ndim == 1 and outputs.dtype.kind == "f":
+            labels = np.full(len(outputs), OTHER)
+            for label, number in self.numbers.items():
+                value = float(label[1]) if isinstance(label, tuple) else np.nan
+                same = (
+                    np.isnan(outputs)
+                    if np.isnan(value)
+                    else (outputs == value) & (np.signbit(outputs) == np.signbit(value))
+                )
+                labels[same] = number
+            return labels
+        return np.array([self.numbers.get(canonical(value), OTHER) for value in outputs], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The bin of a real score of the outputs' columns; bins ascend with the score."""
+
+    flattener: Flattener
+    groups: tuple[str, ...]
+    score: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None
+    edges: NDArray[np.float64]
+    name: str
+    monotone: bool = True
+
+    def __call__(self, outputs: Any) -> NDArray[np.int64]:
+        """Return the bin of each output's score."""
+        return np.searchsorted(self.edges, self.scores(outputs), side="right").astype(np.int64)
+
+    def scores(self, outputs: Any) -> NDArray[np.float64]:
+        """Return the score of each output; without a score function it is the first column."""
+        base = self.flattener(outputs)
+        columns = (
+            np.column_stack([GROUPS[group](base) for group in self.groups]) if self.groups != ("values",) else base
+        )
+        return columns[:, 0] if self.score is None else self.score(columns)
+
+
+def score_edges(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return at most some 200 cuts of a score: quantiles with tail masses spaced logarithmically down to 4 runs."""
+    least = min(0.25, 4 / len(scores))
+    tails = np.geomspace(least, 0.5, 100)
+    return np.unique(np.quantile(scores, np.concatenate([tails, 1 - tails]), method="inverted_cdf"))

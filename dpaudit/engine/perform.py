@@ -1,0 +1,99 @@
+"""How a task is performed: the learner is built, the audit is called, and the finding becomes a record."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+import dpaudit
+from dpaudit.engine.tasks import Task
+from dpaudit.registry import PRIVATE, Entry, load
+from dpaudit.results import jsonable
+
+__all__ = ["perform"]
+
+
+def perform(task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int = 1) -> dict[str, Any]:
+    """Run one audit and return its record, JSON-safe: the task, the learner's claim and fault, the finding.
+
+    Parameters
+    ----------
+    task : Task
+        What to do.
+    seed : int
+        The root seed of the run; the audits derive their streams from it and from what they audit.
+    paths : tuple of str
+        Where learners are found besides the installed packages.
+    n_jobs : int
+        Processes for this one audit.
+    """
+    entry = load(paths).get(task.learner)
+    learner = entry.build(**task.parameters)
+    if n_jobs != 1:
+        _send_by_value(entry)
+    finding = _AUDITS[task.kind](learner, task.arguments, seed, n_jobs)
+    record: dict[str, Any] = jsonable(
+        {
+            "task": task.key,
+            "kind": task.kind,
+            "learner": task.learner,
+            "parameters": task.parameters,
+            "arguments": task.arguments,
+            "fault": entry.fault,
+            "claim": learner.privacy,
+        }
+    )
+    return {**record, "finding": finding.to_dict()}
+
+
+def _exact(learner: Any, arguments: Mapping[str, Any], seed: int, n_jobs: int) -> Any:
+    """Enumerate; there is nothing to draw and nothing to spread over processes."""
+    from dpaudit.contract import Relation
+
+    relation = Relation.parse(arguments["relation"])
+    if arguments["samples"] == "all":
+        return dpaudit.audit_law(learner, n=arguments["n"], relation=relation)
+    from dpaudit.neighbours.crafted import crafted_pairs
+
+    pairs = crafted_pairs(learner.domain, arguments["n"], relation)
+    return dpaudit.audit_law(learner, samples=pairs, relation=relation)
+
+
+def _privacy(learner: Any, arguments: Mapping[str, Any], seed: int, n_jobs: int) -> Any:
+    return dpaudit.audit_privacy(learner, **arguments, seed=seed, n_jobs=n_jobs)
+
+
+def _utility(learner: Any, arguments: Mapping[str, Any], seed: int, n_jobs: int) -> Any:
+    chosen = {k: v for k, v in arguments.items() if k not in ("role", "case", "case_index", "concept")}
+    concept, distribution = arguments.get("concept"), "uniform"
+    if arguments["case_index"] is not None:
+        from dpaudit.utility.hard_cases import hard_cases
+
+        case = hard_cases(learner, arguments["alpha"])[arguments["case_index"]]
+        concept = case.concept_code if concept is None else concept
+        distribution = case.distribution
+    return dpaudit.audit_utility(
+        learner, 0 if concept is None else concept, distribution, **chosen, seed=seed, n_jobs=n_jobs
+    )
+
+
+_AUDITS: Mapping[str, Callable[[Any, Mapping[str, Any], int, int], Any]] = {
+    "exact": _exact,
+    "privacy": _privacy,
+    "utility": _utility,
+}
+
+
+def _send_by_value(entry: Entry) -> None:
+    """Let a learner from a path travel to worker processes, which cannot import its private module."""
+    package = entry.learner.__module__.partition(".")[0]
+    if not package.startswith(PRIVATE):
+        return
+    # joblib carried its own copy of cloudpickle up to 1.5 and uses the installed one since.
+    for name in ("joblib.externals.cloudpickle", "cloudpickle"):
+        try:
+            import_module(name).register_pickle_by_value(sys.modules[package])
+        except ImportError:
+            continue

@@ -1,0 +1,97 @@
+"""Shows on a stream how far a run is: one live line on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import TextIO
+
+from dpaudit.engine.execute import Event, RunFinished, RunStarted, TaskFailed, TaskFinished
+from dpaudit.engine.outcome import word
+
+__all__ = ["Progress"]
+
+_SHOWN = ("violation", "not convicted", "failed", "undecided", "convicted", "consistent")
+
+
+class Progress:
+    """A listener that writes progress.
+
+    Parameters
+    ----------
+    stream : text file
+        Usually ``sys.stderr``. If it is a terminal, one line is rewritten after each task; otherwise a line
+        is written after about every tenth of the tasks.
+    clock : callable
+        Seconds, monotonic.
+    """
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream, self._clock = stream, clock
+        self._live = stream.isatty()
+        self._total = self._resumed = self._done = self._width = 0
+        self._began = clock()
+        self._counts: Counter[str] = Counter()
+
+    def __call__(self, event: Event) -> None:
+        """Take note of an event and show it."""
+        if isinstance(event, RunStarted):
+            self._total, self._resumed, self._done, self._began = (
+                event.total,
+                event.done,
+                event.done,
+                self._clock(),
+            )
+            if event.done:
+                self._print(f"resuming: {event.done} of {event.total} audits are done")
+        elif isinstance(event, RunFinished):
+            self._print(("interrupted: " if event.interrupted else "") + self._line())
+        else:
+            self._step(event)
+
+    def _step(self, event: TaskFinished | TaskFailed) -> None:
+        self._done += 1
+        if isinstance(event, TaskFailed):
+            self._counts["failed"] += 1
+            self._print(f"failed: {event.task}: {event.error}")
+        else:
+            self._counts[word(event.record)] += 1
+        if self._live:
+            self._rewrite(self._line())
+        elif self._done < self._total and self._tenth(self._done) > self._tenth(self._done - 1):
+            self._print(self._line())
+
+    def _tenth(self, done: int) -> int:
+        return 10 * done // max(self._total, 1)
+
+    def _line(self) -> str:
+        counts = ", ".join(f"{self._counts[name]} {name}" for name in _SHOWN if self._counts[name])
+        elapsed = self._clock() - self._began
+        fresh, left = self._done - self._resumed, self._total - self._done
+        remaining = f", about {_duration(elapsed / fresh * left)} left" if fresh and left else ""
+        return f"[{self._done}/{self._total}] {counts + '; ' if counts else ''}{_duration(elapsed)}{remaining}"
+
+    def _rewrite(self, text: str) -> None:
+        """Put `text` over the live line, cut to the terminal: a carriage return does not undo a wrap."""
+        text = text[: max(shutil.get_terminal_size().columns - 1, 20)]
+        self._write("\r" + text.ljust(self._width))
+        self._width = len(text)
+
+    def _print(self, text: str) -> None:
+        """Write a line that stays."""
+        if self._width:
+            self._write("\r" + " " * self._width + "\r")
+            self._width = 0
+        self._write(f"dpaudit: {text}\n")
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+def _duration(seconds: float) -> str:
+    minutes, whole = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{whole:02}" if hours else f"{minutes}:{whole:02}"

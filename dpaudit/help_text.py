@@ -1,0 +1,71 @@
+"""What the command line says about each command: a line, a paragraph and an example."""
+
+from __future__ import annotations
+
+__all__ = ["COMMANDS", "STATUS", "WHOLE"]
+
+STATUS = "exit status: 0 all consistent, 1 a violation, 2 bad input or a fault"
+
+WHOLE = """
+Audits private learners: does a learner keep its promise of differential privacy, and does it learn from as few
+examples as its theorem says? Start with `dpaudit list`, then `dpaudit run`.
+"""
+
+COMMANDS = {
+    "list": (
+        "which learners there are",
+        """
+        Lists the learners that were found: id, kind of privacy claimed (pure means delta = 0), parameters with
+        their defaults, and what it is. Positive controls, which leak on purpose, are listed with --all.
+        """,
+        "dpaudit list --all",
+    ),
+    "privacy": (
+        "test a privacy claim by running the learner",
+        """
+        Runs the learner on crafted neighbouring samples of n examples, picks the event that tells them apart
+        best, and bounds epsilon from below on fresh runs. A bound above the claim is a violation; anything else
+        says only that none was found with so many runs.
+        """,
+        "dpaudit privacy parity-private -p dimension=2 -p epsilon=1 --n 2 --trials 200000",
+    ),
+    "exact": (
+        "compute the worst-case epsilon from exact output laws",
+        """
+        Computes the exact output law of the learner on samples of n examples and on all their neighbours, and
+        from them the worst-case epsilon. Without --n it takes the n of the learner's example, and crafted
+        samples only where all cannot be listed. Needs a learner with a law.
+        """,
+        "dpaudit exact parity-private -p dimension=2 -p epsilon=1 --n 3",
+    ),
+    "utility": (
+        "measure how often the learner fails to learn",
+        """
+        Draws samples of n examples, labels them by a concept, and measures how often the learner's error
+        exceeds alpha. The learner's theorem promises: on at most a fraction beta of the samples. The hard
+        cases are concepts and distributions on which learners of the class fail most.
+        """,
+        "dpaudit utility threshold-exponential --alpha 0.1 --beta 0.1 --distribution all",
+    ),
+    "run": (
+        "audit many learners and write the reports",
+        """
+        Audits the learners given (default: all, with the positive controls) on their examples: exactly, by
+        running them, and for utility. Writes DIR/run.jsonl, DIR/report.json and DIR/report.html and prints a
+        summary. Every result is stored as it comes: after a kill, the same command with --resume goes on and
+        ends with the same bytes. Without --resume a run starts afresh and keeps the old run.jsonl as
+        run.jsonl.bak. A positive control that no audit convicts counts as a violation: it shows that the audits
+        are blind to its leak.
+        """,
+        "dpaudit run parity-private --profile quick --out reports/parity",
+    ),
+    "report": (
+        "render a stored run again",
+        """
+        Renders stored results as text, JSON or HTML without running anything. The exit status is that of the
+        stored results.
+        """,
+        "dpaudit report reports/latest --format html --out report.html",
+    ),
+}
+"""Command -> (a line, a paragraph, an example)."""

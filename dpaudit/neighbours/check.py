@@ -1,0 +1,56 @@
+"""Are two samples neighbours? Asked before an audit, because a far pair would convict an innocent learner."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from dpaudit.contract import Pair, Relation
+from dpaudit.errors import InputError
+
+__all__ = ["are_neighbours", "check_pairs"]
+
+
+def _multiset(sample: Any) -> Counter[tuple[Any, ...]]:
+    public = sample.public if sample.public is not None else [False] * len(sample.counts)
+    rows = zip(sample.points.tolist(), sample.labels.tolist(), sample.counts.tolist(), public, strict=True)
+    return Counter({(tuple(x), y, bool(flag)): c for x, y, c, flag in rows})
+
+
+def are_neighbours(data: Any, neighbour: Any, relation: Relation) -> bool:
+    """Say whether two different samples are neighbours under a relation."""
+    first, second = _multiset(data), _multiset(neighbour)
+    gone, come = first - second, second - first
+    if relation is Relation.ADD_REMOVE_ONE:
+        return gone.total() + come.total() == 1
+    private = all(not flag for _, _, flag in (*gone, *come))
+    return gone.total() == come.total() == 1 and (relation is Relation.REPLACE_ONE or private)
+
+
+def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
+    """Return the pairs as a list of `Pair`, after checking those whose inputs are samples.
+
+    Raises
+    ------
+    InputError
+        If there is no pair, an entry is no pair, or two samples are not neighbours. Opaque inputs cannot be checked.
+    """
+    checked = [_as_pair(index, entry) for index, entry in enumerate(pairs)]
+    if not checked:
+        raise InputError("pairs must hold at least one (data, neighbour) pair, got none")
+    for index, pair in enumerate(checked):
+        if relation is None or not all(hasattr(side, "counts") for side in (pair.data, pair.neighbour)):
+            continue
+        if pair.data != pair.neighbour and not are_neighbours(pair.data, pair.neighbour, relation):
+            raise InputError(
+                f"pair {index} is not a pair of neighbours under {relation.value}: {pair.data!r} and {pair.neighbour!r}"
+            )
+    return checked
+
+
+def _as_pair(index: int, entry: Any) -> Pair:
+    if isinstance(entry, Pair):
+        return entry
+    if not isinstance(entry, tuple | list) or len(entry) != 2:
+        raise InputError(f"pair {index} must be a tuple (data, neighbour), got {entry!r:.100}")
+    return Pair(entry[0], entry[1], "given")

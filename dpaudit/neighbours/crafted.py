@@ -1,0 +1,111 @@
+"""Crafted neighbouring samples: written per domain, for any learner over it.
+
+A learner leaks most where one example tips a balance, so the list combines backgrounds that put all other examples on
+landmarks of the domain (in agreement, in conflict, split evenly) with changes that move or flip the last example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+from dpaudit.contract import Domain, Pair, Relation, Sample
+from dpaudit.errors import InputError
+
+__all__ = ["DEFAULT_LIMIT", "crafted_pairs"]
+
+DEFAULT_LIMIT = 48
+"""How many pairs are crafted unless the caller says otherwise."""
+
+_Example = tuple[tuple[int, ...], int]
+
+
+def crafted_pairs(
+    domain: Domain, n: int, relation: Relation = Relation.REPLACE_ONE, limit: int | None = DEFAULT_LIMIT
+) -> list[Pair]:
+    """Return pairs of neighbouring samples of `n` examples over a domain.
+
+    Parameters
+    ----------
+    domain : Domain
+        Where the points live; its landmarks carry the weight.
+    n : int
+        Examples in the first sample of each pair. Under ADD_REMOVE_ONE the second has n - 1.
+    relation : Relation
+        What neighbours are. Under REPLACE_PRIVATE the background is public.
+    limit : int or None
+        At most so many pairs, spread evenly over all that were crafted; None keeps all.
+
+    Returns
+    -------
+    list of Pair
+        Distinct pairs in a fixed order. Both directions of each are audited, so none stands twice with sides swapped.
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise InputError(f"n must be an integer >= 1, got {n!r}")
+    relation = Relation.parse(relation)
+    pairs: dict[frozenset[Sample], Pair] = {}
+    for origin, background in _backgrounds(domain, n - 1):
+        for change, out, into in _changes(domain, relation):
+            data = _sample(domain, background, out, relation)
+            neighbour = _sample(domain, background, into, relation)
+            if data != neighbour:
+                pairs.setdefault(frozenset((data, neighbour)), Pair(data, neighbour, f"crafted: {origin}; {change}"))
+    found = list(pairs.values())
+    if limit is None or len(found) <= limit:
+        return found
+    return [found[i * len(found) // limit] for i in range(limit)]
+
+
+def _points(domain: Domain) -> list[tuple[int, ...]]:
+    return [tuple(int(v) for v in row) for row in domain.landmarks()]
+
+
+def _backgrounds(domain: Domain, size: int) -> Iterator[tuple[str, list[tuple[_Example, int]]]]:
+    """Yield (in words, [(example, count), ...]) for the examples that both samples share."""
+    if size == 0:
+        yield "nothing else", []
+        return
+    points = _points(domain)
+    for point, label in product(points, (0, 1)):
+        yield f"{size} x {point} labelled {label}", [((point, label), size)]
+    half = size // 2
+    low, middle, high = points[0], points[len(points) // 2], points[-1]
+    for (a, b), (first, second) in product([(low, high), (low, middle), (middle, high)], [(0, 1), (1, 0)]):
+        if a != b:
+            yield (
+                f"{size - half} x {a} labelled {first} and {half} x {b} labelled {second}",
+                [((a, first), size - half), ((b, second), half)],
+            )
+    yield f"{low} with both labels", [((low, 0), size - half), ((low, 1), half)]
+
+
+def _changes(domain: Domain, relation: Relation) -> Iterator[tuple[str, _Example, _Example | None]]:
+    """Yield (in words, example of the first sample, example that replaces it or None if it is removed)."""
+    points = _points(domain)
+    if relation is Relation.ADD_REMOVE_ONE:
+        for point, label in product(points, (1, 0)):
+            yield f"{point} labelled {label} removed", (point, label), None
+        return
+    for point in points:
+        yield f"label of {point} flipped", (point, 1), (point, 0)
+    low, middle, high = points[0], points[len(points) // 2], points[-1]
+    for a, b in ((low, high), (low, middle), (middle, high)):
+        for first, second in ((1, 1), (0, 0), (1, 0), (0, 1)):
+            if a != b:
+                yield f"{a} labelled {first} becomes {b} labelled {second}", (a, first), (b, second)
+
+
+def _sample(
+    domain: Domain, background: list[tuple[_Example, int]], extra: _Example | None, relation: Relation
+) -> Sample:
+    """Return the sample of the background examples and, unless it is None, the extra one."""
+    rows: list[tuple[_Example, int, bool]] = [(example, count, True) for example, count in background]
+    if extra is not None:
+        rows.append((extra, 1, False))
+    if not rows:
+        return domain.empty_sample()
+    public: Any = [flag for _, _, flag in rows] if relation is Relation.REPLACE_PRIVATE else None
+    points = [example[0] for example, _, _ in rows]
+    return domain.sample(points, [example[1] for example, _, _ in rows], [count for _, count, _ in rows], public)

@@ -1,0 +1,107 @@
+"""The counts of one event on two sides, checked once, and the arrays that every bound works on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpaudit.errors import InputError
+
+__all__ = ["MAX_RUNS", "Counts", "check_level"]
+
+MAX_RUNS = 10**8
+"""The most runs on one side up to which the numerical error of the tail probabilities has been measured."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Hits and runs on both sides, as flat float arrays of one length, with the shape that results have.
+
+    Attributes
+    ----------
+    x, n1 : array of float64, shape (m,)
+        Hits and runs on the side where the event is likelier.
+    y, n2 : array of float64, shape (m,)
+        Hits and runs on the other side.
+    shape : tuple of int
+        The common shape of the arrays given.
+    """
+
+    x: NDArray[np.float64]
+    n1: NDArray[np.float64]
+    y: NDArray[np.float64]
+    n2: NDArray[np.float64]
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike) -> Counts:
+        """Return the counts, broadcast against each other.
+
+        Raises
+        ------
+        InputError
+            If a count is not an integer, runs are not in [1, MAX_RUNS], hits exceed runs, or shapes do not fit.
+        """
+        arrays = [_whole(name, value) for name, value in (("x", x), ("n1", n1), ("y", y), ("n2", n2))]
+        for name, runs in (("n1", arrays[1]), ("n2", arrays[3])):
+            _check_range(name, runs, 1, MAX_RUNS)
+        try:
+            xs, n1s, ys, n2s = np.broadcast_arrays(*arrays)
+        except ValueError:
+            shapes = ", ".join(str(a.shape) for a in arrays)
+            raise InputError(f"x, n1, y and n2 must broadcast against each other; got shapes {shapes}") from None
+        _check_range("x", xs, 0, n1s)
+        _check_range("y", ys, 0, n2s)
+        return cls(xs.ravel(), n1s.ravel(), ys.ravel(), n2s.ravel(), xs.shape)
+
+    def take(self, index: NDArray[Any]) -> Counts:
+        """Return the events at an index (integers or a mask)."""
+        x = self.x[index]
+        return Counts(x, self.n1[index], self.y[index], self.n2[index], x.shape)
+
+    def spread(self, name: str, value: ArrayLike, low: float, high: float) -> NDArray[np.float64]:
+        """Return a parameter in [low, high) as one number an event, shape (m,), or raise `InputError`."""
+        array = np.asarray(value, dtype=np.float64)
+        bad = ~((array >= low) & (array < high))
+        if bad.any():
+            raise InputError(f"{name} must be in [{low:g}, {high:g}), got {float(array[bad][0])!r}")
+        try:
+            return np.broadcast_to(array, self.shape).ravel()
+        except ValueError:
+            raise InputError(f"{name} must broadcast to the counts' shape {self.shape}, got {array.shape}") from None
+
+    def shaped(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return one value an event in the shape of the input."""
+        return values.reshape(self.shape)
+
+
+def check_level(gamma: float, name: str = "gamma") -> float:
+    """Return an error probability in (0, 1), or raise `InputError`."""
+    if isinstance(gamma, bool) or not math.isfinite(gamma) or not 0 < gamma < 1:
+        raise InputError(f"{name} must be in (0, 1), got {gamma!r}")
+    return float(gamma)
+
+
+def _whole(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    """Return whole numbers as floats (exact below 2^53)."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"{name} must be integers, got {array.dtype}")
+    numbers = array.astype(np.float64)
+    bad = ~(np.isfinite(numbers) & (numbers == np.floor(numbers)))
+    if bad.any():
+        raise InputError(f"{name} must be integers, got {float(numbers[bad][0])!r}")
+    return numbers
+
+
+def _check_range(name: str, values: NDArray[np.float64], low: float, high: Any) -> None:
+    """Raise `InputError` unless low <= values <= high everywhere."""
+    limit = np.broadcast_to(high, values.shape)
+    bad = (values < low) | (values > limit)
+    if bad.any():
+        allowed = f"[{low:g}, {float(limit[bad][0]):g}]"
+        raise InputError(f"{name} must be in {allowed}, got {float(values[bad][0]):g}")

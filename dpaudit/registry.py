@@ -1,0 +1,271 @@
+"""Finds learner classes, in installed packages and in folders, and builds learners by id.
+
+A learner is any class in a module's tuple ``LEARNERS``. Modules come from the entry-point group
+"dpaudit.learners" and from paths that the user names; dpaudit itself names none.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib
+import importlib.metadata
+import importlib.util
+import inspect
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from dpaudit.contract import Example, Learner, PrivacyClaim
+from dpaudit.errors import InputError
+
+__all__ = ["GROUP", "PRIVATE", "Entry", "Problem", "Registry", "get_learner", "list_learners", "load"]
+
+GROUP = "dpaudit.learners"
+"""The entry-point group; each entry point names a module or a package to walk."""
+PRIVATE = "_dpaudit_learners_"
+"""What the names of modules loaded from a path begin with."""
+_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A module that could not be loaded, or holds something that is no learner."""
+
+    origin: str
+    message: str
+    requested: bool
+    """Whether the user named the path; a problem elsewhere must not stand in the way."""
+
+    def __str__(self) -> str:
+        return f"{self.origin}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A learner class and what a list of learners shows of it."""
+
+    id: str
+    learner: type[Any]
+    origin: str
+
+    @property
+    def example(self) -> Example:
+        """The small instance on which every check can run."""
+        found: Example = self.learner.example
+        return found
+
+    @property
+    def fault(self) -> str | None:
+        """What a positive control leaks; None for a learner that is not broken on purpose."""
+        fault = getattr(self.learner, "fault", None)
+        return None if fault is None else str(fault)
+
+    @property
+    def summary(self) -> str:
+        """The first line of the class's docstring."""
+        return (inspect.getdoc(self.learner) or "").partition("\n")[0]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters' names and defaults; `inspect.Parameter.empty` where one must be given."""
+        named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        found = inspect.signature(self.learner).parameters.values()
+        return {p.name: p.default for p in found if p.kind in named}
+
+    def claim(self) -> PrivacyClaim | None:
+        """Return the privacy claim of the example instance."""
+        claim: PrivacyClaim | None = self.build(**self.example.parameters).privacy
+        return claim
+
+    def build(self, /, **parameters: Any) -> Learner:
+        """Return the learner with these parameters; see `get_learner`."""
+        known = self.parameters
+        allowed = ", ".join(known) or "none"
+        for name in parameters:
+            if name not in known:
+                raise InputError(f"{self.id} has no parameter {name!r}; allowed: {allowed}")
+        missing = [n for n, default in known.items() if default is inspect.Parameter.empty and n not in parameters]
+        if missing:
+            raise InputError(f"{self.id} needs the parameter(s) {', '.join(missing)}; allowed: {allowed}")
+        built: Learner = self.learner(**parameters)
+        return built
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The learners that were found, sorted by id, and the problems met on the way."""
+
+    entries: tuple[Entry, ...]
+    problems: tuple[Problem, ...] = ()
+
+    def get(self, id: str) -> Entry:
+        """Return the entry of that id, or raise `InputError` with the nearest ids."""
+        for entry in self.entries:
+            if entry.id == id:
+                return entry
+        known = [entry.id for entry in self.entries]
+        near = difflib.get_close_matches(str(id), known, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"{len(known)} are known; see `dpaudit list --all`"
+        failed = f" ({len(self.problems)} module(s) of learners failed to load)" if self.problems else ""
+        raise InputError(f"there is no learner {id!r}; {hint}{failed}")
+
+
+def get_learner(id: str, /, **parameters: Any) -> Learner:
+    """Build an installed learner.
+
+    Parameters
+    ----------
+    id : str
+        As `list_learners` shows it.
+    **parameters
+        The learner's own parameters. One without a default in the learner's definition must be given.
+
+    Raises
+    ------
+    InputError
+        If the id is unknown (the message names the nearest), or a parameter is unknown, missing or refused.
+
+    Examples
+    --------
+    >>> get_learner("parity-private", epsilon=1.0, dimension=4)  # doctest: +SKIP
+    ParityPrivate(dimension=4, epsilon=1.0)
+    """
+    return load().get(id).build(**parameters)
+
+
+def list_learners() -> tuple[Entry, ...]:
+    """Return every installed learner, positive controls included, sorted by id.
+
+    Each `Entry` has `id`, `summary`, `parameters` (names with defaults), `claim()`, `fault`, and the class
+    itself, `learner`.
+    """
+    return load().entries
+
+
+@lru_cache(maxsize=8)
+def load(paths: tuple[str, ...] = ()) -> Registry:
+    """Find the learners of all installed packages and of some paths.
+
+    Parameters
+    ----------
+    paths : tuple of str
+        Files ``*.py``, or folders: every module of the folder, and of its subfolders that have an
+        ``__init__.py``. They are loaded under private names, so they shadow nothing; the files of a folder
+        can import each other relatively.
+
+    Raises
+    ------
+    InputError
+        If a path does not exist, is no Python file or folder, or if two classes share an id.
+    """
+    problems: list[Problem] = []
+    entries: dict[str, Entry] = {}
+    for origin, requested, opener in (*_installed(), *(_at_path(Path(path)) for path in paths)):
+        for module in _walk(origin, requested, opener, problems):
+            _collect(module, origin, requested, entries, problems)
+    return Registry(tuple(entries[id] for id in sorted(entries)), tuple(problems))
+
+
+_Source = tuple[str, bool, Callable[[], ModuleType]]
+
+
+def _installed() -> Iterator[_Source]:
+    points = {(point.name, point.module) for point in importlib.metadata.entry_points(group=GROUP)}
+    for name, module in sorted(points):
+        yield f"entry point {name} ({module})", False, partial(importlib.import_module, module)
+
+
+def _at_path(path: Path) -> _Source:
+    """Return how to load the file or the folder at `path` under a private name."""
+    where = path.resolve()
+    if not (where.is_dir() or (where.is_file() and where.suffix == ".py")):
+        raise InputError(f"learners must be a .py file or a folder of them; got {str(path)!r}")
+    digest = hashlib.blake2b(str(where).encode(), digest_size=6).hexdigest()
+    name = f"{PRIVATE}{digest}_{re.sub(r'[^0-9A-Za-z_]', '_', where.stem)}"
+    return str(path), True, partial(_load_private, name, where)
+
+
+def _load_private(name: str, path: Path) -> ModuleType:
+    """Import a file, or a folder as a package, under the given name."""
+    importlib.invalidate_caches()
+    file = path / "__init__.py" if path.is_dir() else path
+    if path.is_dir() and not file.exists():
+        module = ModuleType(name)
+        module.__path__ = [str(path)]
+        sys.modules[name] = module
+        return module
+    folders = [str(path)] if path.is_dir() else None
+    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folders)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses look their own module up while the class body is being decorated.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _walk(
+    origin: str, requested: bool, opener: Callable[[], ModuleType], problems: list[Problem]
+) -> Iterator[ModuleType]:
+    """Yield the module and all its submodules; one that fails to import becomes a problem."""
+    try:
+        module = opener()
+    except (Exception, SystemExit) as error:
+        problems.append(Problem(origin, f"could not be loaded: {type(error).__name__}: {error}", requested))
+        return
+    yield module
+    for info in pkgutil.iter_modules(getattr(module, "__path__", ()), module.__name__ + "."):
+        leaf = info.name.rpartition(".")[2]
+        if leaf != "__main__":
+            submodule = partial(importlib.import_module, info.name)
+            yield from _walk(f"{origin}, module {leaf}", requested, submodule, problems)
+
+
+def _collect(
+    module: ModuleType, origin: str, requested: bool, entries: dict[str, Entry], problems: list[Problem]
+) -> None:
+    """Put the module's learners into `entries`."""
+    learners = getattr(module, "LEARNERS", ())
+    if not isinstance(learners, Iterable):
+        problems.append(Problem(origin, f"LEARNERS must be a tuple of classes, got {learners!r}", requested))
+        return
+    for learner in learners:
+        wrong = _defect(learner)
+        if wrong:
+            problems.append(Problem(origin, wrong, requested))
+            continue
+        known = entries.setdefault(learner.id, Entry(learner.id, learner, origin))
+        if known.learner is not learner:
+            raise InputError(f"two learners have the id {learner.id!r}: {_home(known.learner)} and {_home(learner)}")
+
+
+def _home(learner: type[Any]) -> str:
+    module = sys.modules.get(learner.__module__)
+    return f"{learner.__qualname__} in {getattr(module, '__file__', None) or learner.__module__}"
+
+
+def _defect(learner: Any) -> str:
+    """Say why something in LEARNERS is no learner class; the empty string if it is one."""
+    if not isinstance(learner, type):
+        return f"LEARNERS must hold classes, got {learner!r}"
+    id, example = getattr(learner, "id", None), getattr(learner, "example", None)
+    if not isinstance(id, str) or not _ID.fullmatch(id):
+        return f"{learner.__qualname__}.id must be lower-case words joined by hyphens, got {id!r}"
+    if not isinstance(example, Example) or not isinstance(example.parameters, Mapping):
+        return f"{learner.__qualname__}.example must be a dpaudit.Example, got {example!r}"
+    fields = getattr(learner, "__dataclass_fields__", {})
+    needed = ("privacy", "domain", "concepts", "run", "decode")
+    lacking = [name for name in needed if not (hasattr(learner, name) or name in fields)]
+    return f"{learner.__qualname__} lacks {', '.join(lacking)}" if lacking else ""

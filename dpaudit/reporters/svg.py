@@ -1,0 +1,82 @@
+"""From a matplotlib figure to SVG that can stand in a page: small, themed by the page, without clashing ids, reproducible."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["AREA", "BOUND", "CLAIM", "EXACT", "GRID", "INK", "OTHER", "draw"]
+
+# Okabe and Ito's palette, told apart with every common colour blindness. A page turns each colour into a CSS variable,
+# so that a figure follows the page's light or dark theme.
+INK, GRID, EXACT, CLAIM, BOUND, AREA, OTHER = "#1b1b1b", "#d8d8d8", "#0072b2", "#d55e00", "#8a5a83", "#f0e4ee", "#6b6b6b"
+_VARIABLES = {INK: "ink", GRID: "grid", EXACT: "exact", CLAIM: "claim", BOUND: "bound", AREA: "area", OTHER: "other"}
+
+_SIZE = (5.0, 3.2)
+_STYLE = {
+    # Text stays text: small files that can be searched and read aloud. Its extent is measured in DejaVu Sans, which comes
+    # with matplotlib and is wider than what pages use, so that labels never grow into each other.
+    "svg.fonttype": "none", "svg.hashsalt": "dpaudit", "font.family": "DejaVu Sans", "font.size": 10.5,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK,
+    "xtick.color": INK, "ytick.color": INK, "axes.grid": True, "grid.color": GRID, "grid.linewidth": 0.6,
+    "axes.axisbelow": True, "legend.frameon": False, "legend.fontsize": 9.5, "figure.facecolor": "none",
+    "axes.facecolor": "none", "lines.linewidth": 1.8, "path.simplify": True,
+}
+
+
+def draw(name: str, description: str, paint: Callable[[Figure], None]) -> str:
+    """Return a figure as an inline SVG element.
+
+    Parameters
+    ----------
+    name : str
+        Unique in the page; every id in the figure starts with it.
+    description : str
+        What the figure shows, for those who cannot see it.
+    paint : callable
+        Draws on the figure that it is given; the style is in force while it runs.
+    """
+    from matplotlib import style
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    # "default" first: what a user's matplotlibrc says must not change a byte.
+    with style.context(["default", _STYLE]):
+        figure = Figure(figsize=_SIZE, layout="constrained")
+        FigureCanvasSVG(figure)
+        paint(figure)
+        text = io.StringIO()
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    return _inline(text.getvalue(), name, description)
+
+
+def _inline(svg: str, name: str, description: str) -> str:
+    """Return the SVG element alone, its ids prefixed, its colours as CSS variables, described for screen readers."""
+    body = svg[svg.index("<svg"):]
+    body = re.sub(r"<metadata>.*?</metadata>|<defs>\s*<style.*?</style>\s*</defs>", "", body, flags=re.DOTALL)
+    # Only inside tags: a label such as "0.5108" is text and stays what it is.
+    body = re.sub(r"<[^>]*>", lambda tag: _retag(tag.group(), name), body)
+    head = f'<svg role="img" aria-label="{escape(description)}"'
+    body = re.sub(r'<svg\b[^>]*?(viewBox="[^"]*")[^>]*>', lambda old: f"{head} {old.group(1)}>", body, count=1)
+    return re.sub(r"\s*\n\s*", "\n", body).strip()
+
+
+def _retag(tag: str, name: str) -> str:
+    """Return a tag with prefixed ids, coordinates of two decimals, the page's font and the page's colours."""
+    tag = re.sub(r'\bid="', f'id="{name}-', tag)
+    tag = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", tag)
+    tag = re.sub(r"(\d+\.\d{2})\d+", r"\1", tag)
+    tag = re.sub(r" font-family: [^;\"]+;", "", re.sub(r"font: ([\d.]+px) [^;\"]+;", r"font-size: \1;", tag))
+    return re.sub(r"#[0-9a-fA-F]{6}\b", _themed, tag)
+
+
+def _themed(match: re.Match[str]) -> str:
+    """Return the CSS variable of a colour of the palette, other colours as they are."""
+    colour = match.group().lower()
+    return f"var(--figure-{_VARIABLES[colour]}, {colour})" if colour in _VARIABLES else colour

@@ -1,0 +1,93 @@
+"""Numbers and grades in words: rounding goes the safe way, and never hides on which side of a claim a number lies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from typing import Any
+
+from dpaudit.results import number
+
+__all__ = ["claim_text", "count", "label_parameters", "percent", "rate", "significant", "value_text"]
+
+_ROUNDING = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
+
+
+def significant(value: float | str, towards: str = "nearest", *, digits: int = 4, apart_from: float | str | None = None,
+                error: float = 0.0, infinity: str = "inf") -> str:
+    """Return a number >= 0 with `digits` significant digits, and more where they are needed to tell it from another.
+
+    Parameters
+    ----------
+    value : float or "inf"
+        The number.
+    towards : {"nearest", "down", "up"}
+        Lower bounds are rounded down and upper bounds up.
+    digits : int
+        Significant digits; at most 17 are shown.
+    apart_from : float, optional
+        A number (a claim): unless `value` is within `error` of it, what is shown lies on the same side of it.
+    error : float
+        What `value` is uncertain by.
+    infinity : str
+        How infinity is written.
+    """
+    x = number(value)
+    if math.isinf(x):
+        return infinity
+    if x == 0:
+        return "0"
+    shown = Decimal(repr(x))
+    reference = None if apart_from is None else number(apart_from)
+    for places in range(digits, 18):
+        step = Decimal(1).scaleb(shown.adjusted() - places + 1)
+        rounded = shown.quantize(step, rounding=_ROUNDING[towards])
+        if reference is None or abs(x - reference) <= error or _same_side(rounded, shown, Decimal(repr(reference))):
+            break
+    return f"{rounded:f}" if -5 < rounded.adjusted() < 7 else f"{rounded:.{places - 1}e}"
+
+
+def rate(value: float, towards: str = "nearest", *, beta: float) -> str:
+    """Return a rate with at least one digit more than beta, always on the same side of beta as the rate itself."""
+    shown, reference = Decimal(repr(float(value))), Decimal(repr(float(beta)))
+    for places in range(max(3, 2 - reference.adjusted()), 18):
+        rounded = shown.quantize(Decimal(1).scaleb(-places), rounding=_ROUNDING[towards])
+        if _same_side(rounded, shown, reference):
+            break
+    return f"{rounded:f}"
+
+
+def _same_side(rounded: Decimal, exact: Decimal, reference: Decimal) -> bool:
+    """Say whether rounding kept a number below, at or above the reference."""
+    return rounded.compare(reference) == exact.compare(reference)
+
+
+def value_text(value: float | str) -> str:
+    """Return a parameter or a claimed number as it was given: 1.0 is "1", 1e-06 is "1e-06"."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage with up to six decimals and no break before the sign: 0.95 is "95 %"."""
+    return f"{round(100 * share, 6):.10g}\N{NO-BREAK SPACE}%"
+
+
+def count(n: int) -> str:
+    """Return an integer with its thousands set apart."""
+    return f"{n:,}"
+
+
+def claim_text(claim: Mapping[str, Any] | None) -> str:
+    """Return the claimed epsilon, with delta where it is not 0."""
+    if claim is None:
+        return "none"
+    delta = "" if claim["delta"] == 0 else f", {value_text(claim['delta'])}"
+    return f"({value_text(claim['epsilon'])}{delta})" if delta else value_text(claim["epsilon"])
+
+
+def label_parameters(parameters: Mapping[str, Any]) -> str:
+    """Return parameters as `name = value, ...`, or "none"."""
+    return ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(parameters.items())) or "none"

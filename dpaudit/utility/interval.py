@@ -1,0 +1,53 @@
+"""The exact (Clopper-Pearson) interval of a failure rate, and the three-valued verdict on a bound for it."""
+
+from __future__ import annotations
+
+from scipy.special import betainccinv, betaincinv
+
+from dpaudit.errors import InputError
+
+__all__ = ["failure_interval", "verdict"]
+
+_SAFETY = 1e-12
+"""Relative margin by which both ends are moved outwards, far above the error of the beta quantiles."""
+
+
+def failure_interval(failures: int, trials: int, confidence: float) -> tuple[float, float]:
+    """Return a two-sided interval that holds the failure rate with probability at least `confidence`.
+
+    With F failures in N independent trials and a = (1 - confidence) / 2 the ends solve
+
+        Pr[Bin(N, lower) >= F] = a    and    Pr[Bin(N, upper) <= F] = a,
+
+    that is, they are the a-quantile of Beta(F, N - F + 1) and the (1 - a)-quantile of Beta(F + 1, N - F);
+    lower is 0 if F = 0 and upper is 1 if F = N. Each end alone errs with probability at most a.
+
+    Parameters
+    ----------
+    failures, trials : int
+        F and N, 0 <= F <= N, N >= 1.
+    confidence : float
+        In (0, 1).
+
+    References
+    ----------
+    C. J. Clopper, E. S. Pearson, The use of confidence or fiducial limits illustrated in the case of the
+    binomial, Biometrika 26 (1934).
+    """
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence must be in (0, 1), got {confidence!r}")
+    if not 0 <= failures <= trials or trials < 1:
+        raise InputError(f"failures must be in 0 .. trials and trials >= 1, got {failures!r} of {trials!r}")
+    tail = (1 - confidence) / 2
+    passed = trials - failures
+    lower = float(betaincinv(failures, passed + 1, tail)) if failures else 0.0
+    # The complemented quantile takes the small tail itself: 1 - tail would lose its digits.
+    upper = float(betainccinv(failures + 1, passed, tail)) if passed else 1.0
+    return lower * (1 - _SAFETY), min(1.0, upper * (1 + _SAFETY))
+
+
+def verdict(failure_lower: float, failure_upper: float, beta: float) -> str:
+    """Return "holds" if the interval is at most beta, "violation" if it exceeds beta, else "undecided"."""
+    if failure_upper <= beta:
+        return "holds"
+    return "violation" if failure_lower > beta else "undecided"

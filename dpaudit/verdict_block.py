@@ -1,0 +1,127 @@
+"""One finding as a few lines of plain text, for the commands that make a single audit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dpaudit.reporters.wording import count, label_parameters, percent, rate, significant, value_text
+
+__all__ = ["verdict_block"]
+
+_Lines = list[tuple[str, str]]
+
+
+def verdict_block(record: Mapping[str, Any], repeat: str) -> str:
+    """Return a record of `perform` as aligned lines: learner, claim, numbers, verdict, witness, command."""
+    finding = record["finding"]
+    lines: _Lines = [("learner", f"{record['learner']} ({label_parameters(record['parameters'])})")]
+    if record["fault"] is not None:
+        lines.append(("leaks", f"on purpose: {record['fault']}"))
+    lines += _BODIES[record["kind"]](record, finding)
+    lines.append(("repeat", repeat))
+    width = max(len(name) for name, _ in lines)
+    return "\n".join(f"{name.ljust(width)}  {text}" for name, text in lines) + "\n\n"
+
+
+def _claim(epsilon: Any, delta: Any, relation: Any, record: Mapping[str, Any]) -> str:
+    """Return the claim that was tested; with its source if it is the learner's own."""
+    own = record["claim"]
+    tested = f"epsilon = {value_text(epsilon)}, delta = {value_text(delta)}, {relation}"
+    if own is None or (own["epsilon"], own["delta"], own["relation"]) != (epsilon, delta, relation):
+        return f"{tested} (not the learner's own)"
+    known = [own[name] for name in ("claim_id", "source") if own.get(name)]
+    return f"{tested} ({'; '.join(known)})" if known else tested
+
+
+def _exact(record: Mapping[str, Any], finding: Mapping[str, Any]) -> _Lines:
+    claimed, found = finding["claimed_epsilon"], finding["epsilon"]
+    over = "all neighbours of" if record["arguments"]["samples"] == "all" else "crafted pairs from"
+    covered = f"{count(finding['pairs'])} ordered pairs: {over} samples of {record['arguments']['n']} examples"
+    shown = significant(found, apart_from=claimed, error=finding["error"])
+    error = f"error at most {significant(finding['error'], 'up', digits=2)}"
+    worst = finding["worst_pair"]
+    lines = [
+        (
+            "claim",
+            "none" if claimed is None else _claim(claimed, finding["claimed_delta"], finding["relation"], record),
+        ),
+        ("epsilon", f"{shown} at worst ({finding['grade']}, {error}) over {covered}"),
+    ]
+    if claimed is not None:
+        at_claim = significant(finding["delta_at_claim"], apart_from=finding["claimed_delta"])
+        lines.append(("delta", f"{at_claim} at worst, at the claimed epsilon"))
+    words = {
+        "violation": "VIOLATION: the claim is refuted",
+        "consistent": "consistent: no violation on these pairs",
+    }
+    verdict = "the learner claims no privacy" if claimed is None else words[finding["verdict"]]
+    witness = f"{worst['data']} against {worst['neighbour']}, output {finding['worst_atom']} [{worst['origin']}]"
+    return [*lines, ("verdict", verdict), ("witness", witness)]
+
+
+def _privacy(record: Mapping[str, Any], finding: Mapping[str, Any]) -> _Lines:
+    witness, epsilon = finding["witness"], finding["epsilon"]
+    lower = significant(finding["epsilon_lower"], "down", apart_from=epsilon)
+    words = {
+        "violation": "VIOLATION: the claim is refuted",
+        "consistent": "consistent: no violation found with these runs, pairs and events",
+    }
+    detectable = significant(finding["detectable_epsilon"], "up")
+    inputs = f"{witness['data']} against {witness['neighbour']}"
+    rates = (
+        f"{count(witness['hits'])} of {count(witness['trials'])} against "
+        f"{count(witness['neighbour_hits'])} of {count(witness['neighbour_trials'])} runs"
+    )
+    return [
+        ("claim", _claim(epsilon, finding["delta"], finding["relation"], record)),
+        (
+            "bound",
+            f"epsilon >= {lower} with confidence {percent(finding['confidence'])} (statistical; "
+            f"{count(finding['trials'])} runs a side, {count(finding['pairs'])} pairs, "
+            f"{count(finding['events'])} events)",
+        ),
+        ("power", f"a true epsilon of {detectable} would have been convicted with probability 95 %"),
+        ("verdict", words[finding["verdict"]]),
+        (
+            "witness",
+            f"{inputs} ({witness['direction']}), event: {witness['event']}: {rates} [{witness['origin']}]",
+        ),
+        *(("warning", text) for text in finding["warnings"]),
+    ]
+
+
+def _utility(record: Mapping[str, Any], finding: Mapping[str, Any]) -> _Lines:
+    beta = finding["beta"]
+    shown = rate(finding["failure_rate"], beta=beta)
+    low, high = (
+        rate(finding["failure_lower"], "down", beta=beta),
+        rate(finding["failure_upper"], "up", beta=beta),
+    )
+    words = {
+        "violation": "VIOLATION: it fails more often than beta",
+        "undecided": "undecided: the interval holds beta; more trials would tell",
+        "holds": "holds: it fails at most as often as beta, on this case",
+    }
+    return [
+        (
+            "claim",
+            f"Pr[error > {value_text(finding['alpha'])}] <= {value_text(beta)} "
+            f"on {count(finding['n'])} examples "
+            f"({finding['setting']})",
+        ),
+        ("case", f"{record['arguments']['case']}; concept {finding['concept']}"),
+        (
+            "failures",
+            f"{count(finding['failures'])} of {count(finding['trials'])}: {shown} [{low}, {high}] "
+            f"with confidence {percent(finding['confidence'])} (statistical)",
+        ),
+        ("verdict", words[finding["verdict"]]),
+    ]
+
+
+_BODIES: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], _Lines]] = {
+    "exact": _exact,
+    "privacy": _privacy,
+    "utility": _utility,
+}

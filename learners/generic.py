@@ -1,0 +1,196 @@
+"""Learners for any finite class: consistent ones (not private) and the exponential mechanism.
+
+A third party learns its own class by deriving a frozen dataclass from `ConsistentLearner` or `ExponentialLearner` that
+says its `domain` and its `concepts`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import (
+    FAIL,
+    ConceptClass,
+    Domain,
+    Hypothesis,
+    Law,
+    PrivacyClaim,
+    Sample,
+    UtilityClaim,
+)
+from learners.inputs import check_run, check_sample
+from learners.mechanisms import exponential
+from learners.parameters import check_probability
+
+__all__ = ["SLIDES", "ConsistentLearner", "ExponentialLearner", "occam_sample_size", "point_law", "scores"]
+
+SLIDES = "Private Learning 1, Bar-Ilan Winter School on Differential Privacy 2017 (slides)"
+BLOCK = 2**24
+"""How many labels are evaluated at a time."""
+
+
+def occam_sample_size(log_size: float, alpha: float, beta: float) -> int:
+    """Return ceil((ln|C| + ln(1/beta)) / alpha): enough for any consistent learner.
+
+    A hypothesis with error above alpha is consistent with n examples with probability at most
+    (1 - alpha)^n <= e^(-alpha n); there are at most |C| of them.
+    """
+    check_probability("alpha", alpha)
+    check_probability("beta", beta)
+    return math.ceil((log_size - math.log(beta)) / alpha)
+
+
+def scores(concepts: ConceptClass, sample: Sample) -> NDArray[np.int64]:
+    """Return how many examples each concept labels correctly, (size,), exactly.
+
+    A class with its own method `correct(sample)` is asked; any other is evaluated on the distinct points.
+    """
+    if (correct := getattr(concepts, "correct", None)) is not None:
+        return np.asarray(correct(sample), dtype=np.int64)
+    total = np.zeros(concepts.size, dtype=np.int64)
+    step = max(1, BLOCK // concepts.size)
+    for start in range(0, len(sample.labels), step):
+        part = slice(start, start + step)
+        right = concepts.evaluate(sample.points[part]) == sample.labels[part]
+        total += right.astype(np.int64) @ sample.counts[part]
+    return total
+
+
+def point_law(atoms: range, atom: int) -> Law:
+    """Return the law that puts all mass on one atom; exact."""
+    log_prob = np.full(len(atoms), -np.inf)
+    log_prob[atoms.index(atom)] = 0.0
+    return Law(atoms, log_prob, 0.0)
+
+
+class ConsistentLearner:
+    """Return the first concept that is consistent with the sample, `FAIL` if there is none. Not private.
+
+    If the sample is labelled by a concept of the class and n >= (ln|C| + ln(1/beta)) / alpha, then
+    Pr[error > alpha] <= beta. Codes are the concepts' numbers.
+    """
+
+    claim_id: ClassVar[str] = "NIS-Occam"
+    source: ClassVar[str] = f"{SLIDES}, Occam's razor"
+
+    @property
+    def domain(self) -> Domain:
+        """Where the points live."""
+        raise NotImplementedError("a consistent learner says its domain")
+
+    @property
+    def concepts(self) -> ConceptClass:
+        """The class that it learns."""
+        raise NotImplementedError("a consistent learner says its concepts")
+
+    @property
+    def privacy(self) -> PrivacyClaim | None:
+        """No claim: the output can change with certainty when one example does."""
+        return None
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        """Return the same code `size` times; the learner is deterministic."""
+        check_run(sample, self.domain, size)
+        return np.full(size, self._choose(sample), dtype=np.int64)
+
+    def _choose(self, sample: Sample) -> int:
+        consistent = scores(self.concepts, sample) == sample.n
+        return int(consistent.argmax()) if consistent.any() else FAIL
+
+    def decode(self, code: int) -> Hypothesis | None:
+        """Return the concept with that number, None for `FAIL`."""
+        return None if code == FAIL else self.concepts.concept(code)
+
+    def law(self, sample: Sample) -> Law:
+        """Return the law on `FAIL` and all concepts: all mass on the first row of labels that equals the sample's."""
+        check_sample(sample, self.domain)
+        labels = self.concepts.evaluate(sample.points)
+        equal = np.flatnonzero((labels == sample.labels).all(axis=1))
+        return point_law(range(FAIL, self.concepts.size), int(equal[0]) if len(equal) else FAIL)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return ceil((ln|C| + ln(1/beta)) / alpha); see `occam_sample_size`."""
+        return occam_sample_size(math.log(self.concepts.size), alpha, beta)
+
+    def utility(self, alpha: float, beta: float) -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta at the theorem's own sample size."""
+        return UtilityClaim(alpha, beta, self.sample_size(alpha, beta), "realizable", self.claim_id, self.source)
+
+    def symmetries(self) -> list[NDArray[np.int64]]:
+        """Return no symmetry: which concept is the first is not symmetric in general."""
+        return []
+
+
+class ExponentialLearner:
+    """Return concept h with probability proportional to exp(epsilon q(S, h) / 2), q = examples labelled correctly.
+
+    Replacing one example moves every q by at most 1, so the learner is epsilon-differentially private. Codes are the
+    concepts' numbers.
+
+    Utility, with constants. With probability 1 - beta/2 over the coins, q >= max q - (2/epsilon) ln(2|C|/beta); in the
+    realizable case max q = n, so the empirical error is at most alpha/2 once n >= 4/(alpha epsilon) ln(2|C|/beta). A
+    concept with error above alpha has empirical error at most alpha/2 with probability at most e^(-alpha n / 8)
+    (multiplicative Chernoff), so n >= (8/alpha) ln(2|C|/beta) excludes all of them with probability 1 - beta/2.
+    """
+
+    epsilon: float
+
+    @property
+    def domain(self) -> Domain:
+        """Where the points live."""
+        raise NotImplementedError("an exponential learner says its domain")
+
+    @property
+    def concepts(self) -> ConceptClass:
+        """The class that it learns."""
+        raise NotImplementedError("an exponential learner says its concepts")
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """Pure epsilon-differential privacy under replacement of one example."""
+        return PrivacyClaim(self.epsilon, claim_id="NIS-Generic", source=f"{SLIDES}, finite concept classes")
+
+    @property
+    def _rate(self) -> float:
+        return self.epsilon / 2
+
+    def _eligible(self, sample: Sample, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+        """Return which concepts may be returned; None for all."""
+        return None
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        """Return the codes (size,) of independent runs; scores are exact, their maximum is subtracted before exp."""
+        check_run(sample, self.domain, size)
+        correct = scores(self.concepts, sample)
+        return exponential.draw(correct, self._rate, rng, size, self._eligible(sample, correct))
+
+    def decode(self, code: int) -> Hypothesis | None:
+        """Return the concept with that number."""
+        return self.concepts.concept(code)
+
+    def law(self, sample: Sample) -> Law:
+        """Return the softmax on all concepts; see `mechanisms.exponential.log_law` for the error bound."""
+        check_sample(sample, self.domain)
+        correct = scores(self.concepts, sample)
+        log_prob, error = exponential.log_law(correct, self._rate, self._eligible(sample, correct))
+        return Law(range(self.concepts.size), log_prob, error)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return ceil(max(8/alpha, 4/(alpha epsilon)) ln(2|C|/beta)), derived in the class docstring."""
+        check_probability("alpha", alpha)
+        check_probability("beta", beta)
+        log_term = math.log(2) + math.log(self.concepts.size) - math.log(beta)
+        return math.ceil(max(8 / alpha, 4 / (alpha * self.epsilon)) * log_term)
+
+    def utility(self, alpha: float, beta: float) -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta in the realizable case."""
+        size = self.sample_size(alpha, beta)
+        return UtilityClaim(alpha, beta, size, "realizable", "NIS-Generic", f"{SLIDES}, finite concept classes")
+
+    def symmetries(self) -> list[NDArray[np.int64]]:
+        """Return no symmetry; classes that have some override this."""
+        return []

@@ -1,0 +1,22 @@
+"""What every learner checks before its first run: the sample fits the domain and the number of runs is sane."""
+
+from __future__ import annotations
+
+from dpaudit.contract import Domain, InputError, Sample
+from learners.parameters import check_integer
+
+__all__ = ["check_run", "check_sample"]
+
+
+def check_sample(sample: Sample, domain: Domain) -> None:
+    """Raise `InputError` unless every point of the sample lies in the learner's domain."""
+    inside = domain.contains(sample.points)
+    if not inside.all():
+        outside = tuple(int(v) for v in sample.points[~inside][0])
+        raise InputError(f"points of sample must lie in the learner's domain {domain}, got {outside}")
+
+
+def check_run(sample: Sample, domain: Domain, size: int) -> None:
+    """Raise `InputError` unless the sample fits the domain and `size` is a positive number of runs."""
+    check_integer("size", size, 1)
+    check_sample(sample, domain)

@@ -1,0 +1,42 @@
+"""Permutations of the example universe: example (x, y) is number 2 i + y, with i the row of x among the domain's points."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["moving_negatives", "moving_points", "rows_of_bits"]
+
+
+def moving_points(images: NDArray[np.int64], flips: NDArray[np.int64] | int = 0) -> NDArray[np.int64]:
+    """Return the permutation (x, y) -> (g(x), y + f(x) mod 2).
+
+    Parameters
+    ----------
+    images : array of int64, shape (size of the domain,)
+        `images[i]` is the row of g(x) for the point x in row i; a permutation.
+    flips : array of int64, shape (size of the domain,), or int
+        f(x) in {0, 1}: whether the label of x is flipped.
+    """
+    labels = np.arange(2)[None, :] ^ np.broadcast_to(np.asarray(flips, dtype=np.int64), images.shape)[:, None]
+    return np.asarray(2 * images[:, None] + labels, dtype=np.int64).ravel()
+
+
+def moving_negatives(size: int) -> list[NDArray[np.int64]]:
+    """Return generators of all permutations of the negative examples, positive ones fixed.
+
+    They are symmetries of every learner that ignores the negative examples. A transposition and a cycle generate the
+    symmetric group on the `size` points.
+    """
+    generators = []
+    for images in (np.array([1, 0, *range(2, size)]), np.roll(np.arange(size), 1)):
+        moved = np.arange(2 * size, dtype=np.int64)
+        moved[::2] = 2 * images
+        generators.append(moved)
+    return generators
+
+
+def rows_of_bits(points: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rows of the points (m, d) of the Boolean cube in lexicographic order (first coordinate slowest)."""
+    weights = np.int64(1) << np.arange(points.shape[1] - 1, -1, -1, dtype=np.int64)
+    return np.asarray(points @ weights, dtype=np.int64)

@@ -1,0 +1,33 @@
+"""Seeds are addresses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from dpaudit import seeding
+from dpaudit.errors import InputError
+
+
+def test_the_stream_depends_on_the_address_alone() -> None:
+    draws = {
+        seeding.generator(seed, *address).integers(2**62)
+        for seed in (0, 1)
+        for address in ((), ("a",), ("a", 0), ("a", 1), ("a", "0"), (["a", 0],), ({"a": 0},))
+    }
+    assert len(draws) == 14
+    assert seeding.generator(7, {"b": 1, "a": 2}).random() == seeding.generator(7, {"a": 2, "b": 1}).random()
+
+
+def test_the_stream_is_the_same_in_another_process() -> None:
+    code = "from dpaudit import seeding; print(seeding.generator(3, 'x', 5).integers(2**62))"
+    elsewhere = int(subprocess.check_output([sys.executable, "-c", code], env={"PYTHONHASHSEED": "77"}))
+    assert elsewhere == seeding.generator(3, "x", 5).integers(2**62)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "0", None, True])
+def test_a_bad_seed_is_refused(seed: object) -> None:
+    with pytest.raises(InputError, match="seed must be a non-negative integer"):
+        seeding.generator(seed)  # type: ignore[arg-type]
