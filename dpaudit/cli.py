@@ -1,4 +1,7 @@
-"""The command line: its grammar and its exit status. What the commands do stands in `dpaudit.commands`."""
+"""The command line: its grammar and its exit status.
+
+What the commands do stands in `dpaudit.commands` and `dpaudit.audit_commands`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import sys
 import textwrap
 import traceback
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 import dpaudit
@@ -45,9 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _action(command: str) -> Callable[[argparse.Namespace], int]:
     """Return what a command does; its module is loaded only now."""
-    from dpaudit import commands
-
-    action: Callable[[argparse.Namespace], int] = getattr(commands, f"{command}_command")
+    home = "audit_commands" if command in ("privacy", "exact", "utility") else "commands"
+    module = import_module(f"dpaudit.{home}")
+    action: Callable[[argparse.Namespace], int] = getattr(module, f"{command}_command")
     return action
 
 

@@ -1,4 +1,4 @@
-"""What each command of the command line does; each function returns the exit status.
+"""The commands that list, run and report; each function returns the exit status.
 
 Nothing scientific is imported here before a command needs it: `dpaudit list` must answer at once.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shlex
 import shutil
 import sys
@@ -16,100 +15,24 @@ from inspect import Parameter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.contract import Learner
 from dpaudit.errors import InputError
-from dpaudit.registry import Entry, Registry, load
+from dpaudit.registry import Entry, load
+from dpaudit.terminal import find_learners, note, say, wants_color, warn
 
 if TYPE_CHECKING:
     from dpaudit.engine.execute import TaskFailed
     from dpaudit.engine.plan import Plan
-    from dpaudit.engine.tasks import Task
 
-__all__ = [
-    "exact_command",
-    "list_command",
-    "privacy_command",
-    "report_command",
-    "run_command",
-    "utility_command",
-]
+__all__ = ["list_command", "report_command", "run_command"]
 
 
 def list_command(args: argparse.Namespace) -> int:
     """Show the learners; a module that does not load is a line on stderr and stands in nobody's way."""
     registry = load(tuple(args.learners))
-    _warn(registry)
+    warn(registry)
     rows = [_row(entry) for entry in registry.entries if args.all or entry.fault is None]
     say(json.dumps(rows, indent=1, sort_keys=True) + "\n" if args.json else _table(rows))
     return 0
-
-
-def privacy_command(args: argparse.Namespace) -> int:
-    """Make one black-box audit."""
-    entry, _, parameters = _learner(args)
-    from dpaudit.engine.tasks import privacy_task
-
-    task = privacy_task(
-        entry,
-        trials=args.trials,
-        confidence=args.confidence,
-        parameters=parameters,
-        n=_taken_n(args, entry),
-        epsilon=args.epsilon,
-        delta=args.delta,
-        relation=args.relation,
-    )
-    options = {name: task.arguments[name] for name in ("n", "trials", "confidence")}
-    options |= {name: getattr(args, name) for name in ("epsilon", "delta", "relation")}
-    return _audit(args, [task], options)
-
-
-def exact_command(args: argparse.Namespace) -> int:
-    """Compute one exact worst case."""
-    entry, learner, parameters = _learner(args)
-    from dpaudit.engine.tasks import exact_task
-
-    task = exact_task(
-        entry, learner, parameters=parameters, n=args.n, relation=args.relation, crafted=args.crafted or None
-    )
-    if args.n is None:
-        _note(f"n = {task.arguments['n']} taken from the example of {entry.id}")
-    options = {name: task.arguments[name] for name in ("n", "relation")}
-    return _audit(args, [task], options | {"crafted": task.arguments["samples"] == "crafted" or None})
-
-
-def utility_command(args: argparse.Namespace) -> int:
-    """Measure failure rates: on all hard cases, on one, or on the uniform distribution."""
-    from dpaudit.engine.tasks import utility_tasks
-
-    cases: list[int | None] | None = None
-    if args.distribution != "all":
-        try:
-            cases = [None if args.distribution == "uniform" else int(args.distribution)]
-        except ValueError:
-            raise InputError(
-                f"distribution must be uniform, all, or the number of a hard case; got {args.distribution!r}"
-            ) from None
-    entry, learner, parameters = _learner(args)
-    tasks = utility_tasks(
-        entry,
-        learner,
-        trials=args.trials,
-        confidence=args.confidence,
-        parameters=parameters,
-        alpha=args.alpha,
-        beta=args.beta,
-        n=args.n,
-        concept=args.concept,
-        cases=cases,
-    )
-    if not tasks:
-        raise InputError(f"{entry.id} has no hard cases; choose --distribution uniform")
-    taken = tasks[0].arguments
-    _note_taken(entry, {name: taken[name] for name in ("alpha", "beta") if getattr(args, name) is None})
-    options = {name: taken[name] for name in ("alpha", "beta", "n", "trials")}
-    more = {"confidence": args.confidence, "concept": args.concept, "distribution": args.distribution}
-    return _audit(args, tasks, options | more)
 
 
 def run_command(args: argparse.Namespace) -> int:
@@ -119,11 +42,11 @@ def run_command(args: argparse.Namespace) -> int:
     from dpaudit.seeding import check_seed
 
     check_seed(args.seed)
-    registry = _registry(args)
+    registry = find_learners(args)
     entries = [registry.get(id) for id in dict.fromkeys(args.ids)] or registry.entries
     plan = make_plan(entries, profile=args.profile, confidence=args.confidence, trials=args.trials)
     for line in plan.notes:
-        _note(line)
+        note(line)
     if not plan.tasks:
         raise InputError("; ".join(plan.faults) or "there is nothing to audit")
     header = make_header(plan.keys, seed=args.seed, profile=args.profile, command=_run_line(args))
@@ -141,48 +64,14 @@ def report_command(args: argparse.Namespace) -> int:
 
     run = load_run(args.path)
     found = outcome(run)
-    text = _render(run, args.format, color=args.out is None and _color())
+    text = _render(run, args.format, color=args.out is None and wants_color())
     if args.out is None:
         say(text)
     else:
         write_atomically(Path(args.out), text.encode())
     if found.missing:
-        _note(f"{len(found.missing)} of {len(run['header']['plan'])} audits have no result; `--resume` goes on")
+        note(f"{len(found.missing)} of {len(run['header']['plan'])} audits have no result; `--resume` goes on")
     return found.status
-
-
-def say(text: str) -> None:
-    """Write to standard output; a reader that has gone (``| head``) changes neither work nor status."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    try:
-        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _note(text: str) -> None:
-    print(f"dpaudit: note: {text}", file=sys.stderr)
-
-
-def _note_taken(entry: Entry, values: Mapping[str, Any]) -> None:
-    if values:
-        _note(f"{', '.join(f'{k} = {v}' for k, v in values.items())} taken from the example of {entry.id}")
-
-
-def _warn(registry: Registry) -> None:
-    for problem in registry.problems:
-        print(f"dpaudit: warning: {problem}", file=sys.stderr)
-
-
-def _registry(args: argparse.Namespace) -> Registry:
-    """Return the learners; a path that the user named must load, or its learners would go unaudited."""
-    registry = load(tuple(args.learners))
-    wanted = [problem for problem in registry.problems if problem.requested]
-    if wanted:
-        raise InputError("; ".join(map(str, wanted)))
-    _warn(registry)
-    return registry
 
 
 def _row(entry: Entry) -> dict[str, Any]:
@@ -223,67 +112,6 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> str:
     limit = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     texts = ["  ".join([*(line[i].ljust(widths[i]) for i in range(3)), line[3]]).rstrip()[:limit] for line in lines]
     return "\n".join(texts) + "\n"
-
-
-def _learner(args: argparse.Namespace) -> tuple[Entry, Learner, dict[str, Any]]:
-    """Return the learner of a single audit: parameters not given are its example's, which a note says."""
-    entry = _registry(args).get(args.id)
-    given = dict(_parameter(text) for text in args.parameter)
-    taken = {name: value for name, value in entry.example.parameters.items() if name not in given}
-    _note_taken(entry, taken)
-    parameters = {**taken, **given}
-    return entry, entry.build(**parameters), parameters
-
-
-def _parameter(text: str) -> tuple[str, Any]:
-    """Read ``name=value``; the value is an integer, a number, true, false, none, or else text."""
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise InputError(f"a parameter must be given as NAME=VALUE, got {text!r}")
-    words: dict[str, Any] = {"true": True, "false": False, "none": None}
-    if value.lower() in words:
-        return name, words[value.lower()]
-    for kind in (int, float):
-        try:
-            return name, kind(value)
-        except ValueError:
-            continue
-    return name, value
-
-
-def _taken_n(args: argparse.Namespace, entry: Entry) -> int:
-    """Return n, the example's unless given."""
-    if args.n is not None:
-        return int(args.n)
-    _note_taken(entry, {"n": entry.example.n})
-    return entry.example.n
-
-
-def _audit(args: argparse.Namespace, tasks: Sequence[Task], options: Mapping[str, Any]) -> int:
-    """Perform the tasks of a single audit and show what they found."""
-    from dpaudit.engine.perform import perform
-    from dpaudit.engine.tasks import canonical
-    from dpaudit.verdict_block import verdict_block
-
-    sampled = {"seed": args.seed} if hasattr(args, "seed") else {}
-    repeat = _single_line(args, tasks[0].parameters, {**options, **sampled})
-    status = 0
-    for task in tasks:
-        record = perform(task, seed=sampled.get("seed", 0), paths=tuple(args.learners), n_jobs=getattr(args, "jobs", 1))
-        say(canonical({**record, "command": repeat}) + "\n" if args.json else verdict_block(record, repeat))
-        status = max(status, int(record["finding"]["verdict"] == "violation"))
-    return status
-
-
-def _single_line(args: argparse.Namespace, parameters: Mapping[str, Any], options: Mapping[str, Any]) -> str:
-    """Return the command that repeats a single audit, with nothing left to defaults."""
-    words = ["dpaudit", args.command, args.id]
-    for name, value in parameters.items():
-        words += ["-p", f"{name}={getattr(value, 'value', value)}"]
-    for name, value in options.items():
-        if value is not None:
-            words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
-    return shlex.join(words + [word for path in args.learners for word in ("--learners", path)])
 
 
 def _run_line(args: argparse.Namespace) -> str:
@@ -336,17 +164,13 @@ def _report_run(args: argparse.Namespace, path: Path, failures: Sequence[str]) -
         written.append(path.with_name(f"report.{kind}"))
         write_atomically(written[-1], _render(run, kind).encode())
     found = outcome(run)
-    say(_render(run, "console", color=_color()))
+    say(_render(run, "console", color=wants_color()))
     for name in found.unconvicted:
         say(f"The positive control {name} was convicted by no audit: these audits are blind to its leak.\n")
     for line in failures:
         print(f"dpaudit: fault: {line}", file=sys.stderr)
-    _note(f"wrote {', '.join(map(str, written))}")
+    note(f"wrote {', '.join(map(str, written))}")
     return 2 if failures else found.status
-
-
-def _color() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def _render(run: Mapping[str, Any], kind: str, color: bool = False) -> str:

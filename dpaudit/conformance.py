@@ -64,7 +64,7 @@ def _samples(learner: Learner) -> list[Any]:
 
 
 def check_constructor_only_stores(learner: Learner) -> None:
-    """Check that the constructor stores its arguments unchanged, and that a learner is frozen, picklable and comparable."""
+    """Check that the constructor stores its arguments unchanged; that learners are frozen, picklable, comparable."""
     _require(dataclasses.is_dataclass(learner), learner, "a learner must be a dataclass")
     again = type(learner)(**_parameters(learner))
     for name, value in _parameters(learner).items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dpaudit.reporters.wording import count, label_parameters, percent, rate, significant, value_text
@@ -12,16 +12,26 @@ __all__ = ["verdict_block"]
 _Lines = list[tuple[str, str]]
 
 
-def verdict_block(record: Mapping[str, Any], repeat: str) -> str:
-    """Return a record of `perform` as aligned lines: learner, claim, numbers, verdict, witness, command."""
-    finding = record["finding"]
-    lines: _Lines = [("learner", f"{record['learner']} ({label_parameters(record['parameters'])})")]
-    if record["fault"] is not None:
-        lines.append(("leaks", f"on purpose: {record['fault']}"))
-    lines += _BODIES[record["kind"]](record, finding)
+def verdict_block(records: Sequence[Mapping[str, Any]], repeat: str) -> str:
+    """Return the records of one command as aligned lines: learner, claim, numbers, verdict, witness, command.
+
+    Parameters
+    ----------
+    records : sequence of mappings
+        As `engine.perform` makes them, all of one learner and one kind.
+    repeat : str
+        The command that makes them again.
+    """
+    first = records[0]
+    lines: _Lines = [("learner", f"{first['learner']} ({label_parameters(first['parameters'])})")]
+    if first["fault"] is not None:
+        lines.append(("leaks", f"on purpose: {first['fault']}"))
+    for record in records:
+        # What several cases share, their claim, is said once.
+        lines += [line for line in _BODIES[record["kind"]](record, record["finding"]) if line not in lines[:3]]
     lines.append(("repeat", repeat))
     width = max(len(name) for name, _ in lines)
-    return "\n".join(f"{name.ljust(width)}  {text}" for name, text in lines) + "\n\n"
+    return "\n".join(f"{name.ljust(width)}  {text}" for name, text in lines) + "\n"
 
 
 def _claim(epsilon: Any, delta: Any, relation: Any, record: Mapping[str, Any]) -> str:
@@ -110,7 +120,7 @@ def _utility(record: Mapping[str, Any], finding: Mapping[str, Any]) -> _Lines:
             f"on {count(finding['n'])} examples "
             f"({finding['setting']})",
         ),
-        ("case", f"{record['arguments']['case']}; concept {finding['concept']}"),
+        ("case", f"{record['arguments']['case']} ({finding['concept']})"),
         (
             "failures",
             f"{count(finding['failures'])} of {count(finding['trials'])}: {shown} [{low}, {high}] "

@@ -79,7 +79,7 @@ class Systems:
         self.rank[runs] += 1
 
     def add_kept(self, runs: NDArray[np.int64], equations: Words, kept: NDArray[np.bool_]) -> None:
-        """Add to run `runs[i]` the equations j with `kept[i, j]`; the first ones of all runs together, then the second."""
+        """Add to run `runs[i]` the equations j with `kept[i, j]`: one to every run, then a second one, and so on."""
         row, column = np.nonzero(kept)
         amounts = np.bincount(row, minlength=len(runs))
         turn = np.arange(len(row)) - np.repeat(np.cumsum(amounts) - amounts, amounts)

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Sample
+from dpaudit.contract import InputError, Sample
 from learners.gf2 import pack, parity
 
 __all__ = ["log_law"]
@@ -33,10 +33,9 @@ def log_law(
 
     Error, with u = 2^-53: a factor ln(1 - p)^c has error 10u times its size, a factor ln(1 - (1 - p)^c) at most 26u
     plus 8u times its size, each addition rounds by u times the sum of sizes so far, and joining two entries (logaddexp)
-    adds 8u and its own rounding; averages of logarithms never enlarge an error. Over m examples whose factors have
-    total size at most L, and K subspaces, this gives the bound 2^-52 ((m + 6) (L + 24) + 5 L + K + 8 d). Failure has
-    probability at least `coin`, so for coin = 1/2 the error of its logarithm is no greater; for coin = 0 it is divided
-    by that probability.
+    adds 8u and its own rounding; joining never enlarges the errors of its two arguments. Over m examples whose factors
+    have total size at most L, and K subspaces, this gives the bound 2^-52 ((m + 6) (L + 24) + 5 L + K + 8 d). The
+    error of ln Pr[fail] is that of the sum divided by Pr[fail], which is at least `coin`.
 
     Parameters
     ----------
@@ -50,37 +49,47 @@ def log_law(
         Whether the answer is a uniform solution.
     """
     skips = _skips(keep, sample.counts)
-    keeps = np.where(np.isfinite(skips), np.log(-np.expm1(np.maximum(skips, -800.0))), 0.0)
-    table = _span_table(sample, dimension, skips, keeps)
+    keeps = np.log(-np.expm1(skips))
+    agrees = _agreement(sample, dimension)
+    table = _span_table(sample, dimension, agrees, skips, keeps)
     rows = np.stack([logs + _log_share(space, dimension, uniform) for space, logs in table.items()])
-    with np.errstate(divide="ignore"):  # a solution that no subsample leaves has probability 0
-        top = np.maximum(rows.max(axis=0), -1.7e308)
+    # A solution that no subsample leaves has probability 0: keep -inf - -inf out of the sum, let ln 0 be -inf.
+    top = np.maximum(rows.max(axis=0), np.finfo(np.float64).min)
+    with np.errstate(divide="ignore"):
         solutions = np.log(np.exp(rows - top).sum(axis=0)) + top + math.log1p(-coin)
-    sizes = float(np.abs(np.maximum(skips, keeps)).sum() + np.abs(skips[np.isfinite(skips)]).sum())
+    sizes = float(np.abs(keeps).sum() + np.abs(skips[np.isfinite(skips)]).sum())
     error = ULP * ((len(skips) + 6) * (sizes + 24) + 5 * sizes + len(rows) + 8 * dimension)
-    return _with_failure(solutions, error, coin)
+    return _with_failure(solutions, error, coin, consistent=bool(agrees.all(axis=0).any()))
+
+
+def _agreement(sample: Sample, dimension: int) -> NDArray[np.bool_]:
+    """Return which examples (rows) agree with which r (columns)."""
+    codes = np.arange(2**dimension, dtype=np.uint64)
+    labels = parity(pack(sample.points)[:, None] & codes, dimension)
+    return np.asarray(labels == sample.labels[:, None], dtype=np.bool_)
 
 
 def _skips(keep: float, counts: NDArray[np.int64]) -> Floats:
     """Return ln (1 - p)^c, the log-probability that no copy of an example is kept."""
-    return np.full(len(counts), -np.inf) if keep >= 1 else counts * math.log1p(-keep)
+    if keep >= 1:
+        return np.full(len(counts), -np.inf)
+    return np.asarray(counts * math.log1p(-keep), dtype=np.float64)
 
 
-def _span_table(sample: Sample, dimension: int, skips: Floats, keeps: Floats) -> dict[int, Floats]:
+def _span_table(
+    sample: Sample, dimension: int, agrees: NDArray[np.bool_], skips: Floats, keeps: Floats
+) -> dict[int, Floats]:
     """Return ln Pr[span of kept points = W, every kept example agrees with r] for each W (a bit mask), each r."""
-    codes = np.arange(2**dimension, dtype=np.uint64)
     table: dict[int, Floats] = {1: np.zeros(2**dimension)}
-    packed = pack(sample.points)
-    for x, y, skip, keep in zip(packed, sample.labels, skips, keeps, strict=True):
-        agrees = parity(codes & x, dimension) == y
+    for x, agree, skip, keep in zip(pack(sample.points), agrees, skips, keeps, strict=True):
         grown: dict[int, Floats] = {}
         for space, logs in table.items():
             joined = _join(space, int(x), dimension)
             if joined == space:
-                _merge(grown, space, np.where(agrees, logs, logs + skip))
+                _merge(grown, space, np.where(agree, logs, logs + skip))
             else:
                 _merge(grown, space, logs + skip)
-                _merge(grown, joined, np.where(agrees, logs + keep, -np.inf))
+                _merge(grown, joined, np.where(agree, logs + keep, -np.inf))
         table = grown
     return table
 
@@ -109,13 +118,16 @@ def _log_share(space: int, dimension: int, uniform: bool) -> Floats:
     return np.where(least, 0.0, -np.inf)
 
 
-def _with_failure(solutions: Floats, error: float, coin: float) -> tuple[Floats, float]:
-    """Prepend ln Pr[fail] = ln(1 - sum of the others) and return the error bound for all."""
+def _with_failure(solutions: Floats, error: float, coin: float, *, consistent: bool) -> tuple[Floats, float]:
+    """Prepend ln Pr[fail] and return the error bound for all.
+
+    On a consistent sample only the coin fails. Otherwise 1 - sum of the others has absolute error at most
+    (1 - coin) error + 8 ulp.
+    """
+    if consistent:
+        return np.concatenate([[math.log(coin) if coin else -np.inf], solutions]), error
     failure = 1 - math.fsum(np.exp(solutions))
-    slack = error + 8 * ULP
-    if failure <= 2 * slack and coin == 0:
-        # Only rounding is left of the difference: with no coin a consistent sample never fails.
-        return np.concatenate([[-np.inf], solutions]), error
-    return np.concatenate([[math.log(failure)], solutions]), max(error, slack / failure)
-
-
+    slack = (1 - coin) * error + 8 * ULP
+    if failure <= 1e3 * slack:
+        raise InputError(f"epsilon is too small for the exact law: failure has probability {failure:.1e} only")
+    return np.concatenate([[math.log(failure)], solutions]), max(error, 1.001 * slack / failure)

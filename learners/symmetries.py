@@ -1,4 +1,4 @@
-"""Permutations of the example universe: example (x, y) is number 2 i + y, with i the row of x among the domain's points."""
+"""Permutations of the example universe: example (x, y) is number 2 i + y, with i the row of x in the domain."""
 
 from __future__ import annotations
 

@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from dpaudit.distinguish import classifiers
 from dpaudit.distinguish.canonical import canonical
 from dpaudit.distinguish.features import GROUPS, Flattener, group_columns
-from dpaudit.distinguish.labellers import AsTheyAre, Atoms, Labeller, PackedRows, Scored, score_edges
+from dpaudit.distinguish.labellers import FEW, AsTheyAre, Atoms, Labeller, PackedRows, Scored, score_edges
 from dpaudit.distinguish.naive_bayes import NaiveBayes
 
 __all__ = ["discrete_labeller", "join", "scored_labellers"]
 
 Score = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 REPEATED = 3
-FEW = 200
 
 
 def join(batches: list[Any]) -> Any:
@@ -66,7 +65,7 @@ def _repeated(labels: list[Any]) -> tuple[float, int]:
     return sum(c for c in counts.values() if c >= REPEATED) / max(1, len(labels)), len(counts)
 
 
-def scored_labellers(data: Any, neighbour: Any, *, thorough: bool) -> list[Labeller]:
+def scored_labellers(data: Any, neighbour: Any, *, thorough: bool, float_bits: bool) -> list[Labeller]:
     """Fit every score that applies, on training outputs of the two sides.
 
     Parameters
@@ -75,10 +74,13 @@ def scored_labellers(data: Any, neighbour: Any, *, thorough: bool) -> list[Label
         Training outputs.
     thorough : bool
         Whether to fit scikit-learn's classifiers too, where it is installed and outputs have several columns.
+    float_bits : bool
+        Whether to look at the bits of floats and not only at their values.
     """
     flattener = Flattener.fit([data, neighbour])
     left, right = flattener(data), flattener(neighbour)
     names = group_columns(np.concatenate([left[:5000], right[:5000]]))
+    names = [name for name in names if float_bits or name != "float bits"]
     found: list[Labeller] = []
     for groups, score, name in _scores(left, right, names, thorough):
         scored = Scored(flattener, groups, score, np.zeros(0), name)
@@ -94,7 +96,10 @@ def _scores(
     if left.shape[1] == 1:
         yield ("values",), None, "value"
     for name in names:
-        yield (name,), NaiveBayes.fit(GROUPS[name](left), GROUPS[name](right)), f"naive Bayes on {name}"
+        sides = GROUPS[name](left), GROUPS[name](right)
+        yield (name,), NaiveBayes.fit(*sides), f"naive Bayes on {name}"
+        if name in ("values", "differences") and left.shape[1] > 1:
+            yield (name,), NaiveBayes.fit(*sides, pooled=True), f"pooled naive Bayes on {name}"
     if thorough and left.shape[1] > 1 and classifiers.available():
         # Bits would drown the other columns, and the naive score reads them as they are.
         groups = tuple(name for name in names if name != "float bits")

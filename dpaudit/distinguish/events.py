@@ -32,8 +32,10 @@ def expected_bound(
 ) -> NDArray[np.float64]:
     """Return the lower bound on epsilon that each event can be expected to give on fresh runs, marked down for luck.
 
-    With p = (x + 1/2) / (m + 1) and q likewise, and v = p(1-p)/(p-delta)^2 + (1-q)/q the variance of ln((p-delta)/q)
-    times the number of runs, it is ln((p-delta)/q) - z_gamma sqrt(v / confirm) - z_s sqrt(v / m).
+    With p = (x + 1/2) / (m + 1) and q likewise it is ln((p - delta) / q) - sqrt(a^2 + b^2), where a and b are the
+    distances on the log scale from p - delta down to, and from q up to, the Wilson limits of the training counts at
+    z = z_s + z_gamma sqrt(m / confirm). For many counts that is z_gamma standard errors of the confirmation plus z_s of
+    the training; for few it stays finite and honest where the normal approximation on the log scale does not.
 
     Parameters
     ----------
@@ -53,12 +55,22 @@ def expected_bound(
     array
         -inf for events with p <= delta.
     """
-    p = (np.asarray(hits, dtype=np.float64) + 0.5) / (trained + 1)
-    q = (np.asarray(neighbour_hits, dtype=np.float64) + 0.5) / (neighbour_trained + 1)
-    room = np.maximum(p - delta, 1e-300)
-    variance = p * (1 - p) / room**2 + (1 - q) / q
-    spread = -ndtri(gamma) / np.sqrt(confirm) + selection_penalty(delta) / np.sqrt(min(trained, neighbour_trained))
-    return np.where(p > delta, np.log(room / q) - spread * np.sqrt(variance), -np.inf)
+    x, y = np.asarray(hits, dtype=np.float64), np.asarray(neighbour_hits, dtype=np.float64)
+    p, q = (x + 0.5) / (trained + 1), (y + 0.5) / (neighbour_trained + 1)
+    penalty = selection_penalty(delta)
+    low = _wilson(x, trained, -(penalty - ndtri(gamma) * np.sqrt(trained / confirm)))
+    high = _wilson(y, neighbour_trained, penalty - ndtri(gamma) * np.sqrt(neighbour_trained / confirm))
+    good = (low > delta) & (p > delta)
+    room, least = np.where(good, p - delta, 1.0), np.where(good, low - delta, 1.0)
+    spread = np.hypot(np.log(room / least), np.log(high / q))
+    return np.where(good, np.log(room / q) - spread, -np.inf)
+
+
+def _wilson(hits: NDArray[np.float64], trials: int, z: float) -> NDArray[np.float64]:
+    """Return the Wilson limit of a binomial probability: upper for z > 0, lower for z < 0."""
+    centre = hits + z * z / 2
+    half = z * np.sqrt(hits * (1 - hits / trials) + z * z / 4)
+    return np.maximum(centre + half, 0.0) / (trials + z * z)
 
 
 @dataclass(frozen=True)

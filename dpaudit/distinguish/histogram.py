@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpaudit.distinguish.canonical import canonical, in_words
 from dpaudit.distinguish.events import best_prefix
 
-__all__ = ["BACKWARD", "FORWARD", "LabelChoice", "LabelEvent", "choose_label_event", "tally"]
+__all__ = ["BACKWARD", "FORWARD", "LabelChoice", "LabelEvent", "Tally", "choose_label_event", "tally"]
 
 FORWARD, BACKWARD = "forward", "backward"
 RARE = 5
@@ -107,9 +107,9 @@ def choose_label_event(
 ) -> LabelChoice:
     """Return the best event over labels among nested events in several orders, in both directions.
 
-    The orders are: by ln((x+1/2)/(y+1/2)) - sqrt(1/(x+1/2) + 1/(y+1/2)), a likelihood ratio marked down for small
-    counts; if `monotone`, by the labels up and down; and by `log_ratio` where it is known. The prefix with the greatest
-    expected bound is taken.
+    The orders are: if `monotone`, by the labels up and down; otherwise by ln((x+1/2)/(y+1/2)) - sqrt(1/(x+1/2) +
+    1/(y+1/2)), a likelihood ratio marked down for small counts, and by `log_ratio` where it is known. The prefix with
+    the greatest expected bound is taken.
 
     Parameters
     ----------
@@ -152,8 +152,6 @@ def _orders(
     log_ratio: Mapping[Hashable, float] | None,
 ) -> Iterator[tuple[str, str, NDArray[np.intp]]]:
     """Yield (name, direction, order of the atoms) of each family of nested events."""
-    yield "likelihood ratio", FORWARD, _by_ratio(x, y)
-    yield "likelihood ratio", BACKWARD, _by_ratio(y, x)
     if monotone:
         # Labels never seen have no place in the order of a score: they come last.
         last = np.array([len(common)])
@@ -161,6 +159,9 @@ def _orders(
         for order in (np.concatenate([up, last]), np.concatenate([up[::-1], last])):
             yield "score", FORWARD, order
             yield "score", BACKWARD, order
+        return
+    yield "likelihood ratio", FORWARD, _by_ratio(x, y)
+    yield "likelihood ratio", BACKWARD, _by_ratio(y, x)
     if log_ratio is not None:
         known = np.array([log_ratio.get(label, 0.0) for label in common] + [0.0])
         yield "law", FORWARD, np.argsort(-known, kind="stable")

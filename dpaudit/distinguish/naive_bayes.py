@@ -1,4 +1,4 @@
-"""A score without dependencies: the sum of binned log-likelihood ratios of the columns of one group."""
+"""A score without dependencies: the sum of smoothed log-likelihood ratios of the columns of one group."""
 
 from __future__ import annotations
 
@@ -10,33 +10,30 @@ from numpy.typing import NDArray
 __all__ = ["NaiveBayes"]
 
 Matrix = NDArray[np.float64]
-BINS = 40
+BINS = 64
 ATOMS = 80
 
 
 @dataclass(frozen=True)
 class NaiveBayes:
-    """For each column the bins' edges and their log-likelihood ratios, shrunk towards 0 by one standard error.
+    """For each column the bins' edges and their smoothed log-likelihood ratios.
 
-    The sum over columns is the log-likelihood ratio itself where columns are independent given the side.
+    The sum over columns is the log-likelihood ratio itself where columns are independent given the side. With `pooled`
+    tables all columns share one, which is as good and far less noisy where columns are alike.
     """
 
     edges: tuple[NDArray[np.float64], ...]
     ratios: tuple[NDArray[np.float64], ...]
 
     @classmethod
-    def fit(cls, data: Matrix, neighbour: Matrix) -> NaiveBayes:
+    def fit(cls, data: Matrix, neighbour: Matrix, *, pooled: bool = False) -> NaiveBayes:
         """Fit on training rows of the two sides."""
-        edges, ratios = [], []
-        for x, y in zip(data.T, neighbour.T, strict=True):
-            cuts = _edges(np.concatenate([x, y]))
-            a = np.bincount(np.searchsorted(cuts, x, side="right"), minlength=len(cuts) + 1) + 0.5
-            b = np.bincount(np.searchsorted(cuts, y, side="right"), minlength=len(cuts) + 1) + 0.5
-            raw = np.log(a / a.sum()) - np.log(b / b.sum())
-            noise = np.sqrt(1 / a + 1 / b)
-            edges.append(cuts)
-            ratios.append(np.sign(raw) * np.maximum(np.abs(raw) - noise, 0.0))
-        return cls(tuple(edges), tuple(ratios))
+        width = data.shape[1]
+        if pooled:
+            cuts, ratio = _table(data.ravel(), neighbour.ravel())
+            return cls((cuts,) * width, (ratio,) * width)
+        tables = [_table(x, y) for x, y in zip(data.T, neighbour.T, strict=True)]
+        return cls(tuple(cuts for cuts, _ in tables), tuple(ratio for _, ratio in tables))
 
     def __call__(self, rows: Matrix) -> NDArray[np.float64]:
         """Return the score of each row: large where the first side is likelier."""
@@ -47,13 +44,44 @@ class NaiveBayes:
         return score
 
 
-def _edges(pooled: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return cuts that give few distinct values a bin each, and quantile bins to the rest, with atoms set apart."""
-    values, counts = np.unique(pooled, return_counts=True)
-    if len(values) <= ATOMS:
-        return values[1:]
+def _table(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the cuts of one column and the log-likelihood ratio in each bin."""
+    pooled = np.concatenate([x, y])
+    values = np.unique(pooled[:: max(1, len(pooled) // 100_000)])
+    continuous = len(values) > ATOMS
+    cuts = _quantile_cuts(pooled) if continuous else values[1:]
+    a = np.bincount(np.searchsorted(cuts, x, side="right"), minlength=len(cuts) + 1) + 0.5
+    b = np.bincount(np.searchsorted(cuts, y, side="right"), minlength=len(cuts) + 1) + 0.5
+    raw = np.log(a / a.sum()) - np.log(b / b.sum())
+    noise = np.sqrt(1 / a + 1 / b)
+    smooth = _haar(raw, noise) if continuous and len(raw) == BINS else _garrote(raw, noise)
+    return cuts, smooth
+
+
+def _quantile_cuts(pooled: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the cuts of equally likely bins; values that fill several bins get bins of their own."""
     quantiles = np.quantile(pooled, np.linspace(0, 1, BINS + 1)[1:-1], method="inverted_cdf")
-    tails = np.quantile(pooled, [0.002, 0.008, 0.992, 0.998], method="inverted_cdf")
-    heavy = np.flatnonzero(counts > len(pooled) / (2 * BINS))
-    after = values[np.minimum(heavy + 1, len(values) - 1)]
-    return np.unique(np.concatenate([quantiles, tails, values[heavy], after]))
+    cuts = np.unique(quantiles)
+    if len(cuts) == BINS - 1:
+        return cuts
+    heavy = cuts[[(quantiles == cut).sum() > 1 for cut in cuts]]
+    return np.unique(np.concatenate([cuts, np.nextafter(heavy, np.inf)]))
+
+
+def _garrote(value: NDArray[np.float64], noise: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    """Shrink values towards 0: nothing of what is below its noise, nearly all of what is far above."""
+    return np.where(np.abs(value) > noise, value - np.square(noise) / np.where(value == 0, 1.0, value), 0.0)
+
+
+def _haar(raw: NDArray[np.float64], noise: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Smooth equally likely bins by shrinking Haar coefficients: coarse steps are kept, fine noise is not."""
+    sigma = float(np.sqrt(np.mean(np.square(noise))))
+    level, details = raw, []
+    while len(level) > 1:
+        details.append(_garrote((level[0::2] - level[1::2]) / np.sqrt(2), sigma))
+        level = (level[0::2] + level[1::2]) / np.sqrt(2)
+    for detail in reversed(details):
+        grown = np.empty(2 * len(level))
+        grown[0::2], grown[1::2] = (level + detail) / np.sqrt(2), (level - detail) / np.sqrt(2)
+        level = grown
+    return level

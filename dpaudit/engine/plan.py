@@ -121,10 +121,12 @@ def _plan_one(entry: Entry, work: Profile, confidence: float, trials: int) -> tu
         tasks.append(privacy_task(entry, trials=trials, confidence=confidence))
     if entry.fault is not None and not tasks:
         raise InputError("a positive control needs a law or a claim; it has neither, so nothing can convict it")
+    if entry.fault is not None:
+        return tasks, notes
     target = utility_target(learner, entry.example.alpha, entry.example.beta)
     if target is not None and target.setting == "agnostic":
         notes.append("no utility audit: only labels by a concept of the class are drawn, not agnostic ones")
-    elif target is not None and entry.fault is None:
+    elif target is not None:
         try:
             tasks += utility_tasks(entry, learner, trials=work.utility_trials, confidence=confidence)
             tasks += _ladder(entry, learner, work, confidence)

@@ -55,7 +55,6 @@ class Progress:
         self._done += 1
         if isinstance(event, TaskFailed):
             self._counts["failed"] += 1
-            self._print(f"failed: {event.task}: {event.error}")
         else:
             self._counts[word(event.record)] += 1
         if self._live:

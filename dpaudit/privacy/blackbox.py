@@ -34,6 +34,7 @@ def audit_privacy(
     backend: str | None = None,
     batched: bool = False,
     strict: bool = False,
+    float_bits: bool = False,
     n: int | None = None,
     relation: Relation | str | None = None,
 ) -> PrivacyFinding:
@@ -65,6 +66,8 @@ def audit_privacy(
         Whether a callable makes many runs in one call.
     strict : bool
         Use the certified exact unconditional bound instead of the melded one.
+    float_bits : bool
+        Look at the bits of floats too: noise added in floating point leaks through them, whatever its scale.
     n : int, optional
         Examples in the crafted samples (the learner's example by default).
     relation : Relation or str, optional
@@ -98,7 +101,7 @@ def audit_privacy(
     bound = get_bound(strict=strict)
     warnings = _warnings(checked, budget, claim, gamma)
     runner(checked[0].data, seeding.generator(seed, "probe"), 2)
-    selector = Selector(runner, claim.delta, gamma, _Ratios(mechanism), seed, n_jobs, backend)
+    selector = Selector(runner, claim.delta, gamma, _Ratios(mechanism), float_bits, seed, n_jobs, backend)
     chosen = selector.select(checked, budget)
     pair = checked[chosen.pair]
     hits = [_confirm(runner, pair, side, chosen, budget.confirmation, seed, n_jobs, backend) for side in (0, 1)]

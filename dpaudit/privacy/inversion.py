@@ -75,7 +75,7 @@ class _Search:
         """Return the search before its first evaluation: nothing is known to be rejected."""
         unknown = np.full(len(start), np.nan)
         low, high = np.full(len(start), _UNSEEN), np.full(len(start), ceiling)
-        return cls(low, high, np.clip(start, 0, 0.5 * ceiling), scale.copy(), unknown, unknown.copy())
+        return cls(low, high, np.clip(start, 0, np.nextafter(ceiling, 0)), scale.copy(), unknown, unknown.copy())
 
     def advance(
         self, i: NDArray[np.intp], score: NDArray[np.float64], marks: NDArray[np.float64], resolution: float, step: int

@@ -11,7 +11,7 @@ from scipy.special import betainc, betaincc, ndtri
 
 from dpaudit.privacy.beta_density import log_density, mode, window
 from dpaudit.privacy.counts import Counts, check_level
-from dpaudit.privacy.inversion import Tail, last_rejected
+from dpaudit.privacy.inversion import last_rejected
 
 __all__ = ["MAX_EPSILON", "RELATIVE_ERROR", "Melded", "first_guess"]
 
@@ -62,9 +62,8 @@ class Melded:
     .. math:: p(\epsilon, \delta) = \Pr[B_1 \le \delta + e^{\epsilon} B_2], \qquad
               \epsilon_L = \inf\{\epsilon \ge 0 : p(\epsilon, \delta) > \gamma\}.
 
-    At epsilon = delta = 0 it is Fisher's exact one-sided test. That the error never exceeds gamma is proved there and
-    for the product and difference of independent limits only in special cases; for ratios it rests on exact
-    enumeration (`tests/calibration`). `Unconditional` is proved.
+    At epsilon = delta = 0 it is Fisher's exact one-sided test, whose error is proved to be at most gamma. Elsewhere
+    that rests on exact enumeration (`tests/calibration`), not on a proof; `Unconditional` is proved.
 
     Notes
     -----
@@ -96,7 +95,10 @@ class Melded:
         c, gamma = Counts.of(x, n1, y, n2), check_level(gamma)
         delta = c.spread("delta", delta, 0, 1)
         sides = _Sides.of(c)
-        tail: Tail = lambda t, i: _tail(sides.take(i), np.exp(t), delta[i])  # noqa: E731
+
+        def tail(t: NDArray[np.float64], i: NDArray[np.intp]) -> NDArray[np.float64]:
+            return _tail(sides.take(i), np.exp(t), delta[i])
+
         return c.shaped(last_rejected(tail, gamma, *first_guess(c, delta, gamma), MAX_EPSILON))
 
     def delta_lower(
@@ -108,7 +110,10 @@ class Melded:
         sides = _Sides.of(c)
         width = np.hypot(sides.spread[0], ratio * sides.spread[1])
         start = c.x / c.n1 - ratio * (c.y + 1) / c.n2 + ndtri(gamma) * width
-        tail: Tail = lambda t, i: _tail(sides.take(i), ratio[i], t)  # noqa: E731
+
+        def tail(t: NDArray[np.float64], i: NDArray[np.intp]) -> NDArray[np.float64]:
+            return _tail(sides.take(i), ratio[i], t)
+
         return c.shaped(last_rejected(tail, gamma, start, width, 1.0))
 
 

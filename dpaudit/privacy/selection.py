@@ -13,7 +13,7 @@ from dpaudit.contract import Pair
 from dpaudit.distinguish import classifiers
 from dpaudit.distinguish.candidates import discrete_labeller, join, scored_labellers
 from dpaudit.distinguish.histogram import FORWARD, LabelChoice, LabelEvent, Tally, choose_label_event, tally
-from dpaudit.distinguish.labellers import Labeller
+from dpaudit.distinguish.labellers import AsTheyAre, Labeller, Ranked
 from dpaudit.privacy.sampling import Job, chunk_jobs, run_jobs
 
 __all__ = ["Budget", "ChosenEvent", "Selector"]
@@ -72,14 +72,13 @@ class ChosenEvent:
 
     def describe(self) -> str:
         """Return the event in words."""
-        if not self.labeller.monotone:
+        edges = getattr(self.labeller, "edges", None)
+        if edges is None:
             return str(self.event)
-        edges = self.labeller.edges  # type: ignore[attr-defined]
         bins = sorted(v for v in self.event.inside if isinstance(v, int))
         low = f"{edges[bins[0] - 1]:.6g}" if bins and bins[0] > 0 else "-inf"
         high = f"{edges[bins[-1]]:.6g}" if bins and bins[-1] < len(edges) else "inf"
-        gaps = "" if len(bins) == bins[-1] - bins[0] + 1 else f" ({len(bins)} of the bins between)"
-        return f"{self.labeller.name} in [{low}, {high}){gaps}"
+        return f"{self.labeller.name} in [{low}, {high})"
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,9 @@ class Selector:
     delta, gamma : float
         The claim's delta and the error of the confidence bound to come.
     ratios : callable
-        Maps a pair to the log-likelihood ratios of labels by the learner's own law, or None where it has none.
+        Maps a pair to the log-likelihood ratios of outputs by the learner's own law, or None where it has none.
+    float_bits : bool
+        Whether to look at the bits of floats.
     seed, n_jobs, backend
         As for `sampling.run_jobs`.
     """
@@ -131,6 +132,7 @@ class Selector:
     delta: float
     gamma: float
     ratios: Ratios
+    float_bits: bool
     seed: int
     n_jobs: int = 1
     backend: str | None = None
@@ -183,7 +185,7 @@ class Selector:
                 delta=self.delta,
                 gamma=self.gamma,
                 monotone=labeller.monotone,
-                log_ratio=candidate.ratio,
+                log_ratio=candidate.ratio if isinstance(labeller, AsTheyAre) else None,
             )
             for labeller, sides in zip(candidate.labellers, candidate.tallies, strict=True)
         ]
@@ -199,8 +201,11 @@ class Selector:
         runs = min(FIT_ROWS, max(1, training // 2))
         sides = [join(self._raw(winner.pair, winner.index, side, "fit", runs)) for side in (0, 1)]
         cut = max(1, runs * 4 // 5)
-        found = scored_labellers(sides[0][:cut], sides[1][:cut], thorough=True)
-        winner.relabel([*([discrete] if discrete else []), *found])
+        found = scored_labellers(sides[0][:cut], sides[1][:cut], thorough=True, float_bits=self.float_bits)
+        if discrete:
+            counts = [tally(discrete(outputs[:cut])) for outputs in sides]
+            found.append(Ranked.fit(discrete, counts[0], counts[1]))
+        winner.relabel(found)
         for side, outputs in enumerate(sides):
             winner.count(side, _LabelTallies(tuple(winner.labellers))(outputs[cut:]))
         values = [self._value(winner, i, confirm) for i in range(len(winner.labellers))]
@@ -221,7 +226,7 @@ class Selector:
             if not candidate.labellers:
                 quick = min(QUICK_ROWS, max(1, runs // 2))
                 raw = [join(self._raw(candidate.pair, candidate.index, side, "quick", quick)) for side in (0, 1)]
-                candidate.relabel(scored_labellers(*raw, thorough=False))
+                candidate.relabel(scored_labellers(*raw, thorough=False, float_bits=self.float_bits))
             for side, data in enumerate((candidate.pair.data, candidate.pair.neighbour)):
                 chunk = chunk_jobs(
                     self.mechanism, data, ("select", candidate.index, side, candidate.phase), max(1, runs)

@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpaudit.reporters.summary import NO_VIOLATION, Row, Summary, summarise
+from dpaudit.reporters.row import NO_VIOLATION, Row
+from dpaudit.reporters.summary import Summary, summarise
 from dpaudit.reporters.wording import claim_text, rate, significant, value_text
 
 __all__ = ["render"]
@@ -43,14 +44,20 @@ def render(run: Mapping[str, Any], color: bool = False) -> str:
     summary, header = summarise(run), run["header"]
     parts = [_ascii(f"dpaudit: profile {header['profile']}, seed {header['seed']}")]
     if summary.learners:
-        table = _table([_LEARNERS, _UNITS], [_learner(row) for row in summary.learners])
+        notes = [_note(row) for row in summary.learners]
+        table = _table([_LEARNERS, _UNITS], [_learner(row) for row in summary.learners], notes)
         parts += ["", *_paint(table, 2, summary.learners, color)]
     if summary.controls:
-        table = _table([_CONTROLS], [_control(row) for row in summary.controls])
+        notes = [_note(row) for row in summary.controls]
+        table = _table([_CONTROLS], [_control(row) for row in summary.controls], notes)
         parts += ["", *_paint(table, 1, summary.controls, color)]
     parts += ["", _LEGEND]
     if summary.pending:
-        parts += ["", f"Planned, without a result: {len(summary.pending)}", *(f"  {_ascii(key)}" for key in summary.pending)]
+        parts += [
+            "",
+            f"Planned, without a result: {len(summary.pending)}",
+            *(f"  {_ascii(key)}" for key in summary.pending),
+        ]
     return "\n".join([*parts, "", *_total(summary, color)]) + "\n"
 
 
@@ -61,8 +68,10 @@ def _learner(row: Row) -> list[str]:
     failure, beta = "-", "-"
     if row.utility is not None:
         u = row.utility
-        failure = (f"{rate(u['failure_rate'], beta=u['beta'])} [{rate(u['failure_lower'], 'down', beta=u['beta'])}, "
-                   f"{rate(u['failure_upper'], 'up', beta=u['beta'])}]")
+        failure = (
+            f"{rate(u['failure_rate'], beta=u['beta'])} [{rate(u['failure_lower'], 'down', beta=u['beta'])}, "
+            f"{rate(u['failure_upper'], 'up', beta=u['beta'])}]"
+        )
         beta = value_text(u["beta"])
     verdict = row.verdict.replace("violation:", "VIOLATION:") + (" (!)" if row.conflict else "")
     return [_label(row), claim_text(row.claim), _exact(row), _lower(row), detectable, failure, beta, verdict]
@@ -84,8 +93,20 @@ def _exact(row: Row) -> str:
     """Return the exact worst case with the initial of its grade."""
     if row.exact is None:
         return "-"
-    shown = significant(row.exact["epsilon"], apart_from=row.exact["claimed_epsilon"], error=row.exact["error"])
+    shown = significant(
+        row.exact["epsilon"], apart_from=row.exact["claimed_epsilon"], error=row.exact["error"]
+    )
     return f"{shown} {row.exact['grade'][0]}"
+
+
+def _note(row: Row) -> str:
+    """Return the delta at the claimed epsilon where the claim has one: there it decides, not the exact epsilon."""
+    f = row.exact
+    if f is None or f["claimed_epsilon"] is None or f["claimed_delta"] == 0:
+        return ""
+    delta = significant(f["delta_at_claim"], apart_from=f["claimed_delta"], error=f["error"])
+    claimed = f"(claimed {value_text(f['claimed_delta'])})"
+    return f"{f['grade']} delta at epsilon {value_text(f['claimed_epsilon'])}: {delta} {claimed}"
 
 
 def _lower(row: Row) -> str:
@@ -95,19 +116,25 @@ def _lower(row: Row) -> str:
     return significant(row.blackbox["epsilon_lower"], "down", apart_from=row.blackbox["epsilon"])
 
 
-def _table(heads: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return aligned lines no longer than the width: the first column is cut to what is left, the last one wrapped."""
+def _table(heads: Sequence[Sequence[str]], rows: Sequence[Sequence[str]], notes: Sequence[str]) -> list[str]:
+    """Return aligned lines no longer than the width: the first column is cut to what is left, the last one wrapped.
+
+    The note of a row, if any, stands below it.
+    """
     cells = [[_ascii(cell) for cell in row] for row in rows]
     widths = [max(len(line[i]) for line in [*heads, *cells]) for i in range(len(heads[0]))]
     widths[0] = min(widths[0], _WIDTH - sum(widths[1:-1]) - 2 * (len(widths) - 1) - min(widths[-1], _LAST))
     used = sum(widths[:-1]) + 2 * (len(widths) - 1)
     lines = []
-    for line in [*heads, *cells]:
+    for line, note in zip([*heads, *cells], [*[""] * len(heads), *notes], strict=True):
         first, *more = textwrap.wrap(line[-1], _WIDTH - used) or [""]
-        left = "  ".join(_cut(cell, width).ljust(width) for cell, width in zip(line[:-1], widths, strict=False))
-        lines.append("\n".join([f"{left}  {first}".rstrip(), *(" " * used + text for text in more)]))
+        left = "  ".join(
+            _cut(cell, width).ljust(width) for cell, width in zip(line[:-1], widths, strict=False)
+        )
+        below = [" " * used + text for text in more] + ([f"     {note}"] if note else [])
+        lines.append("\n".join([f"{left}  {first}".rstrip(), *below]))
     ruler = "-" * min(_WIDTH, used + widths[-1])
-    return [*lines[: len(heads)], ruler, *lines[len(heads):]]
+    return [*lines[: len(heads)], ruler, *lines[len(heads) :]]
 
 
 def _cut(text: str, width: int) -> str:
@@ -120,7 +147,7 @@ def _paint(lines: Sequence[str], heads: int, rows: Sequence[Row], color: bool) -
     if not color:
         return list(lines)
     painted = [f"{_BOLD}{line}{_END}" for line in lines[:heads]] + [lines[heads]]
-    for line, row in zip(lines[heads + 1:], rows, strict=True):
+    for line, row in zip(lines[heads + 1 :], rows, strict=True):
         tone = _RED if line.startswith("!!") else _YELLOW if row.verdict.startswith("undecided") else ""
         painted.append(f"{tone}{line}{_END}" if tone else line)
     return painted
@@ -128,13 +155,18 @@ def _paint(lines: Sequence[str], heads: int, rows: Sequence[Row], color: bool) -
 
 def _total(summary: Summary, color: bool) -> list[str]:
     """Return the line that sums up, behind notes on contradictions."""
-    notes = [f"(!) {_ascii(row.label)}: the black-box lower bound exceeds the exact worst case; see the full report."
-             for row in summary.learners if row.conflict]
+    notes = [
+        f"(!) {_ascii(row.label)}: the black-box lower bound exceeds the exact worst case; see the full report."
+        for row in summary.learners
+        if row.conflict
+    ]
     bad = len(summary.violations)
     verdict = f"{bad} VIOLATION{'S' if bad > 1 else ''}" if bad else f"{NO_VIOLATION} at these runs"
-    line = (f"{_plural(len(summary.learners), 'learner')}: {verdict}, {len(summary.undecided)} undecided; "
-            f"positive controls convicted: {len(summary.convicted)} of {len(summary.controls)}; "
-            f"tasks without a result: {len(summary.pending)}")
+    line = (
+        f"{_plural(len(summary.learners), 'learner')}: {verdict}, {len(summary.undecided)} undecided; "
+        f"controls convicted: {len(summary.convicted)} of {len(summary.controls)}; "
+        f"missing results: {len(summary.pending)}"
+    )
     alarm = bad or len(summary.convicted) < len(summary.controls)
     return [*notes, f"{_RED if alarm else _BOLD}{line}{_END}" if color else line]
 

@@ -1,182 +1,23 @@
-"""The two figures of a learner: its privacy curve against the claim, and its failure rate against the sample size."""
+"""The figures of a learner, as inline SVG with captions."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dpaudit.reporters.failure_figure import failure_figure
+from dpaudit.reporters.privacy_figure import privacy_figure
+from dpaudit.reporters.row import Row
 
-from dpaudit.reporters import svg
-from dpaudit.reporters.summary import Row
-from dpaudit.reporters.wording import claim_text, count, percent, significant, value_text
-from dpaudit.results import number
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-__all__ = ["claimed_delta", "failure_figure", "privacy_figure"]
-
-_POINTS = 65
-_FIRST = ("worst case", "exact epsilon", "failure rate", "other hard")
+__all__ = ["figures"]
 
 
-def claimed_delta(epsilon: float, claim_epsilon: float, claim_delta: float) -> float:
-    r"""Return the largest delta at `epsilon` that a mechanism which keeps the claim can have.
+def figures(row: Row, name: str) -> list[tuple[str, str]]:
+    """Return (SVG element, caption) of every figure that the row has data for.
 
-    A claim of (e, d) bounds the trade-off of errors by f(x) = max(0, 1 - d - exp(e) x, exp(-e) (1 - d - x)), and
-    delta(epsilon) = sup_x 1 - f(x) - exp(epsilon) x. Below e the supremum is at the kink x = (1 - d) / (1 + exp(e)):
-
-    .. math:: \delta(\varepsilon) = 1 - (1 - d) \frac{1 + e^{\varepsilon}}{1 + e^{e}},
-
-    and from e on it is d. Source: Kairouz, Oh, Viswanath, "The composition theorem for differential privacy" (2015).
+    Parameters
+    ----------
+    row : Row
+        What is known of the learner.
+    name : str
+        Unique in the page: the ids in the figures start with it.
     """
-    if epsilon >= claim_epsilon:
-        return claim_delta
-    # Divided by exp(claim_epsilon): a claim of any size must not overflow.
-    ratio = (math.exp(-claim_epsilon) + math.exp(epsilon - claim_epsilon)) / (math.exp(-claim_epsilon) + 1)
-    return 1 - (1 - claim_delta) * ratio
-
-
-def privacy_figure(row: Row, name: str) -> tuple[str, str] | None:
-    """Return the figure delta(epsilon) and its caption; None where neither a curve nor a claim nor a bound is known."""
-    if row.exact is None and row.claim is None and row.blackbox is None:
-        return None
-    caption = _privacy_caption(row)
-    return svg.draw(name, f"Privacy of {row.label}. {caption}", lambda figure: _paint_privacy(figure, row)), caption
-
-
-def failure_figure(row: Row, name: str) -> tuple[str, str] | None:
-    """Return the figure of failure rates against n and its caption; None without a finding at the theorem's n."""
-    if row.utility is None:
-        return None
-    caption = _failure_caption(row)
-    return svg.draw(name, f"Failure rate of {row.label}. {caption}", lambda figure: _paint_failure(figure, row)), caption
-
-
-def _privacy_caption(row: Row) -> str:
-    """Say what the figure shows, number by number."""
-    parts = []
-    if row.exact is not None:
-        epsilon = significant(row.exact["epsilon"], apart_from=row.exact["claimed_epsilon"], error=row.exact["error"],
-                              infinity="infinite")
-        parts.append(f"Solid line: the worst case over the pairs enumerated ({row.exact['grade']}); its epsilon is {epsilon}.")
-    else:
-        parts.append(f"The exact curve was not computed: {row.missing['exact']}.")
-    if row.claim is not None:
-        parts.append(f"Dashed line: the most that the claim of {claim_text(row.claim)} allows.")
-    if row.blackbox is not None:
-        lower = number(row.blackbox["epsilon_lower"])
-        at = f"at delta = {value_text(row.blackbox['delta'])} and confidence {percent(row.blackbox['confidence'])}"
-        shown = significant(lower, "down", apart_from=row.blackbox["epsilon"])
-        parts.append(f"Shaded: every epsilon below {shown} is ruled out by the black-box audit {at}." if lower > 0
-                     else f"The black-box audit ruled out no epsilon {at}.")
-    return " ".join(parts)
-
-
-def _paint_privacy(figure: Figure, row: Row) -> None:
-    """Draw the exact curve, the claimed one, the exact epsilon, and the black-box bound as a band."""
-    axes = figure.subplots()
-    curve = [(number(e), float(d)) for e, d in (row.exact or {}).get("curve", ())]
-    right = _right_end(row, curve)
-    if row.blackbox is not None and (lower := number(row.blackbox["epsilon_lower"])) > 0:
-        shown = min(lower, right)
-        axes.axvspan(0, shown, color=svg.AREA, lw=0, label="ruled out (black box)")
-        axes.axvline(shown, color=svg.BOUND, lw=1.2)
-    if row.claim is not None:
-        claim = float(row.claim["epsilon"]), float(row.claim["delta"])
-        # The claim's own epsilon is a knot, so that the bend and the marker are where they belong.
-        grid = sorted({*(right * i / (_POINTS - 1) for i in range(_POINTS)), claim[0]})
-        axes.plot(grid, [claimed_delta(e, *claim) for e in grid], "--", color=svg.CLAIM, label="allowed by the claim")
-        axes.plot(*claim, "D", color=svg.CLAIM, ms=6, clip_on=False, label=f"claim {claim_text(row.claim)}")
-    if row.exact is not None:
-        axes.plot(*zip(*curve, strict=True), color=svg.EXACT, label=f"worst case ({row.exact['grade']})") if curve else None
-        _mark_exact(axes, row.exact)
-    heights = [d for e, d in curve if e <= right]
-    heights += [claimed_delta(0.0, row.claim["epsilon"], row.claim["delta"])] if row.claim is not None else []
-    axes.set(xlim=(0, right), ylim=(0, 1.08 * max(heights, default=0.0) or 1.0), xlabel="epsilon", ylabel="worst-case delta")
-    _legend(figure)
-
-
-def _mark_exact(axes: Axes, exact: Mapping[str, Any]) -> None:
-    """Mark the exact epsilon on the axis, or say that the curve never comes down to it."""
-    epsilon = number(exact["epsilon"])
-    if math.isfinite(epsilon):
-        axes.plot(epsilon, 0, "o", color=svg.EXACT, ms=7, clip_on=False, zorder=5,
-                  label=f"exact epsilon {significant(epsilon, apart_from=exact['claimed_epsilon'], error=exact['error'])}")
-    else:
-        axes.plot([], [], " ", label="exact epsilon infinite")
-
-
-def _right_end(row: Row, curve: Sequence[tuple[float, float]]) -> float:
-    """Return the right end of the epsilon axis: a little beyond everything that is marked."""
-    marks = [row.exact["epsilon"]] if row.exact else []
-    marks += [row.claim["epsilon"]] if row.claim else []
-    marks += [row.blackbox["epsilon_lower"]] if row.blackbox else []
-    finite = [m for m in map(number, marks) if math.isfinite(m) and m > 0]
-    ends = [1.1 * m for m in finite] or [e for e, _ in curve if math.isfinite(e)]
-    return max(ends, default=1.0) or 1.0
-
-
-def _failure_caption(row: Row) -> str:
-    """Say what the figure shows."""
-    assert row.utility is not None
-    u = row.utility
-    ladder = f" Line: the hard case {_ladder_case(row)} at growing n." if row.ladder else ""
-    return (f"Share of runs with error above alpha = {value_text(u['alpha'])}, with exact intervals. Dashed: "
-            f"beta = {value_text(u['beta'])}. Dotted: the theorem's n = {count(u['n'])}; only there is beta promised.{ladder}")
-
-
-def _paint_failure(figure: Figure, row: Row) -> None:
-    """Draw failure rates with their intervals against n on a logarithmic axis."""
-    assert row.utility is not None
-    axes = figure.subplots()
-    name = _ladder_case(row)
-    main = [r["finding"] for r in [*row.ladder, *row.cases] if r["arguments"].get("case", "") == name]
-    others = [r["finding"] for r in row.cases if r["arguments"].get("case", "") != name]
-    if others:
-        _intervals(axes, others, "D", svg.OTHER, "other hard cases", offset=1.06)
-    _intervals(axes, sorted(main, key=lambda f: int(f["n"])), "o-", svg.EXACT, "failure rate")
-    axes.axhline(row.utility["beta"], color=svg.CLAIM, ls="--", lw=1.2, label=f"beta = {value_text(row.utility['beta'])}")
-    axes.axvline(row.utility["n"], color=svg.INK, ls=":", lw=1.2, label="theorem's n")
-    axes.set_xscale("log", base=2)
-    top = max(row.utility["beta"], *(f["failure_upper"] for f in [*main, *others]))
-    _ticks(axes, sorted({int(f["n"]) for f in [*main, *others]}))
-    axes.set(xlabel="examples n", ylabel="failure rate", ylim=(0, 1.08 * top))
-    _legend(figure)
-
-
-def _intervals(axes: Axes, findings: Sequence[Mapping[str, Any]], marker: str, colour: str, label: str,
-               offset: float = 1.0) -> None:
-    """Draw rates with their exact confidence intervals."""
-    rates = [f["failure_rate"] for f in findings]
-    below = [max(0.0, f["failure_rate"] - f["failure_lower"]) for f in findings]
-    above = [max(0.0, f["failure_upper"] - f["failure_rate"]) for f in findings]
-    axes.errorbar([f["n"] * offset for f in findings], rates, yerr=[below, above], fmt=marker, color=colour, ms=4.5,
-                  lw=1.4, capsize=2.5, label=label, clip_on=False)
-
-
-def _ticks(axes: Axes, sizes: Sequence[int]) -> None:
-    """Put ticks at the sample sizes that were run, thinned to six, as plain numbers."""
-    from matplotlib.ticker import NullFormatter
-
-    step = -(-len(sizes) // 6)
-    kept = list(sizes[::-1][::step])[::-1]
-    axes.set_xticks(kept, [count(n) if n < 10**6 else f"{n:.1e}" for n in kept])
-    axes.set_xlim(sizes[0] / 1.25, sizes[-1] * 1.25)
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.tick_params(axis="x", which="minor", length=0)
-
-
-def _ladder_case(row: Row) -> str:
-    """Return the name of the hard case that the ladder climbs, or of the first."""
-    name: str = [*row.ladder, *row.cases][0]["arguments"].get("case", "")
-    return name
-
-
-def _legend(figure: Figure) -> None:
-    """Put the legend above the axes, where it can cover nothing; what was measured comes first."""
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    order = sorted(range(len(labels)), key=lambda i: (not labels[i].startswith(_FIRST), i))
-    figure.legend([handles[i] for i in order], [labels[i] for i in order], loc="outside upper left", ncols=2,
-                  handlelength=1.8, columnspacing=1.4)
+    drawn = (privacy_figure(row, f"{name}-privacy"), failure_figure(row, f"{name}-failure"))
+    return [figure for figure in drawn if figure is not None]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.reporters import figures, wording
-from dpaudit.reporters.summary import Row, Summary, summarise
+from dpaudit.reporters import wording
+from dpaudit.reporters.figures import figures
+from dpaudit.reporters.row import Row
+from dpaudit.reporters.summary import Summary, summarise
 from dpaudit.reporters.wording import count, percent, rate, significant, value_text
 
 if TYPE_CHECKING:
@@ -35,20 +37,45 @@ def render(run: Mapping[str, Any]) -> str:
     summary = summarise(run)
     views = [_view(i, row) for i, row in enumerate([*summary.learners, *summary.controls], start=1)]
     split = len(summary.learners)
-    return _environment().get_template(_TEMPLATE).render(
-        header=run["header"], summary=summary, learners=views[:split], controls=views[split:], outcome=_outcome(summary),
-        versions=sorted(run["header"]["versions"].items()))
+    return (
+        _environment()
+        .get_template(_TEMPLATE)
+        .render(
+            header=run["header"],
+            summary=summary,
+            learners=views[:split],
+            controls=views[split:],
+            outcome=_outcome(summary),
+            versions=sorted(run["header"]["versions"].items()),
+        )
+    )
 
 
 def _environment() -> jinja2.Environment:
     """Return the template environment: everything is escaped, and an unknown name is an error."""
     import jinja2
 
-    environment = jinja2.Environment(loader=jinja2.PackageLoader("dpaudit.reporters"), autoescape=True,
-                                     undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(count=count, percent=percent, value=value_text, parameters=wording.label_parameters,
-                               claim=wording.claim_text)
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("dpaudit.reporters"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(
+        count=count,
+        percent=_percent,
+        value=value_text,
+        parameters=wording.label_parameters,
+        claim=wording.claim_text,
+    )
     return environment
+
+
+def _percent(share: float) -> str:
+    """Return a percentage that no line break tears from its sign."""
+    return percent(share).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _outcome(summary: Summary) -> str:
@@ -62,9 +89,15 @@ def _view(index: int, row: Row) -> dict[str, Any]:
     """Return everything that the template shows of a learner, with the numbers as text."""
     name = f"learner-{index}"
     return {
-        "id": name, "row": row, "exact": _exact(row), "blackbox": _blackbox(row), "utility": _utility(row.utility),
-        "witness": _witness(row.blackbox), "cases": [_case(result) for result in row.cases],
-        "outcome": _row_outcome(row), "figures": _figures(row, name),
+        "id": name,
+        "row": row,
+        "exact": _exact(row),
+        "blackbox": _blackbox(row),
+        "utility": _utility(row.utility),
+        "witness": _witness(row.blackbox),
+        "cases": [_case(result) for result in row.cases],
+        "outcome": _row_outcome(row),
+        "figures": _figures(row, name),
     }
 
 
@@ -94,8 +127,10 @@ def _blackbox(row: Row) -> dict[str, str] | None:
     f = row.blackbox
     if f is None:
         return None
-    return {"lower": significant(f["epsilon_lower"], "down", apart_from=f["epsilon"], infinity="∞"),
-            "detectable": significant(f["detectable_epsilon"], "up", apart_from=f["epsilon"], infinity="∞")}
+    return {
+        "lower": significant(f["epsilon_lower"], "down", apart_from=f["epsilon"], infinity="∞"),
+        "detectable": significant(f["detectable_epsilon"], "up", apart_from=f["epsilon"], infinity="∞"),
+    }
 
 
 def _utility(finding: Mapping[str, Any] | None) -> dict[str, str] | None:
@@ -103,8 +138,11 @@ def _utility(finding: Mapping[str, Any] | None) -> dict[str, str] | None:
     if finding is None:
         return None
     beta = finding["beta"]
-    return {"rate": rate(finding["failure_rate"], beta=beta), "lower": rate(finding["failure_lower"], "down", beta=beta),
-            "upper": rate(finding["failure_upper"], "up", beta=beta)}
+    return {
+        "rate": rate(finding["failure_rate"], beta=beta),
+        "lower": rate(finding["failure_lower"], "down", beta=beta),
+        "upper": rate(finding["failure_upper"], "up", beta=beta),
+    }
 
 
 def _case(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,20 +159,32 @@ def _witness(finding: Mapping[str, Any] | None) -> dict[str, Any] | None:
     w = finding["witness"]
     sides = (w["data"], w["neighbour"])
     likely, other = sides if w["direction"] == "forward" else sides[::-1]
-    return {"likely": likely, "other": other, "event": w["event"], "origin": w["origin"], "pair": w["pair"],
-            "hits": w["hits"], "trials": w["trials"], "other_hits": w["neighbour_hits"],
-            "other_trials": w["neighbour_trials"],
-            "share": _share(w["hits"], w["trials"]), "other_share": _share(w["neighbour_hits"], w["neighbour_trials"])}
+    return {
+        "likely": likely,
+        "other": other,
+        "event": w["event"],
+        "origin": w["origin"],
+        "pair": w["pair"],
+        "hits": w["hits"],
+        "trials": w["trials"],
+        "other_hits": w["neighbour_hits"],
+        "other_trials": w["neighbour_trials"],
+        "share": _share(w["hits"], w["trials"]),
+        "other_share": _share(w["neighbour_hits"], w["neighbour_trials"]),
+    }
 
 
 def _share(hits: int, trials: int) -> str:
     """Return hits as a percentage of trials; a share that is not 0 or 1 never looks like it."""
-    return "no runs" if trials == 0 else f"{significant(100 * hits / trials, apart_from=100.0)}\N{NO-BREAK SPACE}%"
+    return (
+        "no runs"
+        if trials == 0
+        else f"{significant(100 * hits / trials, apart_from=100.0)}\N{NO-BREAK SPACE}%"
+    )
 
 
 def _figures(row: Row, name: str) -> list[dict[str, str]]:
     """Return the learner's figures as safe markup with captions."""
     from markupsafe import Markup
 
-    drawn = (figures.privacy_figure(row, f"{name}-privacy"), figures.failure_figure(row, f"{name}-failure"))
-    return [{"svg": Markup(figure[0]), "caption": figure[1]} for figure in drawn if figure is not None]
+    return [{"svg": Markup(drawn), "caption": caption} for drawn, caption in figures(row, name)]

@@ -6,14 +6,45 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from dpaudit.reporters.summary import Row, Summary, summarise
+from dpaudit.reporters.row import Row
+from dpaudit.reporters.summary import Summary, summarise
 from dpaudit.results import SCHEMA_VERSION
 
 __all__ = ["render"]
 
-_EXACT = ("epsilon", "error", "grade", "verdict", "claimed_epsilon", "claimed_delta", "delta_at_claim", "n", "pairs")
-_BLACKBOX = ("epsilon_lower", "detectable_epsilon", "epsilon", "delta", "confidence", "trials", "grade", "verdict")
-_UTILITY = ("failure_rate", "failure_lower", "failure_upper", "alpha", "beta", "n", "confidence", "trials", "grade", "verdict")
+_EXACT = (
+    "epsilon",
+    "error",
+    "grade",
+    "verdict",
+    "claimed_epsilon",
+    "claimed_delta",
+    "delta_at_claim",
+    "n",
+    "pairs",
+)
+_BLACKBOX = (
+    "epsilon_lower",
+    "detectable_epsilon",
+    "epsilon",
+    "delta",
+    "confidence",
+    "trials",
+    "grade",
+    "verdict",
+)
+_UTILITY = (
+    "failure_rate",
+    "failure_lower",
+    "failure_upper",
+    "alpha",
+    "beta",
+    "n",
+    "confidence",
+    "trials",
+    "grade",
+    "verdict",
+)
 
 
 def render(run: Mapping[str, Any]) -> str:
@@ -38,7 +69,9 @@ def render(run: Mapping[str, Any]) -> str:
         "header": run["header"],
         "totals": _totals(summary),
         "learners": [_row(row) for row in summary.learners],
-        "positive_controls": [{**_row(row), "convicted_by": list(row.convicted_by)} for row in summary.controls],
+        "positive_controls": [
+            {**_row(row), "convicted_by": list(row.convicted_by)} for row in summary.controls
+        ],
         "pending": list(summary.pending),
         "results": sorted(run["results"], key=lambda result: int(result["index"])),
     }
@@ -47,15 +80,23 @@ def render(run: Mapping[str, Any]) -> str:
 
 def _totals(summary: Summary) -> dict[str, int]:
     """Return the counts of the summing line."""
-    return {"learners": len(summary.learners), "violations": len(summary.violations), "undecided": len(summary.undecided),
-            "positive_controls": len(summary.controls), "convicted": len(summary.convicted),
-            "pending": len(summary.pending)}
+    return {
+        "learners": len(summary.learners),
+        "violations": len(summary.violations),
+        "undecided": len(summary.undecided),
+        "positive_controls": len(summary.controls),
+        "convicted": len(summary.convicted),
+        "pending": len(summary.pending),
+    }
 
 
 def _row(row: Row) -> dict[str, Any]:
     """Return one learner's row."""
     return {
-        "label": row.label, "learner": row.learner, "parameters": dict(row.parameters), "fault": row.fault,
+        "label": row.label,
+        "learner": row.learner,
+        "parameters": dict(row.parameters),
+        "fault": row.fault,
         "claim": None if row.claim is None else dict(row.claim),
         "exact": _cell(row, "exact", row.exact, _EXACT),
         "blackbox": _cell(row, "privacy", row.blackbox, _BLACKBOX),

@@ -1,4 +1,4 @@
-"""From a matplotlib figure to SVG that can stand in a page: small, themed by the page, without clashing ids, reproducible."""
+"""From a matplotlib figure to SVG that can stand in a page: small, reproducible, themed, without clashing ids."""
 
 from __future__ import annotations
 
@@ -11,22 +11,55 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["AREA", "BOUND", "CLAIM", "EXACT", "GRID", "INK", "OTHER", "draw"]
+__all__ = ["AREA", "BOUND", "CLAIM", "EXACT", "GRID", "INK", "OTHER", "draw", "legend"]
 
 # Okabe and Ito's palette, told apart with every common colour blindness. A page turns each colour into a CSS variable,
 # so that a figure follows the page's light or dark theme.
-INK, GRID, EXACT, CLAIM, BOUND, AREA, OTHER = "#1b1b1b", "#d8d8d8", "#0072b2", "#d55e00", "#8a5a83", "#f0e4ee", "#6b6b6b"
-_VARIABLES = {INK: "ink", GRID: "grid", EXACT: "exact", CLAIM: "claim", BOUND: "bound", AREA: "area", OTHER: "other"}
+INK, GRID, EXACT, CLAIM, BOUND, AREA, OTHER = (
+    "#1b1b1b",
+    "#d8d8d8",
+    "#0072b2",
+    "#d55e00",
+    "#8a5a83",
+    "#f0e4ee",
+    "#6b6b6b",
+)
+_VARIABLES = {
+    INK: "ink",
+    GRID: "grid",
+    EXACT: "exact",
+    CLAIM: "claim",
+    BOUND: "bound",
+    AREA: "area",
+    OTHER: "other",
+}
 
+_LEGEND = ("worst case", "exact epsilon", "failure rate", "other hard")
 _SIZE = (5.0, 3.2)
 _STYLE = {
-    # Text stays text: small files that can be searched and read aloud. Its extent is measured in DejaVu Sans, which comes
-    # with matplotlib and is wider than what pages use, so that labels never grow into each other.
-    "svg.fonttype": "none", "svg.hashsalt": "dpaudit", "font.family": "DejaVu Sans", "font.size": 10.5,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK,
-    "xtick.color": INK, "ytick.color": INK, "axes.grid": True, "grid.color": GRID, "grid.linewidth": 0.6,
-    "axes.axisbelow": True, "legend.frameon": False, "legend.fontsize": 9.5, "figure.facecolor": "none",
-    "axes.facecolor": "none", "lines.linewidth": 1.8, "path.simplify": True,
+    # Text stays text: small files that can be searched and read aloud. Its extent is measured in DejaVu Sans, which
+    # comes with matplotlib and is wider than what pages use, so that labels never grow into each other.
+    "svg.fonttype": "none",
+    "svg.hashsalt": "dpaudit",
+    "font.family": "DejaVu Sans",
+    "font.size": 10.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.grid": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "legend.fontsize": 9.5,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "lines.linewidth": 1.8,
+    "path.simplify": True,
 }
 
 
@@ -52,18 +85,40 @@ def draw(name: str, description: str, paint: Callable[[Figure], None]) -> str:
         FigureCanvasSVG(figure)
         paint(figure)
         text = io.StringIO()
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+        figure.savefig(
+            text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
+        )
     return _inline(text.getvalue(), name, description)
+
+
+def legend(figure: Figure) -> None:
+    """Put the legend above the axes, where it can cover nothing; what was measured comes first."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    rank = [
+        next((k for k, word in enumerate(_LEGEND) if label.startswith(word)), len(_LEGEND))
+        for label in labels
+    ]
+    order = sorted(range(len(labels)), key=lambda i: (rank[i], i))
+    figure.legend(
+        [handles[i] for i in order],
+        [labels[i] for i in order],
+        loc="outside upper left",
+        ncols=2,
+        handlelength=1.8,
+        columnspacing=1.4,
+    )
 
 
 def _inline(svg: str, name: str, description: str) -> str:
     """Return the SVG element alone, its ids prefixed, its colours as CSS variables, described for screen readers."""
-    body = svg[svg.index("<svg"):]
+    body = svg[svg.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>|<defs>\s*<style.*?</style>\s*</defs>", "", body, flags=re.DOTALL)
     # Only inside tags: a label such as "0.5108" is text and stays what it is.
     body = re.sub(r"<[^>]*>", lambda tag: _retag(tag.group(), name), body)
     head = f'<svg role="img" aria-label="{escape(description)}"'
-    body = re.sub(r'<svg\b[^>]*?(viewBox="[^"]*")[^>]*>', lambda old: f"{head} {old.group(1)}>", body, count=1)
+    body = re.sub(
+        r'<svg\b[^>]*?(viewBox="[^"]*")[^>]*>', lambda old: f"{head} {old.group(1)}>", body, count=1
+    )
     return re.sub(r"\s*\n\s*", "\n", body).strip()
 
 

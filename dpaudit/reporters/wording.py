@@ -14,8 +14,15 @@ __all__ = ["claim_text", "count", "label_parameters", "percent", "rate", "signif
 _ROUNDING = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
 
 
-def significant(value: float | str, towards: str = "nearest", *, digits: int = 4, apart_from: float | str | None = None,
-                error: float = 0.0, infinity: str = "inf") -> str:
+def significant(
+    value: float | str,
+    towards: str = "nearest",
+    *,
+    digits: int = 4,
+    apart_from: float | str | None = None,
+    error: float = 0.0,
+    infinity: str = "inf",
+) -> str:
     """Return a number >= 0 with `digits` significant digits, and more where they are needed to tell it from another.
 
     Parameters
@@ -27,9 +34,9 @@ def significant(value: float | str, towards: str = "nearest", *, digits: int = 4
     digits : int
         Significant digits; at most 17 are shown.
     apart_from : float, optional
-        A number (a claim): unless `value` is within `error` of it, what is shown lies on the same side of it.
+        A number (a claim). What is shown lies on the same side of it as `value`, and on it if `value` is.
     error : float
-        What `value` is uncertain by.
+        What `value` is uncertain by: if it is within that of `apart_from`, that is shown.
     infinity : str
         How infinity is written.
     """
@@ -38,12 +45,15 @@ def significant(value: float | str, towards: str = "nearest", *, digits: int = 4
         return infinity
     if x == 0:
         return "0"
-    shown = Decimal(repr(x))
     reference = None if apart_from is None else number(apart_from)
+    if reference is not None and abs(x - reference) <= error:
+        x = reference
+    shown = Decimal(repr(x))
     for places in range(digits, 18):
-        step = Decimal(1).scaleb(shown.adjusted() - places + 1)
-        rounded = shown.quantize(step, rounding=_ROUNDING[towards])
-        if reference is None or abs(x - reference) <= error or _same_side(rounded, shown, Decimal(repr(reference))):
+        rounded = shown.quantize(
+            Decimal(1).scaleb(shown.adjusted() - places + 1), rounding=_ROUNDING[towards]
+        )
+        if reference is None or _same_side(rounded, shown, Decimal(repr(reference))):
             break
     return f"{rounded:f}" if -5 < rounded.adjusted() < 7 else f"{rounded:.{places - 1}e}"
 
@@ -71,8 +81,8 @@ def value_text(value: float | str) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as a percentage with up to six decimals and no break before the sign: 0.95 is "95 %"."""
-    return f"{round(100 * share, 6):.10g}\N{NO-BREAK SPACE}%"
+    """Return a share as a percentage with up to six decimals: 0.95 is "95 %"."""
+    return f"{round(100 * share, 6):.10g} %"
 
 
 def count(n: int) -> str:

@@ -40,10 +40,12 @@ class HardCase:
 def hard_cases(learner: Learner, alpha: float) -> list[HardCase]:
     """Return adversarial (concept, distribution) pairs for a learner at accuracy alpha, in a fixed order.
 
-    For the middle concept c of the class and its nearest rival (least, nonempty symmetric difference D with
-    c): two points, one in D with probability just above alpha and one where both agree with the rest; the
-    same with the rest spread over all other points; probabilities halving towards the point in D. The same
-    two points for the last concept. The uniform distribution with the first, middle and last concept.
+    For the middle concept c of the class, and each label that c gives: the nearest rival (least symmetric
+    difference D with c) that differs from c at a point with that label; that hard point has probability just
+    above alpha, and one point where both agree has the rest. For the first of them also: the rest spread over
+    all other points, and probabilities halving towards the hard point. The same two points for the last
+    concept. The uniform distribution with the first, middle and last concept. Rivals differing at positive
+    points come first: learners that look at positive examples only err there.
 
     Parameters
     ----------
@@ -75,34 +77,39 @@ def _candidates(
 ) -> Iterator[_Candidate]:
     """Yield (code, weights of the points, name of the distribution), the hardest first, repeats included."""
     middle, last = concepts.size // 2, concepts.size - 1
-    for code in (middle, last):
-        differing = _nearest_difference(concepts, points, code)
-        if differing is None:
-            continue
-        hard, easy = int(np.flatnonzero(differing)[-1]), np.flatnonzero(~differing)
-        mass = alpha + min(alpha, 1 - alpha) / 1000
-        if len(easy):
-            yield code, _two_point(len(points), hard, int(easy[0]), mass), "just above alpha on a hard point"
-        if code == middle:
-            yield code, _spread(len(points), hard, mass), "just above alpha on a hard point, the rest spread"
-            yield code, _halving(len(points), hard, alpha), "probabilities halving towards a hard point"
+    mass = alpha + min(alpha, 1 - alpha) / 1000
+    for code, take in ((middle, 2), (last, 1)):
+        hard_points = list(_hard_points(concepts, points, code))[:take]
+        for hard, easy, label in hard_points:
+            yield code, _two_point(len(points), hard, easy, mass), f"just above alpha on a {label} point"
+        for hard, _, label in hard_points[:1] if code == middle else ():
+            yield code, _spread(len(points), hard, mass), f"just above alpha on a {label} point, the rest spread"
+            yield code, _halving(len(points), hard, alpha), f"probabilities halving towards a {label} point"
     for code in (0, middle, last):
         yield code, np.full(len(points), 1 / len(points)), uniform
 
 
-def _nearest_difference(concepts: ConceptClass, points: NDArray[Any], code: int) -> NDArray[np.bool_] | None:
-    """Return where a concept and its nearest rival differ, (m,); None if no rival differs at all."""
+def _hard_points(
+    concepts: ConceptClass, points: NDArray[Any], code: int
+) -> Iterator[tuple[int, int, str]]:
+    """Yield (hard point, a point of agreement, "positive" or "negative") for each label that has a hard point."""
+    own, rivals = _labels(concepts, points, code)
+    differing = rivals != own
+    sizes = differing.sum(axis=1)
+    for label, word in ((1, "positive"), (0, "negative")):
+        telling = (differing & (own == label)).any(axis=1) & (sizes < len(points))
+        if telling.any():
+            nearest = differing[np.argmin(np.where(telling, sizes, len(points) + 1))]
+            yield int(np.flatnonzero(nearest & (own == label))[-1]), int(np.flatnonzero(~nearest)[0]), word
+
+
+def _labels(concepts: ConceptClass, points: NDArray[Any], code: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the labels of one concept, (m,), and of the whole class or of some other concepts, (rivals, m)."""
     if concepts.size * len(points) <= MAX_LABELS:
         labels = concepts.evaluate(points)
-        differing = labels != labels[code]
-    else:
-        own = concepts.concept(code).predict(points)
-        rivals = [concepts.concept(rival).predict(points) for rival in _some_codes(concepts.size, code)]
-        differing = np.array(rivals) != own
-    sizes = differing.sum(axis=1)
-    if not sizes.any():
-        return None
-    return np.asarray(differing[np.argmin(np.where(sizes == 0, len(points) + 1, sizes))], dtype=np.bool_)
+        return labels[code], labels
+    rivals = [concepts.concept(rival).predict(points) for rival in _some_codes(concepts.size, code)]
+    return concepts.concept(code).predict(points), np.array(rivals)
 
 
 def _some_codes(size: int, code: int) -> list[int]:

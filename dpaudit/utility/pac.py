@@ -119,7 +119,7 @@ def audit_utility(
     size = _check_integer("n", n if n is not None else claim.sample_size if claim else None)
     law = _distribution(learner, distribution)
     target, name = _concept(learner, concept)
-    address = _address(learner, target, law, size, setting)
+    address = _address(learner, target, name, law, size, setting)
     trial = _Trial(learner, target, law, size, alpha, setting, seed, address)
     failures = _count(trial, trials, n_jobs)
     lower, upper = failure_interval(failures, trials, confidence)
@@ -179,13 +179,15 @@ def _claim(
     return claim
 
 
-def _address(learner: Any, concept: Hypothesis, law: Distribution, n: int, setting: str) -> tuple[Any, ...]:
+def _address(
+    learner: Any, concept: Hypothesis, name: str, law: Distribution, n: int, setting: str
+) -> tuple[Any, ...]:
     """Return where the random streams live: they depend on what is run, not on alpha, beta or the workers."""
     weights, labels = np.asarray(law.probabilities, dtype=np.float64), labels_of(concept, law.points)
     digest = hashlib.blake2b(weights.tobytes() + labels.tobytes(), digest_size=8).hexdigest()
     fields = dataclasses.fields(learner) if dataclasses.is_dataclass(learner) else ()
     parameters = {f.name: jsonable(getattr(learner, f.name)) for f in fields}
-    return ("utility", learner.id, parameters, law.name, digest, n, setting)
+    return ("utility", learner.id, parameters, name, law.name, digest, n, setting)
 
 
 def _distribution(learner: Learner, distribution: Distribution | str) -> Distribution:

@@ -22,9 +22,9 @@ MAX_DIMENSION = 31
 
 
 def contradicted(points: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return for points (m, d) which of the 2 d literals each makes false, (m, 2 d): v_i where x_i = 0, else not v_i."""
+    """Return which of the 2 d literals each point (m, d) makes false, (m, 2 d): v_i if x_i = 0, else not v_i."""
     values = np.asarray(points, dtype=np.uint8)
-    return np.stack([1 - values, values], axis=2).reshape(len(values), -1)
+    return np.stack([1 - values, values], axis=2).reshape(len(values), 2 * values.shape[1])
 
 
 @dataclass(frozen=True)

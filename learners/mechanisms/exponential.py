@@ -60,4 +60,4 @@ def draw(
     # The first index whose cumulative weight reaches the total: a uniform number that rounds up to 1 lands there.
     last = int(np.searchsorted(cumulative, cumulative[-1]))
     drawn = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
-    return np.minimum(drawn, last).astype(np.int64)
+    return np.asarray(np.minimum(drawn, last), dtype=np.int64)

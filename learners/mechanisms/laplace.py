@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["log_above", "log_between", "log_below"]
+__all__ = ["log_above", "log_below", "log_between"]
 
 Floats = NDArray[np.float64]
 

@@ -28,72 +28,200 @@ def _curve(p, q, top, knots=33):
 
 def law(verdict, epsilon, claimed, curve, claim_id, delta_at_claim=0.0, pairs=56, **extra):
     pair = Pair(_sample("(0, 1)->0"), _sample("(1, 0)->1"), "enumerated")
-    return LawFinding(verdict=verdict, epsilon=epsilon, error=4.4e-16, claimed_epsilon=claimed, claimed_delta=0.0,
-                      delta_at_claim=delta_at_claim, worst_pair=pair, worst_atom="0", pairs=pairs, samples=8, laws=8, n=1,
-                      relation="replace-one", grade="exact", curve=curve, profiles=SimpleNamespace(), claim_id=claim_id,
-                      versions=VERSIONS, **extra)
+    return LawFinding(
+        verdict=verdict,
+        epsilon=epsilon,
+        error=4.4e-16,
+        claimed_epsilon=claimed,
+        claimed_delta=0.0,
+        delta_at_claim=delta_at_claim,
+        worst_pair=pair,
+        worst_atom="0",
+        pairs=pairs,
+        samples=8,
+        laws=8,
+        n=1,
+        relation="replace-one",
+        grade="exact",
+        curve=curve,
+        profiles=SimpleNamespace(),
+        claim_id=claim_id,
+        versions=VERSIONS,
+        **extra,
+    )
 
 
 def blackbox(verdict, epsilon, lower, detectable, hits, other, claim_id, **extra):
-    witness = Witness(pair=3, origin="crafted: one label flipped", data="Sample(n=1: (0, 1)->0)",
-                      neighbour="Sample(n=1: (1, 0)->1)", direction="backward", event="the output is 1 or 3", hits=hits,
-                      trials=160_000, neighbour_hits=other, neighbour_trials=160_000)
-    return PrivacyFinding(verdict=verdict, epsilon=epsilon, delta=0.0, epsilon_lower=lower, detectable_epsilon=detectable,
-                          confidence=0.95, trials=200_000, selection_trials=40_000, confirmation_trials=160_000, pairs=12,
-                          events=64, witness=witness, bound="melded", distinguisher="histogram", relation="replace-one",
-                          seed=0, claim_id=claim_id, versions=VERSIONS, **extra)
+    witness = Witness(
+        pair=3,
+        origin="crafted: one label flipped",
+        data="Sample(n=1: (0, 1)->0)",
+        neighbour="Sample(n=1: (1, 0)->1)",
+        direction="backward",
+        event="the output is 1 or 3",
+        hits=hits,
+        trials=160_000,
+        neighbour_hits=other,
+        neighbour_trials=160_000,
+    )
+    return PrivacyFinding(
+        verdict=verdict,
+        epsilon=epsilon,
+        delta=0.0,
+        epsilon_lower=lower,
+        detectable_epsilon=detectable,
+        confidence=0.95,
+        trials=200_000,
+        selection_trials=40_000,
+        confirmation_trials=160_000,
+        pairs=12,
+        events=64,
+        witness=witness,
+        bound="melded",
+        distinguisher="histogram",
+        relation="replace-one",
+        seed=0,
+        claim_id=claim_id,
+        versions=VERSIONS,
+        **extra,
+    )
 
 
 def utility(failures, n, beta, claim_id, concept, distribution, trials=1000):
     lower = float(beta_law.ppf(0.0125, failures, trials - failures + 1)) if failures else 0.0
     upper = 1 - float(beta_law.ppf(0.0125, trials - failures, failures + 1))
     verdict = "holds" if upper <= beta else "violation" if lower > beta else "undecided"
-    return UtilityFinding(verdict=verdict, failure_rate=failures / trials, failure_lower=lower, failure_upper=upper,
-                          failures=failures, trials=trials, alpha=0.1, beta=beta, n=n, setting="realizable", concept=concept,
-                          distribution=distribution, confidence=0.975, seed=0, claim_id=claim_id, versions=VERSIONS)
+    return UtilityFinding(
+        verdict=verdict,
+        failure_rate=failures / trials,
+        failure_lower=lower,
+        failure_upper=upper,
+        failures=failures,
+        trials=trials,
+        alpha=0.1,
+        beta=beta,
+        n=n,
+        setting="realizable",
+        concept=concept,
+        distribution=distribution,
+        confidence=0.975,
+        seed=0,
+        claim_id=claim_id,
+        versions=VERSIONS,
+    )
 
 
 def _claim(epsilon, claim_id):
-    return {"epsilon": epsilon, "delta": 0.0, "relation": "replace-one", "claim_id": claim_id,
-            "source": "Private learning (slides): the parity learner"}
+    return {
+        "epsilon": epsilon,
+        "delta": 0.0,
+        "relation": "replace-one",
+        "claim_id": claim_id,
+        "source": "Private learning (slides): the parity learner",
+    }
 
 
 def _entries():
     """Yield (learner, parameters, fault, claim, kind, arguments, finding) of every task in plan order."""
     good = ("parity-private", {"dimension": 2, "epsilon": 1.0}, None, _claim(1.0, "parity-private-pure"))
-    yield *good, "exact", {"n": 1}, law("consistent", math.log(5 / 3), 1.0, _curve(0.3125, 0.1875, 1.1), "parity-private-pure")
-    yield *good, "privacy", {"n": 1}, blackbox("consistent", 1.0, 0.50021, 1.01263, 50_012, 29_968, "parity-private-pure")
+    yield (
+        *good,
+        "exact",
+        {"n": 1, "samples": "all"},
+        law("consistent", math.log(5 / 3), 1.0, _curve(0.3125, 0.1875, 1.1), "parity-private-pure"),
+    )
+    yield (
+        *good,
+        "privacy",
+        {"n": 1},
+        blackbox("consistent", 1.0, 0.50021, 1.01263, 50_012, 29_968, "parity-private-pure"),
+    )
     first, last = "mass just above alpha on the hard point", "uniform, last concept"
-    for role, case, concept, n, failures in (("claim", first, "parity 1", 119, 503), ("claim", last, "parity 3", 119, 491),
-                                             ("ladder", first, "parity 1", 60, 558), ("ladder", first, "parity 1", 30, 667),
-                                             ("ladder", first, "parity 1", 15, 742)):
+    for role, case, concept, n, failures in (
+        ("claim", first, "parity 1", 119, 503),
+        ("claim", last, "parity 3", 119, 491),
+        ("ladder", first, "parity 1", 60, 558),
+        ("ladder", first, "parity 1", 30, 667),
+        ("ladder", first, "parity 1", 15, 742),
+    ):
         finding = utility(failures, n, 0.6, "parity-private-utility", concept, case)
         yield *good, "utility", {"role": role, "case": case}, finding
     bare = ("parity-elimination", {"dimension": 2}, None, None)
-    yield *bare, "exact", {"n": 1}, law("consistent", math.inf, None, _curve(1.0, 0.0, 2.0), "")
-    yield *bare, "utility", {"role": "claim", "case": last}, utility(0, 37, 0.1, "occam", "parity 3", "uniform")
-    broken = ("parity-private-careless", {"dimension": 2, "epsilon": 0.5},
-              "keeps each example with probability epsilon instead of epsilon / 4", _claim(0.5, "parity-private-pure"))
-    yield *broken, "exact", {"n": 1}, law("violation", math.log(3), 0.5, _curve(0.375, 0.125, 1.2), "parity-private-pure",
-                                          delta_at_claim=0.375 - 0.125 * math.exp(0.5))
-    yield *broken, "privacy", {"n": 1}, blackbox("violation", 0.5, 1.08351, 0.51407, 59_950, 20_040, "parity-private-pure")
+    yield (
+        *bare,
+        "exact",
+        {"n": 1, "samples": "all"},
+        law("consistent", math.inf, None, _curve(1.0, 0.0, 2.0), ""),
+    )
+    yield (
+        *bare,
+        "utility",
+        {"role": "claim", "case": last},
+        utility(0, 37, 0.1, "occam", "parity 3", "uniform"),
+    )
+    broken = (
+        "parity-private-careless",
+        {"dimension": 2, "epsilon": 0.5},
+        "keeps each example with probability epsilon instead of epsilon / 4",
+        _claim(0.5, "parity-private-pure"),
+    )
+    yield (
+        *broken,
+        "exact",
+        {"n": 1, "samples": "all"},
+        law(
+            "violation",
+            math.log(3),
+            0.5,
+            _curve(0.375, 0.125, 1.2),
+            "parity-private-pure",
+            delta_at_claim=0.375 - 0.125 * math.exp(0.5),
+        ),
+    )
+    yield (
+        *broken,
+        "privacy",
+        {"n": 1},
+        blackbox("violation", 0.5, 1.08351, 0.51407, 59_950, 20_040, "parity-private-pure"),
+    )
 
 
 def build():
     """Return the run as the engine hands it to a reporter."""
     results = []
     for i, (learner, parameters, fault, claim, kind, arguments, finding) in enumerate(_entries()):
-        results.append({"record": "result", "index": i, "task": f"{learner}/{kind}/{i:08x}", "kind": kind, "learner": learner,
-                        "parameters": parameters, "arguments": arguments, "fault": fault, "claim": claim,
-                        "finding": finding.to_dict()})
-    header = {"record": "run", "schema_version": 1, "seed": 0, "profile": "quick", "plan": [r["task"] for r in results],
-              "command": "dpaudit run parity-private parity-elimination --profile quick --seed 0", "versions": VERSIONS}
+        results.append(
+            {
+                "record": "result",
+                "index": i,
+                "task": f"{learner}/{kind}/{i:08x}",
+                "kind": kind,
+                "learner": learner,
+                "parameters": parameters,
+                "arguments": arguments,
+                "fault": fault,
+                "claim": claim,
+                "finding": finding.to_dict(),
+            }
+        )
+    header = {
+        "record": "run",
+        "schema_version": 1,
+        "seed": 0,
+        "profile": "quick",
+        "plan": [r["task"] for r in results],
+        "command": "dpaudit run parity-private parity-elimination --profile quick --seed 0",
+        "versions": VERSIONS,
+    }
     return {"header": header, "results": results}
 
 
 def lines(run):
     """Return a run as JSON Lines."""
-    return "".join(json.dumps(record, sort_keys=True, allow_nan=False) + "\n" for record in (run["header"], *run["results"]))
+    return "".join(
+        json.dumps(record, sort_keys=True, allow_nan=False) + "\n"
+        for record in (run["header"], *run["results"])
+    )
 
 
 def main():

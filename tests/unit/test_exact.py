@@ -146,6 +146,11 @@ def test_add_remove_compares_the_three_sizes_in_both_directions() -> None:
     assert finding.pairs == 2 * (10 * 4 + 4 * 1 + 6 * 2)
     assert finding.laws == 4 + 10 + 20
     assert dpaudit.audit_law(learner, n=1).epsilon == pytest.approx(math.log(4 / 3), abs=1e-15)
+    # Here the greater ratio is that of the larger sample to the smaller: 0.4 to 0.1 against 0.9 to 0.6.
+    grow = {1: [0.9, 0.1], 2: [0.9, 0.1], 3: [0.6, 0.4]}
+    worst = dpaudit.audit_law(Table(lambda s: grow[s.n]), n=2, relation="add-remove-one")
+    assert worst.epsilon == pytest.approx(math.log(4), abs=1e-15)
+    assert (worst.worst_pair.data.n, worst.worst_pair.neighbour.n, worst.worst_atom) == (3, 2, "1")
     assert dpaudit.audit_law(learner, n=2, relation="replace-one").epsilon == 0.0
 
 
@@ -172,8 +177,8 @@ def test_given_samples_are_compared_with_all_neighbours_and_pairs_with_themselve
     assert dpaudit.audit_law(learner, samples=[far]).epsilon == 0.0
     finding = dpaudit.audit_law(learner, samples=[far, near, near])
     assert finding.epsilon == pytest.approx(LN3, abs=1e-15)
-    # far has 3 neighbours; near three distinct examples with 3 replacements each; none shared.
-    assert (finding.samples, finding.pairs, finding.laws, finding.n) == (2, 2 * (3 + 9), 3 + 9 + 2, None)
+    # far has 3 neighbours; near has three distinct examples with 3 replacements each; two neighbours are shared.
+    assert (finding.samples, finding.pairs, finding.laws, finding.n) == (2, 2 * (3 + 9), 2 + 3 + 9 - 2, None)
     assert "sample 1" in finding.worst_pair.origin
     pair = Pair(near, learner.domain.sample([0, 1, 1], [1, 1, 0]), "by hand")
     alone = dpaudit.audit_law(learner, samples=[pair])
@@ -241,13 +246,13 @@ def test_a_pair_that_is_none_is_refused() -> None:
 
 
 def test_a_huge_domain_is_refused_before_any_work() -> None:
-    with pytest.raises(InputError, match="more than 10\\^15 multisets .* use the black-box audit"):
+    with pytest.raises(InputError, match=r"more than 10\^15 multisets .* use the black-box audit"):
         dpaudit.audit_law(Table(majority, size=2**60), n=2)
     sample = Interval(2**60).sample([5], [1])
     with pytest.raises(InputError, match="at most 200,000 laws"):
         dpaudit.audit_law(Table(majority, size=2**60), samples=[sample])
     with pytest.raises(InputError, match="laws to compute"):
-        dpaudit.audit_law(Table(majority, size=400), n=2, relation="add-remove-one")
+        dpaudit.audit_law(Table(majority), n=80, relation="add-remove-one")
     with pytest.raises(InputError, match="pairs to compare"):
         dpaudit.audit_law(Table(majority, size=2000), n=1)
 
@@ -332,6 +337,7 @@ def test_what_is_covered_does_not_depend_on_the_symmetry() -> None:
     for relation in (Relation.REPLACE_ONE, Relation.ADD_REMOVE_ONE):
         plain, folded = every_pair(Interval(2), 3, relation), every_pair(Interval(2), 3, relation, [flip])
         assert (plain.pairs, plain.samples) == (folded.pairs, folded.samples)
+        assert plain.pairs == len(plain.left) == len({*zip(plain.left.tolist(), plain.right.tolist(), strict=True)})
         assert len(folded.left) < len(plain.left)
 
 

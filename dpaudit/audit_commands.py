@@ -1,0 +1,140 @@
+"""The commands that make one audit of one learner; each function returns the exit status."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dpaudit.contract import Learner
+from dpaudit.engine.perform import perform
+from dpaudit.engine.tasks import Task, canonical, exact_task, privacy_task, utility_tasks
+from dpaudit.errors import InputError
+from dpaudit.registry import Entry
+from dpaudit.terminal import find_learners, note, note_taken, say
+from dpaudit.verdict_block import verdict_block
+
+__all__ = ["exact_command", "privacy_command", "utility_command"]
+
+
+def privacy_command(args: argparse.Namespace) -> int:
+    """Make one black-box audit."""
+    entry, _, parameters = _learner(args)
+
+    task = privacy_task(
+        entry,
+        trials=args.trials,
+        confidence=args.confidence,
+        parameters=parameters,
+        n=_taken_n(args, entry),
+        epsilon=args.epsilon,
+        delta=args.delta,
+        relation=args.relation,
+    )
+    options = {name: task.arguments[name] for name in ("n", "trials", "confidence")}
+    options |= {name: getattr(args, name) for name in ("epsilon", "delta", "relation")}
+    return _audit(args, [task], options)
+
+
+def exact_command(args: argparse.Namespace) -> int:
+    """Compute one exact worst case."""
+    entry, learner, parameters = _learner(args)
+
+    task = exact_task(
+        entry, learner, parameters=parameters, n=args.n, relation=args.relation, crafted=args.crafted or None
+    )
+    if args.n is None:
+        note(f"n = {task.arguments['n']} taken from the example of {entry.id}")
+    options = {name: task.arguments[name] for name in ("n", "relation")}
+    return _audit(args, [task], options | {"crafted": task.arguments["samples"] == "crafted" or None})
+
+
+def utility_command(args: argparse.Namespace) -> int:
+    """Measure failure rates: on all hard cases, on one, or on the uniform distribution."""
+    cases: list[int | None] | None = None
+    if args.distribution != "all":
+        try:
+            cases = [None if args.distribution == "uniform" else int(args.distribution)]
+        except ValueError:
+            raise InputError(
+                f"distribution must be uniform, all, or the number of a hard case; got {args.distribution!r}"
+            ) from None
+    entry, learner, parameters = _learner(args)
+    tasks = utility_tasks(
+        entry,
+        learner,
+        trials=args.trials,
+        confidence=args.confidence,
+        parameters=parameters,
+        alpha=args.alpha,
+        beta=args.beta,
+        n=args.n,
+        concept=args.concept,
+        cases=cases,
+    )
+    if not tasks:
+        raise InputError(f"{entry.id} has no hard cases; choose --distribution uniform")
+    taken = tasks[0].arguments
+    note_taken(entry, {name: taken[name] for name in ("alpha", "beta") if getattr(args, name) is None})
+    options = {name: taken[name] for name in ("alpha", "beta", "n", "trials")}
+    more = {"confidence": args.confidence, "concept": args.concept, "distribution": args.distribution}
+    return _audit(args, tasks, options | more)
+
+
+def _learner(args: argparse.Namespace) -> tuple[Entry, Learner, dict[str, Any]]:
+    """Return the learner of a single audit: parameters not given are its example's, which a note says."""
+    entry = find_learners(args).get(args.id)
+    given = dict(_parameter(text) for text in args.parameter)
+    taken = {name: value for name, value in entry.example.parameters.items() if name not in given}
+    note_taken(entry, taken)
+    parameters = {**taken, **given}
+    return entry, entry.build(**parameters), parameters
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    """Read ``name=value``; the value is an integer, a number, true, false, none, or else text."""
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise InputError(f"a parameter must be given as NAME=VALUE, got {text!r}")
+    words: dict[str, Any] = {"true": True, "false": False, "none": None}
+    if value.lower() in words:
+        return name, words[value.lower()]
+    for kind in (int, float):
+        try:
+            return name, kind(value)
+        except ValueError:
+            continue
+    return name, value
+
+
+def _taken_n(args: argparse.Namespace, entry: Entry) -> int:
+    """Return n, the example's unless given."""
+    if args.n is not None:
+        return int(args.n)
+    note_taken(entry, {"n": entry.example.n})
+    return entry.example.n
+
+
+def _audit(args: argparse.Namespace, tasks: Sequence[Task], options: Mapping[str, Any]) -> int:
+    """Perform the tasks of a single audit and show what they found."""
+    seed = getattr(args, "seed", None)
+    repeat = _single_line(args, tasks[0].parameters, {**options, "seed": seed})
+    paths, jobs = tuple(args.learners), getattr(args, "jobs", 1)
+    records = [perform(task, seed=seed or 0, paths=paths, n_jobs=jobs) for task in tasks]
+    if args.json:
+        say("".join(canonical({**record, "command": repeat}) + "\n" for record in records))
+    else:
+        say(verdict_block(records, repeat))
+    return int(any(record["finding"]["verdict"] == "violation" for record in records))
+
+
+def _single_line(args: argparse.Namespace, parameters: Mapping[str, Any], options: Mapping[str, Any]) -> str:
+    """Return the command that repeats a single audit, with nothing left to defaults."""
+    words = ["dpaudit", args.command, args.id]
+    for name, value in parameters.items():
+        words += ["-p", f"{name}={getattr(value, 'value', value)}"]
+    for name, value in options.items():
+        if value is not None:
+            words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+    return shlex.join(words + [word for path in args.learners for word in ("--learners", path)])

@@ -1,0 +1,185 @@
+r"""Betting against a claim of privacy: e-values that stay valid however long one plays.
+
+A fair coin b puts each run on data (b = 1) or neighbour (b = 0); P and Q are the laws of the output x. Fix in advance
+functions w+, w- >= 0 with disjoint supports, put u = max w+, v = max w-, c = 1 - (u + v) delta / 2, and pay for each run
+
+.. math:: e = c + b\,(w_+(x) - e^\epsilon w_-(x)) + (1 - b)\,(w_-(x) - e^\epsilon w_+(x)) .
+
+**e is an e-value for (epsilon, delta)-privacy.** For 0 <= h <= 1 the claim gives E_P h - exp(epsilon) E_Q h <= delta and the
+same with P and Q swapped: integrate it over the events {h > t}, 0 < t < 1. With h = w+ / u and h = w- / v,
+
+.. math:: E e = c + \tfrac12 (E_P w_+ - e^\epsilon E_Q w_+) + \tfrac12 (E_Q w_- - e^\epsilon E_P w_-)
+              \le c + \tfrac12 u \delta + \tfrac12 v \delta = 1 .
+
+**The best bet for given caps u and v.** If r(x) is the posterior probability of b = 1, the mean of log e is maximised
+label by label: d/dw [r log(c + w) + (1 - r) log(c - exp(epsilon) w)] = 0 at
+
+.. math:: w_+ = c\,(r e^{-\epsilon} - (1 - r)) \text{ cut to } [0, u], \qquad w_- \text{ likewise with } r \to 1 - r .
+
+As r < 1, w+ < c exp(-epsilon), so e > 0 always and caps above exp(-epsilon) are never needed. At most one of w+, w- is
+positive, because r > exp(epsilon) (1 - r) and 1 - r > exp(epsilon) r exclude each other. At delta = 0 nothing is paid for the
+caps, and e = Bern(b; r) / Bern(b; clip(r, 1 - rho, rho)) with rho = 1 / (1 + exp(-epsilon)): the clipped likelihood ratio.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Bet", "epsilon_grid", "expected_growth", "last_before_survivor", "log_payoff", "place_bet", "posterior"]
+
+Array = NDArray[np.float64]
+
+SHRINKAGE = 1.0
+"""Standard errors by which a posterior is moved towards 1/2; affects power only."""
+
+_CAPS = np.concatenate([[0.0], 2.0 ** (-0.5 * np.arange(19, -1, -1))])
+_CELLS = 2_000_000
+_GRID_START, _GRID_END, _GRID_RATIO = 0.01, 12.0, 1.01
+
+
+@dataclass(frozen=True)
+class Bet:
+    """A bet for each of G epsilons on L labels; every payoff is positive and its mean under the claim at most 1.
+
+    Attributes
+    ----------
+    up, down : array, shape (G, L)
+        The stakes w+ on "data" and w- on "neighbour".
+    keep : array, shape (G,)
+        The part c = 1 - (max w+ + max w-) delta / 2 that a label without a stake pays.
+    ratio : array, shape (G,)
+        exp(epsilon).
+    """
+
+    up: Array
+    down: Array
+    keep: Array
+    ratio: Array
+
+
+def posterior(ones: ArrayLike, zeros: ArrayLike, shrinkage: float = SHRINKAGE) -> Array:
+    """Return for each label the probability that a run with it was on data, moved towards 1/2 by `shrinkage` sd.
+
+    The Krichevsky-Trofimov estimate is r = (k1 + 1/2) / (k1 + k0 + 1), its standard error sqrt(r (1 - r) / (k1 + k0 + 1)).
+
+    Parameters
+    ----------
+    ones, zeros : array, shape (L,)
+        Past runs with the label on data and on neighbour.
+    shrinkage : float
+        Standard errors; never past 1/2.
+
+    Returns
+    -------
+    array, shape (L,)
+        In (0, 1); 1/2 for a label never seen.
+    """
+    hits = np.asarray(ones, dtype=np.float64) + 0.5
+    total = hits + np.asarray(zeros, dtype=np.float64) + 0.5
+    rate = hits / total
+    away = rate - 0.5
+    error = np.sqrt(rate * (1 - rate) / total)
+    return 0.5 + np.sign(away) * np.maximum(np.abs(away) - shrinkage * error, 0.0)
+
+
+def place_bet(rate: Array, mass: Array, epsilon: Array, delta: float) -> Bet:
+    """Return the bets of the module's docstring for posteriors r, at every epsilon of a grid.
+
+    At delta > 0 the caps u, v are chosen on a grid of exp(-epsilon) 2^(-k/2) to maximise the expected growth, first u, then
+    v, then u again. A direction is left out where it does not pay by itself: growth is concave in u with slope
+    sum over x of mass (r - exp(epsilon) (1 - r))_+ minus delta / 2 at u = v = 0.
+
+    Parameters
+    ----------
+    rate, mass : array, shape (L,)
+        Posterior that a run with the label is on data, and share of runs with the label; both from the past only.
+    epsilon : array, shape (G,)
+        The claims to bet against, >= 0.
+    delta : float
+        The claim's delta.
+    """
+    ratio = np.exp(epsilon)
+    if delta == 0:
+        return _capped(rate, ratio, 0.0, 1 / ratio, 1 / ratio)
+    upper, lower = np.zeros(len(ratio)), np.zeros(len(ratio))
+    up_pays = (mass * np.maximum(rate - ratio[:, None] * (1 - rate), 0)).sum(axis=1) > delta / 2
+    down_pays = (mass * np.maximum(1 - rate - ratio[:, None] * rate, 0)).sum(axis=1) > delta / 2
+    for turn, pays in enumerate((up_pays, down_pays, up_pays & down_pays)):
+        if pays.any():
+            forward = turn != 1
+            other = (lower if forward else upper)[pays]
+            best = _best_cap(rate, mass, ratio[pays], delta, other, forward=forward)
+            (upper if forward else lower)[pays] = best
+    return _capped(rate, ratio, delta, upper, lower)
+
+
+def _capped(rate: Array, ratio: Array, delta: float, upper: Array, lower: Array) -> Bet:
+    """Return the best bets under given caps, arrays (..., G); the price is that of the caps, at least that of the stakes."""
+    keep = 1 - 0.5 * delta * (upper + lower)
+    odds = np.asarray(ratio)[..., None]
+    scale = np.asarray(keep)[..., None]
+    up = np.clip(scale * (rate / odds - (1 - rate)), 0, np.asarray(upper)[..., None])
+    down = np.clip(scale * ((1 - rate) / odds - rate), 0, np.asarray(lower)[..., None])
+    return Bet(up, down, np.broadcast_to(keep, up.shape[:-1]), np.broadcast_to(ratio, up.shape[:-1]))
+
+
+def _best_cap(rate: Array, mass: Array, ratio: Array, delta: float, other: Array, *, forward: bool) -> Array:
+    """Return the cap of one direction with the greatest expected growth, the other direction's cap being given."""
+    best = np.empty(len(ratio))
+    step = max(1, _CELLS // (len(_CAPS) * len(rate)))
+    for start in range(0, len(ratio), step):
+        part = slice(start, start + step)
+        caps = _CAPS[:, None] / ratio[part]
+        given = np.broadcast_to(other[part], caps.shape)
+        sides = (caps, given) if forward else (given, caps)
+        growth = expected_growth(_capped(rate, ratio[part], delta, *sides), rate, mass)
+        best[part] = np.take_along_axis(caps, growth.argmax(axis=0)[None], axis=0)[0]
+    return best
+
+
+def _log_payoffs(bet: Bet) -> tuple[Array, Array]:
+    """Return log e for b = 1 and for b = 0, shapes (..., L)."""
+    keep, ratio = bet.keep[..., None], bet.ratio[..., None]
+    return np.log(keep + bet.up - ratio * bet.down), np.log(keep + bet.down - ratio * bet.up)
+
+
+def expected_growth(bet: Bet, rate: Array, mass: Array) -> Array:
+    """Return the mean of log e of one run, shape (G,), if r and the labels' shares were true."""
+    one, zero = _log_payoffs(bet)
+    return np.asarray((mass * (rate * one + (1 - rate) * zero)).sum(axis=-1))
+
+
+def log_payoff(bet: Bet, ones: ArrayLike, zeros: ArrayLike) -> Array:
+    """Return the logarithm of the product of e over a batch, shape (G,).
+
+    Parameters
+    ----------
+    bet : Bet
+        Fixed before the batch.
+    ones, zeros : array, shape (L,)
+        Runs of the batch with each label on data and on neighbour.
+    """
+    one, zero = _log_payoffs(bet)
+    return np.asarray(one @ np.asarray(ones, dtype=np.float64) + zero @ np.asarray(zeros, dtype=np.float64))
+
+
+def epsilon_grid(claim: float) -> Array:
+    """Return the ascending grid of epsilons that are bet against: 0.01 to 12 (or twice the claim) by 1 %, and the claim."""
+    end = max(_GRID_END, 2 * claim)
+    steps = int(np.ceil(np.log(end / _GRID_START) / np.log(_GRID_RATIO)))
+    return np.unique(np.append(_GRID_START * _GRID_RATIO ** np.arange(steps + 1), claim))
+
+
+def last_before_survivor(grid: Array, rejected: NDArray[np.bool_]) -> float:
+    """Return the last grid point before the first that was never rejected; 0 if the first never was.
+
+    Let e be the true epsilon and g the first grid point >= e. If the result exceeds or equals e, it is a grid point >= g, so
+    g was rejected although its claim is true, which happens with probability at most gamma. One error probability
+    thus covers the whole grid and all looks.
+    """
+    survivors = np.flatnonzero(~rejected)
+    first = int(survivors[0]) if len(survivors) else len(grid)
+    return float(grid[first - 1]) if first else 0.0

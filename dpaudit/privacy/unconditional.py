@@ -1,0 +1,162 @@
+"""The certified exact unconditional bound: proved for every n1, n2, p and q, whatever the counts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from dpaudit.errors import InputError
+from dpaudit.privacy.certified import Region
+from dpaudit.privacy.counts import Counts, check_level
+from dpaudit.privacy.inversion import Tail, last_rejected
+from dpaudit.privacy.melded import first_guess
+from dpaudit.privacy.ordering import delta_limit, epsilon_limit
+
+__all__ = ["MAX_STRICT_RUNS", "Unconditional"]
+
+MAX_STRICT_RUNS = 10**6
+"""The most runs a side; beyond it a bound would take minutes."""
+
+_MAX_EPSILON = 60.0
+_FLOOR = 1e-13
+
+
+@dataclass(frozen=True)
+class Unconditional:
+    r"""Buehler's bound with the nuisance parameter q eliminated by a certified supremum.
+
+    Parameters
+    ----------
+    ordering : float
+        The level at which the likelihood-ratio limit T orders outcomes (`dpaudit.privacy.ordering`); any fixed value is valid.
+    nuisance_error : float
+        The part theta of the error that pays for disregarding values of q which y makes implausible.
+    tolerance : float
+        By what fraction the certified p-value may exceed the exact one.
+
+    Notes
+    -----
+    With R = {T >= T(x, y)}, g(q) = min(1, exp(epsilon) q + delta) and the two-sided binomial p-value of q,
+    tau(q) = 2 min(Pr[Bin(n2, q) <= y], Pr[Bin(n2, q) >= y]),
+
+    .. math:: p(\epsilon) = \sup_q \min\{ \Pr_{g(q), q}[R] / (1 - \theta),\; \tau(q) / \theta \}
+
+    is a p-value: at the true q, p <= gamma means that Pr[R] <= (1 - theta) gamma or tau <= theta gamma, and these have
+    probability at most (1 - theta) gamma (as the regions are nested) and theta gamma. It rises in epsilon, because R does not
+    depend on it.
+
+    The supremum is enclosed, not searched for. R holds with (x, y) all (x + 1, y) and (x, y - 1), so Pr[R] rises in p and
+    falls in q, and on a cell [a, b] it is at most its value at p = g(b), q = a. Cells are divided until the largest upper end
+    exceeds the largest value seen by at most `tolerance`.
+
+    References
+    ----------
+    Buehler (1957), J. Amer. Statist. Assoc. 52; Berger and Boos (1994), J. Amer. Statist. Assoc. 89; Chan and Zhang
+    (1999), Biometrics 55.
+    """
+
+    ordering: float = 0.01
+    nuisance_error: float = 0.005
+    tolerance: float = 0.01
+    name: ClassVar[str] = "unconditional"
+
+    def __post_init__(self) -> None:
+        for field, high in (("ordering", 0.5), ("nuisance_error", 1.0), ("tolerance", 1.0)):
+            value = getattr(self, field)
+            if not (math.isfinite(value) and 0 < value < high):
+                raise InputError(f"{field} must be in (0, {high:g}), got {value!r}")
+
+    def p_value(
+        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, epsilon: ArrayLike, delta: ArrayLike = 0.0
+    ) -> NDArray[np.float64]:
+        """Return p-values of H0: p <= exp(epsilon) q + delta, in the broadcast shape of the counts."""
+        c = _counts(x, n1, y, n2)
+        ratio = np.exp(c.spread("epsilon", epsilon, 0, _MAX_EPSILON))
+        delta = c.spread("delta", delta, 0, 1)
+        regions = self._along_epsilon(c, delta, _FLOOR)
+        return c.shaped(_tail(regions, ratio, delta))
+
+    def epsilon_lower(
+        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, delta: ArrayLike = 0.0, gamma: float
+    ) -> NDArray[np.float64]:
+        """Return lower confidence bounds on ln((p - delta) / q) with error gamma; 0 where nothing is shown."""
+        c, gamma = _counts(x, n1, y, n2), check_level(gamma)
+        delta = c.spread("delta", delta, 0, 1)
+        regions = self._along_epsilon(c, delta, 0.01 * gamma)
+
+        def tail(t: NDArray[np.float64], i: NDArray[np.intp]) -> NDArray[np.float64]:
+            return _tail([regions[k] for k in i], np.exp(t), delta[i])
+
+        return c.shaped(self._invert(tail, gamma, *first_guess(c, delta, gamma), _MAX_EPSILON))
+
+    def delta_lower(
+        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, epsilon: ArrayLike, gamma: float
+    ) -> NDArray[np.float64]:
+        """Return lower confidence bounds on p - exp(epsilon) q with error gamma; 0 where nothing is shown.
+
+        Outcomes are ordered by their limits on delta at this epsilon, so the bound need not match `p_value`, which orders
+        them by their limits on epsilon; each is valid.
+        """
+        c, gamma = _counts(x, n1, y, n2), check_level(gamma)
+        ratio = np.exp(c.spread("epsilon", epsilon, 0, _MAX_EPSILON))
+        regions = self._along_delta(c, ratio, 0.01 * gamma)
+
+        def tail(t: NDArray[np.float64], i: NDArray[np.intp]) -> NDArray[np.float64]:
+            return _tail([regions[k] for k in i], ratio[i], t)
+
+        scale = np.sqrt((c.x + 1) / c.n1**2 + ratio**2 * (c.y + 1) / c.n2**2)
+        start = c.x / c.n1 - ratio * c.y / c.n2 + ndtri(gamma) * scale
+        return c.shaped(self._invert(tail, gamma, start, scale, 1.0))
+
+    def _along_epsilon(self, c: Counts, delta: NDArray[np.float64], floor: float) -> list[Region | None]:
+        """Return the regions of outcomes with no smaller limits on epsilon; None where the limit is -infinity."""
+        found: list[Region | None] = []
+        for x, n1, y, n2, d in zip(c.x, c.n1, c.y, c.n2, delta, strict=True):
+            t = epsilon_limit(x, n1, y, n2, d, self._height)
+            found.append(None if math.isinf(t) else self._region(n1, y, n2, math.exp(t), d, floor))
+        return found
+
+    def _along_delta(self, c: Counts, ratio: NDArray[np.float64], floor: float) -> list[Region | None]:
+        """Return the regions of outcomes with no smaller limits on delta; None where the limit is -infinity."""
+        found: list[Region | None] = []
+        for x, n1, y, n2, r in zip(c.x, c.n1, c.y, c.n2, ratio, strict=True):
+            d = delta_limit(x, n1, y, n2, r, self._height)
+            found.append(None if math.isinf(d) else self._region(n1, y, n2, r, d, floor))
+        return found
+
+    def _region(self, n1: float, y: float, n2: float, ratio: float, delta: float, floor: float) -> Region:
+        return Region.of(
+            n1, y, n2, ratio=ratio, delta=delta, height=self._height,
+            theta=self.nuisance_error, tolerance=self.tolerance, floor=floor,
+        )  # fmt: skip
+
+    @property
+    def _height(self) -> float:
+        """The deviance that a normal deviate at the level `ordering` has."""
+        return 0.5 * float(ndtri(self.ordering)) ** 2
+
+    def _invert(
+        self, tail: Tail, gamma: float, start: NDArray[np.float64], scale: NDArray[np.float64], ceiling: float
+    ) -> NDArray[np.float64]:
+        """Search no more finely than the p-values are known."""
+        return last_rejected(tail, gamma, start, scale, ceiling, tightness=2 * self.tolerance, resolution=1e-7)
+
+
+def _tail(regions: list[Region | None], ratio: NDArray[np.float64], delta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return one certified p-value a region; 1 where there is no evidence."""
+    values = [1.0 if r is None else r.p_value(float(e), float(d)) for r, e, d in zip(regions, ratio, delta, strict=True)]
+    return np.array(values, dtype=np.float64)
+
+
+def _counts(x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike) -> Counts:
+    """Return the counts, or raise `InputError` if there are more runs than the strict bound can do."""
+    c = Counts.of(x, n1, y, n2)
+    most = max(c.n1.max(initial=1), c.n2.max(initial=1))
+    if most > MAX_STRICT_RUNS:
+        raise InputError(f"the strict bound takes at most {MAX_STRICT_RUNS} runs a side, got {most:g}; use 'melded'")
+    return c

@@ -1,0 +1,107 @@
+"""The figure of a learner's utility: its failure rate against the sample size, beta and the theorem's n."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dpaudit.reporters import svg
+from dpaudit.reporters.row import Row
+from dpaudit.reporters.wording import count, value_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["failure_figure"]
+
+
+def failure_figure(row: Row, name: str) -> tuple[str, str] | None:
+    """Return the figure of failure rates against n and its caption; None without a finding at the theorem's n."""
+    if row.utility is None:
+        return None
+    caption = _failure_caption(row)
+    return svg.draw(
+        name, f"Failure rate of {row.label}. {caption}", lambda figure: _paint_failure(figure, row)
+    ), caption
+
+
+def _failure_caption(row: Row) -> str:
+    """Say what the figure shows."""
+    assert row.utility is not None
+    u = row.utility
+    ladder = f" Line: the hard case {_ladder_case(row)} at growing n." if row.ladder else ""
+    return (
+        f"Share of runs with error above alpha = {value_text(u['alpha'])}, with exact intervals. Dashed: "
+        f"beta = {value_text(u['beta'])}. Dotted: the theorem's n = {count(u['n'])}; "
+        f"only there is beta promised.{ladder}"
+    )
+
+
+def _paint_failure(figure: Figure, row: Row) -> None:
+    """Draw failure rates with their intervals against n on a logarithmic axis."""
+    assert row.utility is not None
+    axes = figure.subplots()
+    name = _ladder_case(row)
+    main = [r["finding"] for r in [*row.ladder, *row.cases] if r["arguments"].get("case", "") == name]
+    others = [r["finding"] for r in row.cases if r["arguments"].get("case", "") != name]
+    if others:
+        _intervals(axes, others, "D", svg.OTHER, "other hard cases", offset=1.06)
+    _intervals(axes, sorted(main, key=lambda f: int(f["n"])), "o-", svg.EXACT, "failure rate")
+    axes.axhline(
+        row.utility["beta"],
+        color=svg.CLAIM,
+        ls="--",
+        lw=1.2,
+        label=f"beta = {value_text(row.utility['beta'])}",
+    )
+    axes.axvline(row.utility["n"], color=svg.INK, ls=":", lw=1.2, label="theorem's n")
+    axes.set_xscale("log", base=2)
+    top = max(row.utility["beta"], *(f["failure_upper"] for f in [*main, *others]))
+    _ticks(axes, sorted({int(f["n"]) for f in [*main, *others]}))
+    axes.set(xlabel="examples n", ylabel="failure rate", ylim=(0, 1.08 * top))
+    svg.legend(figure)
+
+
+def _intervals(
+    axes: Axes,
+    findings: Sequence[Mapping[str, Any]],
+    marker: str,
+    colour: str,
+    label: str,
+    offset: float = 1.0,
+) -> None:
+    """Draw rates with their exact confidence intervals."""
+    rates = [f["failure_rate"] for f in findings]
+    below = [max(0.0, f["failure_rate"] - f["failure_lower"]) for f in findings]
+    above = [max(0.0, f["failure_upper"] - f["failure_rate"]) for f in findings]
+    axes.errorbar(
+        [f["n"] * offset for f in findings],
+        rates,
+        yerr=[below, above],
+        fmt=marker,
+        color=colour,
+        ms=4.5,
+        lw=1.4,
+        capsize=2.5,
+        label=label,
+        clip_on=False,
+    )
+
+
+def _ticks(axes: Axes, sizes: Sequence[int]) -> None:
+    """Put ticks at the sample sizes that were run, thinned to six, as plain numbers."""
+    from matplotlib.ticker import NullFormatter
+
+    step = -(-len(sizes) // 6)
+    kept = list(sizes[::-1][::step])[::-1]
+    axes.set_xticks(kept, [count(n) if n < 10**6 else f"{n:.1e}" for n in kept])
+    axes.set_xlim(sizes[0] / 1.25, sizes[-1] * 1.25)
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.tick_params(axis="x", which="minor", length=0)
+
+
+def _ladder_case(row: Row) -> str:
+    """Return the name of the hard case that the ladder climbs, or of the first."""
+    name: str = [*row.ladder, *row.cases][0]["arguments"].get("case", "")
+    return name

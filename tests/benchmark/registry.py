@@ -1,0 +1,115 @@
+"""The benchmark's rows: mechanism, pair, claim, truth, what the best other auditor reached, and what is asked of dpaudit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from benchmark.laplace import (
+    Laplace,
+    LaplaceParallel,
+    NaiveLaplace,
+    NoisyHistogram,
+    PrefixSum,
+    TruncatedGeometric,
+)
+from benchmark.noisy_max import NoisyArgmax, NoisyMax
+from benchmark.rappor import Rappor
+from benchmark.sparse_vector import NumericalSVT, SparseVector, SparseVectorPair, SparseVectorValues
+
+__all__ = ["BENCHMARKS", "Benchmark"]
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One row.
+
+    Parameters
+    ----------
+    name : str
+        The literature's name.
+    mechanism : callable
+        ``(data, rng, size) -> outputs``.
+    pair : tuple
+        The best known neighbouring inputs.
+    claimed_epsilon : float
+        What its authors claim, at delta = 0.
+    true_epsilon : float
+        The supremum of |ln Pr[M(data) in T] / Pr[M(neighbour) in T]| of this pair; inf where supports differ.
+    best_peer : float
+        The greatest lower bound that another auditor was measured to reach without exceeding the truth.
+    floor : float or None
+        What dpaudit must reach with 2.5e6 runs a side at confidence 0.95; None where nothing is asked.
+    """
+
+    name: str
+    mechanism: Any
+    pair: tuple[Any, Any]
+    claimed_epsilon: float
+    true_epsilon: float
+    best_peer: float
+    floor: float | None = None
+
+
+EPSILON = 0.1
+HALF = EPSILON / 2
+HISTOGRAMS = ((0, 1, 1, 1, 1), (1, 1, 1, 1, 1))
+ONE_BELOW_REST_ABOVE = ((1,) * 5, (0, 2, 2, 2, 2))
+HALVES = ((1,) * 10, (2,) * 5 + (0,) * 5)
+
+_VALUES_PAIR = SparseVectorPair(
+    SparseVectorValues(threshold=1, threshold_scale=1 / HALF, query_scale=2 / HALF, cutoff=2),
+    SparseVector(threshold=1, threshold_scale=4 / EPSILON, query_scale=4 / (3 * EPSILON), cutoff=2),
+)
+
+
+def _rappor_claim(mechanism: Rappor, differing: int) -> float:
+    """Return the greatest log-ratio of two filters that differ in as many bits: ln (q (1 - p)) / (p (1 - q)) for two."""
+    p, q = mechanism.report_probabilities()
+    return differing / 2 * math.log(q * (1 - p) / (p * (1 - q)))
+
+
+_RAPPOR, _ONE_TIME = Rappor(f=0.75, zero=0.45, one=0.55), Rappor(f=0.95)
+
+BENCHMARKS: tuple[Benchmark, ...] = (
+    Benchmark("Laplace 0.1", Laplace(1 / EPSILON), (1.0, 2.0), EPSILON, 0.1, 0.0984, 0.0965),
+    Benchmark("Laplace 1", Laplace(1.0), (1.0, 2.0), 1.0, 1.0, 0.9978, 0.993),
+    Benchmark("TruncatedGeometric", TruncatedGeometric(5, 3), (2, 1), EPSILON, math.log1p(2**-3), 0.115),
+    Benchmark("NoisyHist1", NoisyHistogram(1 / EPSILON), HISTOGRAMS, EPSILON, 0.1, 0.0988),
+    Benchmark("NoisyHist2", NoisyHistogram(EPSILON), HISTOGRAMS, EPSILON, 10.0, 9.43, 9.4),
+    Benchmark(
+        "NoisyMax1", NoisyArgmax("laplace", 2 / EPSILON), ONE_BELOW_REST_ABOVE, EPSILON, 0.0946149045, 0.0882, 0.086
+    ),
+    Benchmark("NoisyMax2", NoisyArgmax("exponential", 2 / EPSILON), ONE_BELOW_REST_ABOVE, EPSILON, 0.1, 0.0937),
+    Benchmark("NoisyMax3", NoisyMax("laplace", 2 / EPSILON), ((0,) * 5, (1,) * 5), EPSILON, 0.25, 0.2364, 0.228),
+    Benchmark("NoisyMax4", NoisyMax("exponential", 2 / EPSILON), ((1,) * 5, (2,) * 5), EPSILON, math.inf, 0.562, 1.0),
+    Benchmark("SVT1", SparseVector(0.5, 1 / HALF, 2 / HALF, 1), HALVES, EPSILON, 0.0885257682, 0.0774, 0.070),
+    Benchmark(
+        "SVT2", SparseVector(1, 1 / HALF, 2 / HALF, 1, fresh=True), HALVES, EPSILON, 0.0882304217, 0.0710, 0.070
+    ),
+    # The supremum is met as the value tends to -inf; the inputs (1 ... 1), (2 ... 2) reach 0.5, on rarer outputs.
+    Benchmark("SVT3", SparseVectorValues(1, 1 / HALF, 1 / HALF, 1), HALVES, EPSILON, 0.3, 0.1319, 0.19),
+    Benchmark(
+        "SVT4", SparseVector(1, 4 / EPSILON, 4 / (3 * EPSILON), 1), HALVES, EPSILON, 0.1724706993, 0.1615, 0.150
+    ),
+    Benchmark("SVT5", SparseVector(1, 1 / HALF, 0.0, None), HALVES[::-1], EPSILON, math.inf, 8.99, 10.0),
+    Benchmark("SVT6", SparseVector(1, 1 / HALF, 1 / HALF, None), HALVES, EPSILON, 0.4200315452, 0.2684, 0.29),
+    Benchmark("RAPPOR", _RAPPOR, (1, 0), _rappor_claim(_RAPPOR, 8), _rappor_claim(_RAPPOR, 6), 0.2942, 0.272),
+    Benchmark("OneTimeRAPPOR", _ONE_TIME, (1, 0), _rappor_claim(_ONE_TIME, 8), _rappor_claim(_ONE_TIME, 6), 0.5824, 0.572),
+    Benchmark("LaplaceParallel", LaplaceParallel(1 / 0.005, 20), (1.0, 0.0), EPSILON, 0.1, 0.0146, 0.03),
+    # Each half claims 0.1. The supremum grows without end in the number of queries; this is its value at ten.
+    Benchmark("SVT34Parallel", _VALUES_PAIR, HALVES, 2 * EPSILON, 0.4874464, 0.197),
+    # The claim is for inputs that differ in one number; here all ten do.
+    Benchmark("PrefixSum", PrefixSum(1 / EPSILON), ((1,) * 10, (0,) * 10), EPSILON, 1.0, 0.5397, 0.75),
+    Benchmark(
+        "NumericalSVT",
+        NumericalSVT(1, 3 / EPSILON, 12 / EPSILON, 6 / EPSILON, 2),
+        ((2,) * 10, (1,) * 10),
+        EPSILON,
+        0.0588199971,
+        0.0205,
+    ),
+    Benchmark("NaiveLaplace 0.1", NaiveLaplace(1 / EPSILON), (0.0, 1.0), EPSILON, math.inf, 7.40),
+)
+"""All rows, in the order of the literature's tables."""

@@ -1,0 +1,232 @@
+"""The command line: what it prints, where, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+from cli_support import TOYS, call, instant_privacy  # noqa: F401
+
+from dpaudit import cli, commands
+
+COMMANDS = ("list", "privacy", "exact", "utility", "run", "report")
+
+
+@pytest.mark.parametrize("command", [None, *COMMANDS])
+def test_every_command_has_help_with_an_example_and_the_status(capsys, command):
+    with pytest.raises(SystemExit) as exit_:
+        cli.main(["--help"] if command is None else [command, "--help"])
+    text = capsys.readouterr().out
+    assert exit_.value.code == 0
+    assert "exit status: 0 all consistent, 1 a violation, 2 bad input or a fault" in text
+    assert command is None or f"example:\n  dpaudit {command}" in text
+    assert command is not None or all(f"    {name}" in text for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_says_its_default(command):
+    commands_ = cli.build_parser()._subparsers._group_actions[0].choices
+    for action in commands_[command]._actions:
+        required = action.required or action.option_strings[:1] == ["-h"]
+        assert required or "default" in action.help, action.option_strings
+
+
+def test_the_example_of_every_command_parses():
+    for _, _, example in cli.COMMANDS.values():
+        assert cli.build_parser().parse_args(shlex.split(example)[1:])
+
+
+def test_list_shows_learners_and_hides_controls_unless_asked(capsys):
+    status, out, err = call(capsys, "list")
+    assert status == 0
+    assert re.search(r"^toy-coin +pure +gain +Say the last example's label", out, re.M)
+    assert re.search(r"^toy-bare +none", out, re.M)
+    assert "broken-toy-open" not in out
+    assert err == ""
+    _, out, _ = call(capsys, "list", "--all")
+    assert re.search(r"^broken-toy-open +pure +gain +leaks on purpose: it leaks twice its claim$", out, re.M)
+
+
+def test_list_as_json(capsys):
+    _, out, _ = call(capsys, "list", "--all", "--json")
+    rows = {row["id"]: row for row in json.loads(out)}
+    assert rows["toy-coin"]["parameters"] == ["gain"]
+    assert rows["toy-coin"]["example"]["parameters"] == {"gain": 3.0}
+    assert rows["broken-toy-open"]["fault"] == "it leaks twice its claim"
+
+
+def test_a_module_that_does_not_load_does_not_break_list_but_breaks_an_audit_of_it(capsys, tmp_path):
+    (tmp_path / "bad.py").write_text("import no_such_module_at_all\n")
+    assert cli.main(["list", "--learners", str(tmp_path)]) == 0
+    assert "dpaudit: warning: " in capsys.readouterr().err
+    assert cli.main(["run", "--learners", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
+    assert "no_such_module_at_all" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_list_loads_nothing_heavy_and_python_m_works():
+    code = (
+        "import sys; from dpaudit.cli import main; main(['list']); "
+        "heavy = {'scipy', 'joblib', 'pandas', 'matplotlib', 'jinja2', 'statsmodels', 'sklearn'}; "
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr.splitlines()[-1] == "[]"
+    module = subprocess.run([sys.executable, "-m", "dpaudit", "list"], capture_output=True, text=True, timeout=60)
+    assert (module.returncode, module.stdout) == (0, done.stdout)
+
+
+def test_exact_of_an_honest_learner(capsys):
+    status, out, err = call(capsys, "exact", "toy-coin")
+    assert status == 0
+    assert re.search(r"^epsilon +3 at worst|^epsilon +3\.000 at worst", out, re.M)
+    assert "consistent" in out
+    assert "note: gain = 3.0 taken from the example of toy-coin" in err
+    assert "note: n = 1 taken from the example" in err
+
+
+def test_exact_of_a_liar_is_a_violation(capsys):
+    status, out, err = call(capsys, "exact", "toy-liar", "-p", "gain=2", "--n", "2")
+    assert status == 1
+    assert "VIOLATION" in out
+    assert "gain = 2" in out
+    assert err == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("exact", "toy-liar"),
+        ("exact", "toy-coin", "--crafted", "--n", "3", "--relation", "add-remove-one"),
+        ("privacy", "toy-coin", "--epsilon", "0.5", "--trials", "100"),
+        ("utility", "toy-coin", "--trials", "50", "--alpha", "0.2"),
+        ("utility", "toy-coin", "--trials", "50", "--distribution", "uniform", "--concept", "1", "--n", "4"),
+    ],
+)
+def test_the_command_that_is_printed_repeats_the_audit(capsys, words):
+    status, out, _ = call(capsys, *words)
+    repeat = re.search(r"^repeat +dpaudit (.*)$", out, re.M).group(1)
+    capsys.readouterr()
+    assert cli.main(shlex.split(repeat)) == status
+    again, err = capsys.readouterr()
+    assert (again, err) == (out, "")
+
+
+def test_privacy_tests_the_claim_or_the_user_s_own(capsys):
+    status, out, _ = call(capsys, "privacy", "toy-coin", "--trials", "100")
+    assert status == 0
+    assert "no violation found with these runs" in out
+    status, out, _ = call(capsys, "privacy", "toy-coin", "--epsilon", "0.5")
+    assert status == 1
+    assert "epsilon = 0.5, delta = 0, replace-one (not the learner's own)" in out
+
+
+def test_utility_shows_each_hard_case_and_shares_the_confidence(capsys):
+    status, out, _ = call(capsys, "utility", "toy-coin", "--trials", "200", "--json")
+    records = [json.loads(line) for line in out.splitlines()]
+    assert status == 0
+    assert len(records) > 1
+    assert sum(1 - record["finding"]["confidence"] for record in records) == pytest.approx(0.05)
+    assert {record["finding"]["verdict"] for record in records} == {"holds"}
+
+
+def test_a_learner_from_a_path_travels_to_worker_processes(capsys):
+    words = ("utility", "toy-coin", "--distribution", "0", "--trials", "200", "--json")
+    assert call(capsys, *words, "--jobs", "2") == call(capsys, *words)
+
+
+def test_utility_of_a_learner_that_fails_too_often_is_a_violation(capsys):
+    # gain 0 is a fair coin: it fails on half of the samples. Pr[lower limit <= 0.1 | 400 trials] < 1e-40.
+    words = ("utility", "toy-coin", "-p", "gain=0", "--beta", "0.1", "--distribution", "0", "--trials", "400")
+    status, out, _ = call(capsys, *words)
+    assert status == 1
+    assert "VIOLATION: it fails more often than beta" in out
+
+
+def test_json_holds_the_finding_and_the_command(capsys):
+    status, out, _ = call(capsys, "exact", "toy-liar", "--json")
+    record = json.loads(out)
+    assert status == 1
+    assert record["finding"]["verdict"] == "violation"
+    assert record["command"].startswith("dpaudit exact toy-liar -p gain=3.0 --n 1")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("exact", "toy-coyn"), "there is no learner 'toy-coyn'; did you mean toy-coin"),
+        (("exact", "toy-coin", "-p", "gian=1"), "toy-coin has no parameter 'gian'; allowed: gain"),
+        (("exact", "toy-coin", "-p", "gain"), "must be given as NAME=VALUE, got 'gain'"),
+        (("exact", "toy-coin", "--relation", "swap"), "relation must be one of"),
+        (("exact", "toy-coin", "--n", "0"), "n must"),
+        (("exact", "toy-bare"), "toy-bare"),
+        (("utility", "toy-coin", "--distribution", "gauss"), "distribution must be uniform, all, or the number"),
+        (("utility", "toy-coin", "--distribution", "99"), "hard case 0.."),
+        (("utility", "toy-coin", "--alpha", "2"), "alpha must be in"),
+        (("run", "toy-coyn"), "did you mean toy-coin"),
+        (("run", "toy-coin", "--seed", "-1"), "seed must be a non-negative integer, got -1"),
+        (("run", "toy-coin", "--confidence", "2"), "confidence must be in"),
+        (("run", "toy-bare"), "nothing to audit"),
+        (("report", "no/such/run"), "there is no run at 'no/such/run'"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(capsys, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    status, out, err = call(capsys, *words)
+    (line,) = [line for line in err.splitlines() if not line.startswith("dpaudit: note: ")]
+    assert (status, out) == (2, "")
+    assert line.startswith("dpaudit: error: ")
+    assert message in line
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [[], ["fly"], ["run", "--jobs", "0"], ["run", "--backend", "ray"], ["exact"]])
+def test_a_command_line_that_does_not_parse_is_status_2(capsys, words):
+    with pytest.raises(SystemExit) as exit_:
+        cli.main(words)
+    assert exit_.value.code == 2
+    assert "dpaudit" in capsys.readouterr().err
+
+
+def test_a_defect_of_the_tool_is_status_2_and_never_1(capsys, monkeypatch):
+    def fail(args):
+        raise ZeroDivisionError("defect")
+
+    monkeypatch.setattr(commands, "list_command", fail)
+    assert cli.main(["list"]) == 2
+    err = capsys.readouterr().err
+    assert "Traceback" in err
+    assert err.splitlines()[-1] == "dpaudit: error: unexpected ZeroDivisionError: defect"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1", 1),
+        ("-2", -2),
+        ("1.0", 1.0),
+        ("1e-3", 0.001),
+        ("true", True),
+        ("False", False),
+        ("none", None),
+        ("a=b", "a=b"),
+    ],
+)
+def test_values_of_parameters(text, value):
+    from dpaudit.audit_commands import _parameter
+
+    name, found = _parameter(f"x={text}")
+    assert (name, found, type(found)) == ("x", value, type(value))
+
+
+def test_a_reader_that_goes_away_changes_nothing_and_sees_no_traceback():
+    shell = f"{shlex.quote(sys.executable)} -m dpaudit list --all --learners {shlex.quote(TOYS)}"
+    done = subprocess.run(
+        ["bash", "-c", f"({shell}; echo status $? >&2) | true"], capture_output=True, text=True, timeout=60
+    )
+    assert done.stderr.strip() == "status 0"

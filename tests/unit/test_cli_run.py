@@ -1,0 +1,205 @@
+"""The commands that run and report: statuses, files, and runs that are killed and resumed."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from cli_support import HERE, TOYS, call, instant_privacy, run  # noqa: F401
+
+import dpaudit
+from dpaudit import cli
+from dpaudit.engine.store import FILENAME, Store, load_run
+
+
+def test_a_run_of_honest_learners_is_status_0_and_writes_its_reports(capsys, tmp_path):
+    status, out, err = run(capsys, tmp_path / "out", "toy-coin", "broken-toy-open")
+    assert status == 0, out
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["report.json", FILENAME]
+    assert "toy-coin" in out
+    assert "broken-toy-open" in out
+    stored = load_run(tmp_path / "out")
+    assert [r["task"] for r in stored["results"]] == stored["header"]["plan"]
+    command = "dpaudit run toy-coin broken-toy-open --profile quick --seed 0 --confidence 0.95 --learners "
+    assert stored["header"]["command"].startswith(command)
+    assert "dpaudit: [" in err
+
+
+def test_a_run_with_a_liar_is_status_1(capsys, tmp_path):
+    assert run(capsys, tmp_path, "toy-coin", "toy-liar")[0] == 1
+
+
+def test_a_control_that_is_not_convicted_is_status_1_and_named(capsys, tmp_path):
+    status, out, _ = run(capsys, tmp_path, "toy-coin", "broken-toy-silent")
+    assert status == 1
+    assert "The positive control broken-toy-silent was convicted by no audit" in out
+
+
+def test_a_task_that_fails_is_status_2_and_its_error_is_shown(capsys, tmp_path):
+    status, _, err = run(capsys, tmp_path, "toy-crash", "toy-liar", "--quiet")
+    assert status == 2
+    assert re.search(r"^dpaudit: fault: toy-crash/exact/\S+: ZeroDivisionError: toy", err, re.M)
+    assert len(load_run(tmp_path)["results"]) == len(load_run(tmp_path)["header"]["plan"]) - 1
+
+
+def test_a_learner_that_cannot_be_planned_is_status_2_but_the_others_are_audited(capsys, tmp_path):
+    body = "class Bad(ToyCoin):\n    id = 'toy-bad'\n    utility = lambda s, a, b: 1 // 0\n"
+    (tmp_path / "bad.py").write_text(f"from toy_learners import ToyCoin\n{body}LEARNERS = (Bad,)\n")
+    words = [
+        "run",
+        "toy-bad",
+        "toy-coin",
+        "--profile",
+        "quick",
+        "--jobs",
+        "1",
+        "--out",
+        str(tmp_path / "o"),
+        "--no-html",
+    ]
+    assert cli.main([*words, "--learners", str(tmp_path / "bad.py"), "--learners", TOYS]) == 2
+    assert "dpaudit: fault: toy-bad: no audit could be planned: ZeroDivisionError" in capsys.readouterr().err
+    assert load_run(tmp_path / "o")["results"]
+
+
+def test_a_run_starts_afresh_or_resumes_as_told(capsys, tmp_path):
+    run(capsys, tmp_path, "toy-coin")
+    content = (tmp_path / FILENAME).read_bytes()
+    run(capsys, tmp_path, "toy-coin")
+    assert (tmp_path / f"{FILENAME}.bak").read_bytes() == (tmp_path / FILENAME).read_bytes() == content
+    lines = content.splitlines(keepends=True)
+    (tmp_path / FILENAME).write_bytes(b"".join(lines[:3]) + lines[3][:20])
+    status, _, err = run(capsys, tmp_path, "toy-coin", "--resume")
+    assert status == 0
+    assert f"resuming: 2 of {len(lines) - 1} audits are done" in err
+    assert (tmp_path / FILENAME).read_bytes() == content
+
+
+def test_a_run_resumed_with_another_seed_is_refused(capsys, tmp_path):
+    run(capsys, tmp_path, "toy-coin")
+    status, _, err = run(capsys, tmp_path, "toy-coin", "--resume", "--seed", "9")
+    assert status == 2
+    assert "seed was 0, is now 9" in err
+
+
+def test_the_order_and_number_of_jobs_and_the_place_leave_no_trace_in_the_bytes(capsys, tmp_path):
+    run(capsys, tmp_path / "one", "toy-coin", "broken-toy-open")
+    words = ["run", "toy-coin", "broken-toy-open", "--profile", "quick", "--jobs", "2", "--backend", "threading"]
+    cli.main([*words, "--out", str(tmp_path / "two"), "--no-html", "--quiet", "--learners", TOYS])
+    for name in (FILENAME, "report.json"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_an_interrupt_keeps_what_is_done(capsys, tmp_path, monkeypatch):
+    append = Store.append
+
+    def interrupt(self, record):
+        append(self, record)
+        if len(self.done) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Store, "append", interrupt)
+    status, _, err = run(capsys, tmp_path, "toy-coin")
+    assert status == 2
+    assert re.search(r"interrupted; 2 of \d+ results are kept in .*--resume goes on", err)
+    monkeypatch.undo()
+    assert len(load_run(tmp_path)["results"]) == 2
+
+
+def test_report_renders_a_stored_run_without_running_anything(capsys, tmp_path, monkeypatch):
+    _, shown, _ = run(capsys, tmp_path / "out", "toy-coin", "toy-liar")
+    monkeypatch.setattr(dpaudit.engine.perform, "perform", None)
+    status, out, _ = call(capsys, "report", str(tmp_path / "out"))
+    assert (status, out) == (1, shown)
+    target = tmp_path / "again.json"
+    call(capsys, "report", str(tmp_path / "out" / FILENAME), "--format", "json", "--out", str(target))
+    assert target.read_bytes() == (tmp_path / "out" / "report.json").read_bytes()
+
+
+def test_report_of_an_unfinished_run_says_so(capsys, tmp_path):
+    run(capsys, tmp_path, "toy-coin")
+    lines = (tmp_path / FILENAME).read_bytes().splitlines(keepends=True)
+    (tmp_path / FILENAME).write_bytes(b"".join(lines[:2]))
+    status, _, err = call(capsys, "report", str(tmp_path))
+    assert status == 2
+    assert f"{len(lines) - 2} of {len(lines) - 1} audits have no result" in err
+
+
+SLOW = """
+import os, time
+from toy_learners import ToyBare, ToyCoin
+
+class Slow(ToyBare):
+    def law(self, sample):
+        time.sleep(float(os.environ.get("TOY_DELAY", "0")))
+        {action}
+        return ToyCoin(1.0).law(sample)
+
+LEARNERS = tuple(type("S%d" % i, (Slow,), {{"id": "slow-%d" % i}}) for i in range(6))
+"""
+
+
+def slow_run(folder: Path, *words: str) -> list[str]:
+    learners = folder / "slow.py"
+    return [
+        sys.executable,
+        "-m",
+        "dpaudit",
+        "run",
+        "--profile",
+        "quick",
+        "--no-html",
+        "--quiet",
+        "--out",
+        str(folder / "out"),
+        "--learners",
+        str(learners),
+        *[f"slow-{i}" for i in range(6)],
+        *words,
+    ]
+
+
+def test_a_run_that_is_killed_resumes_to_the_same_bytes(tmp_path):
+    contents = []
+    for name in ("killed", "whole"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "slow.py").write_text(SLOW.format(action=""))
+        env = {**os.environ, "PYTHONPATH": str(HERE)}
+        path = folder / "out" / FILENAME
+        if name == "killed":
+            slow = {**env, "TOY_DELAY": "0.05"}
+            process = subprocess.Popen(slow_run(folder, "--jobs", "1"), env=slow, stdout=subprocess.DEVNULL, cwd=folder)
+            deadline = time.monotonic() + 30
+            while not path.exists() or path.read_bytes().count(b"\n") < 3:
+                assert time.monotonic() < deadline
+                assert process.poll() is None
+                time.sleep(0.01)
+            process.send_signal(signal.SIGKILL)
+            assert process.wait(timeout=30) == -signal.SIGKILL
+            assert 3 <= path.read_bytes().count(b"\n") < 7
+        done = subprocess.run(
+            slow_run(folder, "--resume", "--jobs", "1"), env=env, capture_output=True, timeout=60, cwd=folder
+        )
+        assert done.returncode == 0, done.stderr
+        contents.append(path.read_bytes().replace(str(folder).encode(), b""))
+    assert contents[0] == contents[1]
+    assert contents[0].count(b"\n") == 7
+
+
+def test_a_worker_that_dies_is_a_fault_and_keeps_the_results(tmp_path):
+    """Worker processes are killed from inside; the run ends with status 2 instead of hanging."""
+    (tmp_path / "slow.py").write_text(SLOW.format(action='self.id == "slow-5" and os._exit(9)'))
+    env = {**os.environ, "PYTHONPATH": str(HERE)}
+    done = subprocess.run(
+        slow_run(tmp_path, "--jobs", "2"), env=env, capture_output=True, text=True, timeout=60, cwd=tmp_path
+    )
+    assert done.returncode == 2
+    assert "dpaudit: error: a worker process died; the results so far are kept" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert load_run(tmp_path / "out")["results"]

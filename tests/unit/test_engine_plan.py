@@ -1,0 +1,197 @@
+"""The plan: which audits are made of which learners, and what a task says of itself."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from dpaudit.contract import Relation, UtilityClaim
+from dpaudit.engine.plan import PROFILES, make_plan
+from dpaudit.engine.tasks import Task, exact_task, privacy_task, utility_target, utility_tasks
+from dpaudit.errors import InputError
+from dpaudit.registry import Entry, load
+from dpaudit.utility.hard_cases import hard_cases
+
+TOYS = (str(Path(__file__).with_name("toy_learners.py")),)
+
+
+def entry(id: str) -> Entry:
+    return load(TOYS).get(id)
+
+
+def tasks_of(id: str, kind: str, **options) -> list[Task]:
+    return [task for task in make_plan([entry(id)], **options).tasks if task.kind == kind]
+
+
+def test_a_learner_with_law_claim_and_theorem_gets_all_three():
+    (exact,), (privacy,) = tasks_of("toy-coin", "exact"), tasks_of("toy-coin", "privacy")
+    assert exact.arguments == {"n": 1, "relation": "replace-one", "samples": "all"}
+    assert privacy.arguments == {"n": 1, "trials": 200_000, "confidence": 0.95}
+    assert tasks_of("toy-coin", "utility")
+
+
+def test_every_hard_case_is_audited_at_the_theorems_n_and_the_budget_is_shared():
+    coin = entry("toy-coin")
+    cases = hard_cases(coin.build(gain=3.0), 0.3)
+    claim = [task.arguments for task in tasks_of("toy-coin", "utility") if task.arguments["role"] == "claim"]
+    assert [a["case"] for a in claim] == [case.name for case in cases]
+    assert [a["case_index"] for a in claim] == list(range(len(cases)))
+    assert {(a["n"], a["alpha"], a["beta"], a["setting"]) for a in claim} == {(8, 0.3, 0.3, "realizable")}
+    assert math.fsum(1 - a["confidence"] for a in claim) == pytest.approx(0.05, abs=1e-12)
+
+
+def test_the_ladder_descends_from_the_theorems_n_on_the_first_case():
+    ladder = [task.arguments for task in tasks_of("toy-coin", "utility") if task.arguments["role"] == "ladder"]
+    assert [a["n"] for a in ladder] == [4, 2, 1]  # 8 halved; what repeats is left out
+    assert {a["case_index"] for a in ladder} == {0}
+    assert {a["confidence"] for a in ladder} == {0.95}
+
+
+def test_controls_get_no_utility_audit():
+    control = entry("broken-toy-open")
+    # Its theorem is not even asked: a fault may well have spoilt it.
+    spoilt = type("Spoilt", (control.learner,), {"utility": lambda self, alpha, beta: 1 // 0})
+    plan = make_plan([Entry("broken-toy-open", spoilt, "here")])
+    assert [task.kind for task in plan.tasks] == ["exact", "privacy"]
+    assert (plan.notes, plan.faults) == ((), ())
+
+
+def test_profiles_and_trials_set_the_work():
+    for name, profile in PROFILES.items():
+        assert tasks_of("toy-coin", "privacy", profile=name)[0].arguments["trials"] == profile.privacy_trials
+    assert tasks_of("toy-coin", "privacy", trials=77)[0].arguments["trials"] == 77
+    trials = [profile.privacy_trials for profile in PROFILES.values()]
+    assert trials == sorted(trials)
+
+
+def test_a_learner_with_nothing_to_audit_is_noted():
+    plan = make_plan([entry("toy-bare"), entry("toy-coin")])
+    assert {task.learner for task in plan.tasks} == {"toy-coin"}
+    assert "toy-bare: nothing to audit" in plan.notes[0]
+    assert plan.faults == ()
+
+
+def test_a_control_that_nothing_can_convict_is_a_fault():
+    bare = entry("toy-bare")
+    control = type("Control", (bare.learner,), {"id": "broken-bare", "fault": "all"})
+    plan = make_plan([Entry("broken-bare", control, "here")])
+    assert "nothing can convict it" in plan.faults[0]
+
+
+def test_a_learner_whose_example_fails_does_not_stop_the_others():
+    coin = entry("toy-coin")
+    bad = type("Bad", (coin.learner,), {"id": "toy-bad", "utility": lambda self, a, b: 1 // 0})
+    plan = make_plan([Entry("toy-bad", bad, "here"), coin])
+    assert {task.learner for task in plan.tasks} == {"toy-coin"}
+    assert "toy-bad" in plan.faults[0]
+    assert "ZeroDivisionError" in plan.faults[0]
+
+
+def test_an_agnostic_theorem_is_noted_not_audited():
+    coin = entry("toy-coin")
+    claim = UtilityClaim(0.3, 0.3, 8, "agnostic")
+    agnostic = type("Agnostic", (coin.learner,), {"id": "toy-agnostic", "utility": lambda self, a, b: claim})
+    plan = make_plan([Entry("toy-agnostic", agnostic, "here")])
+    assert [task.kind for task in plan.tasks] == ["exact", "privacy"]
+    assert "agnostic" in plan.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"profile": "huge"}, "profile must be one of quick, default, full; got 'huge'"),
+        ({"confidence": 1.0}, "confidence must be in"),
+        ({"confidence": 0.0}, "confidence must be in"),
+        ({"trials": 0}, "trials must be at least 1, got 0"),
+    ],
+)
+def test_bad_options_are_refused(options, words):
+    with pytest.raises(InputError, match=words):
+        make_plan([entry("toy-coin")], **options)
+
+
+def test_the_plan_is_a_function_of_its_arguments_and_keys_are_distinct():
+    entries = load(TOYS).entries
+    plans = [make_plan(entries), make_plan(entries)]
+    assert plans[0] == plans[1]
+    assert len(set(plans[0].keys)) == len(plans[0].tasks)
+
+
+def test_the_key_is_stable_and_depends_on_everything():
+    task = Task("toy-coin", "exact", {"gain": 3.0, "a": 1}, {"n": 1, "relation": "replace-one", "samples": "all"})
+    same = Task("toy-coin", "exact", {"a": 1, "gain": 3.0}, {"samples": "all", "relation": "replace-one", "n": 1})
+    # Written down, since stored runs are resumed by it.
+    assert task.key == same.key == "toy-coin/exact/n1-f70f787e29"
+    others = [
+        Task("toy-coin", "exact", {"gain": 3.5, "a": 1}, task.arguments),
+        Task("toy-coin", "exact", task.parameters, {**task.arguments, "samples": "crafted"}),
+        Task("toy-coin", "privacy", task.parameters, task.arguments),
+        Task("toy-liar", "exact", task.parameters, task.arguments),
+    ]
+    assert len({task.key, *(other.key for other in others)}) == 5
+
+
+def test_crafted_samples_are_taken_where_all_cannot_be_listed_unless_n_is_given():
+    coin = entry("toy-coin")
+    learner = coin.build(gain=3.0)
+    wide = type("Wide", (coin.learner,), {"example": type(coin.example)({"gain": 3.0}, n=5, exhaustive=False)})
+    wide_entry = Entry("toy-wide", wide, "here")
+    assert exact_task(wide_entry, learner).arguments["samples"] == "crafted"
+    assert exact_task(wide_entry, learner, n=2).arguments["samples"] == "all"
+    assert exact_task(wide_entry, learner, n=2, crafted=True).arguments["samples"] == "crafted"
+    assert exact_task(coin, learner, relation=Relation.ADD_REMOVE_ONE).arguments["relation"] == "add-remove-one"
+    with pytest.raises(InputError, match="relation must be one of"):
+        exact_task(coin, learner, relation="swap")
+
+
+def test_an_override_of_the_claim_is_in_the_task_and_an_absent_one_is_not():
+    task = privacy_task(entry("toy-coin"), trials=5, confidence=0.9, epsilon=2.0, delta=None, relation=None)
+    assert task.arguments == {"n": 1, "trials": 5, "confidence": 0.9, "epsilon": 2.0}
+
+
+def test_utility_tasks_take_chosen_cases_and_the_users_n():
+    coin = entry("toy-coin")
+    learner = coin.build(gain=3.0)
+    options = {"trials": 10, "confidence": 0.9}
+    (uniform,) = utility_tasks(coin, learner, cases=[None], n=5, alpha=0.2, concept=1, **options)
+    wanted = {"case": "uniform", "case_index": None, "n": 5, "alpha": 0.2, "beta": 0.3, "concept": 1, "confidence": 0.9}
+    assert {name: uniform.arguments[name] for name in wanted} == wanted
+    count = len(hard_cases(learner, 0.3))
+    for index in (-1, count):
+        with pytest.raises(InputError, match=rf"hard case 0\.\.{count - 1}; got {index}"):
+            utility_tasks(coin, learner, cases=[index], **options)
+
+
+def test_without_a_theorem_n_must_be_given():
+    bare = entry("toy-bare")
+    with pytest.raises(InputError, match="toy-bare has no theorem on its sample size; give n"):
+        utility_tasks(bare, bare.build(), trials=10, confidence=0.9, cases=[None])
+    (task,) = utility_tasks(bare, bare.build(), trials=10, confidence=0.9, cases=[None], n=3)
+    assert task.arguments["n"] == 3
+
+
+def test_a_theorem_that_does_not_reach_alpha_matters_only_without_n():
+    def refuse(self, alpha, beta):
+        raise InputError("beta must be above 1/2")
+
+    coin = entry("toy-coin")
+    picky = type("Picky", (coin.learner,), {"id": "toy-picky", "utility": refuse})(3.0)
+    with pytest.raises(InputError, match="above 1/2"):
+        utility_tasks(coin, picky, trials=10, confidence=0.9, cases=[None])
+    assert utility_tasks(coin, picky, trials=10, confidence=0.9, cases=[None], n=3)[0].arguments["n"] == 3
+
+
+def test_a_bare_sample_size_is_a_theorem_too():
+    class Sized:
+        def sample_size(self, alpha, beta):
+            return 7
+
+    assert utility_target(Sized(), 0.1, 0.1) == UtilityClaim(0.1, 0.1, 7)
+    assert utility_target(object(), 0.1, 0.1) is None
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(InputError, match="kind must be one of exact, privacy, utility; got 'ledger'"):
+        Task("toy-coin", "ledger", {}, {})

@@ -1,0 +1,203 @@
+"""The store: a run that is killed at any moment and resumed ends with the same bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from dpaudit.engine import store as store_module
+from dpaudit.engine.store import FILENAME, Store, load_run, make_header, write_atomically
+from dpaudit.errors import InputError, ToolFault
+
+PLAN = ("a/exact/n1-00", "a/privacy/n1-01", "b/exact/n1-02")
+
+
+@pytest.fixture(autouse=True)
+def _no_fsync(monkeypatch):
+    """These tests write thousands of files, and nobody pulls the plug."""
+    monkeypatch.setattr(store_module.os, "fsync", lambda handle: None)
+
+
+def record(key: str) -> dict:
+    # Non-ASCII text and awkward floats: a cut may fall anywhere, and numbers must survive being read back.
+    finding = {"verdict": "consistent", "epsilon": "inf", "text": "\u03b5 \u2264 1", "x": 0.1 + 0.2, "big": 2**70}
+    learner, kind, _ = key.split("/")
+    return {
+        "task": key,
+        "kind": kind,
+        "learner": learner,
+        "parameters": {"gain": 1e-300},
+        "arguments": {"n": 1},
+        "fault": None,
+        "claim": None,
+        "finding": finding,
+    }
+
+
+def header(**changes) -> dict:
+    return {**make_header(PLAN, seed=3, profile="quick", command="dpaudit run"), **changes}
+
+
+def complete(path: Path, order=PLAN) -> bytes:
+    store = Store.start(path, header())
+    for key in order:
+        store.append(record(key))
+    store.finish()
+    return path.read_bytes()
+
+
+def test_lines_stand_in_the_order_of_the_plan_and_hold_what_was_said(tmp_path):
+    content = complete(tmp_path / FILENAME, PLAN[::-1])
+    lines = [json.loads(line) for line in content.splitlines()]
+    assert lines[0] == header()
+    assert lines[1:] == [{"record": "result", "index": i, **record(key)} for i, key in enumerate(PLAN)]
+    assert content == complete(tmp_path / "other" / FILENAME)
+
+
+def test_results_are_on_the_disk_before_the_next_task(tmp_path):
+    path = tmp_path / FILENAME
+    store = Store.start(path, header())
+    store.append(record(PLAN[2]))
+    assert [r["task"] for r in load_run(tmp_path)["results"]] == [PLAN[2]]
+    assert store.done == {PLAN[2]}
+
+
+def test_a_run_cut_at_any_byte_resumes_to_the_same_bytes(tmp_path):
+    whole = complete(tmp_path / "whole" / FILENAME)
+    store = Store.start(tmp_path / "order" / FILENAME, header())
+    for key in (PLAN[1], PLAN[0], PLAN[2]):
+        store.append(record(key))
+    running = (tmp_path / "order" / FILENAME).read_bytes()
+    assert running != whole
+    path, head = tmp_path / "cut" / FILENAME, header()
+    path.parent.mkdir()
+    for cut in range(len(running) + 1):
+        for old in path.parent.iterdir():
+            old.unlink()
+        path.write_bytes(running[:cut])
+        resumed = Store.resume(path, head)
+        kept = max(running[:cut].count(b"\n") - 1, 0)
+        assert len(resumed.done) == kept
+        for key in PLAN:
+            if key not in resumed.done:
+                resumed.append(record(key))
+        resumed.finish()
+        assert path.read_bytes() == whole, cut
+
+
+def test_a_finished_run_resumes_to_itself(tmp_path):
+    path = tmp_path / FILENAME
+    content = complete(path)
+    store = Store.resume(path, header())
+    store.finish()
+    assert store.done == set(PLAN)
+    assert path.read_bytes() == content
+
+
+def test_starting_afresh_keeps_every_older_run(tmp_path):
+    path = tmp_path / FILENAME
+    contents = [complete(path, PLAN[:i]) for i in (1, 2, 3)]
+    Store.start(path, header())
+    kept = [tmp_path / f"{FILENAME}.bak{suffix}" for suffix in ("", "2", "3")]
+    assert [backup.read_bytes() for backup in kept] == contents
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"seed": 4}, "seed was 3, is now 4"),
+        ({"profile": "full"}, "profile was 'quick', is now 'full'"),
+        ({"versions": {"dpaudit": "9"}}, r"versions was .*, is now \{'dpaudit': '9'\}"),
+        ({"plan": [*PLAN[:2], "c/exact/n1-03"]}, "only before: b/exact/n1-02; only now: c/exact/n1-03"),
+        ({"plan": list(PLAN[::-1])}, "in its order"),
+    ],
+)
+def test_another_run_is_not_resumed_and_the_message_says_what_differs(tmp_path, changes, words):
+    path = tmp_path / FILENAME
+    content = complete(path)
+    with pytest.raises(InputError, match=words):
+        Store.resume(path, header(**changes))
+    assert path.read_bytes() == content
+
+
+def test_the_command_may_be_worded_otherwise_and_the_first_wording_stays(tmp_path):
+    path = tmp_path / FILENAME
+    content = complete(path)
+    Store.resume(path, header(command="dpaudit run a b")).finish()
+    assert path.read_bytes() == content
+
+
+def corrupt(content: bytes, line: int, text: bytes) -> bytes:
+    lines = content.split(b"\n")
+    lines[line] = text
+    return b"\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "words"),
+    [
+        (0, b"{", "line 1: corrupt"),
+        (0, b'{"record":"result"}', "line 1: not the header"),
+        (2, b"\x00\x00\xff", "line 3: corrupt"),
+        (2, b"[]", "line 3: not a JSON object"),
+        (2, b'{"record":"result"}', "line 3: not a result; it lacks index, task"),
+        (3, b"garbage", "line 4: corrupt"),
+    ],
+)
+@pytest.mark.parametrize("reader", [load_run, lambda path: Store.resume(path, header())])
+def test_a_corrupt_line_is_a_fault_that_names_file_and_line(tmp_path, line, text, words, reader):
+    path = tmp_path / FILENAME
+    content = corrupt(complete(path), line, text)
+    path.write_bytes(content)
+    with pytest.raises(ToolFault, match=f"{FILENAME}, {words}"):
+        reader(path)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda r: {**r, "index": 2}, "is not task 2 of the plan"),
+        (lambda r: {**r, "index": 7}, "is not task 7 of the plan"),
+        (lambda r: {**r, "index": "1"}, "is not task '1' of the plan"),
+        (lambda r: {**r, "index": 0, "task": PLAN[0]}, "a second result for a/exact"),
+    ],
+)
+def test_a_result_that_does_not_fit_the_plan_is_a_fault(tmp_path, change, words):
+    path = tmp_path / FILENAME
+    content = complete(path)
+    changed = change(json.loads(content.split(b"\n")[2]))
+    path.write_bytes(corrupt(content, 2, json.dumps(changed).encode()))
+    with pytest.raises(ToolFault, match=words):
+        load_run(path)
+
+
+def test_another_schema_version_is_refused(tmp_path):
+    path = tmp_path / FILENAME
+    path.write_text(json.dumps(header(schema_version=99)) + "\n")
+    with pytest.raises(InputError, match="schema version 99"):
+        load_run(path)
+
+
+def test_where_there_is_no_run(tmp_path):
+    with pytest.raises(InputError, match="there is no run at"):
+        load_run(tmp_path)
+    (tmp_path / FILENAME).write_text("{")
+    with pytest.raises(InputError, match="holds no run"):
+        load_run(tmp_path)
+
+
+def test_a_failed_replacement_leaves_the_old_content(tmp_path, monkeypatch):
+    path = tmp_path / "x"
+    path.write_bytes(b"old")
+
+    def fail(*names):
+        raise OSError("no space")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="no space"):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"

@@ -1,0 +1,185 @@
+import copy
+import math
+import re
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from reporter_runs import GOLDEN, first, load_small, only, with_results
+
+from dpaudit.reporters.figures import figures
+from dpaudit.reporters.privacy_figure import claimed_delta
+from dpaudit.reporters.summary import summarise
+
+
+def row(run):
+    summary = summarise(run)
+    return [*summary.learners, *summary.controls][0]
+
+
+@pytest.mark.parametrize("claim", [(1.0, 0.0), (0.5, 1e-6), (2.0, 0.3), (0.0, 0.1), (700.0, 0.01)])
+def test_claimed_curve_is_the_best_over_the_trade_off(claim):
+    e, d = claim
+    # The slow way: the supremum of a piecewise linear function, on a grid with the knots in it.
+    knot = (1 - d) * math.exp(-e) / (1 + math.exp(-e))
+    x = np.union1d(np.linspace(0, 1, 20_001), [knot])
+    with np.errstate(over="ignore", invalid="ignore"):
+        f = np.maximum.reduce(
+            [np.zeros_like(x), 1 - d - np.where(x > 0, np.exp(e) * x, 0), np.exp(-e) * (1 - d - x)]
+        )
+    for epsilon in (0.0, 0.1, 0.5, 1.0, 1.7, 3.0):
+        slow = np.max(1 - f - np.exp(epsilon) * x)
+        assert claimed_delta(epsilon, e, d) == pytest.approx(slow, abs=1e-9)
+
+
+def test_claimed_curve_meets_the_claim_and_randomised_response():
+    assert claimed_delta(1.0, 1.0, 1e-6) == 1e-6
+    assert claimed_delta(5.0, 1.0, 1e-6) == 1e-6
+    assert claimed_delta(0.0, 0.0, 0.0) == 0
+    # Randomised response that tells the truth with probability e / (1 + e): its total variation distance.
+    truth = math.e / (1 + math.e)
+    assert claimed_delta(0.0, 1.0, 0.0) == pytest.approx(truth - (1 - truth), abs=1e-15)
+    assert claimed_delta(1 - 1e-12, 1.0, 0.25) == pytest.approx(0.25, abs=1e-11)
+
+
+def test_figures_are_small_well_formed_and_described():
+    for learner in ("parity-private", "parity-elimination", "parity-private-careless"):
+        for drawn, caption in figures(row(only(load_small(), learner)), "a"):
+            assert len(drawn.encode()) < 40_000
+            root = ElementTree.fromstring(drawn.replace("xlink:href", "href"))
+            assert root.attrib["role"] == "img"
+            assert caption in root.attrib["aria-label"]
+            assert set(root.attrib) == {"role", "aria-label", "viewBox"}
+
+
+def test_ids_are_unique_over_figures_and_every_reference_resolves():
+    drawn = [svg for name in ("a", "b") for svg, _ in figures(row(load_small()), name)]
+    assert len(drawn) == 4
+    ids = re.findall(r'\bid="([^"]*)"', "".join(drawn))
+    assert len(ids) == len(set(ids)) > 0
+    used = re.findall(r'href="#([^"]*)"|url\(#([^)]*)\)', "".join(drawn))
+    assert used
+    assert {a or b for a, b in used} <= set(ids)
+
+
+def test_every_colour_follows_the_theme():
+    for drawn, _ in figures(row(load_small()), "a"):
+        bare = re.sub(r"var\(--figure-\w+, #[0-9a-f]{6}\)", "", drawn)
+        assert not re.findall(r"#[0-9a-fA-F]{6}", re.sub(r'(href="#|url\(#)[^")]*', "", bare))
+
+
+def test_texts_are_texts_with_all_their_digits():
+    privacy, failure = (drawn for drawn, _ in figures(row(load_small()), "a"))
+    assert ">exact epsilon 0.5108<" in privacy
+    assert ">claim 1<" in privacy
+    assert ">beta = 0.6<" in failure
+    assert ">119<" in failure
+    assert "font-family" not in privacy + failure
+
+
+def line_of(drawn, colour):
+    """Return the points of the thick line in a colour of the palette."""
+    for style, path in re.findall(r'<path d="([^"]*)"[^>]*style="([^"]*)"', drawn):
+        path, style = style, path
+        if f"--figure-{colour}," in style and "stroke-width: 1.8" in style:
+            return np.array(
+                [[float(v) for v in pair] for pair in re.findall(r"[ML] ([-\d.]+) ([-\d.]+)", path)]
+            )
+    raise AssertionError(f"no line in {colour}")
+
+
+def test_exact_curve_lies_below_the_claimed_one_and_above_it_for_the_broken_learner():
+    for learner, sign in (("parity-private", 1), ("parity-private-careless", -1)):
+        drawn = figures(row(only(load_small(), learner)), "a")[0][0]
+        exact, claim = line_of(drawn, "exact"), line_of(drawn, "claim")
+        # Downwards is positive in SVG; at the left end, epsilon = 0, and in the middle of the drawn range.
+        middle = np.interp(exact[:, 0].max() * 0.5, *exact.T) - np.interp(exact[:, 0].max() * 0.5, *claim.T)
+        assert sign * middle > 2
+
+
+def test_band_only_for_a_positive_bound():
+    run = only(load_small(), "parity-private")
+    assert "ruled out" in figures(row(run), "a")[0][0]
+    first(run, "privacy")["finding"]["epsilon_lower"] = 0.0
+    drawn, caption = figures(row(run), "a")[0]
+    assert "ruled out (black box)" not in drawn
+    assert "ruled out no epsilon" in caption
+
+
+def test_band_of_an_infinite_bound_and_infinite_epsilon():
+    run = only(load_small(), "parity-private-careless")
+    first(run, "privacy")["finding"]["epsilon_lower"] = "inf"
+    first(run, "exact")["finding"]["epsilon"] = "inf"
+    drawn, caption = figures(row(run), "a")[0]
+    assert "exact epsilon infinite" in drawn
+    assert "every epsilon below inf is ruled out" in caption
+
+
+@pytest.mark.parametrize(
+    ("kinds", "names"),
+    [(("exact",), 1), (("privacy",), 1), (("utility",), 2), (("exact", "privacy", "utility"), 2)],
+)
+def test_what_is_missing_is_said(kinds, names):
+    drawn = figures(row(only(load_small(), "parity-private", *kinds)), "a")
+    assert len(drawn) == names
+    if "exact" not in kinds:
+        assert "The exact curve was not computed" in drawn[0][1]
+
+
+def test_nothing_known_means_no_figure():
+    run = only(load_small(), "parity-elimination", "utility")
+    run = with_results(run, [dict(r, arguments={"role": "ladder"}) for r in run["results"]])
+    assert figures(row(run), "a") == []
+
+
+def test_degenerate_curves_and_claims_are_drawn():
+    run = only(load_small(), "parity-private")
+    first(run, "exact")["finding"].update(epsilon=0.0, curve=[[0.0, 0.0], [1.0, 0.0]])
+    for result in run["results"]:
+        result["claim"].update(epsilon=0.0, delta=0.0)
+    first(run, "privacy")["finding"]["epsilon_lower"] = 0.0
+    assert len(figures(row(run), "a")) == 2
+    first(run, "exact")["finding"]["curve"] = []
+    assert len(figures(row(run), "a")) == 2
+
+
+def test_huge_and_equal_sample_sizes_are_drawn():
+    run = only(load_small(), "parity-private", "utility")
+    for i, result in enumerate(run["results"]):
+        result["finding"]["n"] = 10**12 >> max(0, i - 1)
+    drawn = figures(row(run), "a")[1][0]
+    assert "1.0e+12" in drawn
+    one = with_results(run, [copy.deepcopy(run["results"][0])])
+    assert len(figures(row(one), "a")) == 2
+
+
+_RENDER = """
+import hashlib, json, sys
+from pathlib import Path
+from dpaudit.reporters import html
+header, *results = [json.loads(line) for line in Path(sys.argv[1]).read_text().splitlines()]
+print(hashlib.sha256(html.render({"header": header, "results": results}).encode()).hexdigest())
+print("matplotlib.pyplot" in sys.modules)
+"""
+
+
+def test_same_bytes_in_other_processes_whatever_the_users_style(tmp_path):
+    (tmp_path / "matplotlibrc").write_text(
+        "font.size: 33\naxes.labelpad: 20\nxtick.major.size: 12\nsvg.hashsalt: other\n"
+    )
+    outputs = set()
+    for seed, rc in (("0", {}), ("1", {"MATPLOTLIBRC": str(tmp_path / "matplotlibrc")})):
+        env = {"PATH": "", "PYTHONHASHSEED": seed, "MPLCONFIGDIR": str(tmp_path), "HOME": str(tmp_path), **rc}
+        done = subprocess.run(
+            [sys.executable, "-c", _RENDER, str(GOLDEN / "run_small.jsonl")],
+            env=env,
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        outputs.add(done.stdout)
+    assert len(outputs) == 1
+    assert outputs.pop().endswith("False\n")  # no global drawing state

@@ -1,0 +1,239 @@
+import copy
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from reporter_runs import first, load_small, only, with_results
+
+from dpaudit.reporters import html
+
+TEMPLATES = Path(html.__file__).parent / "templates"
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+
+
+class Page(HTMLParser):
+    """The elements of a page; fails on tags that do not balance."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.attributes, self.words = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not {"style", "title"} & set(self.open):
+            self.words.append(data)
+
+    @property
+    def text(self):
+        return re.sub(r"\s+", " ", "".join(self.words))
+
+
+@pytest.fixture(scope="module")
+def small():
+    return html.render(load_small())
+
+
+def test_page_is_one_self_contained_file(small):
+    page = Page(small)
+    assert small.startswith("<!DOCTYPE html>")
+    assert not {"script", "link", "img", "iframe", "object", "form"} & set(page.tags)
+    assert not re.search(r"https?:|//|@import|url\((?!#)", small)
+    for _, attributes in page.attributes:
+        assert not any(name.startswith("on") or name == "src" for name in attributes)
+        for name in ("href", "xlink:href"):
+            assert attributes.get(name, "#").startswith("#")
+
+
+def test_ids_are_unique_and_links_resolve(small):
+    page = Page(small)
+    ids = [a["id"] for _, a in page.attributes if "id" in a]
+    assert len(ids) == len(set(ids))
+    targets = [a[name][1:] for _, a in page.attributes for name in ("href", "xlink:href") if name in a]
+    targets += [a["aria-labelledby"] for _, a in page.attributes if "aria-labelledby" in a]
+    targets += re.findall(r"url\(#([^)]*)\)", small)
+    assert set(targets) <= set(ids)
+
+
+def test_page_is_accessible(small):
+    page = Page(small)
+    assert page.tags.count("caption") == page.tags.count("table")
+    assert all(a.get("scope") in ("col", "row") for tag, a in page.attributes if tag == "th")
+    assert all(a.get("role") == "img" and a["aria-label"] for tag, a in page.attributes if tag == "svg")
+    assert page.tags.count("svg") == page.tags.count("figcaption") == 5
+    assert dict(page.attributes)["html"] == {"lang": "en"}
+    assert page.tags.count("h1") == 1
+
+
+def test_every_number_stands_beside_its_grade(small):
+    text = Page(small).text
+    assert "0.5108 exact, 56 pairs, n = 1, all samples".replace(" ", "") in text.replace("\xa0", " ").replace(
+        " ", ""
+    )
+    assert "≥ 0.5002" in text
+    assert "statistical, 95 %; would convict from 1.013" in text
+    assert "0.503 [0.467, 0.539]" in text
+    assert "worst of 2 hard cases" in text
+    assert "statistical, 97.5 %; 1 hard case" in text
+    assert "No violation found at these runs." in text
+    assert "it convicted 1 of 1" in text
+
+
+def test_it_says_what_it_is_not(small):
+    text = Page(small).text
+    assert "never an upper bound" in text
+    assert "does not mean that the claim is true" in text
+    assert not re.search(r"\bpass", text, re.IGNORECASE)
+
+
+def test_witness_is_told_from_the_likelier_side(small):
+    assert (
+        "occurred in 50,012 of 160,000 runs (31.26 %) on Sample(n=1: (1, 0)->1), and in 29,968 of 160,000 (18.73 %) on "
+        "Sample(n=1: (0, 1)->0)"
+    ) in Page(small).text
+    run = only(load_small(), "parity-private")
+    first(run, "privacy")["finding"]["witness"]["direction"] = "forward"
+    assert "(31.26 %) on Sample(n=1: (0, 1)->0), and in" in Page(html.render(run)).text
+
+
+def test_command_seed_and_versions_are_there(small):
+    text = Page(small).text
+    assert load_small()["header"]["command"] in text
+    assert "the seed 0" in text
+    assert '<tr><th scope="row">numpy</th><td>2.0.0</td></tr>' in small
+
+
+@pytest.mark.parametrize("learner", ["parity-private", "parity-elimination", "parity-private-careless"])
+@pytest.mark.parametrize("kind", ["exact", "privacy", "utility"])
+def test_missing_pieces_are_named_with_a_reason(learner, kind):
+    run = load_small()
+    page = Page(html.render(only(run, learner, kind)))
+    present = bool(only(run, learner, kind)["results"])
+    assert page.text.count("not computed") >= (2 if present else 1)
+    assert not re.search(r"None|Undefined|nan\b", page.text)
+
+
+def test_empty_run_still_reads():
+    text = Page(html.render(with_results(load_small(), []))).text
+    assert "No learner was audited." in text
+    assert "not computed: no learner has a result yet" in text
+
+
+def test_violations_controls_and_pending_tasks_are_announced():
+    run = load_small()
+    first(run, "exact")["finding"].update(verdict="violation", epsilon=1.0000001)
+    for result in run["results"]:
+        if result["fault"]:
+            result["finding"]["verdict"] = "consistent"
+    run["header"]["plan"].append("box-tightest/exact/n1-ab")
+    page = html.render(run)
+    text = Page(page).text
+    assert "1 of 2 learners breaks a promise." in text
+    assert "A violation was found in: parity-private." in text
+    assert "1.0000001" in text
+    assert "it convicted 0 of 1, so its silence elsewhere means less. 1 planned task has no result." in text
+    assert "box-tightest/exact/n1-ab" in text
+    assert '<div class="violation outcome">' in page
+
+
+def test_a_missed_control_is_said_in_the_headline():
+    run = load_small()
+    for result in run["results"]:
+        if result["fault"]:
+            result["finding"]["verdict"] = "consistent"
+    page = html.render(run)
+    assert "No violation found at these runs, but a positive control was missed." in Page(page).text
+    assert '<div class="violation outcome">' in page
+
+
+def test_contradiction_and_several_audits_are_told():
+    run = only(load_small(), "parity-private")
+    first(run, "privacy")["finding"].update(epsilon_lower=0.6, warnings=["few runs"])
+    twin = copy.deepcopy(first(run, "exact"))
+    twin["task"] += "-2"
+    text = Page(html.render(with_results(run, [*run["results"], twin]))).text
+    assert "The black-box lower bound exceeds the exact worst case." in text
+    assert "This run holds 3 audits of the privacy of this learner" in text
+    assert "few runs" in text
+
+
+def test_delta_decides_where_the_claim_has_one():
+    run = only(load_small(), "parity-private")
+    for result in run["results"]:
+        result["claim"]["delta"] = 1e-6
+    first(run, "exact")["finding"].update(epsilon="inf", claimed_delta=1e-6, delta_at_claim=2.5e-7)
+    text = Page(html.render(run)).text
+    assert "delta 1e-06" in text
+    assert "delta at the claimed epsilon: 2.500e-7" in text
+    assert "epsilon is infinite (exact)" in text
+
+
+def test_words_of_a_learner_cannot_become_markup():
+    evil = "<script>alert('x')</script>\"><img src=x onerror=y>&{{ 7*7 }}"
+    run = only(load_small(), "parity-private")
+    run["header"]["command"] = evil
+    for result in run["results"]:
+        result.update(learner=evil, parameters={evil: evil})
+        result["arguments"]["case"] = evil
+        result["claim"].update(source=evil, claim_id=evil)
+        result["finding"]["versions"] = {evil: evil}
+    first(run, "privacy")["finding"]["witness"].update(event=evil, data=evil, neighbour=evil, origin=evil)
+    first(run, "exact")["finding"].update(
+        worst_atom=evil, worst_pair={"data": evil, "neighbour": evil, "origin": evil}
+    )
+    page = Page(html.render(run))
+    assert not {"script", "img"} & set(page.tags)
+    assert evil in "".join(page.words)
+    assert "49" not in "".join(page.words).replace("491", "")
+
+
+def test_same_results_same_bytes(small):
+    run = load_small()
+    assert html.render(run) == small
+    assert html.render({"header": run["header"], "results": run["results"][::-1]}) == small
+
+
+def luminance(colour):
+    """Return the relative luminance of WCAG 2."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a, b):
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_contrast_in_both_themes():
+    css = (TEMPLATES / "report.css").read_text()
+    themes = [
+        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
+        for block in re.findall(r":root \{([^}]*--[^}]*)\}", css)
+    ]
+    assert len(themes) == 2
+    for theme in themes:
+        for text in ("text", "quiet", "link", "figure-ink"):
+            assert contrast(theme[text], theme["page"]) >= 4.5, text
+        for name in ("violation", "undecided", "clear"):
+            assert contrast(theme[name], theme[f"{name}-back"]) >= 4.5, name
+            assert contrast(theme["text"], theme[f"{name}-back"]) >= 4.5, name
+        for line in ("exact", "claim", "bound", "other"):
+            assert contrast(theme[f"figure-{line}"], theme["page"]) >= 3, line
+        assert contrast(theme["figure-exact"], theme["figure-area"]) >= 3
+        assert contrast(theme["text"], theme["panel"]) >= 4.5

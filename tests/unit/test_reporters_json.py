@@ -1,0 +1,62 @@
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+from reporter_runs import GOLDEN, first, load_small, only, with_results
+
+from dpaudit import schema
+from dpaudit.reporters import json as json_report
+
+
+def variants():
+    """Return runs in which different things are missing."""
+    run = load_small()
+    yield run
+    yield with_results(run, [])
+    for learner in ("parity-private", "parity-elimination", "parity-private-careless"):
+        for kind in ("exact", "privacy", "utility"):
+            yield only(run, learner, kind)
+
+
+def test_small_run_is_the_golden_document():
+    assert json_report.render(load_small()) == (GOLDEN / "run_small.json").read_text()
+
+
+@pytest.mark.parametrize("run", list(variants()))
+def test_every_report_validates(run):
+    Draft202012Validator(schema.load("report")).validate(json.loads(json_report.render(run)))
+
+
+def test_rows_hold_the_numbers_as_they_are():
+    run = load_small()
+    document = json.loads(json_report.render(run))
+    good, bare = document["learners"]
+    assert good["exact"]["epsilon"] == first(run, "exact")["finding"]["epsilon"]
+    assert good["blackbox"]["epsilon_lower"] == 0.50021
+    assert good["utility"]["joint_confidence"] == 0.95
+    assert bare["exact"]["epsilon"] == "inf"
+    assert bare["blackbox"] == {"computed": False, "reason": "the learner claims no privacy"}
+    assert document["positive_controls"][0]["convicted_by"] == ["exact", "black box"]
+    assert document["results"] == run["results"]
+    assert document["totals"] == {
+        "learners": 2,
+        "violations": 0,
+        "undecided": 0,
+        "positive_controls": 1,
+        "convicted": 1,
+        "pending": 0,
+    }
+
+
+def test_keys_are_sorted_and_order_of_the_results_does_not_matter():
+    run = load_small()
+    text = json_report.render(run)
+    assert text == json.dumps(json.loads(text), sort_keys=True, indent=1) + "\n"
+    assert json_report.render({"header": run["header"], "results": run["results"][::-1]}) == text
+
+
+def test_nan_is_refused():
+    run = load_small()
+    run["results"][0]["finding"]["epsilon"] = float("nan")
+    with pytest.raises(ValueError, match="JSON compliant"):
+        json_report.render(run)

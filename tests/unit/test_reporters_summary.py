@@ -1,0 +1,184 @@
+import copy
+
+import pytest
+from reporter_runs import first, load_small, only, remake, with_results
+
+from dpaudit.errors import InputError
+from dpaudit.reporters.summary import summarise
+
+
+def row(run):
+    summary = summarise(run)
+    return [*summary.learners, *summary.controls][0]
+
+
+def test_small_run_has_two_learners_and_one_convicted_control():
+    summary = summarise(load_small())
+    assert [r.label for r in summary.learners] == ["parity-private", "parity-elimination"]
+    assert [r.verdict for r in summary.learners] == ["no violation found", "no privacy claim"]
+    assert [r.label for r in summary.convicted] == ["parity-private-careless"]
+    assert summary.controls[0].convicted_by == ("exact", "black box")
+    assert not summary.violations
+    assert not summary.undecided
+    assert not summary.pending
+
+
+def test_stored_fixture_is_what_its_script_constructs():
+    module = remake()
+    assert (module.HERE / "run_small.jsonl").read_text() == module.lines(module.build())
+
+
+def test_ladder_never_decides():
+    run = only(load_small(), "parity-private", "utility")
+    assert any(
+        r["finding"]["verdict"] == "violation" for r in run["results"] if r["arguments"]["role"] == "ladder"
+    )
+    assert row(run).utility_verdict == "holds"
+    assert row(run).verdict == "privacy not checked"
+    assert row(run).utility["n"] == 119
+
+
+def test_ladder_alone_leaves_utility_unchecked_with_the_reason():
+    run = only(load_small(), "parity-private", "utility")
+    run = with_results(run, [r for r in run["results"] if r["arguments"]["role"] == "ladder"])
+    assert row(run).utility is None
+    assert row(run).utility_verdict == "not checked"
+    assert "smaller samples" in row(run).missing["utility"]
+
+
+@pytest.mark.parametrize("kind", ["exact", "privacy"])
+def test_one_privacy_violation_is_enough(kind):
+    run = only(load_small(), "parity-private")
+    first(run, kind)["finding"]["verdict"] = "violation"
+    assert row(run).verdict == "violation: privacy"
+    assert summarise(run).violations
+
+
+def test_violation_of_both_and_undecided():
+    run = only(load_small(), "parity-private")
+    first(run, "utility", "claim")["finding"]["verdict"] = "undecided"
+    assert row(run).verdict == "undecided: utility"
+    assert summarise(run).undecided
+    run["results"][3]["finding"]["verdict"] = "violation"
+    assert row(run).verdict == "violation: utility"
+    first(run, "exact")["finding"]["verdict"] = "violation"
+    assert row(run).verdict == "violation: privacy and utility"
+    assert not summarise(run).undecided
+
+
+def test_infinite_epsilon_without_a_claim_is_no_violation_and_no_clearance():
+    run = only(load_small(), "parity-elimination", "exact")
+    assert row(run).privacy_verdict == "no claim"
+    assert row(run).verdict == "no privacy claim"
+
+
+def test_gravest_finding_decides_even_if_another_number_is_larger():
+    run = only(load_small(), "parity-private", "exact")
+    other = copy.deepcopy(run["results"][0])
+    other["task"] += "-2"
+    other["finding"].update(verdict="violation", epsilon=0.2)
+    run = with_results(run, [*run["results"], other])
+    assert row(run).exact["epsilon"] == 0.2
+    other["finding"].update(verdict="consistent", epsilon="inf")
+    run = with_results(run, [run["results"][0], other])
+    assert row(run).exact["epsilon"] == "inf"
+
+
+def test_strongest_lower_bound_and_worst_case_are_chosen():
+    run = only(load_small(), "parity-private")
+    weak = copy.deepcopy(first(run, "privacy"))
+    weak["task"] += "-2"
+    weak["finding"].update(epsilon_lower=0.1, detectable_epsilon=9.0)
+    run = with_results(run, [*run["results"], weak])
+    assert row(run).blackbox["epsilon_lower"] == 0.50021
+    assert row(run).utility["failures"] == 503
+
+
+def test_a_control_is_convicted_by_privacy_audits_only():
+    run = only(load_small(), "parity-private-careless")
+    for result in run["results"]:
+        result["finding"]["verdict"] = "consistent"
+    assert summarise(run).controls[0].convicted_by == ()
+    assert not summarise(run).convicted
+    first(run, "privacy")["finding"]["verdict"] = "violation"
+    assert summarise(run).controls[0].convicted_by == ("black box",)
+    assert not summarise(run).violations
+
+
+def test_same_learner_with_other_parameters_is_another_row():
+    run = load_small()
+    twin = copy.deepcopy(first(run, "exact"))
+    twin.update(parameters={"epsilon": 0.5, "dimension": 3}, task="parity-private/exact/twin")
+    summary = summarise(with_results(run, [*run["results"], twin]))
+    assert [r.label for r in summary.learners] == [
+        "parity-private (dimension=2, epsilon=1.0)",
+        "parity-elimination",
+        "parity-private (dimension=3, epsilon=0.5)",
+    ]
+
+
+def test_order_of_the_results_does_not_matter():
+    run = load_small()
+    shuffled = {"header": run["header"], "results": run["results"][::-1]}
+    assert summarise(shuffled) == summarise(run)
+
+
+def test_missing_results_are_pending_and_explained():
+    run = only(load_small(), "parity-private", "utility")
+    run["header"]["plan"] += ["parity-private/exact/n1-ab", "other/privacy/n1-cd"]
+    summary = summarise(run)
+    assert summary.pending == ["parity-private/exact/n1-ab", "other/privacy/n1-cd"]
+    assert "without a result" in summary.learners[0].missing["exact"]
+    assert "no black-box audit was planned" in summary.learners[0].missing["privacy"]
+
+
+def test_reasons_without_a_claim():
+    found = row(only(load_small(), "parity-elimination", "utility"))
+    assert found.missing == {
+        "exact": "no exact output law was enumerated in this run",
+        "privacy": "the learner claims no privacy",
+    }
+
+
+def test_joint_confidence_adds_up_the_errors_of_the_cases():
+    assert row(only(load_small(), "parity-private")).utility_confidence == 0.95
+    assert row(only(load_small(), "parity-elimination")).utility_confidence == 0.975
+    assert row(only(load_small(), "parity-private", "exact")).utility_confidence is None
+
+
+@pytest.mark.parametrize(
+    ("lower", "conflict"), [(0.5108, False), (0.51083, True), ("inf", True), (0.0, False)]
+)
+def test_a_lower_bound_above_the_exact_worst_case_is_a_conflict(lower, conflict):
+    run = only(load_small(), "parity-private")  # exact 0.5108256
+    first(run, "privacy")["finding"]["epsilon_lower"] = lower
+    assert row(run).conflict is conflict
+
+
+def test_conflict_needs_the_same_relation_and_respects_the_error():
+    run = only(load_small(), "parity-private")
+    first(run, "privacy")["finding"]["epsilon_lower"] = 0.6
+    first(run, "exact")["finding"]["error"] = 0.1
+    assert not row(run).conflict
+    first(run, "exact")["finding"].update(error=0.0, relation="add-remove-one")
+    assert not row(run).conflict
+    first(run, "exact")["finding"].update(epsilon=0.6, relation="replace-one")
+    assert not row(run).conflict  # equal is no contradiction
+
+
+@pytest.mark.parametrize(
+    ("samples", "scope"), [("all", "all samples"), ("crafted", "crafted samples only"), (None, "")]
+)
+def test_scope_of_the_exact_audit(samples, scope):
+    run = only(load_small(), "parity-private")
+    first(run, "exact")["arguments"]["samples"] = samples
+    assert row(run).scope == scope
+
+
+def test_other_schema_and_unknown_kind_are_refused():
+    run = load_small()
+    with pytest.raises(InputError, match="schema_version must be 1, got 2"):
+        summarise({**run, "header": {**run["header"], "schema_version": 2}})
+    run["results"][0]["kind"] = "guess"
+    with pytest.raises(InputError, match="kind must be one of exact, privacy, utility; got 'guess'"):
+        summarise(run)
