@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FAIL",
+    "Claim",
     "ConceptClass",
     "Distribution",
     "Domain",
+    "Evidence",
     "Example",
     "Hypothesis",
     "InputError",
@@ -262,6 +264,62 @@ class Example:
     alpha: float = 0.1
     beta: float = 0.1
     exhaustive: bool = True
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a check of a ledger claim found.
+
+    Parameters
+    ----------
+    verdict : {"holds", "loose", "refuted", "undecided"}
+        "loose" if the statement is true and its constant is far from the truth; "refuted" needs a witness.
+    summary : str
+        The finding in a sentence, numbers included.
+    numbers : mapping of str to number
+        The numbers that decided.
+    grade : {"exact", "numeric", "statistical"}
+        What kind of evidence it is.
+    witness : str
+        The instance that refutes, in words; empty otherwise.
+    """
+
+    verdict: str
+    summary: str
+    numbers: Mapping[str, float]
+    grade: str
+    witness: str = ""
+
+    def __post_init__(self) -> None:
+        if self.verdict not in ("holds", "loose", "refuted", "undecided"):
+            raise InputError(f"verdict must be holds, loose, refuted or undecided; got {self.verdict!r}")
+        if self.grade not in ("exact", "numeric", "statistical"):
+            raise InputError(f"grade must be exact, numeric or statistical; got {self.grade!r}")
+        if self.verdict == "refuted" and not self.witness:
+            raise InputError("a refutation needs a witness")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of a paper that computation can check; modules list theirs in ``CLAIMS``.
+
+    Parameters
+    ----------
+    id : str
+        The paper's short name and the theorem, as in "NIS-ParityLearner".
+    statement : str
+        The statement as it is checked, with its constants.
+    source : str
+        Paper and place.
+    check : callable
+        Takes the public names of dpaudit (an object with `audit_law`, `audit_utility`, `audit_privacy`), so that
+        learners need not import the harness, and returns the `Evidence`. Deterministic; seconds, not minutes.
+    """
+
+    id: str
+    statement: str
+    source: str
+    check: Callable[[Any], Evidence]
 
 
 @runtime_checkable

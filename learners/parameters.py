@@ -12,7 +12,7 @@ __all__ = ["check_integer", "check_positive", "check_probability"]
 
 def check_integer(name: str, value: object, low: int, high: int | None = None) -> None:
     """Raise `InputError` unless `value` is an integer in [low, high]."""
-    good = isinstance(value, Integral) and not isinstance(value, bool) and value >= low
+    good = isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low
     if not good or (high is not None and int(value) > high):  # type: ignore[call-overload]
         allowed = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
         raise InputError(f"{name} must be {allowed}, got {value!r}")

@@ -18,7 +18,7 @@ _RAISED = 1 + 1e-7
 _FIRST_CELLS = 16
 _MOST_PIECES = 16
 _LEVELS = 12
-_BATCH = 500_000
+_ROWS = 64
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class Region:
         Values of q outside this interval count for `outside` at most.
     outside : float
         The sup of tau(q) / theta there.
+    reach : float
+        How many standard deviations of Y are summed on either side; the rest is bounded.
     theta : float
         The part of the error that pays for disregarding implausible q.
     tolerance : float
@@ -49,6 +51,7 @@ class Region:
     q_low: float
     q_high: float
     outside: float
+    reach: float
     theta: float
     tolerance: float
 
@@ -66,31 +69,35 @@ class Region:
         q_high = 1.0 if y == n2 else float(betainccinv(y + 1, n2 - y, tail))
         below = 0.0 if y == 0 else float(betainc(y, n2 - y + 1, q_low))
         above = 0.0 if y == n2 else float(betaincc(y + 1, n2 - y, q_high))
-        z = -float(ndtri(1e-4 * floor))
-        first = math.floor(n2 * q_low - z * math.sqrt(n2 * q_low * (1 - q_low)) - 1)
-        last = math.ceil(n2 * q_high + z * math.sqrt(n2 * q_high * (1 - q_high)) + z * z / 3 + 1)
-        ys = np.arange(max(first, 0), min(last, n2) + 1, dtype=np.float64)
+        reach = -float(ndtri(1e-4 * floor))
+        first, last = _span(n2, q_low, q_high, reach)
+        ys = np.arange(first, last + 1, dtype=np.float64)
         least = region(ys, n1, n2, ratio, delta, height)
         outside = 2 * _RAISED * max(below, above) / theta
-        return cls(ys, least, n1, y, n2, q_low, q_high, outside, theta, tolerance)
+        return cls(ys, least, n1, y, n2, q_low, q_high, outside, reach, theta, tolerance)
 
     def probability(self, p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return upper bounds on Pr[(X, Y) in the region], X ~ Bin(n1, p), Y ~ Bin(n2, q), tight to 1e-7; shape (m,).
 
-        Mass of Y below `ys` counts in full, mass above as if Y were the last of `ys`.
+        q ascends. Mass of Y below the y' that are summed counts in full, mass above them as if Y were the last of them.
         """
         chance = np.empty(len(q))
-        rows = max(1, _BATCH // len(self.ys))
-        for i in range(0, len(q), rows):
-            chance[i : i + rows] = self._probability(p[i : i + rows, None], q[i : i + rows, None])
+        for i in range(0, len(q), _ROWS):
+            rows = slice(i, i + _ROWS)
+            first, last = _span(self.n2, float(q[rows][0]), float(q[rows][-1]), self.reach)
+            some = slice(*np.searchsorted(self.ys, [first, last + 1]))
+            chance[rows] = self._summed(self.ys[some], self.least[some], p[rows, None], q[rows, None])
         return np.minimum(chance * _RAISED, 1.0)
 
-    def _probability(self, p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:
-        a, b = self.ys, self.n2 - self.ys
+    def _summed(
+        self, ys: NDArray[np.float64], least: NDArray[np.float64], p: NDArray[np.float64], q: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return sum over y' of Pr[Y = y'] Pr[X >= least(y')], with what lies outside `ys` bounded."""
+        a, b = ys, self.n2 - ys
         weight = np.exp(log_density(a, b, q - mode(a, b))) / (self.n2 + 1)
-        inner = betainc(np.maximum(self.least, 1), np.maximum(self.n1 - self.least + 1, 1), p)
-        inner = np.where(self.least <= 0, 1.0, np.where(self.least > self.n1, 0.0, inner))
-        first, last = self.ys[0], self.ys[-1]
+        inner = betainc(np.maximum(least, 1), np.maximum(self.n1 - least + 1, 1), p)
+        inner = np.where(least <= 0, 1.0, np.where(least > self.n1, 0.0, inner))
+        first, last = ys[0], ys[-1]
         before = betaincc(first, self.n2 - first + 1, q[:, 0]) if first > 0 else 0.0
         after = betainc(last + 1, self.n2 - last, q[:, 0]) if last < self.n2 else 0.0
         return np.asarray((weight * inner).sum(axis=1) + before + after * inner[:, -1])
@@ -138,6 +145,13 @@ class Region:
         at_most = np.ones_like(q) if y == n2 else betaincc(y + 1, n2 - y, q)
         at_least = np.ones_like(q) if y == 0 else betainc(y, n2 - y + 1, q)
         return at_most, at_least
+
+
+def _span(n: float, q_low: float, q_high: float, reach: float) -> tuple[float, float]:
+    """Return the ends of the values that Bin(n, q) takes within `reach` standard deviations, q in [q_low, q_high]."""
+    first = math.floor(n * q_low - reach * math.sqrt(n * q_low * (1 - q_low)) - 1)
+    last = math.ceil(n * q_high + reach * math.sqrt(n * q_high * (1 - q_high)) + reach * reach / 3 + 1)
+    return float(max(first, 0)), float(min(last, n))
 
 
 def _divide(

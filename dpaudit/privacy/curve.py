@@ -1,7 +1,8 @@
 """The whole privacy curve of a pair at once: nested events, simultaneous limits, and what follows from them.
 
-Thresholds are fixed on training runs; fresh runs count the nested events; every number read off the curve afterwards, at
-as many epsilons, deltas or error rates as one likes, holds on the one event that all limits hold.
+Thresholds are fixed on training runs; fresh runs count the nested events; every number read off the curve
+afterwards, at as many epsilons, deltas or error rates as one likes, holds on the one event that all limits
+hold.
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ _MAX_EXPONENT = 700.0
 class Curve:
     r"""Simultaneous upper limits on both error rates of K nested tests of "neighbour" against "data".
 
-    With P and Q the output laws on data and neighbour and S_i the i-th event, with probability at least 1 - gamma
+    With P and Q the output laws on data and neighbour and S_i the i-th event, with probability at least 1 -
+    gamma
 
     .. math:: Q(S_i) \le a_i \quad\text{and}\quad 1 - P(S_i) \le b_i \quad\text{for all } i .
 
-    Everything below follows from these 2K inequalities alone, so it holds simultaneously at level 1 - gamma. The other
-    direction is free: the complement of S_i has P at most b_i and Q at least 1 - a_i.
+    Everything below follows from these 2K inequalities alone, so it holds simultaneously at level 1 - gamma.
+    The other direction is free: the complement of S_i has P at most b_i and Q at least 1 - a_i.
 
     Attributes
     ----------
@@ -78,7 +80,8 @@ class Curve:
         return np.maximum(gain.max(axis=-1) - _SLACK, 0.0)
 
     def epsilon_lower(self, delta: ArrayLike = 0.0) -> Array:
-        r"""Return lower bounds on the least epsilon with which the pair is (epsilon, delta)-close in both directions.
+        r"""Return lower bounds on the least epsilon with which the pair is (epsilon, delta)-close in both
+        directions.
 
         .. math:: \epsilon_L(\delta) = \max_i \max\left\{\ln \frac{1 - b_i - \delta}{a_i},\;
                   \ln \frac{1 - a_i - \delta}{b_i},\; 0\right\}
@@ -96,8 +99,8 @@ class Curve:
     def trade_off_upper(self, alpha: ArrayLike, *, reverse: bool = False) -> Array:
         """Return upper bounds on the trade-off function: the least false negative rate at a false positive rate alpha.
 
-        The trade-off function T is convex and not increasing, T(0) <= 1, T(1) = 0 and T(a_i) <= T(Q(S_i)) <= b_i, so the
-        lower convex hull of (0, 1), (a_i, b_i) and (1, 0) lies above it.
+        The trade-off function T is convex and not increasing, T(0) <= 1, T(1) = 0 and T(a_i) <= T(Q(S_i)) <=
+        b_i, so the lower convex hull of (0, 1), (a_i, b_i) and (1, 0) lies above it.
 
         Parameters
         ----------
@@ -119,13 +122,15 @@ class Curve:
         return _lower_hull(np.vstack([[[0.0, 1.0]], points, [[1.0, 0.0]]]))
 
     def mu_lower(self) -> float:
-        r"""Return a lower bound on every mu for which the pair is mu-Gaussian differentially private; 0 shows nothing.
+        r"""Return a lower bound on every mu for which the pair is mu-Gaussian differentially private; 0 shows
+        nothing.
 
         .. math:: \mu_L = \max\{0, \max_i (\Phi^{-1}(1 - a_i) - \Phi^{-1}(b_i))\}
 
-        mu-GDP says Phi^{-1}(1 - Q(S)) - Phi^{-1}(1 - P(S)) <= mu for every S. The expression is signed: a score that
-        points the wrong way makes it negative, and its absolute value would mean nothing. Turning mu_L into
-        epsilon(delta) *assumes* that the true trade-off is Gaussian; `epsilon_lower` assumes nothing.
+        mu-GDP says Phi^{-1}(1 - Q(S)) - Phi^{-1}(1 - P(S)) <= mu for every S. The expression is signed: a
+        score that points the wrong way makes it negative, and its absolute value would mean nothing. Turning
+        mu_L into epsilon(delta) *assumes* that the true trade-off is Gaussian; `epsilon_lower` assumes
+        nothing.
         """
         separation = -ndtri(self.false_positive_upper) - ndtri(self.false_negative_upper)
         return max(0.0, float(separation.max()) - 1e-12)
@@ -145,10 +150,11 @@ class Curve:
 def fit_curve(
     hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour_trials: int, gamma: float
 ) -> Curve:
-    r"""Return the curve from fresh counts of K nested events, each limit a Clopper-Pearson limit at gamma / (2K).
+    r"""Return the curve from fresh counts of K nested events, each limit a Clopper-Pearson limit at gamma /
+    (2K).
 
-    a_i solves Pr[Bin(n', a) <= y_i] = gamma / (2K) with y_i the neighbour's hits, b_i solves
-    Pr[Bin(n, b) <= n - x_i] = gamma / (2K) with x_i the data's hits; the union bound over the 2K limits gives the level.
+    a_i solves Pr[Bin(n', a) <= y_i] = gamma / (2K) with y_i the neighbour's hits, b_i solves Pr[Bin(n, b) <=
+    n - x_i] = gamma / (2K) with x_i the data's hits; the union bound over the 2K limits gives the level.
 
     Parameters
     ----------
@@ -168,10 +174,14 @@ def fit_curve(
     counts = Counts.of(hits, trials, neighbour_hits, neighbour_trials)
     shapes = np.shape(hits), np.shape(neighbour_hits)
     if shapes[0] != shapes[1] or len(shapes[0]) != 1 or shapes[0][0] == 0:
-        raise InputError(f"hits and neighbour_hits must be K >= 1 counts each, got shapes {shapes[0]} and {shapes[1]}")
+        raise InputError(
+            f"hits and neighbour_hits must be K >= 1 counts each, got shapes {shapes[0]} and {shapes[1]}"
+        )
     for name, values in (("hits", counts.x), ("neighbour_hits", counts.y)):
         if (np.diff(values) < 0).any():
-            raise InputError(f"{name} must not descend, as the events are nested; got {values.tolist()!r:.200}")
+            raise InputError(
+                f"{name} must not descend, as the events are nested; got {values.tolist()!r:.200}"
+            )
     each = level / (2 * len(counts.x))
     return Curve(
         _upper_limit(counts.y, counts.n2, each),
@@ -182,30 +192,36 @@ def fit_curve(
     )
 
 
-def choose_thresholds(data: ArrayLike, neighbour: ArrayLike, thresholds: int = DEFAULT_THRESHOLDS) -> NDArray[np.intp]:
+def choose_thresholds(
+    data: ArrayLike, neighbour: ArrayLike, thresholds: int = DEFAULT_THRESHOLDS
+) -> NDArray[np.intp]:
     """Return which nested events to count, chosen on training runs: numbers of leading atoms, ascending and distinct.
 
-    Half of the events have training false positive rates spaced logarithmically from 20 / n to 1/2, the others false
-    negative rates spaced likewise, so that both ends of the trade-off are seen. Event i holds the first ``result[i]``
-    atoms; fewer than `thresholds` are returned where atoms are few.
+    Half of the events have training false positive rates spaced logarithmically from 20 / n to 1/2, the
+    others false negative rates spaced likewise, so that both ends of the trade-off are seen. Event i holds
+    the first ``result[i]`` atoms; fewer than `thresholds` are returned where atoms are few.
 
     Parameters
     ----------
     data, neighbour : array of int, shape (m,)
-        Training runs in each atom, atoms ordered from the likeliest to be data's to the likeliest to be neighbour's.
+        Training runs in each atom, atoms ordered from the likeliest to be data's to the likeliest to be
+        neighbour's.
     thresholds : int
         How many events at most, at least 2.
 
     Raises
     ------
     InputError
-        If the counts are not two equally long lists of whole numbers with runs on both sides, or atoms are fewer than 2.
+        If the counts are not two equally long lists of whole numbers with runs on both sides, or atoms are
+        fewer than 2.
     """
     if isinstance(thresholds, bool) or not isinstance(thresholds, int) or thresholds < 2:
         raise InputError(f"thresholds must be an integer >= 2, got {thresholds!r}")
     left, right = (_atom_counts(name, v) for name, v in (("data", data), ("neighbour", neighbour)))
     if left.shape != right.shape or len(left) < 2:
-        raise InputError(f"data and neighbour must count the same 2 atoms or more, got {len(left)} and {len(right)}")
+        raise InputError(
+            f"data and neighbour must count the same 2 atoms or more, got {len(left)} and {len(right)}"
+        )
     # Prefixes that hold everything or nothing are no tests.
     false_positives = np.cumsum(right)[:-1] / right.sum()
     false_negatives = 1 - np.cumsum(left)[:-1] / left.sum()
@@ -230,8 +246,8 @@ def _nearest(ascending: Array, goals: Array) -> NDArray[np.intp]:
 def _upper_limit(misses: Array, runs: Array, gamma: float) -> Array:
     """Return upper Clopper-Pearson limits at one-sided error gamma, rounded up.
 
-    The inverse of the complemented beta integral keeps the digits that 1 - gamma would lose; the level is lowered by
-    more than the inversion errs.
+    The inverse of the complemented beta integral keeps the digits that 1 - gamma would lose; the level is
+    lowered by more than the inversion errs.
     """
     limit = betainccinv(misses + 1, np.maximum(runs - misses, 1), gamma * (1 - 1e-6))
     return np.where(misses >= runs, 1.0, np.minimum(np.nextafter(limit, 2.0), 1.0))
@@ -266,5 +282,7 @@ def _within(name: str, value: ArrayLike, high: float) -> Array:
 def _atom_counts(name: str, value: ArrayLike) -> NDArray[np.int64]:
     array = np.asarray(value)
     if array.ndim != 1 or array.dtype.kind not in "iu" or (array < 0).any() or array.sum() == 0:
-        raise InputError(f"{name} must be whole counts >= 0, one for each atom and not all 0, got {value!r:.100}")
+        raise InputError(
+            f"{name} must be whole counts >= 0, one for each atom and not all 0, got {value!r:.100}"
+        )
     return array.astype(np.int64)

@@ -1,24 +1,27 @@
 r"""Betting against a claim of privacy: e-values that stay valid however long one plays.
 
-A fair coin b puts each run on data (b = 1) or neighbour (b = 0); P and Q are the laws of the output x. Fix in advance
-functions w+, w- >= 0 with disjoint supports, put u = max w+, v = max w-, c = 1 - (u + v) delta / 2, and pay for each run
+A fair coin b puts each run on data (b = 1) or neighbour (b = 0); P and Q are the laws of the output x. Fix in
+advance functions w+, w- >= 0 with disjoint supports, put u = max w+, v = max w-, c = 1 - (u + v) delta / 2,
+and pay for each run
 
 .. math:: e = c + b\,(w_+(x) - e^\epsilon w_-(x)) + (1 - b)\,(w_-(x) - e^\epsilon w_+(x)) .
 
-**e is an e-value for (epsilon, delta)-privacy.** For 0 <= h <= 1 the claim gives E_P h - exp(epsilon) E_Q h <= delta and the
-same with P and Q swapped: integrate it over the events {h > t}, 0 < t < 1. With h = w+ / u and h = w- / v,
+**e is an e-value for (epsilon, delta)-privacy.** For 0 <= h <= 1 the claim gives E_P h - exp(epsilon) E_Q h
+<= delta and the same with P and Q swapped: integrate it over the events {h > t}, 0 < t < 1. With h = w+ / u
+and h = w- / v,
 
 .. math:: E e = c + \tfrac12 (E_P w_+ - e^\epsilon E_Q w_+) + \tfrac12 (E_Q w_- - e^\epsilon E_P w_-)
               \le c + \tfrac12 u \delta + \tfrac12 v \delta = 1 .
 
-**The best bet for given caps u and v.** If r(x) is the posterior probability of b = 1, the mean of log e is maximised
-label by label: d/dw [r log(c + w) + (1 - r) log(c - exp(epsilon) w)] = 0 at
+**The best bet for given caps u and v.** If r(x) is the posterior probability of b = 1, the mean of log e is
+maximised label by label: d/dw [r log(c + w) + (1 - r) log(c - exp(epsilon) w)] = 0 at
 
 .. math:: w_+ = c\,(r e^{-\epsilon} - (1 - r)) \text{ cut to } [0, u], \qquad w_- \text{ likewise with } r \to 1 - r .
 
-As r < 1, w+ < c exp(-epsilon), so e > 0 always and caps above exp(-epsilon) are never needed. At most one of w+, w- is
-positive, because r > exp(epsilon) (1 - r) and 1 - r > exp(epsilon) r exclude each other. At delta = 0 nothing is paid for the
-caps, and e = Bern(b; r) / Bern(b; clip(r, 1 - rho, rho)) with rho = 1 / (1 + exp(-epsilon)): the clipped likelihood ratio.
+As r < 1, w+ < c exp(-epsilon), so e > 0 always and caps above exp(-epsilon) are never needed. At most one of
+w+, w- is positive, because r > exp(epsilon) (1 - r) and 1 - r > exp(epsilon) r exclude each other. At delta =
+0 nothing is paid for the caps, and e = Bern(b; r) / Bern(b; clip(r, 1 - rho, rho)) with rho = 1 / (1 +
+exp(-epsilon)): the clipped likelihood ratio.
 """
 
 from __future__ import annotations
@@ -28,11 +31,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Bet", "epsilon_grid", "expected_growth", "last_before_survivor", "log_payoff", "place_bet", "posterior"]
+__all__ = [
+    "Bet",
+    "epsilon_grid",
+    "expected_growth",
+    "last_before_survivor",
+    "log_payoff",
+    "place_bet",
+    "posterior",
+]
 
 Array = NDArray[np.float64]
 
-SHRINKAGE = 1.0
+SHRINKAGE = 0.75
 """Standard errors by which a posterior is moved towards 1/2; affects power only."""
 
 _CAPS = np.concatenate([[0.0], 2.0 ** (-0.5 * np.arange(19, -1, -1))])
@@ -88,14 +99,15 @@ def posterior(ones: ArrayLike, zeros: ArrayLike, shrinkage: float = SHRINKAGE) -
 def place_bet(rate: Array, mass: Array, epsilon: Array, delta: float) -> Bet:
     """Return the bets of the module's docstring for posteriors r, at every epsilon of a grid.
 
-    At delta > 0 the caps u, v are chosen on a grid of exp(-epsilon) 2^(-k/2) to maximise the expected growth, first u, then
-    v, then u again. A direction is left out where it does not pay by itself: growth is concave in u with slope
-    sum over x of mass (r - exp(epsilon) (1 - r))_+ minus delta / 2 at u = v = 0.
+    At delta > 0 the caps u, v are chosen on a grid of exp(-epsilon) 2^(-k/2) to maximise the expected growth,
+    first u, then v, then u again. A direction is left out where it does not pay by itself: growth is concave
+    in u with slope sum over x of mass (r - exp(epsilon) (1 - r))_+ minus delta / 2 at u = v = 0.
 
     Parameters
     ----------
     rate, mass : array, shape (L,)
-        Posterior that a run with the label is on data, and share of runs with the label; both from the past only.
+        Posterior that a run with the label is on data, and share of runs with the label; both from the past
+        only.
     epsilon : array, shape (G,)
         The claims to bet against, >= 0.
     delta : float
@@ -176,9 +188,9 @@ def epsilon_grid(claim: float) -> Array:
 def last_before_survivor(grid: Array, rejected: NDArray[np.bool_]) -> float:
     """Return the last grid point before the first that was never rejected; 0 if the first never was.
 
-    Let e be the true epsilon and g the first grid point >= e. If the result exceeds or equals e, it is a grid point >= g, so
-    g was rejected although its claim is true, which happens with probability at most gamma. One error probability
-    thus covers the whole grid and all looks.
+    Let e be the true epsilon and g the first grid point >= e. If the result exceeds or equals e, it is a grid
+    point >= g, so g was rejected although its claim is true, which happens with probability at most gamma.
+    One error probability thus covers the whole grid and all looks.
     """
     survivors = np.flatnonzero(~rejected)
     first = int(survivors[0]) if len(survivors) else len(grid)

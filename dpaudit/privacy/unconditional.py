@@ -23,7 +23,8 @@ MAX_STRICT_RUNS = 10**6
 """The most runs a side; beyond it a bound would take minutes."""
 
 _MAX_EPSILON = 60.0
-_FLOOR = 1e-13
+_FLOOR = 1e-10
+_IGNORED = 0.01
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,12 @@ class Unconditional:
     Parameters
     ----------
     ordering : float
-        The level at which the likelihood-ratio limit T orders outcomes (`dpaudit.privacy.ordering`); any fixed value is valid.
+        Outcomes are ordered by their likelihood-ratio limits T (`dpaudit.privacy.ordering`) at level ordering * gamma; any
+        value fixed in advance is valid. At 1 the outcomes with y' = 0 would rank too high.
     nuisance_error : float
         The part theta of the error that pays for disregarding values of q which y makes implausible.
-    tolerance : float
-        By what fraction the certified p-value may exceed the exact one.
+    slack : float
+        About what part of the distance between estimate and bound may be lost to the enclosure.
 
     Notes
     -----
@@ -52,7 +54,7 @@ class Unconditional:
 
     The supremum is enclosed, not searched for. R holds with (x, y) all (x + 1, y) and (x, y - 1), so Pr[R] rises in p and
     falls in q, and on a cell [a, b] it is at most its value at p = g(b), q = a. Cells are divided until the largest upper end
-    exceeds the largest value seen by at most `tolerance`.
+    is near the largest value seen; the upper end is what is returned.
 
     References
     ----------
@@ -60,25 +62,37 @@ class Unconditional:
     (1999), Biometrics 55.
     """
 
-    ordering: float = 0.01
+    ordering: float = 0.2
     nuisance_error: float = 0.005
-    tolerance: float = 0.01
+    slack: float = 0.01
     name: ClassVar[str] = "unconditional"
 
     def __post_init__(self) -> None:
-        for field, high in (("ordering", 0.5), ("nuisance_error", 1.0), ("tolerance", 1.0)):
+        for field in ("ordering", "nuisance_error", "slack"):
             value = getattr(self, field)
-            if not (math.isfinite(value) and 0 < value < high):
-                raise InputError(f"{field} must be in (0, {high:g}), got {value!r}")
+            if not (math.isfinite(value) and 0 < value < 1):
+                raise InputError(f"{field} must be in (0, 1), got {value!r}")
 
     def p_value(
-        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, epsilon: ArrayLike, delta: ArrayLike = 0.0
+        self,
+        x: ArrayLike,
+        n1: ArrayLike,
+        y: ArrayLike,
+        n2: ArrayLike,
+        *,
+        epsilon: ArrayLike,
+        delta: ArrayLike = 0.0,
+        gamma: float = 0.05,
     ) -> NDArray[np.float64]:
-        """Return p-values of H0: p <= exp(epsilon) q + delta, in the broadcast shape of the counts."""
-        c = _counts(x, n1, y, n2)
+        """Return p-values of H0: p <= exp(epsilon) q + delta, in the broadcast shape of the counts.
+
+        `gamma`, fixed in advance, is the level at which the test should be strongest; it orders the outcomes. The p-values
+        are valid at every level, and `epsilon_lower` inverts those with its own gamma.
+        """
+        c, gamma = _counts(x, n1, y, n2), check_level(gamma)
         ratio = np.exp(c.spread("epsilon", epsilon, 0, _MAX_EPSILON))
         delta = c.spread("delta", delta, 0, 1)
-        regions = self._along_epsilon(c, delta, _FLOOR)
+        regions = self._along_epsilon(c, delta, gamma, _FLOOR * gamma)
         return c.shaped(_tail(regions, ratio, delta))
 
     def epsilon_lower(
@@ -87,7 +101,7 @@ class Unconditional:
         """Return lower confidence bounds on ln((p - delta) / q) with error gamma; 0 where nothing is shown."""
         c, gamma = _counts(x, n1, y, n2), check_level(gamma)
         delta = c.spread("delta", delta, 0, 1)
-        regions = self._along_epsilon(c, delta, 0.01 * gamma)
+        regions = self._along_epsilon(c, delta, gamma, _IGNORED * gamma)
 
         def tail(t: NDArray[np.float64], i: NDArray[np.intp]) -> NDArray[np.float64]:
             return _tail([regions[k] for k in i], np.exp(t), delta[i])
@@ -104,7 +118,7 @@ class Unconditional:
         """
         c, gamma = _counts(x, n1, y, n2), check_level(gamma)
         ratio = np.exp(c.spread("epsilon", epsilon, 0, _MAX_EPSILON))
-        regions = self._along_delta(c, ratio, 0.01 * gamma)
+        regions = self._along_delta(c, ratio, gamma, _IGNORED * gamma)
 
         def tail(t: NDArray[np.float64], i: NDArray[np.intp]) -> NDArray[np.float64]:
             return _tail([regions[k] for k in i], ratio[i], t)
@@ -113,38 +127,46 @@ class Unconditional:
         start = c.x / c.n1 - ratio * c.y / c.n2 + ndtri(gamma) * scale
         return c.shaped(self._invert(tail, gamma, start, scale, 1.0))
 
-    def _along_epsilon(self, c: Counts, delta: NDArray[np.float64], floor: float) -> list[Region | None]:
+    def _along_epsilon(
+        self, c: Counts, delta: NDArray[np.float64], gamma: float, floor: float
+    ) -> list[Region | None]:
         """Return the regions of outcomes with no smaller limits on epsilon; None where the limit is -infinity."""
-        found: list[Region | None] = []
+        height, found = self._height(gamma), []
         for x, n1, y, n2, d in zip(c.x, c.n1, c.y, c.n2, delta, strict=True):
-            t = epsilon_limit(x, n1, y, n2, d, self._height)
-            found.append(None if math.isinf(t) else self._region(n1, y, n2, math.exp(t), d, floor))
+            t = epsilon_limit(x, n1, y, n2, d, height)
+            found.append(None if math.isinf(t) else self._region(n1, y, n2, math.exp(t), d, gamma, floor))
         return found
 
-    def _along_delta(self, c: Counts, ratio: NDArray[np.float64], floor: float) -> list[Region | None]:
+    def _along_delta(self, c: Counts, ratio: NDArray[np.float64], gamma: float, floor: float) -> list[Region | None]:
         """Return the regions of outcomes with no smaller limits on delta; None where the limit is -infinity."""
-        found: list[Region | None] = []
+        height, found = self._height(gamma), []
         for x, n1, y, n2, r in zip(c.x, c.n1, c.y, c.n2, ratio, strict=True):
-            d = delta_limit(x, n1, y, n2, r, self._height)
-            found.append(None if math.isinf(d) else self._region(n1, y, n2, r, d, floor))
+            d = delta_limit(x, n1, y, n2, r, height)
+            found.append(None if math.isinf(d) else self._region(n1, y, n2, r, d, gamma, floor))
         return found
 
-    def _region(self, n1: float, y: float, n2: float, ratio: float, delta: float, floor: float) -> Region:
+    def _region(
+        self, n1: float, y: float, n2: float, ratio: float, delta: float, gamma: float, floor: float
+    ) -> Region:
         return Region.of(
-            n1, y, n2, ratio=ratio, delta=delta, height=self._height,
-            theta=self.nuisance_error, tolerance=self.tolerance, floor=floor,
+            n1, y, n2, ratio=ratio, delta=delta, height=self._height(gamma),
+            theta=self.nuisance_error, tolerance=self._tolerance(gamma), floor=floor,
         )  # fmt: skip
 
-    @property
-    def _height(self) -> float:
-        """The deviance that a normal deviate at the level `ordering` has."""
-        return 0.5 * float(ndtri(self.ordering)) ** 2
+    def _height(self, gamma: float) -> float:
+        """The deviance that a normal deviate at the level of the ordering has."""
+        return 0.5 * float(ndtri(0.5 * self.ordering * min(2 * gamma, 1))) ** 2
+
+    def _tolerance(self, gamma: float) -> float:
+        """By what fraction a p-value may be too large: a bound z standard deviations off moves by 1 / z of one for each."""
+        return self.slack * max(float(ndtri(gamma)) ** 2, 0.5)
 
     def _invert(
         self, tail: Tail, gamma: float, start: NDArray[np.float64], scale: NDArray[np.float64], ceiling: float
     ) -> NDArray[np.float64]:
         """Search no more finely than the p-values are known."""
-        return last_rejected(tail, gamma, start, scale, ceiling, tightness=2 * self.tolerance, resolution=1e-7)
+        tightness = min(self._tolerance(gamma), 0.5)
+        return last_rejected(tail, gamma, start, scale, ceiling, tightness=tightness, resolution=1e-7)
 
 
 def _tail(regions: list[Region | None], ratio: NDArray[np.float64], delta: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -24,6 +24,9 @@ Sides = tuple[Tally, Tally]
 COARSE, FINE = 2 / 3, 1 / 2
 """Cells of an ordered label hold about N^power / 2 of the N past runs: few cells learn fast, many see small tails."""
 
+MOST_STAKES = 2_000_000
+"""Stakes held in memory at a time."""
+
 
 class Cells(Protocol):
     """A partition of all labels, seen or not, fixed by the past."""
@@ -61,7 +64,7 @@ class _BinCells:
 def sort_into_labels(past: Sides) -> Cells:
     """Return a cell for each label seen at least `RARE` times on the two sides together, and one for all the others."""
     both = past[0] + past[1]
-    common = sorted((label for label, times in both.items() if times >= RARE), key=str)
+    common = (label for label, times in both.items() if times >= RARE)
     return _LabelCells({label: i for i, label in enumerate(common)})
 
 
@@ -93,8 +96,8 @@ class Wager:
 class PairLedger:
     """The past of one pair, and the logarithm of the wealth of each wager on it against each epsilon of the grid.
 
-    The wealth of the pair is the mean over its wagers. That is again a product of e-values: over a batch it is multiplied
-    by the mean of the wagers' payoffs, weighted by the wealth they had before the batch.
+    The wealth of the pair is the mean over its wagers. That is again a product of e-values: over a batch it
+    is multiplied by the mean of the wagers' payoffs, weighted by the wealth they had before the batch.
     """
 
     def __init__(self, index: int, pair: Pair, epsilons: int) -> None:
@@ -123,9 +126,10 @@ class PairLedger:
     def settle(self, sides: Sequence[Sides], grid: Array, live: NDArray[np.intp], delta: float) -> None:
         """Pay out the bets on a batch at the live epsilons, and only then learn from it."""
         for m, (wager, cells) in enumerate(zip(self.wagers, self.cells, strict=True)):
-            bet = place_bet(self.rates[m], self.masses[m], grid[live], delta)
             ones, zeros = (cells.count(side) for side in sides[wager.labeller])
-            self.wealth[m, live] += log_payoff(bet, ones, zeros)
+            for part in np.array_split(live, 1 + len(live) * len(ones) // MOST_STAKES):
+                bet = place_bet(self.rates[m], self.masses[m], grid[part], delta)
+                self.wealth[m, part] += log_payoff(bet, ones, zeros)
         self.visits += 1
         self.remember(sides)
 
@@ -147,7 +151,9 @@ class PairLedger:
         """Return the sum over some epsilons of the growth that a labeller's best wager expects."""
         which = [m for m, wager in enumerate(self.wagers) if wager.labeller == labeller]
         values = [
-            expected_growth(place_bet(self.rates[m], self.masses[m], epsilon, delta), self.rates[m], self.masses[m])
+            expected_growth(
+                place_bet(self.rates[m], self.masses[m], epsilon, delta), self.rates[m], self.masses[m]
+            )
             for m in which
         ]
         return float(max(v.sum() for v in values))

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["failure_figure"]
 
+_ASIDE = 1.06  # what stands at the theorem's n beside the line is drawn a little to its right
+
 
 def failure_figure(row: Row, name: str) -> tuple[str, str] | None:
     """Return the figure of failure rates against n and its caption; None without a finding at the theorem's n."""
@@ -30,11 +32,12 @@ def _failure_caption(row: Row) -> str:
     """Say what the figure shows."""
     assert row.utility is not None
     u = row.utility
+    others = " Diamonds: the other hard cases, with the interval of the worst." if len(row.cases) > 1 else ""
     ladder = f" Line: the hard case {_ladder_case(row)} at growing n." if row.ladder else ""
     return (
         f"Share of runs with error above alpha = {value_text(u['alpha'])}, with exact intervals. Dashed: "
         f"beta = {value_text(u['beta'])}. Dotted: the theorem's n = {count(u['n'])}; "
-        f"only there is beta promised.{ladder}"
+        f"only there is beta promised.{ladder}{others}"
     )
 
 
@@ -46,7 +49,16 @@ def _paint_failure(figure: Figure, row: Row) -> None:
     main = [r["finding"] for r in [*row.ladder, *row.cases] if r["arguments"].get("case", "") == name]
     others = [r["finding"] for r in row.cases if r["arguments"].get("case", "") != name]
     if others:
-        _intervals(axes, others, "D", svg.OTHER, "other hard cases", offset=1.06)
+        # Their intervals would lie on each other: the points of all, and the interval of the worst.
+        worst = max(others, key=lambda f: float(f["failure_upper"]))
+        axes.plot(
+            [f["n"] * _ASIDE for f in others],
+            [f["failure_rate"] for f in others],
+            "D",
+            color=svg.OTHER,
+            ms=3.5,
+        )
+        _intervals(axes, [worst], "D", svg.OTHER, "other hard cases", offset=_ASIDE)
     _intervals(axes, sorted(main, key=lambda f: int(f["n"])), "o-", svg.EXACT, "failure rate")
     axes.axhline(
         row.utility["beta"],

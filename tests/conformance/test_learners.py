@@ -1,0 +1,41 @@
+"""Every registered learner, sound or broken, keeps the contract.
+
+False alarms: the one statistical check accuses a conforming learner with probability at most 1e-6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from dpaudit.conformance import CHECKS, NonConforming, check_learner
+from dpaudit.contract import Learner
+from dpaudit.registry import Entry, list_learners
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("entry", list_learners(), ids=lambda entry: entry.id)
+def test_learner(entry: Entry, check: Callable[[Learner], None]) -> None:
+    check(entry.build(**entry.example.parameters))
+
+
+def test_there_are_three_controls_for_each_private_learner() -> None:
+    controls = [entry for entry in list_learners() if entry.fault]
+    private = [entry for entry in list_learners() if not entry.fault and entry.claim()]
+    assert all(len(entry.fault or "") > 20 for entry in controls)
+    for entry in private:
+        assert sum(issubclass(control.learner, entry.learner) for control in controls) >= 3, entry.id
+
+
+def test_a_lying_law_is_caught() -> None:
+    entry = next(e for e in list_learners() if e.id == "parity-private")
+
+    class Liar(entry.learner):  # type: ignore[name-defined, misc]
+        """Says the law of a learner with another epsilon. Source: none."""
+
+        def law(self, sample: object) -> object:
+            return entry.build(dimension=self.dimension, epsilon=self.epsilon / 2).law(sample)  # type: ignore[attr-defined]
+
+    with pytest.raises(NonConforming, match="run disagrees with law"):
+        check_learner(Liar(**entry.example.parameters))
