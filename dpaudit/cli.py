@@ -156,7 +156,7 @@ def _add_privacy(commands: Any) -> None:
     parser.add_argument("--epsilon", type=float, help="claim to test (default: the learner's own)")
     parser.add_argument("--delta", type=float, help="claim to test (default: the learner's own)")
     parser.add_argument("--relation", help="what neighbours are (default: as in the learner's claim)")
-    _add_statistics(parser, _TRIALS, "runs on each side of each pair")
+    _add_statistics(parser, _TRIALS, "runs on each side of each pair, on average")
 
 
 def _add_exact(commands: Any) -> None:

@@ -88,10 +88,13 @@ def _privacy(record: Mapping[str, Any], finding: Mapping[str, Any]) -> _Lines:
         (
             "bound",
             f"epsilon >= {lower} with confidence {percent(finding['confidence'])} (statistical; "
-            f"{count(finding['trials'])} runs a side, {count(finding['pairs'])} pairs, "
+            f"{count(finding['trials'])} runs a side of each of {count(finding['pairs'])} pairs on average, "
             f"{count(finding['events'])} events)",
         ),
-        ("power", f"a true epsilon of {detectable} would have been convicted with probability 95 %"),
+        (
+            "power",
+            f"a true epsilon of {detectable} on an event as likely would have been convicted with probability 95 %",
+        ),
         ("verdict", words[finding["verdict"]]),
         (
             "witness",

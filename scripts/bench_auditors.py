@@ -1,8 +1,8 @@
-"""Run `audit_privacy` on the literature's mechanisms, and compare with the truth, the optimum and the best peer.
+"""Run `audit_privacy` on the literature's mechanisms, and compare with truth, optimum and best peer.
 
     python scripts/bench_auditors.py [--trials N] [--only NAME ...] [--seeds K] [--jobs J] [--json]
 
-The optimum is what an auditor who knew the best event beforehand could expect to certify from as many runs on each side.
+The optimum is what an auditor who knew the best event beforehand could expect to certify from as many runs.
 Exit status: 0 if every floor that was asked for was met by every seed, 1 if not.
 """
 
@@ -74,7 +74,9 @@ def in_columns(result: dict[str, Any]) -> str:
     """Return a result as a line of the table."""
     met = {True: " met", False: " MISSED", None: ""}[result["met"]]
     floor = "-" if result["floor"] is None else f"{result['floor']:g}{met}"
-    above = f"  above the truth in {result['above_truth']} of {result['seeds']}" if result["above_truth"] else ""
+    above = (
+        f"  above the truth in {result['above_truth']} of {result['seeds']}" if result["above_truth"] else ""
+    )
     share = "-" if result["of_optimum"] is None else f"{100 * result['of_optimum']:.1f}"
     numbers = [_number(result[key]) for key in ("true_epsilon", "optimum", "reached", "least")]
     cells = [result["name"], *numbers, share, _number(result["best_peer"]), floor, f"{result['seconds']:.1f}"]
@@ -98,10 +100,16 @@ def _positive(text: str) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Run dpaudit on the literature's mechanisms.")
-    parser.add_argument("--trials", type=_positive, default=FULL, help="runs on each side (default %(default)s)")
+    parser.add_argument(
+        "--trials", type=_positive, default=FULL, help="runs on each side (default %(default)s)"
+    )
     names = [row.name for row in BENCHMARKS]
-    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=f"some of: {', '.join(names)}")
-    parser.add_argument("--seeds", type=_positive, default=1, help="audits of each row: median and least are shown")
+    parser.add_argument(
+        "--only", nargs="+", choices=names, metavar="NAME", help=f"some of: {', '.join(names)}"
+    )
+    parser.add_argument(
+        "--seeds", type=_positive, default=1, help="audits of each row: median and least are shown"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="as for joblib (default 1)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args(arguments)

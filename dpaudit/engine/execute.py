@@ -89,7 +89,7 @@ def execute(
     n_jobs : int
         How many tasks run at a time; -1 for one a processor.
     backend : {"loky", "threading", "multiprocessing", "sequential"}
-        How joblib spreads them.
+        How joblib spreads them. With "multiprocessing" the death of a worker process goes unnoticed.
 
     Raises
     ------
@@ -100,21 +100,31 @@ def execute(
     KeyboardInterrupt
         After the listeners have been told.
     """
+    _check(n_jobs, backend)
+    load(paths)
+    todo = [task for task in tasks if task.key not in done]
+    start = RunStarted(len(tasks), len(tasks) - len(todo))
+    return _tell(start, _events(todo, seed, paths, n_jobs, backend), listeners)
+
+
+def _check(n_jobs: int, backend: str) -> None:
     if backend not in BACKENDS:
         raise InputError(f"backend must be one of {', '.join(BACKENDS)}; got {backend!r}")
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise InputError(f"n_jobs must be a non-zero integer, got {n_jobs!r}")
-    load(paths)
-    todo = [task for task in tasks if task.key not in done]
+
+
+def _tell(start: RunStarted, events: Iterator[TaskFinished | TaskFailed], listeners: Sequence[Listener]) -> int:
+    """Tell the listeners everything from start to finish; return how many tasks failed."""
 
     def tell(event: Event) -> None:
         for listener in listeners:
             listener(event)
 
-    tell(RunStarted(len(tasks), len(tasks) - len(todo)))
     failed = 0
+    tell(start)
     try:
-        for event in _events(todo, seed, paths, n_jobs, backend):
+        for event in events:
             failed += isinstance(event, TaskFailed)
             tell(event)
     except KeyboardInterrupt:

@@ -128,12 +128,12 @@ def utility_tasks(
 
     Parameters
     ----------
-    entry, learner : Entry, Learner
+    entry, learner
         The learner and where it came from.
     trials : int
         Samples drawn for each case.
     confidence : float
-        With which all intervals together cover their failure rates.
+        Of all intervals together.
     parameters : mapping, optional
         The learner's; its example's by default.
     alpha, beta, n : optional
@@ -147,16 +147,9 @@ def utility_tasks(
     beta = entry.example.beta if beta is None else beta
     size, setting = _size(entry, learner, alpha, beta, n)
     chosen = _cases(learner, alpha, cases)
-    shared = {
-        "role": "claim",
-        "concept": concept,
-        "alpha": alpha,
-        "beta": beta,
-        "n": size,
-        "setting": setting,
-        "trials": trials,
-        "confidence": 1 - (1 - confidence) / max(len(chosen), 1),
-    }
+    each = 1 - (1 - confidence) / max(len(chosen), 1)
+    shared = {"role": "claim", "concept": concept, "alpha": alpha, "beta": beta, "n": size, "setting": setting}
+    shared |= {"trials": trials, "confidence": each}
     kept = entry.example.parameters if parameters is None else parameters
     return [Task(entry.id, "utility", kept, {**shared, "case_index": i, "case": name}) for i, name in chosen]
 

@@ -12,7 +12,7 @@ from dpaudit.contract import Learner, Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.privacy.bounds import get_bound
+from dpaudit.privacy.bounds import Bound, get_bound
 from dpaudit.privacy.detectable import detectable_epsilon, trials_needed
 from dpaudit.privacy.sampling import chunk_jobs, run_jobs
 from dpaudit.privacy.selection import Budget, ChosenEvent, Selector
@@ -98,8 +98,8 @@ def audit_privacy(
     runner = as_mechanism(mechanism, batched=batched)
     gamma = 1 - confidence
     budget = Budget.of(trials, len(checked))
-    bound = get_bound(strict=strict)
-    warnings = _warnings(checked, budget, claim, gamma)
+    bound = get_bound(strict)
+    warnings = _warnings(checked, budget, claim, bound, gamma)
     runner(checked[0].data, seeding.generator(seed, "probe"), 2)
     selector = Selector(runner, claim.delta, gamma, _Ratios(mechanism), float_bits, seed, n_jobs, backend)
     chosen = selector.select(checked, budget)
@@ -168,9 +168,9 @@ def _default_pairs(mechanism: Any, n: int | None, relation: Relation) -> list[Pa
     return crafted_pairs(mechanism.domain, mechanism.example.n if n is None else n, relation)
 
 
-def _warnings(pairs: list[Pair], budget: Budget, claim: PrivacyClaim, gamma: float) -> tuple[str, ...]:
+def _warnings(pairs: list[Pair], budget: Budget, claim: PrivacyClaim, bound: Bound, gamma: float) -> tuple[str, ...]:
     """Return what limits the finding, or raise if the budget could convict nobody."""
-    least = trials_needed(epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
+    least = trials_needed(bound, epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
     if budget.confirmation < least:
         raise InputError(
             f"trials leaves {budget.confirmation} runs a side to confirm, too few to convict anybody of more than "

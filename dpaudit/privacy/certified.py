@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaincc, betainccinv, betaincinv, ndtri
 
 from dpaudit.privacy.beta_density import log_density, mode
-from dpaudit.privacy.ordering import region
 
 __all__ = ["Region"]
 
@@ -57,12 +57,19 @@ class Region:
 
     @classmethod
     def of(
-        cls, n1: float, y: float, n2: float, *, ratio: float, delta: float, height: float,
-        theta: float, tolerance: float, floor: float,
+        cls,
+        n1: float,
+        y: float,
+        n2: float,
+        boundary: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+        *,
+        theta: float,
+        tolerance: float,
+        floor: float,
     ) -> Region:
-        """Return the region {L >= height} of the deviance at (ratio, delta), on all y' that matter.
+        """Return the region above a boundary, on all y' that matter.
 
-        `floor` is a p-value below which precision is not needed.
+        `boundary` maps ascending y' to the least x' in the region; `floor` is a p-value below which no precision is needed.
         """
         tail = 0.5 * theta * floor
         q_low = 0.0 if y == 0 else float(betaincinv(y, n2 - y + 1, tail))
@@ -72,9 +79,8 @@ class Region:
         reach = -float(ndtri(1e-4 * floor))
         first, last = _span(n2, q_low, q_high, reach)
         ys = np.arange(first, last + 1, dtype=np.float64)
-        least = region(ys, n1, n2, ratio, delta, height)
         outside = 2 * _RAISED * max(below, above) / theta
-        return cls(ys, least, n1, y, n2, q_low, q_high, outside, reach, theta, tolerance)
+        return cls(ys, boundary(ys), n1, y, n2, q_low, q_high, outside, reach, theta, tolerance)
 
     def probability(self, p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return upper bounds on Pr[(X, Y) in the region], X ~ Bin(n1, p), Y ~ Bin(n2, q), tight to 1e-7; shape (m,).

@@ -67,7 +67,8 @@ class Curve:
     def delta_lower(self, epsilon: ArrayLike) -> Array:
         r"""Return lower bounds on delta(epsilon), the greater of both directions' hockey-stick divergences.
 
-        .. math:: \delta_L(\epsilon) = \max_i \max\{1 - b_i - e^\epsilon a_i,\; 1 - a_i - e^\epsilon b_i,\; 0\}
+        .. math:: \delta_L(\epsilon) =
+                  \max_i \max\{1 - b_i - e^\epsilon a_i,\; 1 - a_i - e^\epsilon b_i,\; 0\}
 
         Parameters
         ----------
@@ -77,11 +78,10 @@ class Curve:
         ratio = np.exp(np.minimum(_within("epsilon", epsilon, np.inf), _MAX_EXPONENT))[..., None]
         a, b = self.false_positive_upper, self.false_negative_upper
         gain = np.maximum(1 - b - ratio * a, 1 - a - ratio * b)
-        return np.maximum(gain.max(axis=-1) - _SLACK, 0.0)
+        return np.asarray(np.maximum(gain.max(axis=-1) - _SLACK, 0.0))
 
     def epsilon_lower(self, delta: ArrayLike = 0.0) -> Array:
-        r"""Return lower bounds on the least epsilon with which the pair is (epsilon, delta)-close in both
-        directions.
+        r"""Return lower bounds on the least epsilon with which the pair is (epsilon, delta)-close both ways.
 
         .. math:: \epsilon_L(\delta) = \max_i \max\left\{\ln \frac{1 - b_i - \delta}{a_i},\;
                   \ln \frac{1 - a_i - \delta}{b_i},\; 0\right\}
@@ -94,10 +94,10 @@ class Curve:
         room = _within("delta", delta, 1.0)[..., None]
         a, b = self.false_positive_upper, self.false_negative_upper
         ratio = np.maximum((1 - b - room - _SLACK) / a, (1 - a - room - _SLACK) / b).max(axis=-1)
-        return np.maximum(np.log(np.maximum(ratio, 1.0)) * (1 - _SLACK) - _SLACK, 0.0)
+        return np.asarray(np.maximum(np.log(np.maximum(ratio, 1.0)) * (1 - _SLACK) - _SLACK, 0.0))
 
     def trade_off_upper(self, alpha: ArrayLike, *, reverse: bool = False) -> Array:
-        """Return upper bounds on the trade-off function: the least false negative rate at a false positive rate alpha.
+        """Return upper bounds on the least false negative rate at a false positive rate alpha.
 
         The trade-off function T is convex and not increasing, T(0) <= 1, T(1) = 0 and T(a_i) <= T(Q(S_i)) <=
         b_i, so the lower convex hull of (0, 1), (a_i, b_i) and (1, 0) lies above it.
@@ -116,14 +116,13 @@ class Curve:
         return np.minimum(np.interp(rate, corners[:, 0], corners[:, 1]) * (1 + 4 * _SLACK), 1.0)
 
     def hull(self, *, reverse: bool = False) -> Array:
-        """Return the corners (m, 2) of the lower convex hull, from (0, 1) to (1, 0), false positive rates ascending."""
+        """Return the corners (m, 2) of the lower convex hull, from (0, 1) to (1, 0)."""
         a, b = self.false_positive_upper, self.false_negative_upper
         points = np.column_stack([b, a] if reverse else [a, b])
         return _lower_hull(np.vstack([[[0.0, 1.0]], points, [[1.0, 0.0]]]))
 
     def mu_lower(self) -> float:
-        r"""Return a lower bound on every mu for which the pair is mu-Gaussian differentially private; 0 shows
-        nothing.
+        r"""Return a lower bound on every mu for which the pair is mu-Gaussian private; 0 shows nothing.
 
         .. math:: \mu_L = \max\{0, \max_i (\Phi^{-1}(1 - a_i) - \Phi^{-1}(b_i))\}
 
@@ -150,8 +149,7 @@ class Curve:
 def fit_curve(
     hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour_trials: int, gamma: float
 ) -> Curve:
-    r"""Return the curve from fresh counts of K nested events, each limit a Clopper-Pearson limit at gamma /
-    (2K).
+    r"""Return the curve from fresh counts of K nested events, by Clopper-Pearson limits at gamma / (2K).
 
     a_i solves Pr[Bin(n', a) <= y_i] = gamma / (2K) with y_i the neighbour's hits, b_i solves Pr[Bin(n, b) <=
     n - x_i] = gamma / (2K) with x_i the data's hits; the union bound over the 2K limits gives the level.
@@ -195,7 +193,7 @@ def fit_curve(
 def choose_thresholds(
     data: ArrayLike, neighbour: ArrayLike, thresholds: int = DEFAULT_THRESHOLDS
 ) -> NDArray[np.intp]:
-    """Return which nested events to count, chosen on training runs: numbers of leading atoms, ascending and distinct.
+    """Return which nested events to count, as ascending numbers of leading atoms, chosen on training runs.
 
     Half of the events have training false positive rates spaced logarithmically from 20 / n to 1/2, the
     others false negative rates spaced likewise, so that both ends of the trade-off are seen. Event i holds
@@ -254,7 +252,7 @@ def _upper_limit(misses: Array, runs: Array, gamma: float) -> Array:
 
 
 def _lower_hull(points: Array) -> Array:
-    """Return the lower convex hull of points in the unit square that hold (0, 1) and (1, 0), abscissae ascending."""
+    """Return the lower convex hull of points that hold (0, 1) and (1, 0), abscissae ascending."""
     corners: list[tuple[float, float]] = []
     for x, y in points[np.lexsort((points[:, 1], points[:, 0]))].tolist():
         if corners and x == corners[-1][0]:

@@ -8,7 +8,7 @@ and pay for each run
 
 **e is an e-value for (epsilon, delta)-privacy.** For 0 <= h <= 1 the claim gives E_P h - exp(epsilon) E_Q h
 <= delta and the same with P and Q swapped: integrate it over the events {h > t}, 0 < t < 1. With h = w+ / u
-and h = w- / v,
+and with h = w- / v,
 
 .. math:: E e = c + \tfrac12 (E_P w_+ - e^\epsilon E_Q w_+) + \tfrac12 (E_Q w_- - e^\epsilon E_P w_-)
               \le c + \tfrac12 u \delta + \tfrac12 v \delta = 1 .
@@ -16,7 +16,8 @@ and h = w- / v,
 **The best bet for given caps u and v.** If r(x) is the posterior probability of b = 1, the mean of log e is
 maximised label by label: d/dw [r log(c + w) + (1 - r) log(c - exp(epsilon) w)] = 0 at
 
-.. math:: w_+ = c\,(r e^{-\epsilon} - (1 - r)) \text{ cut to } [0, u], \qquad w_- \text{ likewise with } r \to 1 - r .
+.. math:: w_+ = c\,(r e^{-\epsilon} - (1 - r)) \text{ cut to } [0, u],
+          \qquad w_- = c\,((1 - r) e^{-\epsilon} - r) \text{ cut to } [0, v] .
 
 As r < 1, w+ < c exp(-epsilon), so e > 0 always and caps above exp(-epsilon) are never needed. At most one of
 w+, w- is positive, because r > exp(epsilon) (1 - r) and 1 - r > exp(epsilon) r exclude each other. At delta =
@@ -53,7 +54,7 @@ _GRID_START, _GRID_END, _GRID_RATIO = 0.01, 12.0, 1.01
 
 @dataclass(frozen=True)
 class Bet:
-    """A bet for each of G epsilons on L labels; every payoff is positive and its mean under the claim at most 1.
+    """A bet for each of G epsilons on L labels: payoffs are positive, their mean under the claim at most 1.
 
     Attributes
     ----------
@@ -72,16 +73,17 @@ class Bet:
 
 
 def posterior(ones: ArrayLike, zeros: ArrayLike, shrinkage: float = SHRINKAGE) -> Array:
-    """Return for each label the probability that a run with it was on data, moved towards 1/2 by `shrinkage` sd.
+    """Return for each label the probability that a run with it was on data, moved towards 1/2.
 
-    The Krichevsky-Trofimov estimate is r = (k1 + 1/2) / (k1 + k0 + 1), its standard error sqrt(r (1 - r) / (k1 + k0 + 1)).
+    The Krichevsky-Trofimov estimate is r = (k1 + 1/2) / (k1 + k0 + 1), its standard error
+    sqrt(r (1 - r) / (k1 + k0 + 1)).
 
     Parameters
     ----------
     ones, zeros : array, shape (L,)
         Past runs with the label on data and on neighbour.
     shrinkage : float
-        Standard errors; never past 1/2.
+        By how many standard errors; never past 1/2.
 
     Returns
     -------
@@ -129,7 +131,7 @@ def place_bet(rate: Array, mass: Array, epsilon: Array, delta: float) -> Bet:
 
 
 def _capped(rate: Array, ratio: Array, delta: float, upper: Array, lower: Array) -> Bet:
-    """Return the best bets under given caps, arrays (..., G); the price is that of the caps, at least that of the stakes."""
+    """Return the best bets under given caps (..., G); the caps are paid for even if not reached."""
     keep = 1 - 0.5 * delta * (upper + lower)
     odds = np.asarray(ratio)[..., None]
     scale = np.asarray(keep)[..., None]
@@ -139,7 +141,7 @@ def _capped(rate: Array, ratio: Array, delta: float, upper: Array, lower: Array)
 
 
 def _best_cap(rate: Array, mass: Array, ratio: Array, delta: float, other: Array, *, forward: bool) -> Array:
-    """Return the cap of one direction with the greatest expected growth, the other direction's cap being given."""
+    """Return the cap of one direction with the greatest expected growth, given the other direction's."""
     best = np.empty(len(ratio))
     step = max(1, _CELLS // (len(_CAPS) * len(rate)))
     for start in range(0, len(ratio), step):
@@ -179,7 +181,7 @@ def log_payoff(bet: Bet, ones: ArrayLike, zeros: ArrayLike) -> Array:
 
 
 def epsilon_grid(claim: float) -> Array:
-    """Return the ascending grid of epsilons that are bet against: 0.01 to 12 (or twice the claim) by 1 %, and the claim."""
+    """Return the epsilons to bet against: 0.01 to 12 (or twice the claim) by 1 %, and the claim."""
     end = max(_GRID_END, 2 * claim)
     steps = int(np.ceil(np.log(end / _GRID_START) / np.log(_GRID_RATIO)))
     return np.unique(np.append(_GRID_START * _GRID_RATIO ** np.arange(steps + 1), claim))

@@ -1,4 +1,4 @@
-"""One sequential audit as it is played: which pair is run next, how many runs, what its outputs are called, when it ends."""
+"""One sequential audit as it is played: which pair is run next, how often, on what labels, when it ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dpaudit.distinguish.candidates import discrete_labeller, join, scored_label
 from dpaudit.distinguish.histogram import Tally, tally
 from dpaudit.distinguish.labellers import Labeller, Ranked
 from dpaudit.privacy.eprocess import epsilon_grid, last_before_survivor
-from dpaudit.privacy.sampling import chunk_jobs, run_jobs
+from dpaudit.privacy.sampling import Job, chunk_jobs, run_jobs
 from dpaudit.privacy.wagers import PairLedger, Sides
 
 __all__ = ["Game", "Look", "Source"]
@@ -30,11 +30,13 @@ FIT_ROWS = 5_000
 THOROUGH_ROWS = 2_000
 FINALISTS = 2
 LEAST_FIT_BUDGET = 40
+ROUNDING = 1e-6
+"""By how much log E must exceed log(1 / gamma): more than rounding can add to it."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """The state after one batch: runs so far, the pair just run, log E against the claim, the bound on epsilon."""
+    """After one batch: runs so far, the pair just run, log E against the claim, the bound on epsilon."""
 
     runs: int
     pair: int
@@ -75,11 +77,12 @@ class Source:
         return sides
 
     def batch(self, ledger: PairLedger, size: int) -> list[Sides]:
-        """Return by labeller the labels of `size` runs, a fair coin for each saying on which side it is made."""
+        """Return by labeller the labels of `size` runs, each on the side that a fair coin says."""
         where = (ledger.index, ledger.visits)
         coins = seeding.generator(self.seed, "sequential", self.mechanism.name, "coins", *where)
         heads = int(coins.binomial(size, 0.5))
-        jobs, owners = [], []
+        jobs: list[Job] = []
+        owners: list[int] = []
         for side, (data, number) in enumerate(
             ((ledger.pair.data, heads), (ledger.pair.neighbour, size - heads))
         ):
@@ -108,13 +111,8 @@ class Game:
         gamma: float,
         float_bits: bool,
     ) -> None:
-        self.source, self.claim, self.runs, self.gamma, self.float_bits = (
-            source,
-            claim,
-            runs,
-            gamma,
-            float_bits,
-        )
+        self.source, self.claim, self.float_bits = source, claim, float_bits
+        self.runs, self.gamma = runs, gamma
         self.grid = epsilon_grid(claim.epsilon)
         self.target = int(np.searchsorted(self.grid, claim.epsilon))
         self.ledgers = [PairLedger(i, pair, len(self.grid)) for i, pair in enumerate(pairs)]
@@ -141,7 +139,7 @@ class Game:
             self._turn(self._next())
 
     def _pilot(self) -> None:
-        """See from a few runs of the first pair whether outputs repeat, so that they can be labels as they are."""
+        """See from a few runs of the first pair whether outputs repeat and so can be labels as they are."""
         ledger, size = self.ledgers[0], min(PILOT, self.runs // 8)
         sides = self.source.raw(ledger.pair, 0, "pilot", size)
         self._spend(ledger, 2 * size)
@@ -153,7 +151,7 @@ class Game:
             ledger.remember([(first, second)])
 
     def _next(self) -> PairLedger:
-        """Return the pair to run next: one not seen yet, else the one whose runs lag most behind a share of 1 / rank^2.
+        """Return the pair to run next: one not seen yet, else the one furthest behind its share 1 / rank^2.
 
         Pairs are ranked by the growth they promise against the claim, then against the first epsilon not
         rejected.
@@ -181,11 +179,11 @@ class Game:
         self._spend(ledger, size)
         ledger.settle(batch, self.grid, live, self.claim.delta)
         evidence = np.sum([k.log_wealth() for k in self.ledgers], axis=0)
-        self.rejected |= evidence >= -math.log(self.gamma)
+        self.rejected |= evidence >= ROUNDING - math.log(self.gamma)
         self.looks.append(Look(self.used, ledger.index, float(evidence[self.target]), self.epsilon_lower()))
 
     def _fit(self, ledger: PairLedger) -> None:
-        """Give a pair its labellers: the shared one, or the most promising scores fitted on runs that are not bet on."""
+        """Give a pair its labellers: the shared one, or the best scores fitted on runs not bet on."""
         if self.enough:
             ledger.adopt(self.shared)
             return

@@ -81,7 +81,15 @@ class Melded:
     name: ClassVar[str] = "melded"
 
     def p_value(
-        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, epsilon: ArrayLike, delta: ArrayLike = 0.0
+        self,
+        x: ArrayLike,
+        n1: ArrayLike,
+        y: ArrayLike,
+        n2: ArrayLike,
+        *,
+        epsilon: ArrayLike,
+        delta: ArrayLike = 0.0,
+        gamma: float | None = None,
     ) -> NDArray[np.float64]:
         """Return p-values of H0: p <= exp(epsilon) q + delta, in the broadcast shape of the counts."""
         c = Counts.of(x, n1, y, n2)

@@ -39,6 +39,7 @@ from dpaudit.results import jsonable
 __all__ = ["Look", "PairEvidence", "SequentialOutcome", "audit_sequential"]
 
 LEAST_RUNS = 100
+LARGEST_EPSILON = 300.0
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def audit_sequential(
     backend: str | None = None,
     float_bits: bool = False,
 ) -> SequentialOutcome:
-    """Test a claim of (epsilon, delta)-differential privacy with evidence that may be looked at after every batch.
+    """Test a claim of (epsilon, delta)-privacy with evidence that may be looked at after every batch.
 
     Parameters
     ----------
@@ -118,7 +119,7 @@ def audit_sequential(
     pairs : sequence of (data, neighbour) or Pair
         Neighbouring inputs; which to run is decided batch by batch.
     epsilon, delta : float
-        The claim.
+        The claim; epsilon at most 300.
     runs : int
         The most runs to make, all sides and pairs together, at least 100.
     gamma : float
@@ -141,6 +142,8 @@ def audit_sequential(
         raise InputError(f"mechanism must be a Mechanism (see adapters.as_mechanism), got {mechanism!r:.100}")
     if isinstance(runs, bool) or not isinstance(runs, int) or runs < LEAST_RUNS:
         raise InputError(f"runs must be an integer >= {LEAST_RUNS}, got {runs!r}")
+    if epsilon > LARGEST_EPSILON:
+        raise InputError(f"epsilon must be at most {LARGEST_EPSILON:g}, got {epsilon!r}")
     source = Source(mechanism, seeding.check_seed(seed), n_jobs, backend)
     game = Game(source, check_pairs(pairs, None), claim, runs, check_level(gamma), float_bits)
     game.play()

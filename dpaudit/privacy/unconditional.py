@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,7 +16,7 @@ from dpaudit.privacy.certified import Region
 from dpaudit.privacy.counts import Counts, check_level
 from dpaudit.privacy.inversion import Tail, last_rejected
 from dpaudit.privacy.melded import first_guess
-from dpaudit.privacy.ordering import delta_limit, epsilon_limit
+from dpaudit.privacy.ordering import delta_limit, epsilon_limit, region
 
 __all__ = ["MAX_STRICT_RUNS", "Unconditional"]
 
@@ -23,6 +24,8 @@ MAX_STRICT_RUNS = 10**6
 """The most runs a side; beyond it a bound would take minutes."""
 
 _MAX_EPSILON = 60.0
+Boundary = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
 _FLOOR = 1e-10
 _IGNORED = 0.01
 
@@ -82,14 +85,14 @@ class Unconditional:
         *,
         epsilon: ArrayLike,
         delta: ArrayLike = 0.0,
-        gamma: float = 0.05,
+        gamma: float | None = None,
     ) -> NDArray[np.float64]:
         """Return p-values of H0: p <= exp(epsilon) q + delta, in the broadcast shape of the counts.
 
-        `gamma`, fixed in advance, is the level at which the test should be strongest; it orders the outcomes. The p-values
-        are valid at every level, and `epsilon_lower` inverts those with its own gamma.
+        `gamma` (default 0.05), fixed in advance, is the level at which the test should be strongest; it orders the outcomes. The
+        p-values are valid at every level, and `epsilon_lower` inverts those with its own gamma.
         """
-        c, gamma = _counts(x, n1, y, n2), check_level(gamma)
+        c, gamma = _counts(x, n1, y, n2), check_level(0.05 if gamma is None else gamma)
         ratio = np.exp(c.spread("epsilon", epsilon, 0, _MAX_EPSILON))
         delta = c.spread("delta", delta, 0, 1)
         regions = self._along_epsilon(c, delta, gamma, _FLOOR * gamma)
@@ -130,28 +133,33 @@ class Unconditional:
     def _along_epsilon(
         self, c: Counts, delta: NDArray[np.float64], gamma: float, floor: float
     ) -> list[Region | None]:
-        """Return the regions of outcomes with no smaller limits on epsilon; None where the limit is -infinity."""
+        """Return the regions of outcomes with no smaller limits on epsilon.
+
+        The limit is -infinity where x alone does not refute p <= delta at the level of the ordering. These outcomes come last and
+        are ordered by x.
+        """
         height, found = self._height(gamma), []
         for x, n1, y, n2, d in zip(c.x, c.n1, c.y, c.n2, delta, strict=True):
             t = epsilon_limit(x, n1, y, n2, d, height)
-            found.append(None if math.isinf(t) else self._region(n1, y, n2, math.exp(t), d, gamma, floor))
+            edge = _at_least(x) if math.isinf(t) else _above(n1, n2, math.exp(t), d, height)
+            found.append(self._region(n1, y, n2, edge, gamma, floor))
         return found
 
-    def _along_delta(self, c: Counts, ratio: NDArray[np.float64], gamma: float, floor: float) -> list[Region | None]:
+    def _along_delta(
+        self, c: Counts, ratio: NDArray[np.float64], gamma: float, floor: float
+    ) -> list[Region | None]:
         """Return the regions of outcomes with no smaller limits on delta; None where the limit is -infinity."""
         height, found = self._height(gamma), []
         for x, n1, y, n2, r in zip(c.x, c.n1, c.y, c.n2, ratio, strict=True):
             d = delta_limit(x, n1, y, n2, r, height)
-            found.append(None if math.isinf(d) else self._region(n1, y, n2, r, d, gamma, floor))
+            edge = _above(n1, n2, r, d, height)
+            found.append(None if math.isinf(d) else self._region(n1, y, n2, edge, gamma, floor))
         return found
 
-    def _region(
-        self, n1: float, y: float, n2: float, ratio: float, delta: float, gamma: float, floor: float
-    ) -> Region:
+    def _region(self, n1: float, y: float, n2: float, edge: Boundary, gamma: float, floor: float) -> Region:
         return Region.of(
-            n1, y, n2, ratio=ratio, delta=delta, height=self._height(gamma),
-            theta=self.nuisance_error, tolerance=self._tolerance(gamma), floor=floor,
-        )  # fmt: skip
+            n1, y, n2, edge, theta=self.nuisance_error, tolerance=self._tolerance(gamma), floor=floor
+        )
 
     def _height(self, gamma: float) -> float:
         """The deviance that a normal deviate at the level of the ordering has."""
@@ -167,6 +175,16 @@ class Unconditional:
         """Search no more finely than the p-values are known."""
         tightness = min(self._tolerance(gamma), 0.5)
         return last_rejected(tail, gamma, start, scale, ceiling, tightness=tightness, resolution=1e-7)
+
+
+def _above(n1: float, n2: float, ratio: float, delta: float, height: float) -> Boundary:
+    """Return the boundary of the outcomes whose deviance at (ratio, delta) is at least `height`."""
+    return lambda ys: region(ys, n1, n2, ratio, delta, height)
+
+
+def _at_least(x: float) -> Boundary:
+    """Return the boundary of the outcomes with at least x hits on the first side."""
+    return lambda ys: np.full_like(ys, x)
 
 
 def _tail(regions: list[Region | None], ratio: NDArray[np.float64], delta: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""What a sequential audit remembers of one pair: past labels, the cells they are bet on in, and the wealth won."""
+"""What a sequential audit remembers of one pair: past labels, the cells to bet on, and the wealth won."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 Sides = tuple[Tally, Tally]
 
 COARSE, FINE = 2 / 3, 1 / 2
-"""Cells of an ordered label hold about N^power / 2 of the N past runs: few cells learn fast, many see small tails."""
+"""Cells of an ordered label hold N^power / 2 of the N past runs: few learn fast, many see small tails."""
 
 MOST_STAKES = 2_000_000
 """Stakes held in memory at a time."""
@@ -55,22 +55,22 @@ class _BinCells:
     starts: NDArray[np.int64]
 
     def count(self, batch: Tally) -> Array:
-        labels = np.fromiter(batch.keys(), dtype=np.int64, count=len(batch))  # type: ignore[arg-type]
+        labels = np.fromiter(batch.keys(), dtype=np.int64, count=len(batch))
         times = np.fromiter(batch.values(), dtype=np.float64, count=len(batch))
         where = np.searchsorted(self.starts, labels, side="right")
-        return np.bincount(where, weights=times, minlength=len(self.starts) + 1)
+        return np.bincount(where, weights=times, minlength=len(self.starts) + 1).astype(np.float64)
 
 
 def sort_into_labels(past: Sides) -> Cells:
-    """Return a cell for each label seen at least `RARE` times on the two sides together, and one for all the others."""
+    """Return a cell for each label seen at least `RARE` times in all, and one for all others."""
     both = past[0] + past[1]
     common = (label for label, times in both.items() if times >= RARE)
     return _LabelCells({label: i for i, label in enumerate(common)})
 
 
 def sort_into_bins(past: Sides, power: float) -> Cells:
-    """Return cells of adjacent integer labels that hold about max(RARE, N^power / 2) of the N past runs or more each."""
-    both = sorted((past[0] + past[1]).items())  # type: ignore[type-var]
+    """Return cells of adjacent integer labels, each with about max(RARE, N^power / 2) of the N past runs."""
+    both = sorted((past[0] + past[1]).items())
     if not both:
         return _BinCells(np.zeros(0, dtype=np.int64))
     labels = np.array([label for label, _ in both], dtype=np.int64)
@@ -94,7 +94,7 @@ class Wager:
 
 
 class PairLedger:
-    """The past of one pair, and the logarithm of the wealth of each wager on it against each epsilon of the grid.
+    """The past of one pair, and the log-wealth of each wager on it against each epsilon of the grid.
 
     The wealth of the pair is the mean over its wagers. That is again a product of e-values: over a batch it
     is multiplied by the mean of the wagers' payoffs, weighted by the wealth they had before the batch.
@@ -136,11 +136,11 @@ class PairLedger:
     def log_wealth(self) -> Array:
         """Return the logarithm of the pair's e-process against each epsilon, shape (G,)."""
         if len(self.wagers) < 2:
-            return self.wealth.sum(axis=0)
+            return np.asarray(self.wealth.sum(axis=0))
         return np.asarray(logsumexp(self.wealth, axis=0) - np.log(len(self.wagers)))
 
     def growth(self, epsilon: Array, delta: float, favour: NDArray[np.intp]) -> Array:
-        """Return the growth a run to expect against some epsilons, by the wager that has won most at grid points `favour`."""
+        """Return the growth a run to expect, by the wager that has won most at the grid points `favour`."""
         if len(self.wagers) == 0:
             return np.zeros(len(epsilon))
         best = int(np.argmax(self.wealth[:, favour].sum(axis=1)))

@@ -1,4 +1,4 @@
-"""The mechanisms on which the literature compares auditors, with their exact epsilons and the best possible bounds."""
+"""The mechanisms on which the literature compares auditors, with exact epsilons and best possible bounds."""
 
 from __future__ import annotations
 

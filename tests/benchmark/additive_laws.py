@@ -13,24 +13,26 @@ __all__ = ["clipped", "convolve_power", "laplace_vector"]
 
 
 def clipped(shift: float, scale: float, cells: int) -> tuple[Array, Array]:
-    """Return the probabilities of one coordinate's log-likelihood ratio under both inputs, on 2 cells + 1 levels.
+    """Return one coordinate's law of the log-likelihood ratio under both inputs, on 2 cells + 1 levels.
 
-    For y ~ a + Lap(scale) the ratio between a and a' is |shift|/scale wherever y lies beyond a, the negative of it beyond
-    a', and linear between. Level j stands for (j - cells) / cells times |shift|/scale; the interval between a' and a is
-    cut into `cells` cells, whose probabilities are exact.
+    For y ~ a + Lap(scale) the ratio between a and a' is |shift|/scale wherever y lies beyond a, the negative
+    of it beyond a', and linear between. Level j stands for (j - cells) / cells times |shift|/scale; the
+    interval between a' and a is cut into `cells` cells, whose probabilities are exact.
     """
     u = abs(shift) / scale
     p, q = np.zeros(2 * cells + 1), np.zeros(2 * cells + 1)
     p[-1] = q[0] = 0.5
     p[0] = q[-1] = 0.5 * np.exp(-u)
     edges = np.arange(cells + 1) * (u / cells)
-    inner = 0.5 * np.exp(-edges[:-1]) * -np.expm1(-u / cells)  # by distance from the input that the draw is centred at
+    inner = (
+        0.5 * np.exp(-edges[:-1]) * -np.expm1(-u / cells)
+    )  # by distance from the input that the draw is centred at
     p[1:-1:2], q[1:-1:2] = inner[::-1], inner
     return p, q
 
 
 def convolve_power(masses: Array, times: int) -> Array:
-    """Return the law of the sum of `times` independent levels (sums of positive terms only, so nothing cancels)."""
+    """Return the law of the sum of `times` independent levels (terms are positive, so nothing cancels)."""
     total = np.ones(1)
     for _ in range(times):
         total = np.convolve(total, masses)
@@ -40,8 +42,8 @@ def convolve_power(masses: Array, times: int) -> Array:
 def laplace_vector(data: Sequence[float], neighbour: Sequence[float], scale: float) -> RatioLaw:
     """Return the law of the ratio of two vectors plus independent Laplace noise.
 
-    The ratio's logarithm is the sum of the coordinates' (see `clipped`); coordinates that agree add nothing, and those
-    that differ must differ by the same amount, so that their levels add up.
+    The ratio's logarithm is the sum of the coordinates' (see `clipped`); coordinates that agree add nothing,
+    and those that differ must differ by the same amount, so that their levels add up.
     """
     shifts = {abs(a - b) for a, b in zip(data, neighbour, strict=True) if a != b}
     if len(shifts) != 1:

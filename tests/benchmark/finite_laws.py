@@ -33,7 +33,7 @@ def geometric_law(mechanism: TruncatedGeometric, data: int) -> Array:
 
 
 def argmax_law(mechanism: NoisyArgmax, data: Sequence[float]) -> Array:
-    """Return Pr[i] = integral of f(x - a_i) times the product over j != i of F(x - a_j), for every index i."""
+    """Return, for every i, the integral of f(x - a_i) times the product over j != i of F(x - a_j)."""
     x, weights = nodes(data, mechanism.scale)
     density, cdf = DENSITY[mechanism.noise], CDF[mechanism.noise]
     below = np.array([cdf(x - a, mechanism.scale) for a in data])
@@ -57,7 +57,7 @@ def crossing_probability(
     mass = weights * laplace_density(r, mechanism.threshold_scale) * (r <= ceiling)
     for level, bit in zip(levels, bits, strict=True):
         gap = r - level
-        # 1 - F(gap) = F(-gap) for symmetric noise (but for a tie, which no node meets), and keeps the digits of tails.
+        # 1 - F(gap) = F(-gap) for symmetric noise (no node meets a tie), and tails keep their digits.
         mass = mass * laplace_cdf(-gap if bit else gap, mechanism.query_scale)
     return float(mass.sum())
 
@@ -78,7 +78,7 @@ def _probability(mechanism: SparseVector, data: Sequence[float], bits: tuple[int
 
 
 def rappor_law(mechanism: Rappor, data: int, neighbour: int) -> tuple[Array, Array]:
-    """Return the probabilities, under both inputs, of the reported bits on which their Bloom filters differ."""
+    """Return the probabilities under both inputs of the reports on the bits in which their filters differ."""
     zero, one = mechanism.report_probabilities()
     filters = [mechanism.filter(value) for value in (data, neighbour)]
     differ = filters[0] != filters[1]

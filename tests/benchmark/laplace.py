@@ -69,7 +69,8 @@ class TruncatedGeometric:
     """The integer sampler of Balcer and Vadhan for a count in {0 .. maximum}: outputs (size,).
 
     With k = `bits` it draws U uniformly from {1 .. D} and returns the least z with F(z) >= U, where
-    D = (2^(k+1) + 1) (2^k + 1)^(maximum - 1) and F is an integer-valued distribution function centred at the count.
+    D = (2^(k+1) + 1) (2^k + 1)^(maximum - 1) and F is an integer-valued distribution function centred at
+    the count.
     """
 
     maximum: int
@@ -86,7 +87,8 @@ class TruncatedGeometric:
         base = 2**k + 1
         below = [2 ** (k * (count - z)) * base ** (n - (count - z)) for z in range(count)]
         above = [
-            self.denominator - 2 ** (k * (z - count + 1)) * base ** (n - 1 - (z - count)) for z in range(count, n)
+            self.denominator - 2 ** (k * (z - count + 1)) * base ** (n - 1 - (z - count))
+            for z in range(count, n)
         ]
         return [*below, *above, self.denominator]
 

@@ -27,9 +27,10 @@ def exponential(rng: np.random.Generator, scale: float, shape: int | tuple[int, 
 def on_grid(values: Array) -> Array:
     """Return `values` rounded to multiples of 2^-20.
 
-    The benchmark's epsilons are those of real-valued noise. A sum of doubles has another law, on other supports for
-    other inputs, and so an infinite epsilon: that leak has a row of its own (`NaiveLaplace`), and rounding keeps it out
-    of the others. A grid cell holds some 2^30 doubles, so what remains of it is of the order of 1e-9.
+    The benchmark's epsilons are those of real-valued noise. A sum of doubles has another law, on other
+    supports for other inputs, and so an infinite epsilon: that leak has a row of its own (`NaiveLaplace`),
+    and rounding keeps it out of the others. A grid cell holds some 2^30 doubles, so what remains of it is of
+    the order of 1e-9.
     """
     # Adding 0.0 turns -0.0 into 0.0: the sign of a rounded zero would tell more than the rounded value.
     return np.rint(values / GRID) * GRID + 0.0

@@ -22,7 +22,9 @@ class NoisyArgmax:
     scale: float
 
     def __call__(self, data: Sequence[float], rng: np.random.Generator, size: int) -> Array:
-        return np.argmax(np.array(data) + NOISES[self.noise](rng, self.scale, (size, len(data))), axis=1)
+        noisy = np.array(data) + NOISES[self.noise](rng, self.scale, (size, len(data)))
+        winners: Array = np.argmax(noisy, axis=1)
+        return winners
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The law of a pair's likelihood ratio, for any of the mechanisms, and the best bound that is possible on it."""
+"""The law of a pair's likelihood ratio for any of the mechanisms, and the best bound possible on it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ LAWS: dict[type, Callable[[Any, Any, Any], RatioLaw]] = {
 
 
 def ratio_law(mechanism: Any, data: Any, neighbour: Any) -> RatioLaw | None:
-    """Return the law of the likelihood ratio between two inputs of a mechanism, or None where no law is known.
+    """Return the law of the likelihood ratio between two inputs, or None where no law is known.
 
     None is known for `NaiveLaplace`, whose law is that of the rounding of doubles.
     """

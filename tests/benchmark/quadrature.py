@@ -42,27 +42,30 @@ def exponential_density(x: Array, scale: float) -> Array:
 
 def exponential_cdf(x: Array, scale: float) -> Array:
     """Return the distribution function of exponential noise."""
-    return -np.expm1(-np.maximum(x, 0) / scale)
+    below: Array = -np.expm1(-np.maximum(x, 0) / scale)
+    return below
 
 
 def laplace_log_cdf(x: Array, scale: float) -> Array:
     """Return the logarithm of `laplace_cdf`, with all digits in both tails."""
     log_tail = -np.abs(x) / scale - np.log(2)
-    return np.where(x < 0, log_tail, np.log1p(-np.exp(log_tail)))
+    logs: Array = np.where(x < 0, log_tail, np.log1p(-np.exp(log_tail)))
+    return logs
 
 
 def exponential_log_cdf(x: Array, scale: float) -> Array:
     """Return the logarithm of `exponential_cdf`, -inf where it is 0."""
     tail = np.exp(-np.maximum(x, 0) / scale)
     with np.errstate(divide="ignore"):
-        return np.where(tail < 0.5, np.log1p(-tail), np.log(exponential_cdf(x, scale)))
+        logs: Array = np.where(tail < 0.5, np.log1p(-tail), np.log(exponential_cdf(x, scale)))
+    return logs
 
 
 def nodes(kinks: Iterable[float], scale: float, order: int = 12) -> tuple[Array, Array]:
     """Return nodes and weights, both (panels, order), of the integral over the real line.
 
-    Panels end at every kink and are at most one `scale` wide, so that integrands that are products of exponentials
-    between kinks are integrated to rounding error.
+    Panels end at every kink and are at most one `scale` wide, so that integrands that are products of
+    exponentials between kinks are integrated to rounding error.
     """
     found = sorted(set(kinks))
     edges = np.union1d(np.array(found), np.arange(found[0] - REACH * scale, found[-1] + REACH * scale, scale))

@@ -39,8 +39,8 @@ def murmur3_32(key: bytes, seed: int = 0) -> int:
 def bloom_bits(value: int, size: int, hashes: int) -> list[int]:
     """Return the positions that an integer sets in a Bloom filter of `size` bits, ascending.
 
-    Hash i is MurmurHash3 of the decimal digits with seed i, read as a signed number and reduced to 0 .. size - 1: the
-    benchmark's positions come from a binding that returns signed numbers.
+    Hash i is MurmurHash3 of the decimal digits with seed i, read as a signed number and reduced modulo
+    `size`: the benchmark's positions come from a binding that returns signed numbers.
     """
     hashed = (murmur3_32(str(value).encode(), seed) for seed in range(hashes))
     return sorted({(word - (word >> 31 << 32)) % size for word in hashed})
@@ -50,8 +50,9 @@ def bloom_bits(value: int, size: int, hashes: int) -> list[int]:
 class Rappor:
     """A Bloom filter with every bit randomised: outputs (size, bits) of 0 and 1.
 
-    Permanent step: each bit becomes 1 with probability f/2, 0 with probability f/2, and is kept otherwise. Instantaneous
-    step: 1 is reported with probability `one` where the bit is 1, `zero` where it is 0; one = 1, zero = 0 leaves it out.
+    Permanent step: each bit becomes 1 with probability f/2, 0 with probability f/2, and is kept otherwise.
+    Instantaneous step: 1 is reported with probability `one` where the bit is 1, `zero` where it is 0; one = 1
+    and zero = 0 leave it out.
     """
 
     f: float

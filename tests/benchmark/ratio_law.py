@@ -22,8 +22,9 @@ class RatioLaw:
     p, q : array, shape (m,)
         Probabilities of the cells under the first and under the second input.
     grade : {"exact", "numeric", "statistical"}
-        "exact" if the likelihood ratio is constant on every cell, "numeric" if the cells are a fine partition (events made
-        of them fall short of the best by the second order of the mesh), "statistical" if they are a seeded sample.
+        "exact" if the likelihood ratio is constant on every cell, "numeric" if the cells are a fine partition
+        (events made of them fall short of the best by the second order of the mesh), "statistical" if a
+        seeded sample.
     supremum : float, optional
         The greatest |ln(p / q)|, where the cells do not reach it.
     """
@@ -44,11 +45,13 @@ class RatioLaw:
 
 
 def best_bound(law: RatioLaw, runs: int, gamma: float = 0.05) -> float:
-    """Return what the ideal auditor, who knows the best event beforehand, can expect to certify from `runs` runs a side.
+    """Return what the ideal auditor, who knows the best event beforehand, certifies from `runs` runs a side.
 
-    Over the Neyman-Pearson events S_t = {ln p/q >= t} and both directions it is the greatest
-    ln(p_t / q_t) - z_gamma sqrt((1 - p_t) / (runs p_t) + (1 - q_t) / (runs q_t)): the normal approximation of the lower
-    limit. An event that is impossible on the other side (q_t = 0) yields ln(runs p_t / ln(1 / gamma)), from no hits there.
+    Over the Neyman-Pearson events S_t = {ln p/q >= t} and both directions it is the greatest ln(p_t / q_t) -
+    z_gamma sqrt((1 - p_t) / (runs p_t) + (1 - q_t) / (runs q_t)): the normal approximation of the lower
+    limit. An event that is impossible on the other side (q_t = 0) yields ln(runs p_t / ln(1 / gamma)), the
+    limit from no hits there. Where runs q_t is a dozen or less the approximation is low: exact limits reach
+    more.
     """
     return max(_one_way(law.p, law.q, runs, gamma), _one_way(law.q, law.p, runs, gamma), 0.0)
 

@@ -1,4 +1,4 @@
-"""The benchmark's rows: mechanism, pair, claim, truth, what the best other auditor reached, and what is asked of dpaudit."""
+"""The benchmark's rows: mechanism, pair, claim, truth, the best peer's bound and what is asked of dpaudit."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _VALUES_PAIR = SparseVectorPair(
 
 
 def _rappor_claim(mechanism: Rappor, differing: int) -> float:
-    """Return the greatest log-ratio of two filters that differ in as many bits: ln (q (1 - p)) / (p (1 - q)) for two."""
+    """Return the log-ratio of filters that differ in as many bits: ln (q (1 - p)) / (p (1 - q)) for two."""
     p, q = mechanism.report_probabilities()
     return differing / 2 * math.log(q * (1 - p) / (p * (1 - q)))
 
@@ -79,24 +79,56 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     Benchmark("NoisyHist1", NoisyHistogram(1 / EPSILON), HISTOGRAMS, EPSILON, 0.1, 0.0988),
     Benchmark("NoisyHist2", NoisyHistogram(EPSILON), HISTOGRAMS, EPSILON, 10.0, 9.43, 9.4),
     Benchmark(
-        "NoisyMax1", NoisyArgmax("laplace", 2 / EPSILON), ONE_BELOW_REST_ABOVE, EPSILON, 0.0946149045, 0.0882, 0.086
+        "NoisyMax1",
+        NoisyArgmax("laplace", 2 / EPSILON),
+        ONE_BELOW_REST_ABOVE,
+        EPSILON,
+        0.0946149045,
+        0.0882,
+        0.086,
     ),
-    Benchmark("NoisyMax2", NoisyArgmax("exponential", 2 / EPSILON), ONE_BELOW_REST_ABOVE, EPSILON, 0.1, 0.0937),
-    Benchmark("NoisyMax3", NoisyMax("laplace", 2 / EPSILON), ((0,) * 5, (1,) * 5), EPSILON, 0.25, 0.2364, 0.228),
-    Benchmark("NoisyMax4", NoisyMax("exponential", 2 / EPSILON), ((1,) * 5, (2,) * 5), EPSILON, math.inf, 0.562, 1.0),
+    Benchmark(
+        "NoisyMax2", NoisyArgmax("exponential", 2 / EPSILON), ONE_BELOW_REST_ABOVE, EPSILON, 0.1, 0.0937
+    ),
+    Benchmark(
+        "NoisyMax3", NoisyMax("laplace", 2 / EPSILON), ((0,) * 5, (1,) * 5), EPSILON, 0.25, 0.2364, 0.228
+    ),
+    Benchmark(
+        "NoisyMax4", NoisyMax("exponential", 2 / EPSILON), ((1,) * 5, (2,) * 5), EPSILON, math.inf, 0.562, 1.0
+    ),
     Benchmark("SVT1", SparseVector(0.5, 1 / HALF, 2 / HALF, 1), HALVES, EPSILON, 0.0885257682, 0.0774, 0.070),
     Benchmark(
-        "SVT2", SparseVector(1, 1 / HALF, 2 / HALF, 1, fresh=True), HALVES, EPSILON, 0.0882304217, 0.0710, 0.070
+        "SVT2",
+        SparseVector(1, 1 / HALF, 2 / HALF, 1, fresh=True),
+        HALVES,
+        EPSILON,
+        0.0882304217,
+        0.0710,
+        0.070,
     ),
-    # The supremum is met as the value tends to -inf; the inputs (1 ... 1), (2 ... 2) reach 0.5, on rarer outputs.
+    # The supremum is a limit, for values far below; inputs (1 ... 1) and (2 ... 2) have 0.5.
     Benchmark("SVT3", SparseVectorValues(1, 1 / HALF, 1 / HALF, 1), HALVES, EPSILON, 0.3, 0.1319, 0.19),
     Benchmark(
-        "SVT4", SparseVector(1, 4 / EPSILON, 4 / (3 * EPSILON), 1), HALVES, EPSILON, 0.1724706993, 0.1615, 0.150
+        "SVT4",
+        SparseVector(1, 4 / EPSILON, 4 / (3 * EPSILON), 1),
+        HALVES,
+        EPSILON,
+        0.1724706993,
+        0.1615,
+        0.150,
     ),
     Benchmark("SVT5", SparseVector(1, 1 / HALF, 0.0, None), HALVES[::-1], EPSILON, math.inf, 8.99, 10.0),
     Benchmark("SVT6", SparseVector(1, 1 / HALF, 1 / HALF, None), HALVES, EPSILON, 0.4200315452, 0.2684, 0.29),
     Benchmark("RAPPOR", _RAPPOR, (1, 0), _rappor_claim(_RAPPOR, 8), _rappor_claim(_RAPPOR, 6), 0.2942, 0.272),
-    Benchmark("OneTimeRAPPOR", _ONE_TIME, (1, 0), _rappor_claim(_ONE_TIME, 8), _rappor_claim(_ONE_TIME, 6), 0.5824, 0.572),
+    Benchmark(
+        "OneTimeRAPPOR",
+        _ONE_TIME,
+        (1, 0),
+        _rappor_claim(_ONE_TIME, 8),
+        _rappor_claim(_ONE_TIME, 6),
+        0.5824,
+        0.572,
+    ),
     Benchmark("LaplaceParallel", LaplaceParallel(1 / 0.005, 20), (1.0, 0.0), EPSILON, 0.1, 0.0146, 0.03),
     # Each half claims 0.1. The supremum grows without end in the number of queries; this is its value at ten.
     Benchmark("SVT34Parallel", _VALUES_PAIR, HALVES, 2 * EPSILON, 0.4874464, 0.197),

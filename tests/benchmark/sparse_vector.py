@@ -21,15 +21,15 @@ __all__ = [
 ]
 
 BELOW, ENDED, ABORTED = -1000.0, -2000.0, -1
-"""What stands for an answer below the threshold and after the end: the first two among values, the last among bits."""
+"""What stands for an answer below the threshold, and after the end among values and among bits."""
 
 
 @dataclass(frozen=True)
 class SparseVector:
     """For each query, whether a_i + Lap(query_scale) >= threshold + Lap(threshold_scale): outputs (size, d).
 
-    1 is above, 0 below, -1 stands after `cutoff` answers above (None: no end). The threshold's noise is drawn once, or
-    with `fresh` again after each answer above.
+    1 is above, 0 below, -1 stands after `cutoff` answers above (None: no end). The threshold's noise is drawn
+    once, or with `fresh` again after each answer above.
     """
 
     threshold: float
@@ -85,10 +85,10 @@ class SparseVectorPair:
 
 @dataclass(frozen=True)
 class NumericalSVT:
-    """The sparse vector technique that answers with a third, fresh noise (Wang et al., PLDI 2019): floats (size, d).
+    """Sparse vector that answers with a third, fresh noise (Wang et al., PLDI 2019): floats (size, d).
 
-    Where a_i + Lap(query_scale) >= threshold + Lap(threshold_scale) the output is a_i + Lap(value_scale), else 0;
-    -1000 stands after `cutoff` answers above.
+    Where a_i + Lap(query_scale) >= threshold + Lap(threshold_scale) the output is a_i + Lap(value_scale),
+    else 0; -1000 stands after `cutoff` answers above.
     """
 
     threshold: float

@@ -22,7 +22,15 @@ from benchmark.sparse_vector import (
     patterns,
 )
 
-__all__ = ["numerical_svt", "noisy_max", "pair_log_ratio", "sampled_pair", "values_log_ratio", "values_supremum", "values_svt"]
+__all__ = [
+    "noisy_max",
+    "numerical_svt",
+    "pair_log_ratio",
+    "sampled_pair",
+    "values_log_ratio",
+    "values_supremum",
+    "values_svt",
+]
 
 STEP = 0.05
 LOG_CDF = {"laplace": laplace_log_cdf, "exponential": exponential_log_cdf}
@@ -31,8 +39,8 @@ LOG_CDF = {"laplace": laplace_log_cdf, "exponential": exponential_log_cdf}
 def noisy_max(mechanism: NoisyMax, data: Sequence[float], neighbour: Sequence[float]) -> RatioLaw:
     """Return cells of the maximum, whose distribution function is the product of F(t - a_i).
 
-    Cells are even between the least and the greatest a_i, and outside grow with the distance from them, so that events of
-    tiny probability next to an end of the support are resolved.
+    Cells are even between the least and the greatest a_i, and grow outside with the distance from them, so
+    that events of tiny probability next to an end of the support are resolved.
     """
     low, high = min(*data, *neighbour), max(*data, *neighbour)
     away = np.geomspace(1e-4, 40.0, 4000) * mechanism.scale
@@ -43,8 +51,10 @@ def noisy_max(mechanism: NoisyMax, data: Sequence[float], neighbour: Sequence[fl
         log_below = np.sum([log_cdf(edges - a, mechanism.scale) for a in answers], axis=0)
         below, above = np.exp(log_below), -np.expm1(log_below)
         # Each tail from its own side: differences of numbers next to 1 have no digits left.
-        from_below, from_above = np.diff(below, prepend=0.0, append=1.0), -np.diff(above, prepend=1.0, append=0.0)
-        return np.where(np.append(below, 1.0) < 0.5, from_below, from_above)
+        from_below = np.diff(below, prepend=0.0, append=1.0)
+        from_above = -np.diff(above, prepend=1.0, append=0.0)
+        cells: Array = np.where(np.append(below, 1.0) < 0.5, from_below, from_above)
+        return cells
 
     return RatioLaw(masses(data), masses(neighbour), "numeric")
 
@@ -52,52 +62,65 @@ def noisy_max(mechanism: NoisyMax, data: Sequence[float], neighbour: Sequence[fl
 def values_svt(mechanism: SparseVectorValues, data: Sequence[float], neighbour: Sequence[float]) -> RatioLaw:
     """Return cells (position of the value, interval of the value) of one-answer sparse vector with values.
 
-    The density of the first value v, at position k, is f(v - a_k) times the integral over r <= v - threshold of the
-    density of r times the product over i < k of F(threshold + r - a_i).
+    The density of the first value v, at position k, is f(v - a_k) times the integral over r <= v - threshold
+    of the density of r times the product over i < k of F(threshold + r - a_i).
     """
     if mechanism.cutoff != 1:
         raise ValueError(f"cutoff must be 1, got {mechanism.cutoff!r}: more values make more dimensions")
     grid = _grid(mechanism)
-    sides = []
-    for answers in (data, neighbour):
-        cells = []
-        for k, answer in enumerate(answers):
-            mass = laplace_density(mechanism.threshold + grid - answer, mechanism.query_scale) * STEP
-            cells.append(mass * _cumulative(mechanism, answers[:k], grid))
+
+    def masses(answers: Sequence[float]) -> Array:
+        cells = [
+            laplace_density(mechanism.threshold + grid - answer, mechanism.query_scale)
+            * STEP
+            * _cumulative(mechanism, answers[:k], grid)
+            for k, answer in enumerate(answers)
+        ]
         none = _cumulative(mechanism, answers, grid)[-1:]
-        sides.append(np.concatenate([*cells, none]))
-    return RatioLaw(*sides, "numeric")
+        return np.concatenate([*cells, none])
+
+    return RatioLaw(masses(data), masses(neighbour), "numeric")
 
 
 def numerical_svt(mechanism: NumericalSVT, data: Sequence[float], neighbour: Sequence[float]) -> RatioLaw:
-    """Return cells (answers, level of the values' ratio): given the answers, every value adds a clipped ratio."""
+    """Return cells (bits, level of the values' ratio): given the bits, every value adds a clipped ratio."""
     shifts = {abs(a - b) for a, b in zip(data, neighbour, strict=True)}
     if len(shifts) != 1:
         raise ValueError(f"all queries must differ by one and the same amount, got {sorted(shifts)}")
     values = clipped(shifts.pop(), mechanism.value_scale, 500)
-    bits = SparseVector(mechanism.threshold, mechanism.threshold_scale, mechanism.query_scale, mechanism.cutoff)
-    laws = [bits_law(bits, answers) for answers in (data, neighbour)]
-    sides = [
-        np.concatenate([probability * convolve_power(value, row.count(1)) for row, probability in law.items()])
-        for law, value in zip(laws, values, strict=True)
-    ]
-    return RatioLaw(*sides, "numeric")
+    bits = SparseVector(
+        mechanism.threshold, mechanism.threshold_scale, mechanism.query_scale, mechanism.cutoff
+    )
+
+    def masses(answers: Sequence[float], value: Array) -> Array:
+        law = bits_law(bits, answers)
+        return np.concatenate([chance * convolve_power(value, row.count(1)) for row, chance in law.items()])
+
+    return RatioLaw(masses(data, values[0]), masses(neighbour, values[1]), "numeric")
 
 
 def sampled_pair(
-    mechanism: SparseVectorPair, data: Sequence[float], neighbour: Sequence[float], runs: int = 200_000, seed: int = 0
+    mechanism: SparseVectorPair,
+    data: Sequence[float],
+    neighbour: Sequence[float],
+    runs: int = 200_000,
+    seed: int = 0,
 ) -> RatioLaw:
-    """Return a seeded sample of the ratio's law, `runs` outputs of each input, with the exact supremum of the ratio.
+    """Return a seeded sample of the ratio's law, `runs` outputs of each input, with the ratio's supremum.
 
-    The 2 `runs` outputs are a sample of the mixture M of both laws, so with log-ratio L an output stands for the mass
-    2 / (1 + exp(-L)) / (2 runs) of the first law and 2 / (1 + exp(L)) / (2 runs) of the second.
+    The 2 `runs` outputs are a sample of the mixture of both laws, so with log-ratio L an output stands for
+    the mass 1 / (1 + exp(-L)) / runs of the first law and 1 / (1 + exp(L)) / runs of the second. On the
+    benchmark's pair the best bound at 2.5e6 runs then has a standard deviation of 0.002 from seed to seed,
+    about a mean of 0.3217.
     """
     rng = np.random.default_rng(seed)
     log_ratio = np.concatenate(
         [pair_log_ratio(mechanism, mechanism(side, rng, runs), data, neighbour) for side in (data, neighbour)]
     )
     ways = ((data, neighbour), (neighbour, data))
-    supremum = max(values_supremum(mechanism.values, *way) + _bits_supremum(mechanism.bits, *way) for way in ways)
+    supremum = max(
+        values_supremum(mechanism.values, *way) + _bits_supremum(mechanism.bits, *way) for way in ways
+    )
     p, q = 1 / (1 + np.exp(-log_ratio)) / runs, 1 / (1 + np.exp(log_ratio)) / runs
     return RatioLaw(p, q, "statistical", supremum)
 
@@ -107,17 +130,22 @@ def _bits_supremum(mechanism: SparseVector, data: Sequence[float], neighbour: Se
     return max(float(np.log(first[row] / second[row])) for row in first)
 
 
-def values_supremum(mechanism: SparseVectorValues, data: Sequence[float], neighbour: Sequence[float]) -> float:
+def values_supremum(
+    mechanism: SparseVectorValues, data: Sequence[float], neighbour: Sequence[float]
+) -> float:
     """Return the supremum of ln p/q over the outputs of `SparseVectorValues`.
 
-    Given the positions and the least value m, one value equals m and the others are free at or above m. The term
-    ln f(v - a) / f(v - a') ascends with v where a > a' (its best is a large v), and descends where a < a' (its best is m).
+    Given the positions and the least value m, one value equals m and the others are free at or above m. The
+    term ln f(v - a) / f(v - a') ascends with v where a > a' (its best is a large v), and descends where
+    a < a' (its best is m).
     """
     grid = _grid(mechanism)
     best = -np.inf
     for row in patterns(len(data), mechanism.cutoff):
         hidden = [i for i, bit in enumerate(row) if bit == 0]
-        first, second = (_cumulative(mechanism, [side[i] for i in hidden], grid) for side in (data, neighbour))
+        first, second = (
+            _cumulative(mechanism, [side[i] for i in hidden], grid) for side in (data, neighbour)
+        )
         log_ratio = np.log(first) - np.log(second)
         shown = [i for i, bit in enumerate(row) if bit == 1]
         if not shown:
@@ -145,7 +173,8 @@ def pair_log_ratio(
     ratio = {row: np.log(p / laws[1][row]) for row, p in laws[0].items()}
     rows, which = _distinct(outputs[:, half:].astype(int))
     bits = np.array([ratio[tuple(row)] for row in rows.tolist()])[which]
-    return values_log_ratio(mechanism.values, outputs[:, :half], data, neighbour) + bits
+    total: Array = bits + values_log_ratio(mechanism.values, outputs[:, :half], data, neighbour)
+    return total
 
 
 def values_log_ratio(
@@ -158,7 +187,7 @@ def values_log_ratio(
     """
     below, above = outputs == BELOW, (outputs != BELOW) & (outputs != ENDED)
     distance = [np.where(above, np.abs(outputs - np.array(a)), 0.0).sum(axis=1) for a in (data, neighbour)]
-    total = (distance[1] - distance[0]) / mechanism.query_scale
+    total: Array = (distance[1] - distance[0]) / mechanism.query_scale
     ceiling = np.where(above, outputs, np.inf).min(axis=1) - mechanism.threshold
     grid = _grid(mechanism)
     rows, which = _distinct(below.astype(int))
@@ -180,7 +209,7 @@ def _distinct(rows: Array) -> tuple[Array, Array]:
 
 
 def _grid(mechanism: SparseVectorValues) -> Array:
-    """Return midpoints of cells of width STEP that meet every integer and the ends of the threshold's noise."""
+    """Return the midpoints of cells of width STEP that end at every integer, over the threshold's noise."""
     reach = np.ceil(30 * mechanism.threshold_scale)
     return np.arange(-reach, reach, STEP) + STEP / 2
 
@@ -192,4 +221,3 @@ def _cumulative(mechanism: SparseVectorValues, below: Sequence[float], grid: Arr
         density = density * laplace_cdf(mechanism.threshold + grid - answer, mechanism.query_scale)
     masses = density * STEP
     return np.cumsum(masses) - masses / 2
-

@@ -29,14 +29,14 @@ from scipy import stats
 
 RUNS = 200_000
 ALARM = 1e-7
-"""False-alarm rate of one statistical test; the whole file makes fewer than 10 000, most of them exact and so below it."""
+"""False-alarm rate of one test of one batch of runs; the file makes fewer than 200 of them."""
 
 ROWS = {row.name: row for row in BENCHMARKS}
 WIDTH = {
     "Laplace 0.1": None, "Laplace 1": None, "TruncatedGeometric": None, "NoisyHist1": 5, "NoisyHist2": 5,
-    "NoisyMax1": None, "NoisyMax2": None, "NoisyMax3": None, "NoisyMax4": None, "SVT1": 10, "SVT2": 10, "SVT3": 10,
-    "SVT4": 10, "SVT5": 10, "SVT6": 10, "RAPPOR": 20, "OneTimeRAPPOR": 20, "LaplaceParallel": 20, "SVT34Parallel": 20,
-    "PrefixSum": 10, "NumericalSVT": 10, "NaiveLaplace 0.1": None,
+    "NoisyMax1": None, "NoisyMax2": None, "NoisyMax3": None, "NoisyMax4": None, "SVT1": 10, "SVT2": 10,
+    "SVT3": 10, "SVT4": 10, "SVT5": 10, "SVT6": 10, "RAPPOR": 20, "OneTimeRAPPOR": 20, "LaplaceParallel": 20,
+    "SVT34Parallel": 20, "PrefixSum": 10, "NumericalSVT": 10, "NaiveLaplace 0.1": None,
 }  # fmt: skip
 
 
@@ -70,7 +70,9 @@ def test_shapes_determinism_and_pickles(row: Benchmark) -> None:
     assert mechanism == row.mechanism
     width = WIDTH[row.name]
     for data in row.pair:
-        first, again, other = (draw(m, data, 500, seed) for m, seed in ((row.mechanism, 3), (mechanism, 3), (mechanism, 4)))
+        first, again, other = (
+            draw(m, data, 500, seed) for m, seed in ((row.mechanism, 3), (mechanism, 3), (mechanism, 4))
+        )
         assert first.shape == ((500,) if width is None else (500, width))
         assert first.dtype.kind in "if"
         np.testing.assert_array_equal(first, again)
@@ -78,7 +80,9 @@ def test_shapes_determinism_and_pickles(row: Benchmark) -> None:
         assert draw(row.mechanism, data, 1).shape[0] == 1
 
 
-@pytest.mark.parametrize("row", [r for r in BENCHMARKS if r.name != "NaiveLaplace 0.1"], ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    "row", [r for r in BENCHMARKS if r.name != "NaiveLaplace 0.1"], ids=lambda row: row.name
+)
 def test_values_lie_on_a_grid_without_negative_zero(row: Benchmark) -> None:
     for data in row.pair:
         values = draw(row.mechanism, data, 2000).astype(float) * 2**20
@@ -100,7 +104,7 @@ def test_laplace(scale: float) -> None:
 
 
 def assert_independent_columns(columns: Any) -> None:
-    """Correlations of n independent pairs are normal with variance 1/n: 7 standard deviations, below 3e-12 a pair."""
+    """Correlations of n independent pairs have variance 1/n: 7 standard deviations, below 3e-12 a pair."""
     width = columns.shape[1]
     off = np.corrcoef(columns, rowvar=False)[np.triu_indices(width, 1)]
     assert (np.abs(off) < 7 / np.sqrt(len(columns))).all()
@@ -202,7 +206,12 @@ def one_run(mechanism: Any, data: Sequence[float], rng: np.random.Generator) -> 
 
 
 @pytest.mark.parametrize(
-    "mechanism", [SparseVectorValues(1, 20.0, 20.0, 1), SparseVectorValues(1, 20.0, 8.0, 2), NumericalSVT(1, 30.0, 12.0, 60.0, 2)]
+    "mechanism",
+    [
+        SparseVectorValues(1, 20.0, 20.0, 1),
+        SparseVectorValues(1, 20.0, 8.0, 2),
+        NumericalSVT(1, 30.0, 12.0, 60.0, 2),
+    ],
 )
 def test_sparse_vector_values(mechanism: Any) -> None:
     data, runs = (1, 12, -4, 9), 8_000
@@ -222,7 +231,9 @@ def test_sparse_vector_values(mechanism: Any) -> None:
     shown = [~np.isin(outputs, [*flags, ended]) for outputs in (slow, fast)]
     for i in range(len(data)):
         assert stats.ks_2samp(slow[shown[0][:, i], i], fast[shown[1][:, i], i]).pvalue > ALARM
-    sums = [np.where(where, outputs, 0.0).sum(axis=1) for where, outputs in zip(shown, (slow, fast), strict=True)]
+    sums = [
+        np.where(where, outputs, 0.0).sum(axis=1) for where, outputs in zip(shown, (slow, fast), strict=True)
+    ]
     assert stats.ks_2samp(*sums).pvalue > ALARM
 
 

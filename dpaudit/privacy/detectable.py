@@ -1,0 +1,189 @@
+"""What an audit could have found: the least leak that its test convicts with given power.
+
+All probabilities are exact sums over the test's rejection region {(x, y) : x >= least(y)}, whose boundary ascends in y
+because p-values fall in x and rise in y. What is left out is left out on the safe side: the least leak is never too small.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, betaincinv, ndtri
+
+from dpaudit.errors import InputError
+from dpaudit.privacy.beta_density import log_density, mode
+from dpaudit.privacy.bounds import Bound
+from dpaudit.privacy.counts import MAX_RUNS, check_level
+from dpaudit.privacy.unconditional import MAX_STRICT_RUNS, Unconditional
+
+__all__ = ["detectable_delta", "detectable_epsilon", "rejection_boundary", "trials_needed"]
+
+_REACH = 6.0
+_NODES = 65
+_HALVINGS = 48
+
+
+def rejection_boundary(
+    bound: Bound, ys: NDArray[np.float64], n1: int, n2: int, *, epsilon: float, delta: float, gamma: float
+) -> NDArray[np.float64]:
+    """Return for each y the least x whose p-value is at most gamma; n1 + 1 where there is none.
+
+    Parameters
+    ----------
+    bound : Bound
+        The test.
+    ys : array, shape (m,)
+        Hits on the unlikelier side.
+    n1, n2 : int
+        Runs on the two sides.
+    epsilon, delta, gamma : float
+        The claim and the level.
+    """
+
+    def rejected(x: NDArray[np.float64]) -> NDArray[np.bool_]:
+        inside = np.clip(x, 0, n1)
+        small = bound.p_value(inside, n1, ys, n2, epsilon=epsilon, delta=delta, gamma=gamma) <= gamma
+        return np.asarray((small & (x >= 0)) | (x > n1))
+
+    ratio = math.exp(epsilon)
+    centre = np.minimum(n1 * (ratio * (ys + 1) / n2 + delta), n1)
+    width = np.sqrt(centre + (n1 / n2 * ratio) ** 2 * (ys + 1)) + 1
+    guess = centre - ndtri(gamma) * width
+    low = np.clip(np.floor(guess - 0.25 * width), -1, n1)
+    high = np.clip(np.ceil(guess + 0.25 * width), 0, n1 + 1)
+    while True:
+        too_high, too_low = rejected(low) & (low >= 0), ~rejected(high)
+        if not (too_high | too_low).any():
+            break
+        width = 2 * width
+        moved = np.where(too_high, np.floor(low - width), np.where(too_low, high, low))
+        high = np.where(too_high, low, np.where(too_low, np.minimum(np.ceil(high + width), n1 + 1), high))
+        low = np.maximum(moved, -1)
+    while ((high - low) > 1).any():
+        middle = np.floor(0.5 * (low + high))
+        inside = rejected(middle)
+        low, high = np.where(inside, low, middle), np.where(inside, middle, high)
+    return high
+
+
+def detectable_epsilon(
+    bound: Bound, q: float, n1: int, n2: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = 0.95
+) -> float:
+    """Return the least true epsilon of an event that the test convicts with probability at least `power`.
+
+    Parameters
+    ----------
+    bound : Bound
+        The test, which rejects the claim where its p-value is at most gamma.
+    q : float
+        The event's probability on the unlikelier side.
+    n1, n2 : int
+        Runs on the two sides.
+    epsilon, delta : float
+        The claim.
+    gamma, power : float
+        The level, and the probability of conviction.
+
+    Returns
+    -------
+    float
+        The least e >= epsilon such that with p = exp(e) q + delta the claim is rejected with probability `power`;
+        inf if there is none (p would exceed 1, or q = 0: see `detectable_delta`).
+
+    Notes
+    -----
+    The sum runs over y within 6 standard deviations of n2 q. Where these are more than 129 values, the boundary is
+    computed at 65 of them, interpolated and raised by 1: it is concave and bends by less than that between them.
+    """
+    _check(n1, n2, epsilon, delta, gamma, power)
+    if not 0 <= q <= 1:
+        raise InputError(f"q must be in [0, 1], got {q!r}")
+    if q == 0 or math.exp(epsilon) * q + delta >= 1:
+        return math.inf
+    ys, least = _boundary(bound, q, n1, n2, epsilon, delta, gamma)
+    weight = np.exp(log_density(ys, n2 - ys, q - mode(ys, n2 - ys))) / (n2 + 1)
+    low, high = epsilon, math.log((1 - delta) / q)
+
+    def convicted(e: float) -> bool:
+        p = min(math.exp(e) * q + delta, 1.0)
+        tail = np.where(least > n1, 0.0, betainc(np.maximum(least, 1), np.maximum(n1 - least + 1, 1), p))
+        return float((weight * np.where(least <= 0, 1.0, tail)).sum()) >= power
+
+    if not convicted(high):
+        return math.inf
+    for _ in range(_HALVINGS):
+        if high - low <= 1e-9 * (1 + high):
+            break
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if convicted(middle) else (middle, high)
+    return high
+
+
+def detectable_delta(
+    bound: Bound, n1: int, n2: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = 0.95
+) -> float:
+    """Return the least probability of an event impossible on the other side that is convicted with probability `power`.
+
+    With q = 0 always y = 0, so the claim is rejected where x >= k for one k, and the answer solves
+    Pr[Bin(n1, p) >= k] = power. It is inf where even x = n1 convicts nothing.
+    """
+    _check(n1, n2, epsilon, delta, gamma, power)
+    k = float(rejection_boundary(bound, np.zeros(1), n1, n2, epsilon=epsilon, delta=delta, gamma=gamma)[0])
+    if k > n1:
+        return math.inf
+    return max(float(betaincinv(k, n1 - k + 1, power)) * (1 + 1e-9), delta)
+
+
+def trials_needed(bound: Bound, *, epsilon: float, delta: float = 0.0, gamma: float) -> int:
+    """Return the least number of runs a side with which the claim could be convicted at all.
+
+    With fewer, even an event that occurred in every run on one side and in none on the other proves nothing.
+
+    Raises
+    ------
+    InputError
+        If no number of runs that the bound takes is enough.
+    """
+    _check(1, 1, epsilon, delta, gamma, 0.5)
+    most = MAX_STRICT_RUNS if isinstance(bound, Unconditional) else MAX_RUNS
+
+    def enough(n: int) -> bool:
+        return bool(bound.p_value(n, n, 0, n, epsilon=epsilon, delta=delta, gamma=gamma) <= gamma)
+
+    low, high = 0, 1
+    while not enough(high):
+        if high == most:
+            raise InputError(f"no audit of {most:g} runs a side could convict epsilon = {epsilon!r}, delta = {delta!r}")
+        low, high = high, min(2 * high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _boundary(
+    bound: Bound, q: float, n1: int, n2: int, epsilon: float, delta: float, gamma: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the y that carry the mass of Bin(n2, q), and for each the least x rejected (or a little more)."""
+    spread = _REACH * math.sqrt(n2 * q * (1 - q))
+    first, last = math.floor(n2 * q - spread - 1), math.ceil(n2 * q + spread + 0.5 * _REACH**2)
+    ys = np.arange(max(first, 0), min(last, n2) + 1, dtype=np.float64)
+    exact = len(ys) <= 2 * _NODES - 1
+    at = ys if exact else np.round(np.linspace(ys[0], ys[-1], _NODES))
+    least = rejection_boundary(bound, at, n1, n2, epsilon=epsilon, delta=delta, gamma=gamma)
+    return ys, least if exact else np.minimum(np.ceil(np.interp(ys, at, least)) + 1, n1 + 1)
+
+
+def _check(n1: int, n2: int, epsilon: float, delta: float, gamma: float, power: float) -> None:
+    """Raise `InputError` for parameters that make no sense."""
+    for name, runs in (("n1", n1), ("n2", n2)):
+        if isinstance(runs, bool) or int(runs) != runs or not 1 <= runs <= MAX_RUNS:
+            raise InputError(f"{name} must be an integer in [1, {MAX_RUNS:g}], got {runs!r}")
+    if not 0 <= epsilon < math.inf:
+        raise InputError(f"epsilon must be a finite number >= 0, got {epsilon!r}")
+    if not 0 <= delta < 1:
+        raise InputError(f"delta must be in [0, 1), got {delta!r}")
+    check_level(gamma)
+    check_level(power, "power")
