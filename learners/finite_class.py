@@ -6,6 +6,7 @@ A third party learns its own finite class the same way: derive a frozen dataclas
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,7 +19,8 @@ from learners.concepts.points import Constant, Point, Points
 from learners.concepts.thresholds import Threshold, Thresholds
 from learners.domains import Interval
 from learners.generic import SLIDES, ConsistentLearner, ExponentialLearner, occam_sample_size, point_law
-from learners.inputs import check_sample
+from learners.inputs import check_run, check_sample
+from learners.mechanisms import equal_scores
 from learners.parameters import check_integer, check_positive
 from learners.symmetries import moving_negatives, moving_points
 
@@ -198,7 +200,19 @@ class PointExponential(ExponentialLearner):
 
 @dataclass(frozen=True)
 class ThresholdExponential(ExponentialLearner):
-    """Learn thresholds privately by the exponential mechanism over c_0 .. c_{domain_size}."""
+    """Learn thresholds privately by the exponential mechanism over c_0 .. c_{domain_size}.
+
+    The domain is never listed: between two neighbouring points of the sample all thresholds label it alike, so a sample
+    of m distinct points leaves at most m + 1 runs of codes of equal score. `run` chooses a run by its length times
+    exp(epsilon score / 2), exactly (see `mechanisms.equal_scores`), then a code of the run uniformly: O(m log m).
+
+    Parameters
+    ----------
+    domain_size : int
+        How many points there are, 2 .. 2^64. Codes are int64 below 2^63 points and Python integers from there on.
+    epsilon : float
+        The privacy claim, > 0.
+    """
 
     domain_size: int
     epsilon: float
@@ -207,7 +221,7 @@ class ThresholdExponential(ExponentialLearner):
     example: ClassVar[Example] = Example({"domain_size": 4, "epsilon": 1.0}, n=4)
 
     def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2)
+        check_integer("domain_size", self.domain_size, 2, 2**64)
         check_positive("epsilon", self.epsilon)
 
     @property
@@ -219,6 +233,18 @@ class ThresholdExponential(ExponentialLearner):
     def concepts(self) -> Thresholds:
         """All thresholds."""
         return Thresholds(self.domain_size)
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:  # type: ignore[override]
+        """Return the codes of `size` independent runs."""
+        check_run(sample, self.domain, size)
+        starts, correct = self.concepts.runs(sample)
+        lengths = [b - a for a, b in itertools.pairwise([*starts, self.domain_size + 1])]
+        eligible = self._eligible(sample, correct)
+        kept = range(len(starts)) if eligible is None else [int(i) for i in np.flatnonzero(eligible)]
+        cells = equal_scores.draw([lengths[i] for i in kept], correct[list(kept)], self._rate, rng, size)
+        offsets = equal_scores.uniform_within([lengths[kept[cell]] for cell in cells], rng)
+        codes = [starts[kept[cell]] + offset for cell, offset in zip(cells, offsets, strict=True)]
+        return np.array(codes, dtype=np.int64) if self.domain_size < 2**63 else codes
 
     def decode(self, code: int) -> Threshold:
         """Return c_code."""

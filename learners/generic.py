@@ -17,6 +17,7 @@ from dpaudit.contract import (
     ConceptClass,
     Domain,
     Hypothesis,
+    InputError,
     Law,
     PrivacyClaim,
     Sample,
@@ -131,10 +132,23 @@ class ExponentialLearner:
     Replacing one example moves every q by at most 1, so the learner is epsilon-differentially private. Codes are the
     concepts' numbers.
 
-    Utility, with constants. With probability 1 - beta/2 over the coins, q >= max q - (2/epsilon) ln(2|C|/beta); in the
-    realizable case max q = n, so the empirical error is at most alpha/2 once n >= 4/(alpha epsilon) ln(2|C|/beta). A
-    concept with error above alpha has empirical error at most alpha/2 with probability at most e^(-alpha n / 8)
-    (multiplicative Chernoff), so n >= (8/alpha) ln(2|C|/beta) excludes all of them with probability 1 - beta/2.
+    Utility, with constants. q < max q - t has probability at most |C| e^(-epsilon t / 2) over the coins.
+
+    - "empirical": if some concept is consistent, max q = n, and an error above alpha on the sample has probability at
+      most |C| e^(-epsilon alpha n / 2): n >= 2/(alpha epsilon) ln(|C|/beta).
+    - "realizable": n >= max(8/alpha, 4/(alpha epsilon)) ln(2|C|/beta). The second term makes the empirical error at
+      most alpha/2 with probability 1 - beta/2; a concept with error above alpha shows an empirical error of at most
+      alpha/2 with probability at most e^(-alpha n / 8) (multiplicative Chernoff), so the first term excludes all of
+      them with probability 1 - beta/2.
+    - "agnostic" (error above alpha more than that of the best concept h*): n >= max(8/alpha^2, 4/(alpha epsilon))
+      ln(2|C|/beta). The second term makes the empirical excess at most alpha/2 with probability 1 - beta/2. By
+      Hoeffding's inequality h* does not look worse than it is by alpha/4, and no concept with excess above alpha looks
+      better than it is by alpha/4, each except with probability e^(-alpha^2 n / 8), at most |C| events in all.
+
+    The slides ask for (ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon)). In the realizable setting the term
+    1/epsilon^2 is not needed: for epsilon <= 1 the bound above is at most 8/(alpha epsilon) ln(2|C|/beta). For a large
+    epsilon the slides' maximum falls below the 1/alpha that even a learner without privacy needs. The agnostic setting
+    needs 1/alpha^2 at any epsilon.
     """
 
     epsilon: float
@@ -180,16 +194,23 @@ class ExponentialLearner:
         return Law(range(self.concepts.size), log_prob, error)
 
     def sample_size(self, alpha: float, beta: float) -> int:
-        """Return ceil(max(8/alpha, 4/(alpha epsilon)) ln(2|C|/beta)), derived in the class docstring."""
+        """Return the sample size of the realizable claim, derived in the class docstring."""
+        return self.utility(alpha, beta).sample_size
+
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta in a setting: "realizable", "agnostic" or "empirical"."""
         check_probability("alpha", alpha)
         check_probability("beta", beta)
-        log_term = math.log(2) + math.log(self.concepts.size) - math.log(beta)
-        return math.ceil(max(8 / alpha, 4 / (alpha * self.epsilon)) * log_term)
-
-    def utility(self, alpha: float, beta: float) -> UtilityClaim:
-        """Return the claim Pr[error > alpha] <= beta in the realizable case."""
-        size = self.sample_size(alpha, beta)
-        return UtilityClaim(alpha, beta, size, "realizable", "NIS-Generic", f"{SLIDES}, finite concept classes")
+        log_size = math.log(self.concepts.size) - math.log(beta)
+        if setting == "empirical":
+            n = 2 / (alpha * self.epsilon) * log_size
+        elif setting in ("realizable", "agnostic"):
+            chernoff = 8 / alpha if setting == "realizable" else 8 / alpha**2
+            n = max(chernoff, 4 / (alpha * self.epsilon)) * (math.log(2) + log_size)
+        else:
+            raise InputError(f"setting must be realizable, agnostic or empirical, got {setting!r}")
+        source = f"{SLIDES}, finite concept classes"
+        return UtilityClaim(alpha, beta, math.ceil(n), setting, "NIS-Generic", source)
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return no symmetry; classes that have some override this."""

@@ -13,40 +13,38 @@ from dpaudit.contract import FAIL, Example, InputError, Law, PrivacyClaim, Sampl
 from learners.concepts.parities import Parities, Parity
 from learners.domains import Cube
 from learners.generic import SLIDES, occam_sample_size, point_law
-from learners.gf2 import MAX_DIMENSION, Systems, pack, parity, rank
+from learners.gf2 import MAX_DIMENSION
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.parity_law import log_law
+from learners.parity_subsample import Subsampler, equations_of
 from learners.symmetries import moving_points, rows_of_bits
 
-__all__ = ["LEARNERS", "MAX_EPSILON", "ParityElimination", "ParityPrivate"]
-
-Words = NDArray[np.uint64]
+__all__ = [
+    "LAW_DIMENSION",
+    "LEARNERS",
+    "MAX_EPSILON",
+    "ParityElimination",
+    "ParityLearner",
+    "ParityPrivate",
+    "check_law_dimension",
+    "general_linear_symmetries",
+]
 
 LAW_DIMENSION_ELIMINATION = 16
-LAW_DIMENSION_PRIVATE = 6
-
-RUNS = 2**15
-"""Runs that are eliminated together."""
-CELLS = 2**22
-"""How many (run, example) cells are looked at together."""
+LAW_DIMENSION = 6
 
 MAX_EPSILON = 3.830016096309
 """Where ln((1 + e/4) / (1 - e/4)) = e: for a larger epsilon < 4 the slides' learner leaks more than epsilon."""
 
 
-def _equations(sample: Sample, dimension: int) -> Words:
-    """Return the equations <r, x> = y of the distinct examples as words; see `gf2`."""
-    return pack(sample.points) | sample.labels.astype(np.uint64) << np.uint64(dimension)
-
-
-def _check_law_dimension(dimension: int, limit: int) -> None:
+def check_law_dimension(dimension: int, limit: int) -> None:
     if dimension > limit:
         raise InputError(f"dimension must be at most {limit} for the exact law, got {dimension}; run has no such limit")
 
 
-class _ParityLearner:
-    """What both parity learners share: codes are integers with bit i = r_i."""
+class ParityLearner:
+    """What the parity learners share: codes are integers with bit i = r_i."""
 
     dimension: int
 
@@ -66,7 +64,7 @@ class _ParityLearner:
 
 
 @dataclass(frozen=True)
-class ParityElimination(_ParityLearner):
+class ParityElimination(ParityLearner):
     """Solve <r, x> = y over GF(2) for all examples; the particular solution, `FAIL` if there is none. Not private.
 
     Pivots are leftmost and free variables 0. A consistent learner: n >= (d ln 2 + ln(1/beta))/alpha suffices for
@@ -95,7 +93,7 @@ class ParityElimination(_ParityLearner):
         """Return the same code `size` times; the learner is deterministic."""
         check_run(sample, self.domain, size)
         rows: dict[int, int] = {}
-        for equation in map(int, _equations(sample, self.dimension)):
+        for equation in map(int, equations_of(sample, self.dimension)):
             # The lowest bit is the leftmost variable, or the right-hand side if no variable is left: that row is 0 = 1.
             while equation and (low := equation & -equation) in rows:
                 equation ^= rows[low]
@@ -119,7 +117,7 @@ class ParityElimination(_ParityLearner):
         the one with all free variables 0 is the least integer.
         """
         check_sample(sample, self.domain)
-        _check_law_dimension(self.dimension, LAW_DIMENSION_ELIMINATION)
+        check_law_dimension(self.dimension, LAW_DIMENSION_ELIMINATION)
         alive = np.ones(2**self.dimension, dtype=np.bool_)
         for x, y in zip(sample.points, sample.labels, strict=True):
             alive &= self.concepts.evaluate(x[None, :])[:, 0] == y
@@ -140,7 +138,7 @@ class ParityElimination(_ParityLearner):
 
 
 @dataclass(frozen=True)
-class ParityPrivate(_ParityLearner):
+class ParityPrivate(ParityLearner):
     """Learn parities privately.
 
     With probability 1/2 fail. Otherwise keep each example with probability p = epsilon/4, solve the system of the kept
@@ -189,40 +187,18 @@ class ParityPrivate(_ParityLearner):
         return self.epsilon / 4
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
-        """Return the codes (size,) of independent runs.
-
-        An example with count c stands for c copies of one equation and takes part unless all are left out:
-        with probability 1 - (1 - p)^c.
-        """
+        """Return the codes (size,) of independent runs."""
         check_run(sample, self.domain, size)
-        equations = _equations(sample, self.dimension)
-        keep = _at_least_once(self._keep, sample.counts)
-        # Any order gives the same solutions; in canonical order the leading coordinates would stay 0 for long.
-        order = rng.permutation(len(equations))
+        subsamples = Subsampler(sample, self.dimension, self._keep, rng, uniform=self._uniform)
         codes = np.full(size, FAIL, dtype=np.int64)
         going = np.flatnonzero(rng.random(size) >= self._coin)
-        for start in range(0, len(going), RUNS):
-            runs = going[start : start + RUNS]
-            codes[runs] = self._solve(equations[order], keep[order], rng, len(runs))
-        return codes
-
-    def _solve(
-        self, equations: Words, keep: NDArray[np.float64], rng: np.random.Generator, runs: int
-    ) -> NDArray[np.int64]:
-        """Return what `runs` runs that passed the coin answer."""
-        systems = _eliminate(equations, keep, self.dimension, rng, runs)
-        solved = np.flatnonzero(systems.consistent)
-        free = np.zeros(len(solved), dtype=np.uint64)
-        if self._uniform:
-            free = rng.integers(0, 2**self.dimension, size=len(solved), dtype=np.uint64)
-        codes = np.full(runs, FAIL, dtype=np.int64)
-        codes[solved] = systems.solve(solved, free).astype(np.int64)
+        codes[going] = subsamples.solve(rng, len(going))
         return codes
 
     def law(self, sample: Sample) -> Law:
         """Return the law on `FAIL` and all 2^d parities; see `parity_law.log_law` for formula and error bound."""
         check_sample(sample, self.domain)
-        _check_law_dimension(self.dimension, LAW_DIMENSION_PRIVATE)
+        check_law_dimension(self.dimension, LAW_DIMENSION)
         log_prob, error = log_law(sample, self.dimension, self._keep, self._coin, uniform=self._uniform)
         return Law(range(FAIL, 2**self.dimension), log_prob, error)
 
@@ -252,73 +228,25 @@ class ParityPrivate(_ParityLearner):
         return UtilityClaim(alpha, beta, size, "realizable", "NIS-ParityLearner", source)
 
     def symmetries(self) -> list[NDArray[np.int64]]:
-        """Return generators: GL(d, 2) acting on x, and the label map y -> y + x_1, which shifts r by e_1.
-
-        A transvection, a transposition and a cycle of the coordinates generate GL(d, 2); its conjugates give
-        y -> y + <s, x> for every s.
-        """
-        points = self.domain.points()
-        generators = [moving_points(np.arange(len(points)), points[:, 0])]
-        if self.dimension > 1:
-            sheared = points.copy()
-            sheared[:, 0] ^= points[:, 1]
-            swapped = points[:, [1, 0, *range(2, self.dimension)]]
-            images = (sheared, swapped, np.roll(points, 1, axis=1))
-            generators += [moving_points(rows_of_bits(image)) for image in images]
-        return generators
+        """Return generators of GL(d, 2) acting on x, and of the label maps y -> y + <s, x>."""
+        return general_linear_symmetries(self.dimension)
 
 
-def _at_least_once(p: float, counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return 1 - (1 - p)^c for each count c >= 1."""
-    if p >= 1:
-        return np.ones(len(counts))
-    return np.asarray(-np.expm1(counts * math.log1p(-p)), dtype=np.float64)
+def general_linear_symmetries(dimension: int) -> list[NDArray[np.int64]]:
+    """Return generators: GL(d, 2) acting on x, and the label map y -> y + x_1, which shifts r by e_1.
 
-
-def _eliminate(
-    equations: Words, keep: NDArray[np.float64], dimension: int, rng: np.random.Generator, runs: int
-) -> Systems:
-    """Return the systems of `runs` runs, each of which keeps equation j with probability `keep[j]`.
-
-    A run that is inconsistent needs no more work. One that has the full rank of the points is determined on all of
-    them, and the rest of its examples are only checked.
+    A transvection, a transposition and a cycle of the coordinates generate GL(d, 2); its conjugates give
+    y -> y + <s, x> for every s. They are symmetries of every learner that answers uniform solutions of subsamples.
     """
-    systems = Systems(dimension, runs)
-    full = rank(equations & np.uint64(2**dimension - 1))
-    active, start = np.arange(runs), 0
-    expected = np.cumsum(keep)
-    while start < len(equations) and len(active):
-        # Take about half a basis at a time, so that few equations are reduced after a run is settled.
-        goal = expected[start] - keep[start] + max(4, dimension / 2)
-        stop = min(int(np.searchsorted(expected, goal)) + 1, start + max(1, CELLS // len(active)), len(equations))
-        kept = rng.random((len(active), stop - start)) < keep[start:stop]
-        systems.add_kept(active, equations[start:stop], kept)
-        active = active[systems.consistent[active]]
-        settled = systems.rank[active] == full
-        _check_rest(systems, active[settled], equations[stop:], keep[stop:], rng)
-        active, start = active[~settled], stop
-    return systems
-
-
-def _check_rest(
-    systems: Systems, runs: NDArray[np.int64], equations: Words, keep: NDArray[np.float64], rng: np.random.Generator
-) -> None:
-    """Mark those of the runs as inconsistent that keep one of the equations which their solutions violate."""
-    if not (len(runs) and len(equations)):
-        return
-    width = systems.dimension
-    solutions, group = np.unique(systems.solve(runs, np.zeros(len(runs), dtype=np.uint64)), return_inverse=True)
-    start = 0
-    while start < len(equations) and len(runs):
-        part = slice(start, start + max(1, CELLS // len(runs)))
-        start = part.stop
-        labels = equations[part] >> np.uint64(width)
-        violated = parity(solutions[:, None] & equations[part], width) != labels
-        if not violated.any():
-            continue
-        caught = (violated[group] & (rng.random((len(runs), len(labels))) < keep[part])).any(axis=1)
-        systems.consistent[runs[caught]] = False
-        runs, group = runs[~caught], group[~caught]
+    points = Cube(dimension).points()
+    generators = [moving_points(np.arange(len(points)), points[:, 0])]
+    if dimension > 1:
+        sheared = points.copy()
+        sheared[:, 0] ^= points[:, 1]
+        swapped = points[:, [1, 0, *range(2, dimension)]]
+        images = (sheared, swapped, np.roll(points, 1, axis=1))
+        generators += [moving_points(rows_of_bits(image)) for image in images]
+    return generators
 
 
 LEARNERS = (ParityElimination, ParityPrivate)

@@ -11,31 +11,17 @@ from numpy.typing import NDArray
 from dpaudit.contract import InputError, Sample
 from learners.gf2 import pack, parity
 
-__all__ = ["log_law"]
+__all__ = ["log_answers", "log_law"]
 
 Floats = NDArray[np.float64]
 ULP = 2.0**-52
 
 
-def log_law(
-    sample: Sample, dimension: int, keep: float, coin: float, *, uniform: bool = True
-) -> tuple[Floats, float]:
+def log_law(sample: Sample, dimension: int, keep: float, coin: float, *, uniform: bool = True) -> tuple[Floats, float]:
     """Return the log-probabilities of `FAIL` and of r = 0 .. 2^d - 1, and a bound on their error.
 
-    With V_T the solutions of the kept examples T,
-
-        Pr[r | S] = (1 - coin) sum_T Pr[T] 1[r in V_T] / |V_T|,    Pr[fail | S] = 1 - sum_r Pr[r | S].
-
-    r is in V_T iff every kept example agrees with r, and then V_T is r plus the annihilator of the span W of the kept
-    points, of size 2^(d - dim W). So the sum needs only, for every r, the law of W on the event that no example that
-    disagrees with r was kept; examples are added one by one to a table of all reachable W. No linear system is solved.
-    With `uniform=False` the answer is the least element of V_T instead of a uniform one.
-
-    Error, with u = 2^-53: a factor ln(1 - p)^c has error 10u times its size, a factor ln(1 - (1 - p)^c) at most 26u
-    plus 8u times its size, each addition rounds by u times the sum of sizes so far, and joining two entries (logaddexp)
-    adds 8u and its own rounding; joining never enlarges the errors of its two arguments. Over m examples whose factors
-    have total size at most L, and K subspaces, this gives the bound 2^-52 ((m + 6) (L + 24) + 5 L + K + 8 d). The
-    error of ln Pr[fail] is that of the sum divided by Pr[fail], which is at least `coin`.
+    With `log_answers` g of one subsample, Pr[r | S] = (1 - coin) g(r) and Pr[fail | S] = 1 - sum_r Pr[r | S]. The error
+    of ln Pr[fail] is that of the sum divided by Pr[fail], which is at least `coin`.
 
     Parameters
     ----------
@@ -48,6 +34,29 @@ def log_law(
     uniform : bool
         Whether the answer is a uniform solution.
     """
+    answers, error, consistent = log_answers(sample, dimension, keep, uniform=uniform)
+    return _with_failure(answers + math.log1p(-coin), error, coin, consistent=consistent)
+
+
+def log_answers(sample: Sample, dimension: int, keep: float, *, uniform: bool = True) -> tuple[Floats, float, bool]:
+    """Return ln g(r) for r = 0 .. 2^d - 1, a bound on its error, and whether some r satisfies all examples.
+
+    g(r) is the probability that one subsample is drawn, is consistent, and is answered by r. With V_T the solutions of
+    the kept examples T,
+
+        g(r) = sum_T Pr[T] 1[r in V_T] / |V_T|.
+
+    r is in V_T iff every kept example agrees with r, and then V_T is r plus the annihilator of the span W of the kept
+    points, of size 2^(d - dim W). So the sum needs only, for every r, the law of W on the event that no example that
+    disagrees with r was kept; examples are added one by one to a table of all reachable W. No linear system is solved.
+    With `uniform=False` the answer is the least element of V_T instead of a uniform one.
+
+    Error, with u = 2^-53: a factor ln(1 - p)^c has error 10u times its size, a factor ln(1 - (1 - p)^c) at most 26u
+    plus 8u times its size, each addition rounds by u times the sum of sizes so far, and joining two entries (logaddexp)
+    adds 8u and its own rounding; joining never enlarges the errors of its two arguments. Over m examples whose factors
+    have total size at most L, and K subspaces, this gives the bound 2^-52 ((m + 6) (L + 24) + 5 L + K + 8 d), with room
+    for one more addition of ln(1 - coin).
+    """
     skips = _skips(keep, sample.counts)
     keeps = np.log(-np.expm1(skips))
     agrees = _agreement(sample, dimension)
@@ -56,10 +65,10 @@ def log_law(
     # A solution that no subsample leaves has probability 0: keep -inf - -inf out of the sum, let ln 0 be -inf.
     top = np.maximum(rows.max(axis=0), np.finfo(np.float64).min)
     with np.errstate(divide="ignore"):
-        solutions = np.log(np.exp(rows - top).sum(axis=0)) + top + math.log1p(-coin)
+        answers = np.log(np.exp(rows - top).sum(axis=0)) + top
     sizes = float(np.abs(keeps).sum() + np.abs(skips[np.isfinite(skips)]).sum())
     error = ULP * ((len(skips) + 6) * (sizes + 24) + 5 * sizes + len(rows) + 8 * dimension)
-    return _with_failure(solutions, error, coin, consistent=bool(agrees.all(axis=0).any()))
+    return answers, error, bool(agrees.all(axis=0).any())
 
 
 def _agreement(sample: Sample, dimension: int) -> NDArray[np.bool_]:

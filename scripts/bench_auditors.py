@@ -47,6 +47,7 @@ def measure(row: Benchmark, trials: int, seeds: int, jobs: int) -> dict[str, Any
             seed=seed,
             n_jobs=jobs,
             batched=True,
+            float_bits=row.float_bits,
         )
         seconds.append(time.perf_counter() - start)
         bounds.append(finding.epsilon_lower)

@@ -65,7 +65,9 @@ def _repeated(labels: list[Any]) -> tuple[float, int]:
     return sum(c for c in counts.values() if c >= REPEATED) / max(1, len(labels)), len(counts)
 
 
-def scored_labellers(data: Any, neighbour: Any, *, thorough: bool, float_bits: bool) -> list[Labeller]:
+def scored_labellers(
+    data: Any, neighbour: Any, *, thorough: bool, float_bits: bool, atoms: bool = True
+) -> list[Labeller]:
     """Fit every score that applies, on training outputs of the two sides.
 
     Parameters
@@ -76,6 +78,8 @@ def scored_labellers(data: Any, neighbour: Any, *, thorough: bool, float_bits: b
         Whether to fit scikit-learn's classifiers too, where it is installed and outputs have several columns.
     float_bits : bool
         Whether to look at the bits of floats and not only at their values.
+    atoms : bool
+        Whether repeated outputs are to be told apart; needless where a histogram tells all apart.
     """
     flattener = Flattener.fit([data, neighbour])
     left, right = flattener(data), flattener(neighbour)
@@ -86,8 +90,8 @@ def scored_labellers(data: Any, neighbour: Any, *, thorough: bool, float_bits: b
         scored = Scored(flattener, groups, score, np.zeros(0), name)
         pooled = np.concatenate([scored.scores(data), scored.scores(neighbour)])
         found.append(Scored(flattener, groups, score, score_edges(pooled), name))
-    atoms = _atoms(data, neighbour)
-    return [*found, atoms] if atoms else found
+    repeated = _atoms(data, neighbour) if atoms else None
+    return [*found, repeated] if repeated else found
 
 
 def _scores(

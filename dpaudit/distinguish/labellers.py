@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -125,12 +126,21 @@ class Ranked:
 
     def __call__(self, outputs: Any) -> NDArray[np.int64]:
         """Return the bin of each output's label; unknown labels have the bin of ratio 1."""
-        middle = int(np.searchsorted(self.edges, 0.0, side="right"))
         labels = self.base(outputs)
         if isinstance(labels, np.ndarray) and labels.ndim == 1 and labels.dtype.kind in "iu":
-            values, inverse = np.unique(labels, return_inverse=True)
-            return np.array([self.bins.get(int(v), middle) for v in values], dtype=np.int64)[inverse]
-        return np.array([self.bins.get(canonical(v), middle) for v in labels], dtype=np.int64)
+            known, bins = self._sorted
+            at = np.minimum(np.searchsorted(known, labels), len(known) - 1)
+            return np.where(known[at] == labels, bins[at], self._middle)
+        return np.array([self.bins.get(canonical(v), self._middle) for v in labels], dtype=np.int64)
+
+    @cached_property
+    def _middle(self) -> int:
+        return int(np.searchsorted(self.edges, 0.0, side="right"))
+
+    @cached_property
+    def _sorted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        whole = sorted(v for v in self.bins if isinstance(v, int)) or [OTHER]
+        return np.array(whole), np.array([self.bins.get(v, self._middle) for v in whole])
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class Profile:
 
 PROFILES = {
     "quick": Profile(privacy_trials=20_000, utility_trials=100, ladder_trials=30, ladder_steps=3),
-    "default": Profile(privacy_trials=200_000, utility_trials=1_000, ladder_trials=300, ladder_steps=6),
+    "default": Profile(privacy_trials=100_000, utility_trials=3_000, ladder_trials=300, ladder_steps=6),
     "full": Profile(privacy_trials=2_000_000, utility_trials=10_000, ladder_trials=2_000, ladder_steps=6),
 }
 

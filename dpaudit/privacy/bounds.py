@@ -58,7 +58,7 @@ class Bound(Protocol):
     def epsilon_lower(
         self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, delta: ArrayLike = 0.0, gamma: float
     ) -> NDArray[np.float64]:
-        """Return bounds that exceed ln((p - delta) / q) with probability at most gamma: inf{epsilon : p_value > gamma}."""
+        """Return inf{epsilon : p_value > gamma}, which exceeds ln((p - delta) / q) with probability at most gamma."""
 
     def delta_lower(
         self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, epsilon: ArrayLike, gamma: float

@@ -69,7 +69,7 @@ class Region:
     ) -> Region:
         """Return the region above a boundary, on all y' that matter.
 
-        `boundary` maps ascending y' to the least x' in the region; `floor` is a p-value below which no precision is needed.
+        `boundary` maps ascending y' to the least x' in the region; below the p-value `floor` no precision is needed.
         """
         tail = 0.5 * theta * floor
         q_low = 0.0 if y == 0 else float(betaincinv(y, n2 - y + 1, tail))
@@ -109,7 +109,7 @@ class Region:
         return np.asarray((weight * inner).sum(axis=1) + before + after * inner[:, -1])
 
     def p_value(self, ratio: float, delta: float) -> float:
-        """Return an upper bound on sup over q of min(Pr[R] / (1 - theta), tau(q) / theta), p = min(1, ratio q + delta)."""
+        """Bound sup over q of min(Pr[R] / (1 - theta), tau(q) / theta) from above, at p = min(1, ratio q + delta)."""
         seen = top = self.outside
         a, b = self._first_cells(min((1 - delta) / ratio, 1.0))
         for _ in range(_LEVELS):
@@ -134,7 +134,7 @@ class Region:
     def _enclose(
         self, a: NDArray[np.float64], b: NDArray[np.float64], ratio: float, delta: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return upper bounds on the supremum over each cell, and values attained (but for rounding) at its left end."""
+        """Return upper bounds on the supremum over each cell, and the values at its left end (but for rounding)."""
         upper = self.probability(np.minimum(ratio * b + delta, 1), a)
         lower = self.probability(np.minimum(ratio * a + delta, 1), a)
         at_most, at_least = self._tails(a), self._tails(b)
@@ -161,7 +161,11 @@ def _span(n: float, q_low: float, q_high: float, reach: float) -> tuple[float, f
 
 
 def _divide(
-    a: NDArray[np.float64], b: NDArray[np.float64], upper: NDArray[np.float64], lower: NDArray[np.float64], enough: float
+    a: NDArray[np.float64],
+    b: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    enough: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the cells, each cut into as many pieces as should bring its upper bound down to `enough`."""
     with np.errstate(divide="ignore", invalid="ignore"):

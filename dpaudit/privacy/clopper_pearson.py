@@ -26,8 +26,9 @@ class ClopperPearson:
 
     Notes
     -----
-    Valid without further argument, and wasteful: where both sides are equally uncertain it needs 2.8 times the runs of
-    `Melded`. Tail probabilities are raised by a relative 1e-7, above their numerical error, so that bounds err downwards.
+    Valid without further argument, and wasteful: where both sides are equally uncertain it needs 2.8 times the
+    runs of `Melded`. Tail probabilities are raised by a relative 1e-7, above their numerical error, so that bounds err
+    downwards.
 
     References
     ----------
@@ -49,8 +50,8 @@ class ClopperPearson:
     ) -> NDArray[np.float64]:
         """Return p-values of H0: p <= exp(epsilon) q + delta.
 
-        The test at gamma rejects if some r has both Pr[Bin(n1, delta + exp(epsilon) r) >= x] and Pr[Bin(n2, r) <= y] at most
-        gamma / 2; the first increases in r and the second decreases, so the p-value is twice the value where they cross.
+        The test at gamma rejects if some r has both Pr[Bin(n1, delta + exp(epsilon) r) >= x] and Pr[Bin(n2, r) <= y]
+        at most gamma / 2; the first rises in r and the second falls, so the p-value is twice the value at the crossing.
         """
         c = Counts.of(x, n1, y, n2)
         ratio = np.exp(c.spread("epsilon", epsilon, 0, 700))

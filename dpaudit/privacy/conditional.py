@@ -31,21 +31,21 @@ class Conditional:
 
     Notes
     -----
-    Design: every run tosses a coin, Pr[first side] = share, so n1 is random. For fixed n1 and n2 the law given the total is
-    not binomial but non-central hypergeometric in the odds ratio, and the argument below does not apply.
+    Design: every run tosses a coin, Pr[first side] = share, so n1 is random. For fixed n1 and n2 the law given the
+    total is not binomial but non-central hypergeometric in the odds ratio, and the argument below does not apply.
 
-    delta = 0. Given N = x + y hits, x ~ Bin(N, rho) with odds rho / (1 - rho) = share p / ((1 - share) q). Under H0 these odds are
-    at most exp(epsilon) share / (1 - share) =: odds of rho0, so Pr[Bin(N, rho0) >= x] is a p-value.
+    delta = 0. Given N = x + y hits, x ~ Bin(N, rho) with odds rho / (1 - rho) = share p / ((1 - share) q). Under H0
+    these odds are at most exp(epsilon) share / (1 - share) =: odds of rho0, so Pr[Bin(N, rho0) >= x] is a p-value.
 
-    delta > 0. Under H0, p = p' + r with p' <= exp(epsilon) q and r <= delta. Call a hit on the first side *excess* with probability
-    r / p; there are E of these, and given n1, E ~ Bin(n1, r). The remaining hits are a sample of the case delta = 0, so
-    T(E) with T(k) = Pr[Bin(x + y - k, rho0) >= x - k] is a p-value; T increases in k, as a run taken away lowers both
-    counts together. With S(k) = Pr[Bin(n1, delta) > k] and excess_error = theta,
+    delta > 0. Under H0, p = p' + r with p' <= exp(epsilon) q and r <= delta. Call a hit on the first side *excess*
+    with probability r / p; there are E of these, and given n1, E ~ Bin(n1, r). The remaining hits are a sample of the
+    case delta = 0, so T(E) with T(k) = Pr[Bin(x + y - k, rho0) >= x - k] is a p-value; T increases in k, as a hit taken
+    from both counts does more to the right side. With S(k) = Pr[Bin(n1, delta) > k] and excess_error = theta,
 
     .. math:: p = \min_k \max\{ S(k) / \theta,\; T(k) / (1 - \theta) \}
 
-    is a p-value: if it is at most gamma, then T(k0) <= (1 - theta) gamma for the least k0 with S(k0) <= theta gamma, which
-    depends on n1 alone; and Pr[E > k0] + Pr[T(E) <= (1 - theta) gamma] <= gamma.
+    is a p-value: if it is at most gamma, then T(k0) <= (1 - theta) gamma for the least k0 with S(k0) <= theta gamma,
+    which depends on n1 alone. Then E > k0, or T(E) <= T(k0); and Pr[E > k0] + Pr[T(E) <= (1 - theta) gamma] <= gamma.
     """
 
     share: float = 0.5
@@ -106,7 +106,7 @@ class Conditional:
         return np.minimum(excess * (1 + RELATIVE_ERROR), 1.0)
 
     def _with_excess(self, c: Counts, rho: NDArray[np.float64], delta: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return min over k of max(S(k) / theta, T(k) / (1 - theta)): bisection for the least k with S-term <= T-term."""
+        """Return min over k of max(S(k) / theta, T(k) / (1 - theta)), by bisection for where they cross."""
         low, high = np.full_like(c.x, -1.0), c.x.copy()
         for _ in range(math.ceil(math.log2(float(c.x.max(initial=1)) + 2)) + 1):
             middle = np.floor((low + high) / 2)

@@ -1,7 +1,8 @@
 """What an audit could have found: the least leak that its test convicts with given power.
 
 All probabilities are exact sums over the test's rejection region {(x, y) : x >= least(y)}, whose boundary ascends in y
-because p-values fall in x and rise in y. What is left out is left out on the safe side: the least leak is never too small.
+because p-values fall in x and rise in y. What is left out is left out on the safe side: no leak is called detectable
+that is not.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from dpaudit.privacy.unconditional import MAX_STRICT_RUNS, Unconditional
 __all__ = ["detectable_delta", "detectable_epsilon", "rejection_boundary", "trials_needed"]
 
 _REACH = 6.0
-_NODES = 65
+_NODES = 49
+_FEW_NODES = 13
 _HALVINGS = 48
 
 
@@ -45,7 +47,7 @@ def rejection_boundary(
     def rejected(x: NDArray[np.float64]) -> NDArray[np.bool_]:
         inside = np.clip(x, 0, n1)
         small = bound.p_value(inside, n1, ys, n2, epsilon=epsilon, delta=delta, gamma=gamma) <= gamma
-        return np.asarray((small & (x >= 0)) | (x > n1))
+        return np.asarray((small & (x >= 0)) | (x > n1), dtype=np.bool_)
 
     ratio = math.exp(epsilon)
     centre = np.minimum(n1 * (ratio * (ys + 1) / n2 + delta), n1)
@@ -65,7 +67,7 @@ def rejection_boundary(
         middle = np.floor(0.5 * (low + high))
         inside = rejected(middle)
         low, high = np.where(inside, low, middle), np.where(inside, middle, high)
-    return high
+    return np.asarray(high)
 
 
 def detectable_epsilon(
@@ -94,8 +96,9 @@ def detectable_epsilon(
 
     Notes
     -----
-    The sum runs over y within 6 standard deviations of n2 q. Where these are more than 129 values, the boundary is
-    computed at 65 of them, interpolated and raised by 1: it is concave and bends by less than that between them.
+    The sum runs over y within 6 standard deviations of n2 q. Where these are many, the boundary is computed at some of
+    them and interpolated, raised by what it can bend between them, max(1, largest second difference / 8). With the
+    `Unconditional` bound this takes up to a minute at 1e5 runs.
     """
     _check(n1, n2, epsilon, delta, gamma, power)
     if not 0 <= q <= 1:
@@ -170,10 +173,14 @@ def _boundary(
     spread = _REACH * math.sqrt(n2 * q * (1 - q))
     first, last = math.floor(n2 * q - spread - 1), math.ceil(n2 * q + spread + 0.5 * _REACH**2)
     ys = np.arange(max(first, 0), min(last, n2) + 1, dtype=np.float64)
-    exact = len(ys) <= 2 * _NODES - 1
-    at = ys if exact else np.round(np.linspace(ys[0], ys[-1], _NODES))
+    nodes = _FEW_NODES if isinstance(bound, Unconditional) else _NODES
+    exact = len(ys) <= 2 * nodes
+    at = ys if exact else np.rint(np.linspace(ys[0], ys[-1], nodes, dtype=np.float64))
     least = rejection_boundary(bound, at, n1, n2, epsilon=epsilon, delta=delta, gamma=gamma)
-    return ys, least if exact else np.minimum(np.ceil(np.interp(ys, at, least)) + 1, n1 + 1)
+    if exact:
+        return ys, least
+    bend = max(1.0, float(np.abs(np.diff(least, 2)).max()) / 8)
+    return ys, np.minimum(np.ceil(np.interp(ys, at, least) + bend), n1 + 1)
 
 
 def _check(n1: int, n2: int, epsilon: float, delta: float, gamma: float, power: float) -> None:

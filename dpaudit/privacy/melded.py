@@ -67,8 +67,8 @@ class Melded:
 
     Notes
     -----
-    The integral runs over the narrower of B1 and e^epsilon B2 by Gauss-Legendre quadrature on the window that holds all but
-    1e-18 of its mass, cut where the other factor stops being analytic; the piece beyond the cut has a closed form.
+    The integral runs over the narrower of B1 and e^epsilon B2 by Gauss-Legendre quadrature on the window that holds
+    all but 1e-18 of its mass, cut where the other factor stops being analytic; the piece beyond has a closed form.
     p-values are raised by a relative 1e-7 and an absolute 1e-17, above every error measured (relative 3e-9 down to
     p = 1e-9 and up to 1e8 runs), so that bounds err downwards.
 

@@ -4,9 +4,10 @@ Write g(q) = min(1, exp(t) q + delta). The deviance of the hypothesis p <= g(q) 
 
     L_t(x, y) = min over p <= g(q) of n1 KL(x / n1, p) + n2 KL(y / n2, q),
 
-0 where x / n1 <= g(y / n2). It rises in x and falls in y: by the envelope theorem its derivatives are logit(p^) - logit(p~) >= 0
-and logit(q^) - logit(q~) <= 0, since the constrained optimum (p~, q~) has p~ <= p^ and q~ >= q^. It falls in t, as the hypotheses are
-nested. So the lower limit T(x, y) = sup{t : L_t(x, y) >= h}, for a fixed height h, rises in x and falls in y, and
+0 where x / n1 <= g(y / n2). It rises in x and falls in y: by the envelope theorem its derivatives are
+logit(p^) - logit(p~) >= 0 and logit(q^) - logit(q~) <= 0, since the constrained optimum (p~, q~) has p~ <= p^ and
+q~ >= q^ for the estimates p^ = x / n1 and q^ = y / n2. It falls in t, as the hypotheses are nested. So the lower limit
+T(x, y) = sup{t : L_t(x, y) >= h}, for a fixed height h, rises in x and falls in y, and
 
     {(x', y') : T(x', y') >= t} = {(x', y') : L_t(x', y') >= h},
 
@@ -55,7 +56,7 @@ def deviance(
         if settled.all():
             break
     total = n1 * _kl(p_hat, ratio * q + delta) + n2 * _kl(q_hat, q)
-    return np.where(against, total, 0.0)
+    return np.asarray(np.where(against, total, 0.0))
 
 
 def epsilon_limit(x: float, n1: float, y: float, n2: float, delta: float, height: float) -> float:
@@ -112,7 +113,7 @@ def region(
         inside = deviance(middle, n1, ys, n2, ratio, delta) >= height - SLACK
         high = np.where(open_ & inside, middle, high)
         low = np.where(open_ & ~inside, middle, low)
-    return np.minimum.accumulate(high[::-1])[::-1]
+    return np.asarray(np.minimum.accumulate(high[::-1])[::-1])
 
 
 def _kl(p_hat: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -121,4 +122,4 @@ def _kl(p_hat: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.float6
     with np.errstate(divide="ignore", invalid="ignore"):
         hit = np.where(p_hat > 0, p_hat * np.log1p(np.where(p_hat > 0, gap / np.maximum(p_hat, 1e-300), 0)), 0)
         miss = np.where(p_hat < 1, (1 - p_hat) * np.log1p(-gap / np.where(p_hat < 1, 1 - p_hat, 1)), 0)
-    return np.maximum(-(hit + miss), 0.0)
+    return np.asarray(np.maximum(-(hit + miss), 0.0))

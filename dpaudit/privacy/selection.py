@@ -201,7 +201,9 @@ class Selector:
         runs = min(FIT_ROWS, max(1, training // 2))
         sides = [join(self._raw(winner.pair, winner.index, side, "fit", runs)) for side in (0, 1)]
         cut = max(1, runs * 4 // 5)
-        found = scored_labellers(sides[0][:cut], sides[1][:cut], thorough=True, float_bits=self.float_bits)
+        found = scored_labellers(
+            sides[0][:cut], sides[1][:cut], thorough=True, float_bits=self.float_bits, atoms=discrete is None
+        )
         if discrete:
             counts = [tally(discrete(outputs[:cut])) for outputs in sides]
             found.append(Ranked.fit(discrete, counts[0], counts[1]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,7 +26,7 @@ MAX_STRICT_RUNS = 10**6
 _MAX_EPSILON = 60.0
 Boundary = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
-_FLOOR = 1e-10
+_FLOOR = 1e-12
 _IGNORED = 0.01
 
 
@@ -37,8 +37,8 @@ class Unconditional:
     Parameters
     ----------
     ordering : float
-        Outcomes are ordered by their likelihood-ratio limits T (`dpaudit.privacy.ordering`) at level ordering * gamma; any
-        value fixed in advance is valid. At 1 the outcomes with y' = 0 would rank too high.
+        Outcomes are ordered by their likelihood-ratio limits T (`dpaudit.privacy.ordering`) at level ordering * gamma;
+        any value fixed in advance is valid. Near 1 the outcomes with y' = 0 rank too high, which costs power.
     nuisance_error : float
         The part theta of the error that pays for disregarding values of q which y makes implausible.
     slack : float
@@ -52,12 +52,12 @@ class Unconditional:
     .. math:: p(\epsilon) = \sup_q \min\{ \Pr_{g(q), q}[R] / (1 - \theta),\; \tau(q) / \theta \}
 
     is a p-value: at the true q, p <= gamma means that Pr[R] <= (1 - theta) gamma or tau <= theta gamma, and these have
-    probability at most (1 - theta) gamma (as the regions are nested) and theta gamma. It rises in epsilon, because R does not
-    depend on it.
+    probability at most (1 - theta) gamma (as the regions are nested) and theta gamma. It rises in epsilon, because R
+    does not depend on it.
 
-    The supremum is enclosed, not searched for. R holds with (x, y) all (x + 1, y) and (x, y - 1), so Pr[R] rises in p and
-    falls in q, and on a cell [a, b] it is at most its value at p = g(b), q = a. Cells are divided until the largest upper end
-    is near the largest value seen; the upper end is what is returned.
+    The supremum is enclosed, not searched for. R holds with (x, y) all (x + 1, y) and (x, y - 1), so Pr[R] rises in p
+    and falls in q, and on a cell [a, b] it is at most its value at p = g(b), q = a. Cells are divided until the largest
+    upper end is near the largest value seen; the upper end is what is returned.
 
     References
     ----------
@@ -89,13 +89,14 @@ class Unconditional:
     ) -> NDArray[np.float64]:
         """Return p-values of H0: p <= exp(epsilon) q + delta, in the broadcast shape of the counts.
 
-        `gamma` (default 0.05), fixed in advance, is the level at which the test should be strongest; it orders the outcomes. The
-        p-values are valid at every level, and `epsilon_lower` inverts those with its own gamma.
+        `gamma` (default 0.05), fixed in advance, is the level at which the test should be strongest; it orders the
+        outcomes. The p-values are valid at every level, and `epsilon_lower` inverts those with its own gamma. Where
+        gamma is given, p-values below gamma / 100 are not computed further.
         """
-        c, gamma = _counts(x, n1, y, n2), check_level(0.05 if gamma is None else gamma)
+        c, level = _counts(x, n1, y, n2), check_level(0.05 if gamma is None else gamma)
         ratio = np.exp(c.spread("epsilon", epsilon, 0, _MAX_EPSILON))
         delta = c.spread("delta", delta, 0, 1)
-        regions = self._along_epsilon(c, delta, gamma, _FLOOR * gamma)
+        regions = self._along_epsilon(c, delta, level, _FLOOR if gamma is None else _IGNORED * gamma)
         return c.shaped(_tail(regions, ratio, delta))
 
     def epsilon_lower(
@@ -116,8 +117,8 @@ class Unconditional:
     ) -> NDArray[np.float64]:
         """Return lower confidence bounds on p - exp(epsilon) q with error gamma; 0 where nothing is shown.
 
-        Outcomes are ordered by their limits on delta at this epsilon, so the bound need not match `p_value`, which orders
-        them by their limits on epsilon; each is valid.
+        Outcomes are ordered by their limits on delta at this epsilon, so the bound need not match `p_value`, which
+        orders them by their limits on epsilon; each is valid.
         """
         c, gamma = _counts(x, n1, y, n2), check_level(gamma)
         ratio = np.exp(c.spread("epsilon", epsilon, 0, _MAX_EPSILON))
@@ -130,13 +131,11 @@ class Unconditional:
         start = c.x / c.n1 - ratio * c.y / c.n2 + ndtri(gamma) * scale
         return c.shaped(self._invert(tail, gamma, start, scale, 1.0))
 
-    def _along_epsilon(
-        self, c: Counts, delta: NDArray[np.float64], gamma: float, floor: float
-    ) -> list[Region | None]:
+    def _along_epsilon(self, c: Counts, delta: NDArray[np.float64], gamma: float, floor: float) -> Sequence[Region]:
         """Return the regions of outcomes with no smaller limits on epsilon.
 
-        The limit is -infinity where x alone does not refute p <= delta at the level of the ordering. These outcomes come last and
-        are ordered by x.
+        The limit is -infinity where x alone does not refute p <= delta at the level of the ordering. These outcomes
+        come last and are ordered by x.
         """
         height, found = self._height(gamma), []
         for x, n1, y, n2, d in zip(c.x, c.n1, c.y, c.n2, delta, strict=True):
@@ -147,7 +146,7 @@ class Unconditional:
 
     def _along_delta(
         self, c: Counts, ratio: NDArray[np.float64], gamma: float, floor: float
-    ) -> list[Region | None]:
+    ) -> Sequence[Region | None]:
         """Return the regions of outcomes with no smaller limits on delta; None where the limit is -infinity."""
         height, found = self._height(gamma), []
         for x, n1, y, n2, r in zip(c.x, c.n1, c.y, c.n2, ratio, strict=True):
@@ -162,11 +161,11 @@ class Unconditional:
         )
 
     def _height(self, gamma: float) -> float:
-        """The deviance that a normal deviate at the level of the ordering has."""
+        """Return the deviance that a normal deviate at the level of the ordering has."""
         return 0.5 * float(ndtri(0.5 * self.ordering * min(2 * gamma, 1))) ** 2
 
     def _tolerance(self, gamma: float) -> float:
-        """By what fraction a p-value may be too large: a bound z standard deviations off moves by 1 / z of one for each."""
+        """Return by what fraction a p-value may be too large: near the level ln p moves by z a standard deviation."""
         return self.slack * max(float(ndtri(gamma)) ** 2, 0.5)
 
     def _invert(
@@ -187,10 +186,12 @@ def _at_least(x: float) -> Boundary:
     return lambda ys: np.full_like(ys, x)
 
 
-def _tail(regions: list[Region | None], ratio: NDArray[np.float64], delta: NDArray[np.float64]) -> NDArray[np.float64]:
+def _tail(
+    regions: Sequence[Region | None], ratio: NDArray[np.float64], delta: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return one certified p-value a region; 1 where there is no evidence."""
-    values = [1.0 if r is None else r.p_value(float(e), float(d)) for r, e, d in zip(regions, ratio, delta, strict=True)]
-    return np.array(values, dtype=np.float64)
+    each = zip(regions, ratio, delta, strict=True)
+    return np.array([1.0 if r is None else r.p_value(float(e), float(d)) for r, e, d in each], dtype=np.float64)
 
 
 def _counts(x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike) -> Counts:

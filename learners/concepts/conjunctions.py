@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from learners.concepts.counting import check_code, check_listable
+from learners.concepts.counting import Numbered, check_code, check_listable
 from learners.parameters import check_integer
 
 __all__ = ["MAX_DIMENSION", "Conjunction", "Conjunctions", "contradicted"]
@@ -45,7 +45,7 @@ class Conjunction:
 
 
 @dataclass(frozen=True)
-class Conjunctions:
+class Conjunctions(Numbered):
     """The class of the 3^d + 1 distinct functions that conjunctions of literals over d variables compute.
 
     Number c < 3^d has in base 3 the digits t_1 t_2 .. t_d (t_1 the lowest): t_i = 0 if variable i is absent, 1 if v_i

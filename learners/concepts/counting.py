@@ -1,15 +1,35 @@
-"""Exact counts of a weighted sample on a line, and the check of a concept's number."""
+"""What concept classes share: numbers of concepts, their enumeration, and exact counts of a sample on a line."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import ConceptClass, InputError, Sample
+from dpaudit.contract import ConceptClass, Hypothesis, InputError, Sample
 from learners.domains import ENUMERABLE
 from learners.parameters import check_integer
 
-__all__ = ["check_code", "check_listable", "excess_of_ones"]
+__all__ = ["Numbered", "check_code", "check_listable", "excess_of_ones"]
+
+
+class Numbered:
+    """A class of concepts that are numbered 0 .. size - 1 and made by `concept(code)`."""
+
+    @property
+    def size(self) -> int:
+        """How many concepts there are."""
+        raise NotImplementedError("a concept class says its size")
+
+    def concept(self, code: int) -> Hypothesis:
+        """Return the concept with that number."""
+        raise NotImplementedError("a concept class makes its concepts")
+
+    def enumerate(self) -> Iterator[Hypothesis]:
+        """Yield all concepts in the order of their numbers; `InputError` if there are too many to list."""
+        check_listable(self)
+        return (self.concept(code) for code in range(self.size))
 
 
 def check_code(concepts: ConceptClass, code: int) -> None:
@@ -17,7 +37,7 @@ def check_code(concepts: ConceptClass, code: int) -> None:
     check_integer("code", code, 0, concepts.size - 1)
 
 
-def check_listable(concepts: ConceptClass) -> None:
+def check_listable(concepts: ConceptClass | Numbered) -> None:
     """Raise `InputError` if the class has more concepts than are ever listed."""
     if concepts.size > ENUMERABLE:
         raise InputError(f"{concepts} has {concepts.size} concepts, more than the {ENUMERABLE} that can be listed")

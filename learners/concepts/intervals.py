@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
-from learners.concepts.counting import check_code, check_listable, excess_of_ones
+from learners.concepts.counting import Numbered, check_code, check_listable, excess_of_ones
 from learners.parameters import check_integer
 
 __all__ = ["Intervals", "Span"]
@@ -28,7 +28,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Intervals:
+class Intervals(Numbered):
     """The class of the indicators of all [a, b], 0 <= a <= b < domain_size, and of the empty interval.
 
     Number 0 is the empty interval; the others follow in lexicographic order of (a, b).

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from learners.concepts.counting import check_code, check_listable
+from learners.concepts.counting import Numbered, check_code, check_listable
 from learners.gf2 import MAX_DIMENSION, pack, parity
 from learners.parameters import check_integer
 
@@ -28,7 +28,7 @@ class Parity:
 
 
 @dataclass(frozen=True)
-class Parities:
+class Parities(Numbered):
     """The class of all parities c_r, r in {0, 1}^dimension, numbered by the integer with bit i = r_i."""
 
     dimension: int

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
-from learners.concepts.counting import check_code, excess_of_ones
+from learners.concepts.counting import Numbered, check_code, excess_of_ones
 from learners.parameters import check_integer
 
 __all__ = ["Constant", "Point", "Points"]
@@ -41,7 +41,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Points:
+class Points(Numbered):
     """The class of the point functions c_0 .. c_{domain_size - 1} on {0 .. domain_size - 1}."""
 
     domain_size: int

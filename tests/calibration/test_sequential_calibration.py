@@ -18,7 +18,7 @@ from dpaudit.privacy.sequential import SequentialOutcome, audit_sequential
 BIT = [Pair(1, 0)]
 FOUR = [Pair((k, 1), (k, 0)) for k in range(4)]
 ALARM = 1e-6
-"""Every test here fails for a correct audit with at most this probability (over seeds; the seeds are fixed)."""
+"""A test of the level fails for a correct audit with at most this probability over seeds; seeds are fixed."""
 
 Run = Callable[..., np.ndarray]
 
@@ -30,7 +30,9 @@ def response(epsilon: float) -> Mechanism:
 
 def geometric(epsilon: float) -> Mechanism:
     stop = 1 - math.exp(-epsilon)
-    return Mechanism(lambda d, rng, n: d + rng.geometric(stop, n) - rng.geometric(stop, n), f"geometric {epsilon}", True)
+    return Mechanism(
+        lambda d, rng, n: d + rng.geometric(stop, n) - rng.geometric(stop, n), f"geometric {epsilon}", True
+    )
 
 
 def gaussian(mu: float) -> Mechanism:
@@ -61,7 +63,9 @@ def leaky(epsilon: float, delta: float) -> Mechanism:
     return Mechanism(run, f"leaky {epsilon} {delta}", True)
 
 
-def audits(mechanism: Mechanism, number: int, pairs: list[Pair] = BIT, **claim: float) -> list[SequentialOutcome]:
+def audits(
+    mechanism: Mechanism, number: int, pairs: list[Pair] = BIT, **claim: float
+) -> list[SequentialOutcome]:
     return [audit_sequential(mechanism, pairs, seed=seed, **claim) for seed in range(number)]
 
 
@@ -85,22 +89,29 @@ NULLS = [
 ]
 
 
-@pytest.mark.parametrize(("mechanism", "pairs", "epsilon", "delta"), [n[1:] for n in NULLS], ids=[n[0] for n in NULLS])
+@pytest.mark.parametrize(
+    ("mechanism", "pairs", "epsilon", "delta"), [n[1:] for n in NULLS], ids=[n[0] for n in NULLS]
+)
 def test_a_claim_that_holds_exactly_is_refuted_at_most_at_the_level(
     mechanism: Mechanism, pairs: list[Pair], epsilon: float, delta: float
 ) -> None:
-    # 200 audits at gamma = 0.2 allow 68: a level of 0.345 would be seen with probability 1/2.
+    # 200 audits at gamma = 0.2 allow 69: a level of 0.35 would be seen with probability 1/2.
     number = 40 if mechanism.name.startswith("gaussian") else 200
     hold_level(audits(mechanism, number, pairs, epsilon=epsilon, delta=delta, runs=2_500, gamma=0.2), epsilon)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("mechanism", "pairs", "epsilon", "delta"), [n[1:] for n in NULLS], ids=[n[0] for n in NULLS])
+@pytest.mark.parametrize(
+    ("mechanism", "pairs", "epsilon", "delta"), [n[1:] for n in NULLS], ids=[n[0] for n in NULLS]
+)
 @pytest.mark.parametrize("gamma", [0.05, 0.5])
 def test_the_level_holds_over_long_audits(
     mechanism: Mechanism, pairs: list[Pair], epsilon: float, delta: float, gamma: float
 ) -> None:
-    hold_level(audits(mechanism, 600, pairs, epsilon=epsilon, delta=delta, runs=20_000, gamma=gamma), epsilon)
+    number = 100 if mechanism.name.startswith("gaussian") else 600
+    hold_level(
+        audits(mechanism, number, pairs, epsilon=epsilon, delta=delta, runs=20_000, gamma=gamma), epsilon
+    )
 
 
 def runs_to_refute(mechanism: Mechanism, number: int, pairs: list[Pair] = BIT, **claim: float) -> float:
@@ -136,4 +147,3 @@ def test_one_leaking_pair_in_four_is_found() -> None:
 def test_bound_is_close_after_two_hundred_thousand_runs() -> None:
     bounds = [o.epsilon_lower for o in audits(geometric(1.0), 5, epsilon=1.0, runs=200_000)]
     assert min(bounds) >= 0.94
-    assert sum(bound > 1.0 for bound in bounds) <= 3  # Pr[4 of 5 at level 0.05] = 3e-5

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dpaudit.conformance import CHECKS, NonConforming, check_learner
+from dpaudit.conformance import CHECKS, NonConforming, check_run_agrees_with_law
 from dpaudit.contract import Learner
 from dpaudit.registry import Entry, list_learners
 
@@ -38,4 +38,4 @@ def test_a_lying_law_is_caught() -> None:
             return entry.build(dimension=self.dimension, epsilon=self.epsilon / 2).law(sample)  # type: ignore[attr-defined]
 
     with pytest.raises(NonConforming, match="run disagrees with law"):
-        check_learner(Liar(**entry.example.parameters))
+        check_run_agrees_with_law(Liar(**entry.example.parameters))

@@ -22,7 +22,7 @@ TIERS = (
     ("adapters", "neighbours", "distinguish", "privacy", "utility", "registry"),
     ("conformance", "engine"),
     ("ledger", "reporters"),
-    ("cli", "commands", "pytest_plugin", "__main__"),
+    ("cli", "pytest_plugin", "__main__"),
 )
 TIER = {room: i for i, rooms in enumerate(TIERS) for room in rooms}
 

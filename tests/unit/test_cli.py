@@ -11,7 +11,8 @@ import sys
 import pytest
 from cli_support import TOYS, call, instant_privacy  # noqa: F401
 
-from dpaudit import cli, commands
+from dpaudit import cli
+from dpaudit.cli import commands, help_text
 
 COMMANDS = ("list", "privacy", "exact", "utility", "run", "report")
 
@@ -36,7 +37,7 @@ def test_every_option_says_its_default(command):
 
 
 def test_the_example_of_every_command_parses():
-    for _, _, example in cli.COMMANDS.values():
+    for _, _, example in help_text.COMMANDS.values():
         assert cli.build_parser().parse_args(shlex.split(example)[1:])
 
 
@@ -218,7 +219,7 @@ def test_a_defect_of_the_tool_is_status_2_and_never_1(capsys, monkeypatch):
     ],
 )
 def test_values_of_parameters(text, value):
-    from dpaudit.audit_commands import _parameter
+    from dpaudit.cli.audit_commands import _parameter
 
     name, found = _parameter(f"x={text}")
     assert (name, found, type(found)) == ("x", value, type(value))

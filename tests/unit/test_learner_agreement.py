@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from learner_cases import BROKEN, SOUND, agreement, example_of
 
-import learners.parity as parity_module
+import learners.parity_subsample as parity_module
 from dpaudit.seeding import generator
 from learners.broken.conjunctions import HalfSensitivity, Undivided
 from learners.broken.finite_class import PointDoubled

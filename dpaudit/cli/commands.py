@@ -15,9 +15,9 @@ from inspect import Parameter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpaudit.cli.terminal import find_learners, note, say, wants_color, warn
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry, load
-from dpaudit.terminal import find_learners, note, say, wants_color, warn
 
 if TYPE_CHECKING:
     from dpaudit.engine.execute import TaskFailed

@@ -7,13 +7,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dpaudit.cli.terminal import find_learners, note, note_taken, say
+from dpaudit.cli.verdict_block import verdict_block
 from dpaudit.contract import Learner
 from dpaudit.engine.perform import perform
 from dpaudit.engine.tasks import Task, canonical, exact_task, privacy_task, utility_tasks
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry
-from dpaudit.terminal import find_learners, note, note_taken, say
-from dpaudit.verdict_block import verdict_block
 
 __all__ = ["exact_command", "privacy_command", "utility_command"]
 

@@ -1,6 +1,6 @@
 """The command line: its grammar and its exit status.
 
-What the commands do stands in `dpaudit.commands` and `dpaudit.audit_commands`.
+What the commands do stands in `commands` and `audit_commands`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from importlib import import_module
 from typing import Any
 
 import dpaudit
+from dpaudit.cli.help_text import COMMANDS, STATUS, WHOLE
 from dpaudit.errors import DpauditError
-from dpaudit.help_text import COMMANDS, STATUS, WHOLE
 
 __all__ = ["build_parser", "main"]
 
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _action(command: str) -> Callable[[argparse.Namespace], int]:
     """Return what a command does; its module is loaded only now."""
     home = "audit_commands" if command in ("privacy", "exact", "utility") else "commands"
-    module = import_module(f"dpaudit.{home}")
+    module = import_module(f"dpaudit.cli.{home}")
     action: Callable[[argparse.Namespace], int] = getattr(module, f"{command}_command")
     return action
 

@@ -1,0 +1,7 @@
+"""The command line: grammar, commands, and what they print."""
+
+from __future__ import annotations
+
+from dpaudit.cli.grammar import build_parser, main
+
+__all__ = ["build_parser", "main"]

@@ -1,0 +1,163 @@
+"""What an audit is asked to do, checked before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpaudit import seeding
+from dpaudit.adapters import Mechanism, as_mechanism
+from dpaudit.contract import Learner, Pair, PrivacyClaim, Relation
+from dpaudit.errors import InputError
+from dpaudit.neighbours.check import check_pairs
+from dpaudit.neighbours.crafted import crafted_pairs
+from dpaudit.privacy.bounds import Bound, get_bound
+from dpaudit.privacy.detectable import trials_needed
+from dpaudit.privacy.selection import Budget
+
+__all__ = ["LawRatios", "Request", "resolve_claim"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A black-box audit with all its arguments resolved.
+
+    Attributes
+    ----------
+    source : Learner or callable
+        What was given.
+    mechanism : Mechanism
+        The same, batched.
+    pairs : tuple of Pair
+        The neighbouring inputs.
+    claim : PrivacyClaim
+        What is tested.
+    relation : Relation or None
+        What the pairs were checked against; None where it is unknown.
+    trials, confidence, seed, n_jobs, backend, float_bits
+        As for `audit_privacy`.
+    bound : Bound
+        What turns counts into a lower bound.
+    """
+
+    source: Any
+    mechanism: Mechanism
+    pairs: tuple[Pair, ...]
+    claim: PrivacyClaim
+    relation: Relation | None
+    trials: int
+    confidence: float
+    seed: int
+    n_jobs: int
+    backend: str | None
+    float_bits: bool
+    bound: Bound
+
+    @classmethod
+    def of(
+        cls,
+        source: Any,
+        pairs: Sequence[Any] | None,
+        claim: PrivacyClaim,
+        *,
+        relation: Relation | str | None,
+        n: int | None,
+        trials: int,
+        confidence: float,
+        seed: int,
+        batched: bool,
+        strict: bool,
+        **options: Any,
+    ) -> Request:
+        """Check the arguments of `audit_privacy` and resolve its defaults; raise `InputError` for bad ones."""
+        seeding.check_seed(seed)
+        if isinstance(trials, bool) or not isinstance(trials, int) or trials < 10:
+            raise InputError(f"trials must be an integer >= 10, got {trials!r}")
+        if not 0.5 < confidence < 1:
+            raise InputError(f"confidence must be in (0.5, 1), got {confidence!r}")
+        known = claim.relation if isinstance(source, Learner) or relation is not None else None
+        checked = check_pairs(_default_pairs(source, n, claim.relation) if pairs is None else pairs, known)
+        mechanism = as_mechanism(source, batched=batched)
+        bound = get_bound(strict)
+        request = cls(source, mechanism, tuple(checked), claim, known, trials, confidence, seed, bound=bound, **options)
+        request._check_power()
+        # A wrong number of outputs is better known now than after an hour.
+        mechanism(checked[0].data, seeding.generator(seed, "probe"), 2)
+        return request
+
+    @property
+    def gamma(self) -> float:
+        """The probability of error that the finding may have in all."""
+        return 1 - self.confidence
+
+    @property
+    def budget(self) -> Budget:
+        """How the runs are spent."""
+        return Budget.of(self.trials, len(self.pairs))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What limits the finding from the start."""
+        same = [i for i, pair in enumerate(self.pairs) if _identical(pair)]
+        return tuple(f"pair {i}: both inputs are the same, so it can show no leak" for i in same)
+
+    def _check_power(self) -> None:
+        """Raise if the budget could convict nobody."""
+        epsilon, delta, runs = self.claim.epsilon, self.claim.delta, self.budget.confirmation
+        least = trials_needed(self.bound, epsilon=epsilon, delta=delta, gamma=self.gamma)
+        if runs < least:
+            raise InputError(
+                f"trials={self.trials} leaves {runs} runs a side to confirm, too few to convict anybody of more than "
+                f"epsilon = {epsilon}, delta = {delta}: {least} are needed, so trials >= {-(-least * 5 // 4) + 1} with "
+                "one pair"
+            )
+
+
+def resolve_claim(
+    source: Any, epsilon: float | None, delta: float | None, relation: Relation | str | None
+) -> PrivacyClaim:
+    """Return the claim to test: what was given, completed by the learner's own."""
+    own: PrivacyClaim | None = source.privacy if isinstance(source, Learner) else None
+    if epsilon is None:
+        if own is None:
+            raise InputError("epsilon must be given: the mechanism makes no claim of its own")
+        epsilon = own.epsilon
+        delta = own.delta if delta is None else delta
+    kin = Relation.parse(relation) if relation is not None else (own.relation if own else Relation.REPLACE_ONE)
+    return PrivacyClaim(epsilon, 0.0 if delta is None else delta, kin, own.claim_id if own else "")
+
+
+def _default_pairs(source: Any, n: int | None, relation: Relation) -> list[Pair]:
+    if not isinstance(source, Learner):
+        raise InputError("pairs must be given: only a learner's neighbouring samples can be crafted")
+    return crafted_pairs(source.domain, source.example.n if n is None else n, relation)
+
+
+def _identical(pair: Pair) -> bool:
+    try:
+        return bool(pair.data == pair.neighbour)
+    except (ValueError, TypeError):  # arrays compare element by element
+        return False
+
+
+@dataclass(frozen=True)
+class LawRatios:
+    """The log-likelihood ratios of a pair by the learner's own law; they order events, and decide nothing."""
+
+    mechanism: Any
+
+    def __call__(self, pair: Pair) -> Mapping[Any, float] | None:
+        law = getattr(self.mechanism, "law", None)
+        if law is None:
+            return None
+        try:
+            first, second = law(pair.data), law(pair.neighbour)
+        except InputError:  # the law is out of reach at this size; sampling is not
+            return None
+        logs = [dict(zip(side.atoms, side.log_prob.tolist(), strict=True)) for side in (first, second)]
+        never = -745.0
+        return {
+            atom: max(logs[0].get(atom, never), never) - max(logs[1].get(atom, never), never)
+            for atom in {*logs[0], *logs[1]}
+        }

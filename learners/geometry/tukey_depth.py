@@ -1,0 +1,193 @@
+"""Tukey depth of points in weighted multisets in dimensions 1, 2 and 3, exactly.
+
+The depth of x is the least weight of a closed halfspace that contains x. Its boundary may be taken through x, and may
+be turned a little so that it meets no other direction: what lies on a boundary can only be lost. So with v = y - x,
+
+    td(x) = w(x) + min over generic normals u of the weight of {v : <u, v> > 0}.
+
+All arithmetic is on integers; large ones are Python integers in object arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import InputError
+from learners.parameters import check_integer
+
+__all__ = ["MAX_DIMENSION", "centerpoint_bound", "tukey_depth", "tukey_depths"]
+
+MAX_DIMENSION = 3
+
+Integers = NDArray[Any]
+
+_SLOPE_LIMIT = 2**25
+"""Quotients of two distinct pairs of integers below this differ by more than the rounding of a float64."""
+_NORMAL_LIMIT = 2**20
+"""Below this, triple products of vectors fit an int64."""
+_BLOCK = 2**21
+
+
+def centerpoint_bound(n: int, dimension: int) -> int:
+    """Return ceil(n / (d + 1)): some point of R^d has at least this depth in every multiset of n points."""
+    check_integer("n", n, 0)
+    check_integer("dimension", dimension, 1)
+    return -(-int(n) // (int(dimension) + 1))
+
+
+def tukey_depth(points: Any, weights: Any, query: Sequence[int | Fraction]) -> int:
+    """Return the depth of one point; see `tukey_depths`."""
+    return int(tukey_depths(points, weights, [query])[0])
+
+
+def tukey_depths(points: Any, weights: Any, queries: Sequence[Sequence[int | Fraction]]) -> Integers:
+    """Return td(x), the least weight of a closed halfspace containing x, for every query x.
+
+    Parameters
+    ----------
+    points : array of integers, shape (m, d)
+        d = 1, 2 or 3; points may repeat, coincide with queries, or lie in a flat.
+    weights : array of integers, shape (m,)
+        Weights >= 0 with a sum below 2^63.
+    queries : sequence of length q
+        Points with d integer or rational coordinates.
+
+    Returns
+    -------
+    array of int64, shape (q,)
+        The depths. Cost O(m log m) for each query in d = 2, O(m^3) in d = 3.
+
+    Raises
+    ------
+    InputError
+        If d > 3, a shape does not fit or a weight is negative.
+
+    Notes
+    -----
+    BMNS, Definition 2.15; equal to the least weight whose removal takes x out of the convex hull (Claim 2.18).
+    """
+    ps, ws = np.asarray(points), np.asarray(weights, dtype=np.int64)
+    if ps.ndim != 2 or not 1 <= ps.shape[1] <= MAX_DIMENSION:
+        raise InputError(f"dimension must be in [1, {MAX_DIMENSION}]: points of shape {ps.shape} have no exact depth here")
+    if ws.shape != (len(ps),) or (ws < 0).any():
+        raise InputError(f"weights must be {len(ps)} integers >= 0, got {weights!r}")
+    if any(len(query) != ps.shape[1] for query in queries):
+        raise InputError(f"queries must have {ps.shape[1]} coordinate(s)")
+    if not len(queries) or not len(ps):
+        return np.zeros(len(queries), dtype=np.int64)
+    step = max(1, _BLOCK // len(ps))
+    parts = [_block(ps, ws, queries[i : i + step]) for i in range(0, len(queries), step)]
+    return np.concatenate(parts)
+
+
+def _block(points: Integers, weights: Integers, queries: Sequence[Sequence[int | Fraction]]) -> Integers:
+    vectors = _vectors(points, queries)
+    if points.shape[1] == 1:
+        found = _line(vectors[..., 0], weights)
+    elif points.shape[1] == 2:
+        found = _plane(vectors, np.broadcast_to(weights, vectors.shape[:2]))
+    else:
+        found = np.array([_space(v, weights) for v in vectors])
+    return found.astype(np.int64)
+
+
+def _vectors(points: Integers, queries: Sequence[Sequence[int | Fraction]]) -> Integers:
+    """Return D (y - x), (q, m, d), with D > 0 the common denominator of query x: int64 where nothing can overflow."""
+    common = [lcm(*(Fraction(c).denominator for c in query)) for query in queries]
+    scaled = [[int(Fraction(c) * d) for c in query] for query, d in zip(queries, common, strict=True)]
+    top = max(common) * max(abs(int(points.min())), abs(int(points.max()))) + max(abs(c) for row in scaled for c in row)
+    limit = {1: 2**62, 2: _SLOPE_LIMIT, 3: _NORMAL_LIMIT}[points.shape[1]]
+    dtype: Any = np.int64 if top < limit else object
+    d, x = np.array(common, dtype=dtype), np.array(scaled, dtype=dtype)
+    return np.asarray(d[:, None, None] * points.astype(dtype)[None] - x[:, None, :])
+
+
+def _line(v: Integers, weights: Integers) -> Integers:
+    right, left = (np.where(side, weights, 0).sum(axis=1) for side in (v >= 0, v <= 0))
+    return np.minimum(right, left)
+
+
+def _plane(v: Integers, weights: Integers) -> Integers:
+    """Return the depth of the origin among vectors (q, m, 2) with weights (q, m).
+
+    Opposite rays share a slope. As a line through the origin turns past a slope, its rays change sides together: the
+    weight on one side is a running sum, taken where a group of equal slopes ends.
+    """
+    x, y = v[..., 0], v[..., 1]
+    zero = (x == 0) & (y == 0)
+    sign = np.where((x > 0) | ((x == 0) & (y > 0)), 1, -1)
+    slopes = _slopes(x * sign, y * sign)
+    order = np.argsort(slopes, axis=1, kind="stable")
+    slopes = np.take_along_axis(slopes, order, axis=1)
+    moving = np.take_along_axis(np.where(zero, 0, sign * weights), order, axis=1)
+    above = np.maximum(moving, 0).sum(axis=1)[:, None] - np.cumsum(moving, axis=1)
+    total = np.abs(moving).sum(axis=1)[:, None]
+    ends = np.ones(slopes.shape, dtype=np.bool_)
+    ends[:, :-1] = slopes[:, 1:] != slopes[:, :-1]
+    least = np.where(ends, np.minimum(above, total - above), total).min(axis=1)
+    return np.asarray(least + np.where(zero, weights, 0).sum(axis=1))
+
+
+def _slopes(x: Integers, y: Integers) -> Integers:
+    """Return numbers ordered like y / x for x >= 0, that of a vertical vector (x = 0) above all others."""
+    if x.dtype != object:
+        return np.where(x == 0, np.inf, y / np.where(x == 0, 1, x))
+    top = int(np.abs(y).max()) + 1
+    flat = [Fraction(int(b), int(a)) if a else Fraction(top) for a, b in zip(x.flat, y.flat, strict=True)]
+    return np.array(flat, dtype=object).reshape(x.shape)
+
+
+def _space(v: Integers, weights: Integers) -> int:
+    """Return the depth of the origin among vectors (m, 3).
+
+    Every cell of normals has a corner orthogonal to two independent vectors. Near a corner u the weight is that above
+    (or below) u's plane plus that of a halfplane among the vectors in the plane: a depth in dimension 2.
+    """
+    zero = (v == 0).all(axis=1)
+    at, v, w = int(weights[zero].sum()), v[~zero], weights[~zero]
+    if not len(v):
+        return at
+    normals = _normals(v)
+    if not len(normals):
+        return at + int(_line((v @ v[0])[None], w)[0])
+    heights = normals @ v.T
+    base = np.minimum((heights > 0) @ w, (heights < 0) @ w)
+    inside = heights == 0
+    simple = inside.sum(axis=1) == 2
+    best = int(base[simple].min()) if simple.any() else int(w.sum())
+    rest = np.flatnonzero(~simple & (base < best))
+    if len(rest):
+        flat = _dropped(v, normals[rest], inside[rest])
+        best = min(best, int((base[rest] + _plane(flat, np.where(inside[rest], w, 0))).min()))
+    return at + best
+
+
+def _normals(v: Integers) -> Integers:
+    """Return the distinct directions, up to sign, orthogonal to two independent vectors of v (m, 3)."""
+    i, j = np.triu_indices(len(v), 1)
+    a, b = v[i], v[j]
+    cross = np.stack([a[:, k - 2] * b[:, k - 1] - a[:, k - 1] * b[:, k - 2] for k in range(3)], axis=1)
+    cross = cross[(cross != 0).any(axis=1)]
+    if not len(cross):
+        return cross
+    cross = cross // np.gcd.reduce(cross, axis=1)[:, None]
+    lead = np.where(cross[:, 0] != 0, cross[:, 0], np.where(cross[:, 1] != 0, cross[:, 1], cross[:, 2]))
+    cross = cross * np.where(lead > 0, 1, -1)[:, None]
+    if cross.dtype == object:
+        return np.array(sorted(set(map(tuple, cross))), dtype=object)
+    order = np.lexsort(cross.T)
+    cross = cross[order]
+    return cross[np.append(True, (cross[1:] != cross[:-1]).any(axis=1))]
+
+
+def _dropped(v: Integers, normals: Integers, inside: NDArray[np.bool_]) -> Integers:
+    """Return coordinates (r, m, 2) of the vectors in each normal's plane: one where the normal is not 0 is dropped."""
+    keep = np.array([[1, 2], [0, 2], [0, 1]])[np.abs(normals).argmax(axis=1)]
+    flat = v.T[keep].transpose(0, 2, 1)
+    return np.where(inside[:, :, None], flat, 0)
