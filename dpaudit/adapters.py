@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -78,7 +78,9 @@ def as_mechanism(source: Any, *, batched: bool = False) -> Mechanism:
         return Mechanism(source.run, f"{source.id} {_parameters(source)}", True)
     if not callable(source):
         raise InputError(f"mechanism must be a learner or a callable (data, rng) -> output, got {source!r:.100}")
-    name = getattr(source, "__qualname__", type(source).__qualname__)
+    # Mechanisms that differ in their parameters alone must not share their noise.
+    fallback = repr(source) if is_dataclass(source) else type(source).__qualname__
+    name = getattr(source, "__qualname__", fallback)
     return Mechanism(source if batched else _OneByOne(source), name, batched)
 
 

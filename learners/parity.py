@@ -39,6 +39,7 @@ MAX_EPSILON = 3.830016096309
 
 
 def check_law_dimension(dimension: int, limit: int) -> None:
+    """Raise `InputError` if the exact law of a parity learner would be too large a table."""
     if dimension > limit:
         raise InputError(f"dimension must be at most {limit} for the exact law, got {dimension}; run has no such limit")
 

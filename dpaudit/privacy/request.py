@@ -148,6 +148,7 @@ class LawRatios:
     mechanism: Any
 
     def __call__(self, pair: Pair) -> Mapping[Any, float] | None:
+        """Return ln(Pr[output | data] / Pr[output | neighbour]) by output; None where the law is out of reach."""
         law = getattr(self.mechanism, "law", None)
         if law is None:
             return None

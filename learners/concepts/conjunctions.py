@@ -55,7 +55,7 @@ class Conjunctions(Numbered):
     dimension: int
 
     def __post_init__(self) -> None:
-        check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
+        check_integer("dimension", self.dimension, 1)
 
     @property
     def size(self) -> int:

@@ -123,7 +123,8 @@ def dyadic_square(side: int, box: Box, bits: int) -> Point | None:
     Squares have sides 2^-l, l an integer; the smaller squares around the point lie in the larger ones, so l is found
     by bisection. None if `bits` digits do not decide.
     """
-    low, high = -2 * side.bit_length() - 3, bits
+    # No square as large as the box is free: with corners on a dyadic lattice it meets the line b = 0.
+    low, high = -2 * side.bit_length() - 3, bits - 2 * side.bit_length() - 8
     if not _free(side, box, high):
         return None
     while high - low > 1:

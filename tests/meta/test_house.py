@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -125,3 +126,36 @@ def test_no_file_reads_a_pickle() -> None:
         assert "pickle.load(" not in text
         # The conformance check pickles a learner in memory, to see that workers can get it.
         assert "pickle.loads(" not in text or path.name == "conformance.py"
+
+
+def commands_of_the_readme() -> list[str]:
+    text = (ROOT / "README.md").read_text()
+    blocks = [block for block in text.split("```")[1::2] if block.startswith("console")]
+    lines = [line[2:].partition("#")[0].strip() for block in blocks for line in block.splitlines() if line[:2] == "$ "]
+    return [line for line in lines if line.startswith("dpaudit ")]
+
+
+@pytest.mark.parametrize("command", commands_of_the_readme())
+def test_the_commands_of_the_readme_work(command: str, tmp_path: Path) -> None:
+    from dpaudit.cli import main
+
+    words = [word.replace("reports/mine", str(tmp_path / "mine")) for word in shlex.split(command)[1:]]
+    words = [word if word != "mine.html" else str(tmp_path / word) for word in words]
+    if words[0] == "report":
+        assert main(["run", "point-consistent", "--profile", "quick", "--out", str(tmp_path / "mine")]) == 0
+    assert main(words) == 0
+
+
+def test_the_readme_begins_with_the_two_commands_that_ci_runs() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert text.index("./scripts/audit") < text.index("./scripts/test") < text.index("##")
+    assert "./scripts/test" in (ROOT / ".ci/run").read_text()
+    for script in ("scripts/audit", "scripts/test", ".ci/run"):
+        assert (ROOT / script).stat().st_mode & 0o111
+
+
+def test_the_python_of_the_readme_works() -> None:
+    text = (ROOT / "README.md").read_text()
+    code = next(block for block in text.split("```")[1::2] if block.startswith("python") and "audit_privacy" in block)
+    printed = subprocess.check_output([sys.executable, "-c", code.removeprefix("python")], text=True)
+    assert printed.startswith("consistent ") or printed.startswith("violation ")

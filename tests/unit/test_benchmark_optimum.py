@@ -24,8 +24,9 @@ ROWS = {row.name: row for row in BENCHMARKS}
 KNOWN = [row for row in BENCHMARKS if row.name not in ("NaiveLaplace 0.1", "SVT34Parallel")]
 PUBLISHED = {
     "Laplace 0.1": 0.1, "Laplace 1": 1.0, "TruncatedGeometric": 0.117783, "NoisyHist1": 0.1,
-    "NoisyHist2": 10.0, "NoisyMax1": 0.094615, "NoisyMax2": 0.1, "NoisyMax3": 0.25, "NoisyMax4": math.inf,
-    "SVT1": 0.088526, "SVT2": 0.088230, "SVT4": 0.172471, "SVT5": math.inf, "SVT6": 0.420032, "RAPPOR": 0.300063,
+    "NoisyHist2": 10.0,
+    "NoisyMax1": 0.094615, "NoisyMax2": 0.1, "NoisyMax3": 0.25, "NoisyMax4": math.inf, "SVT1": 0.088526,
+    "SVT2": 0.088230, "SVT4": 0.172471, "SVT5": math.inf, "SVT6": 0.420032, "RAPPOR": 0.300063,
     "OneTimeRAPPOR": 0.600501, "LaplaceParallel": 0.1, "PrefixSum": 1.0, "NaiveLaplace 0.1": math.inf,
 }  # fmt: skip
 

@@ -49,7 +49,7 @@ def test_the_expected_bound_is_asymptotically_the_normal_one() -> None:
 
 def test_the_expected_bound_of_few_counts() -> None:
     got = expected_bound(np.array([100, 0, 1]), 1000, np.array([0, 0, 0]), 1000, 1000, delta=0, gamma=0.05)
-    # 100 to 0 gives a bound of about 3.3 on fresh runs; marked down for luck it must stay well above 1. 0 to 0: nothing.
+    # 100 to 0 gives a bound of about 3.3 on fresh runs; marked down for luck it must stay above 1. 0 to 0: nothing.
     assert 1 < got[0] < 3.3
     assert got[1] < 0
     assert got[2] < 0

@@ -1,0 +1,108 @@
+"""The VC dimension of a finite class by exact search, and the bounds that it gives."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import ConceptClass, InputError
+from learners.parameters import check_integer, check_probability
+
+__all__ = ["MAX_LABELS", "lower_sample_size", "sauer_bound", "sauer_power_bound", "upper_sample_size", "vc_dimension"]
+
+MAX_LABELS = 2**22
+"""The most labels (concepts times points) that are searched."""
+
+
+def vc_dimension(points: NDArray[Any], concepts: ConceptClass) -> int:
+    """Return the size of the largest subset of the points that the class shatters.
+
+    Depth-first over subsets in increasing order: every subset of a shattered set is shattered, so a set that is not is
+    never extended. A shattered set of s points needs 2^s concepts, which ends the search early where it is reached.
+    Exponential in the answer; meant for small classes.
+
+    Parameters
+    ----------
+    points : array, shape (m, k)
+        Where the class is looked at; the whole domain for the VC dimension of the class.
+    concepts : ConceptClass
+        Anything with `size` and `evaluate(points) -> (size, m)`.
+
+    Raises
+    ------
+    InputError
+        If there are no points, or more than `MAX_LABELS` labels.
+    """
+    if len(points) == 0:
+        raise InputError("points must hold at least one point, got none")
+    if concepts.size * len(points) > MAX_LABELS:
+        raise InputError(
+            f"concepts times points must be at most {MAX_LABELS} for an exact search, got {concepts.size} concepts and "
+            f"{len(points)} points; give fewer points for a lower bound"
+        )
+    labels = np.unique(np.asarray(concepts.evaluate(points), dtype=np.int64), axis=0)
+    # Of points with the same labels everywhere only one can be in a shattered set.
+    columns = np.unique(labels, axis=1).T
+    most = int(math.log2(len(labels)))
+    best = 0
+    stack = [(0, 0, np.zeros(len(labels), dtype=np.int64))]
+    while stack and best < most:
+        size, start, patterns = stack.pop()
+        best = max(best, size)
+        for i in range(len(columns) - 1, start - 1, -1):
+            grown = 2 * patterns + columns[i]
+            if len(np.unique(grown)) == 2 ** (size + 1):
+                stack.append((size + 1, i + 1, grown))
+    return best
+
+
+def sauer_bound(n: int, d: int) -> int:
+    """Return sum_{i <= d} C(n, i), the most dichotomies of n points by a class of VC dimension d (Sauer's lemma)."""
+    check_integer("n", n, 0)
+    check_integer("d", d, 0)
+    return sum(math.comb(n, i) for i in range(min(n, d) + 1))
+
+
+def sauer_power_bound(n: int, d: int) -> float:
+    """Return (e n / d)^d, an upper bound on `sauer_bound(n, d)` for n >= d >= 1."""
+    check_integer("d", d, 1)
+    check_integer("n", n, d)
+    return (math.e * n / d) ** d
+
+
+def upper_sample_size(d: int, alpha: float, beta: float) -> int:
+    """Return max((4/alpha) log2(2/beta), (8 d/alpha) log2(13/alpha)), rounded up: enough for consistent learners.
+
+    Blumer, Ehrenfeucht, Haussler and Warmuth, "Learnability and the Vapnik-Chervonenkis dimension", Journal of the ACM
+    36 (1989), Theorem 2.1: any hypothesis of a class of VC dimension d >= 1 that is consistent with so many examples
+    has error above alpha with probability at most beta.
+    """
+    check_integer("d", d, 1)
+    check_probability("alpha", alpha)
+    check_probability("beta", beta)
+    return math.ceil(max(4 / alpha * math.log2(2 / beta), 8 * d / alpha * math.log2(13 / alpha)))
+
+
+def lower_sample_size(d: int, alpha: float, beta: float) -> int:
+    """Return a number of examples that every learner of a class of VC dimension d >= 1 needs.
+
+    The least integer not below (1 - alpha)/alpha ln(1/beta) and, for d >= 2, alpha <= 1/8 and beta <= 1/100, not below
+    (d - 1)/(32 alpha). The first holds for alpha < 1/2 and beta < 1/2 and any class with two concepts that agree at one
+    point and differ at another (Blumer et al. 1989); the second is Ehrenfeucht, Haussler, Kearns and Valiant, "A general
+    lower bound on the number of examples needed for learning", Information and Computation 82 (1989).
+
+    The first, for deterministic learners: put mass just above alpha on the point of difference. With probability
+    (1 - alpha)^n > beta, for n < ln(1/beta) / -ln(1 - alpha), no example shows it, and the learner errs on one of the
+    two concepts; a randomised one does so with half of this probability at least. The formula here is below that n,
+    because -ln(1 - alpha) <= alpha/(1 - alpha).
+    """
+    check_integer("d", d, 1)
+    check_probability("alpha", alpha)
+    check_probability("beta", beta)
+    least = (1 - alpha) / alpha * math.log(1 / beta)
+    if d >= 2 and alpha <= 1 / 8 and beta <= 1 / 100:
+        least = max(least, (d - 1) / (32 * alpha))
+    return max(1, math.ceil(least))

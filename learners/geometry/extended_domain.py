@@ -1,0 +1,178 @@
+"""The extended domain of BMNS Claim 3.5: coordinates among which Q attains its maximum for every multiset.
+
+T(r), cut by the flat of a prefix x_1 .. x_{i-1}, is a polytope whose corners lie where the flat meets hyperplanes
+spanned by the domain. The flat has dimension d - i + 1, so a corner is the only common point of the flat and
+d - i + 1 of these hyperplanes. The paper says d - i: with `literal=True` that many subspaces (of any dimension) are
+taken, and in the plane the result is the domain itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import product
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import InputError
+from learners.domains import Grid
+from learners.geometry.depth_regions import DepthRegions, spanned_normals
+from learners.geometry.tukey_depth import MAX_DIMENSION
+from learners.parameters import check_integer
+
+__all__ = ["ExtendedDomain"]
+
+Integers = NDArray[Any]
+
+_MAX_CROSSINGS = 2**25
+"""How many tuples of hyperplanes are intersected at most."""
+_BLOCK = 2**20
+
+
+@dataclass(frozen=True)
+class ExtendedDomain:
+    """Coordinates of the extended domain of the grid {0 .. side}^dimension, one axis after the other.
+
+    The coordinates on axis i may depend on those released before (X~_i(prefix)); the paper takes the union over all
+    prefixes, which `union` returns.
+
+    Parameters
+    ----------
+    side, dimension : int
+        The grid; dimension 1, 2 or 3.
+    literal : bool
+        Take d - i subspaces, as printed (dimension 1 and 2 only).
+    """
+
+    side: int
+    dimension: int
+    literal: bool = False
+
+    def __post_init__(self) -> None:
+        check_integer("side", self.side, 1)
+        check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
+        if self.literal and self.dimension > 2:
+            raise InputError(f"dimension must be at most 2 for the literal extended domain, got {self.dimension}")
+        if not self.literal and self.crossings > _MAX_CROSSINGS:
+            raise InputError(
+                f"side must be smaller: in dimension {self.dimension}, side {self.side} needs at least "
+                f"{self.crossings} intersections of hyperplanes, more than {_MAX_CROSSINGS}"
+            )
+
+    @property
+    def crossings(self) -> int:
+        """A lower bound on how many d-tuples of hyperplanes there are; exact once they are listed."""
+        if self.dimension == 1:
+            return 1
+        # At least one hyperplane through each point for each primitive normal of entries 0 and 1.
+        axes = self.dimension * (self.side + 1)
+        if self.side > 12 or (self.dimension == 3 and self.side > 2):
+            return comb(axes, self.dimension) * 10**6
+        return comb(len(_hyperplanes(self.side, self.dimension)[0]), self.dimension)
+
+    def regions(self, points: Integers, weights: NDArray[np.int64]) -> DepthRegions:
+        """Return the depth regions of a multiset on the grid."""
+        return DepthRegions(np.asarray(points), weights, _normals(self.side, self.dimension))
+
+    def coordinates(self, prefix: Sequence[int | Fraction] = ()) -> tuple[Fraction, ...]:
+        """Return X~_i(prefix) in order, i = len(prefix) + 1."""
+        if not len(prefix) < self.dimension:
+            raise InputError(f"prefix must have fewer than {self.dimension} coordinates, got {prefix!r}")
+        if self.literal or self.dimension == 1:
+            return tuple(Fraction(x) for x in range(self.side + 1))
+        return _coordinates(self.side, self.dimension, tuple(Fraction(x) for x in prefix))
+
+    def union(self, axis: int) -> tuple[Fraction, ...]:
+        """Return X~_axis of the paper (axis = 1 .. d): the union over all prefixes."""
+        check_integer("axis", axis, 1, self.dimension)
+        prefixes = product(*(self.union(j) for j in range(1, axis)))
+        # Iteration i adds its points' coordinates on every later axis, too; by symmetry of the grid those of the
+        # first iteration are its first coordinates.
+        found = set(self.coordinates(())) if axis > 1 else set()
+        return tuple(sorted(found.union(*(self.coordinates(prefix) for prefix in prefixes))))
+
+    @cached_property
+    def points(self) -> tuple[tuple[Fraction, ...], ...]:
+        """All points that can be released, in lexicographic order."""
+        found: list[tuple[Fraction, ...]] = [()]
+        for _ in range(self.dimension):
+            found = [(*prefix, x) for prefix in found for x in self.coordinates(prefix)]
+        return tuple(found)
+
+    def bound(self) -> int:
+        """Return the paper's bound (d |X|^{d^2 (d + 1)})^{2^d} on the size of each axis; X is the grid."""
+        d, size = self.dimension, (self.side + 1) ** self.dimension
+        return int((d * size ** (d * d * (d + 1))) ** (2**d))
+
+
+@lru_cache(maxsize=32)
+def _normals(side: int, dimension: int) -> Integers:
+    return spanned_normals(Grid(side, dimension).points())
+
+
+@lru_cache(maxsize=32)
+def _hyperplanes(side: int, dimension: int) -> tuple[Integers, Integers]:
+    """Return normals (k, d) and offsets (k,) of the hyperplanes spanned by the grid."""
+    normals, points = _normals(side, dimension), Grid(side, dimension).points()
+    rows = []
+    for normal in normals:
+        heights = points @ normal
+        for height in np.unique(heights):
+            on = points[heights == height]
+            if np.linalg.matrix_rank(on - on[0]) == dimension - 1:
+                rows.append((*normal.tolist(), int(height)))
+    table = np.array(rows, dtype=np.int64)
+    return table[:, :-1], table[:, -1]
+
+
+@lru_cache(maxsize=4096)
+def _coordinates(side: int, dimension: int, prefix: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    """Return the first coordinates of the points where the flat of the prefix meets d - i + 1 hyperplanes at once."""
+    normals, offsets = _hyperplanes(side, dimension)
+    free = dimension - len(prefix)
+    scale = int(np.lcm.reduce([c.denominator for c in prefix])) if prefix else 1
+    fixed = np.array([int(c * scale) for c in prefix], dtype=object)
+    system = (scale * normals[:, len(prefix) :]).astype(object if prefix else np.int64)
+    right = scale * offsets.astype(object) - normals[:, : len(prefix)].astype(object) @ fixed if prefix else offsets
+    rows = np.unique(np.column_stack([system, right]).astype(np.int64), axis=0)
+    rows = rows[(rows[:, :free] != 0).any(axis=1)]
+    return tuple(sorted(_first_coordinates(rows[:, :free], rows[:, free])))
+
+
+def _first_coordinates(system: Integers, right: Integers) -> set[Fraction]:
+    """Return x_1 for every square subsystem <a, x> = b with exactly one solution, by Cramer's rule."""
+    if system.shape[1] == 1:
+        return {Fraction(int(b), int(a)) for (a,), b in zip(system, right, strict=True)}
+    found: set[Fraction] = set()
+    replaced = np.column_stack([right, system[:, 1:]])
+    for pick in _subsets(len(system), system.shape[1]):
+        determinants, numerators = _determinant(system[pick]), _determinant(replaced[pick])
+        regular = determinants != 0
+        quotients = np.column_stack([numerators[regular], determinants[regular]])
+        quotients = quotients // (np.gcd.reduce(quotients, axis=1) * np.sign(quotients[:, 1]))[:, None]
+        found |= {Fraction(a, b) for a, b in set(map(tuple, quotients.tolist()))}
+    return found
+
+
+def _subsets(count: int, size: int) -> list[Integers] | Any:
+    """Yield the index sets (rows, size) of all subsets of a size of 2 or 3, block by block."""
+    i, j = np.triu_indices(count, 1)
+    if size == 2:
+        yield np.column_stack([i, j])
+        return
+    for first in range(count - 2):
+        later = i > first
+        yield np.column_stack([np.full(int(later.sum()), first), i[later], j[later]])
+
+
+def _determinant(a: Integers) -> Integers:
+    """Return the determinants of (rows, k, k), k = 2 or 3, in int64: entries are far below 2^20."""
+    if a.shape[1] == 2:
+        return np.asarray(a[:, 0, 0] * a[:, 1, 1] - a[:, 0, 1] * a[:, 1, 0])
+    terms = [a[:, 0, k] * (a[:, 1, k - 2] * a[:, 2, k - 1] - a[:, 1, k - 1] * a[:, 2, k - 2]) for k in range(3)]
+    return np.asarray(terms[0] + terms[1] + terms[2])

@@ -1,0 +1,273 @@
+"""RecConcave: maximise a quasi-concave function of sensitivity 1 with a promise that depends on the domain by log*."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import InputError
+from learners.mechanisms.composition import Cost, basic
+from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_intervals
+from learners.mechanisms.steps import Number, Steps, log_mixture
+from learners.parameters import check_integer
+
+__all__ = ["BASE", "LAW_SIZE", "RecConcave", "widest_windows"]
+
+BASE = 32
+"""Up to this greatest index the exponential mechanism is used directly."""
+LAW_SIZE = 4096
+"""The largest domain on which the exact law is computed."""
+
+
+def widest_windows(score: Steps, steps: int) -> list[Number]:
+    """Return L(0) .. L(steps): the greatest minimum of the score over any 2^j consecutive integers.
+
+    Every piece is extended to both sides as long as the score does not fall below its own; a window of 2^j integers has
+    minimum >= v exactly if it fits into such an extension of a piece with value >= v. Works for any step function.
+    """
+    values, ends = score.values, [s + n for s, n in zip(score.starts, score.lengths, strict=True)]
+    left = _reach(values, score.starts)
+    right = _reach(values[::-1], [-e for e in ends[::-1]])[::-1]
+    widths = [-b - a for a, b in zip(left, right, strict=True)]
+    order = sorted(range(len(values)), key=lambda i: -values[i])
+    found: list[Number] = []
+    widest, following = 0, 0
+    for j in range(steps + 1):
+        while widest < 1 << j:
+            widest = max(widest, widths[order[following]])
+            following += 1
+        found.append(values[order[following - 1]])
+    return found
+
+
+def _reach(values: Sequence[Number], starts: Sequence[int]) -> list[int]:
+    """Return for each piece the start of the first piece from which on no value up to it is smaller than its own."""
+    stack: list[tuple[Number, int]] = []
+    reached = []
+    for value, start in zip(values, starts, strict=True):
+        while stack and stack[-1][0] >= value:
+            start = stack.pop()[1]
+        stack.append((value, start))
+        reached.append(start)
+    return reached
+
+
+@dataclass(frozen=True)
+class RecConcave:
+    """Find an index of {0 .. top} whose quasi-concave score is at least (1 - alpha) promise, if the maximum is >= promise.
+
+    For top <= `base` this is the exponential mechanism. Otherwise pad the domain to a power of two T' >= top with scores
+    min(0, q(top)); let L(j) be the greatest minimum of q over 2^j consecutive indices, L(log T' + 1) = min(0,
+    L(log T')); choose k by RecConcave on {0 .. log T'} with the score q'(j) = min(L(j) - (1 - alpha) r, r - L(j + 1)), the
+    promise alpha r / 2 and accuracy 1/4; with K = 2^k cut the domain into intervals of length 8 K, once from 0 on and
+    once shifted by 4 K, let `StableSelect` name the interval with the greatest maximum in both; and return an index of
+    the intervals named by the exponential mechanism with score q (index 0 if none is named; a padded index means `top`).
+
+    Privacy, by basic composition of the calls really made (`calls`): L(j), as a maximum of minima, and so q', have
+    sensitivity 1. N levels make 2 (N - 1) stable selections and N exponential mechanisms: ((3 N - 2) epsilon,
+    2 (N - 1) delta) in all. N = 1 for top <= 32, 2 for top <= 2^32, 3 beyond: never log* of the domain.
+
+    Utility (`promise_needed`): let j* be the last j with L(j) >= (1 - alpha/2) r; it has q' >= alpha r/2, so the
+    recursive call, if it succeeds, returns k with q'(k) >= 3 alpha r/8, that is L(k) >= (1 - 5 alpha/8) r and
+    L(k + 1) <= (1 - 3 alpha/8) r. Fewer than 2 K indices exceed (1 - 3 alpha/8) r; the maximiser is at distance >= 2 K
+    from the inner ends of its interval in one of the two partitions; that interval I contains them all and so leads by
+    3 alpha r/8, and contains at least K indices with score >= (1 - 5 alpha/8) r. At most 16 K indices are candidates, so
+    the last step fails with probability at most 16 e^(-3 alpha epsilon r/16).
+
+    Parameters
+    ----------
+    top : int
+        T, the greatest index.
+    promise, alpha : Fraction
+        r >= 0 and alpha in (0, 1/2]. Scores are scaled to integers: take fractions with small denominators.
+    epsilon, delta : Fraction
+        Of each single call.
+    base : int
+        From 2 on.
+
+    Notes
+    -----
+    Source: Beimel, Nissim, Stemmer, "Private learning and sanitization" (2013/2016); Proposition 2.11 of "Private center
+    points and learning of halfspaces" states its properties.
+    """
+
+    top: int
+    promise: Fraction
+    alpha: Fraction
+    epsilon: Fraction
+    delta: Fraction
+    base: int = BASE
+    stable: type[StableSelect] = StableSelect
+
+    def __post_init__(self) -> None:
+        check_integer("top", self.top, 1)
+        check_integer("base", self.base, 2)
+        if not (0 < self.alpha <= Fraction(1, 2) and self.promise >= 0):
+            raise InputError(
+                f"alpha must be in (0, 1/2] and promise >= 0, got alpha={self.alpha!r} and promise={self.promise!r}"
+            )
+
+    @classmethod
+    def within(
+        cls, top: int, promise: Fraction, alpha: Fraction, epsilon: float | Fraction, delta: float | Fraction, **rest: int
+    ) -> RecConcave:
+        """Return the mechanism whose calls cost (epsilon, delta) together."""
+        levels = cls(top, promise, alpha, Fraction(1), Fraction(1, 2), **rest).levels
+        share = Fraction(delta) / max(1, 2 * (levels - 1))
+        return cls(top, promise, alpha, Fraction(epsilon) / (3 * levels - 2), share, **rest)
+
+    @property
+    def _log_width(self) -> int:
+        """log2 of T'."""
+        return (self.top - 1).bit_length()
+
+    @property
+    def inner(self) -> RecConcave | None:
+        """The recursive call; None at the base."""
+        if self.top <= self.base:
+            return None
+        return replace(self, top=self._log_width, promise=self.alpha * self.promise / 2, alpha=Fraction(1, 4))
+
+    @property
+    def levels(self) -> int:
+        """N, the base included."""
+        return 1 + (self.inner.levels if self.inner else 0)
+
+    @property
+    def calls(self) -> list[Cost]:
+        """The private calls made, innermost first."""
+        last = Cost(self.epsilon, name="exponential")
+        if self.inner is None:
+            return [last]
+        named = Cost(self.epsilon, self.delta, "stable select")
+        return [*self.inner.calls, named, named, last]
+
+    @property
+    def cost(self) -> Cost:
+        """What a run costs, by basic composition of `calls`."""
+        return basic(self.calls)
+
+    def promise_needed(self, beta: float) -> float:
+        """Return a promise r that suffices for failure probability beta, split evenly over the 2 N - 1 events."""
+        return self._needed(beta / (2 * self.levels - 1))
+
+    def _needed(self, beta: float) -> float:
+        epsilon, alpha = float(self.epsilon), float(self.alpha)
+        if self.inner is None:
+            return 2 / (alpha * epsilon) * (math.log(self.top + 1) - math.log(beta))
+        lead = self.stable(self.epsilon, self.delta).gap_needed(beta)
+        return max(
+            8 / (3 * alpha) * lead,
+            16 / (3 * alpha * epsilon) * math.log(16 / beta),
+            2 / alpha * self.inner._needed(beta),
+        )
+
+    def _padded(self, score: Steps) -> Steps:
+        """Return the score on {0 .. T'}."""
+        extra = (1 << self._log_width) - self.top
+        if extra == 0:
+            return score
+        tail = min(0, score.values[-1])
+        return Steps([*score.starts, self.top + 1], [*score.lengths, extra], [*score.values, tail])
+
+    def _inner_score(self, padded: Steps) -> Steps:
+        """Return q' on {0 .. log T'}."""
+        widest = widest_windows(padded, self._log_width)
+        widest.append(min(0, widest[-1]))
+        kept, r = (1 - self.alpha) * self.promise, self.promise
+        return Steps.of_values(
+            [min(widest[j] - kept, r - widest[j + 1]) for j in range(self._log_width + 1)]
+        )
+
+    def _intervals(self, k: int, a: int | None, b: int | None) -> list[tuple[int, int]]:
+        """Return the union of interval a of the first partition and b of the second as disjoint intervals."""
+        length = 8 << k
+        spans = [] if a is None else [(a * length, (a + 1) * length)]
+        if b is not None:
+            spans.append((max(0, b * length - length // 2), (b + 1) * length - length // 2))
+        spans.sort()
+        if len(spans) == 2 and spans[1][0] <= spans[0][1]:
+            spans = [(spans[0][0], max(spans[0][1], spans[1][1]))]
+        return spans
+
+    def _choices(self, padded: Steps, k: int) -> tuple[StableSelect, list[Standing]]:
+        """Return the selection and the standings in the two partitions."""
+        standings = [standing_of_intervals(padded, 8 << k, shift) for shift in (0, 4 << k)]
+        return self.stable(self.epsilon, self.delta), standings
+
+    def draw(self, score: Steps, rng: np.random.Generator, size: int) -> list[int]:
+        """Return the indices of `size` independent runs."""
+        self._check(score)
+        if self.inner is None:
+            return score.draw_exponential(float(self.epsilon) / 2, rng, size)
+        padded = self._padded(score)
+        widths = self.inner.draw(self._inner_score(padded), rng, size)
+        cases = Counter[tuple[int, bool, bool]]()
+        for k, count in sorted(Counter(widths).items()):
+            select, standings = self._choices(padded, k)
+            named = [select.draw(standing, rng, count) for standing in standings]
+            cases.update((k, bool(a), bool(b)) for a, b in zip(*named, strict=True))
+        drawn: list[int] = []
+        for (k, a, b), count in sorted(cases.items()):
+            drawn += self._last(padded, k, a, b, rng, count)
+        order = rng.permutation(size)
+        return [drawn[i] for i in order]
+
+    def _last(self, padded: Steps, k: int, a: bool, b: bool, rng: np.random.Generator, size: int) -> list[int]:
+        """Return the indices drawn when the first (a) and the second (b) partition named their best interval."""
+        if not (a or b):
+            return [0] * size
+        candidates = self._candidates(padded, k, a, b)
+        return [min(x, self.top) for x in candidates.draw_exponential(float(self.epsilon) / 2, rng, size)]
+
+    def _candidates(self, padded: Steps, k: int, a: bool, b: bool) -> Steps:
+        _, (first, second) = self._choices(padded, k)
+        return padded.restricted(self._intervals(k, first.best if a else None, second.best if b else None))
+
+    def log_law(self, score: Steps) -> tuple[NDArray[np.float64], float]:
+        """Return the log-probabilities (top + 1,) of the indices and a bound on their error."""
+        self._check(score)
+        if self.top >= LAW_SIZE:
+            raise InputError(
+                f"the domain must have at most {LAW_SIZE} points for the exact law, got {self.top + 1}; "
+                "run has no such limit"
+            )
+        if self.inner is None:
+            return score.log_exponential(float(self.epsilon) / 2, self.top + 1)
+        padded = self._padded(score)
+        ks, error = self.inner.log_law(self._inner_score(padded))
+        weights, laws, worst = [], [], 0.0
+        for k, (a, b) in product(range(len(ks)), product((True, False), repeat=2)):
+            select, standings = self._choices(padded, k)
+            named = [select.log_law(standing) for standing in standings]
+            weights.append(float(ks[k]) + named[0][0 if a else 1] + named[1][0 if b else 1])
+            law, more = self._last_law(padded, k, a, b)
+            laws.append(law)
+            worst = max(worst, named[0][2] + named[1][2] + more + 2.0**-51 * abs(weights[-1]) * (weights[-1] > -np.inf))
+        return log_mixture(weights, laws, error + worst)
+
+    def _last_law(self, padded: Steps, k: int, a: bool, b: bool) -> tuple[NDArray[np.float64], float]:
+        """Return the law of `_last`, with the mass of padded indices at `top`."""
+        if not (a or b):
+            law = np.full(self.top + 1, -np.inf)
+            law[0] = 0.0
+            return law, 0.0
+        logs, error = self._candidates(padded, k, a, b).log_exponential(float(self.epsilon) / 2, padded.size)
+        beyond = logs[self.top :]
+        if not np.isfinite(beyond).any():
+            return logs[: self.top + 1], error
+        merged = logs[: self.top + 1].copy()
+        total, error = log_mixture([0.0] * len(beyond), list(beyond[:, None]), error)
+        merged[self.top] = total[0]
+        return merged, error
+
+    def _check(self, score: Steps) -> None:
+        if score.size != self.top + 1:
+            raise InputError(f"score must be given on 0 .. {self.top}, got {score.size} indices")

@@ -1,0 +1,131 @@
+"""Stable selection: name the best solution if it is best by far (the mechanism A_dist)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import InputError
+from learners.mechanisms.composition import Cost
+from learners.mechanisms.laplace import log_above, log_below
+from learners.mechanisms.steps import Number, Steps
+
+__all__ = ["StableSelect", "Standing", "standing_of_intervals", "standing_of_values"]
+
+ULP = 2.0**-52
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The best solution (ties broken by its number) and its lead over the second best; None if there is no other."""
+
+    best: int
+    gap: Number | None
+
+
+@dataclass(frozen=True)
+class StableSelect:
+    """Name the best solution h if gap + Lap(s) >= t, with gap = q(h) - q(second best), s = 2/epsilon,
+    t = 2 + s ln(1/(2 delta)); else name none.
+
+    q has sensitivity 1 under replacement, the family is fixed and ties are broken by number, so the gap has sensitivity
+    2. (epsilon, delta)-privacy, for neighbours S and S':
+
+    - the same h is best on both: the answer is a function of gap + Lap(s), whose law moves by the factor
+      e^(2/s) = e^epsilon at most;
+    - h is best on S and h' on S': q(S, h) - q(S, h') <= q(S', h) - q(S', h') + 2 <= 2, so both gaps are at most 2, and
+      either solution is named with probability at most e^(-(t - 2)/s) / 2 = delta. "None" has probability at least
+      1 - delta on both sides, so each event has probability at most e^epsilon times its own on the other side + delta.
+
+    A single solution is named always. Utility: gap >= 2 + s ln(1/(4 beta delta)) is named with probability 1 - beta.
+
+    Parameters
+    ----------
+    epsilon, delta : Fraction
+        The guarantee; delta in (0, 1/2].
+
+    Notes
+    -----
+    Bun, Nissim and Stemmer's calibration Lap(4/epsilon), t = (4/epsilon) ln(2/delta) is private too and loose: it is
+    (epsilon/2, delta e^(epsilon/2)/4)-private. Smith and Thakurta's Lap(1/epsilon), t = ln(1/delta)/epsilon is for the
+    distance to instability, about half of the gap; on the gap it is only (2 epsilon, delta e^(2 epsilon)/2)-private.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __post_init__(self) -> None:
+        if not self.epsilon > 0:
+            raise InputError(f"epsilon must be > 0, got {self.epsilon!r}")
+        if not 0 < self.delta <= Fraction(1, 2):
+            raise InputError(f"delta must be in (0, 1/2], got {self.delta!r}")
+
+    @property
+    def cost(self) -> Cost:
+        """What a call costs."""
+        return Cost(self.epsilon, self.delta, "stable select")
+
+    @property
+    def scale(self) -> float:
+        """s."""
+        return 2 / float(self.epsilon)
+
+    @property
+    def threshold(self) -> float:
+        """t."""
+        return 2 + self.scale * math.log(1 / (2 * float(self.delta)))
+
+    def gap_needed(self, beta: float) -> float:
+        """Return the gap from which on the best solution is named with probability 1 - beta."""
+        return 2 + self.scale * math.log(1 / (4 * beta * float(self.delta)))
+
+    def draw(self, standing: Standing, rng: np.random.Generator, size: int) -> NDArray[np.bool_]:
+        """Return for `size` independent calls whether the best solution is named."""
+        if standing.gap is None:
+            return np.ones(size, dtype=np.bool_)
+        return np.asarray(float(standing.gap) + rng.laplace(0.0, self.scale, size) >= self.threshold, dtype=np.bool_)
+
+    def log_law(self, standing: Standing) -> tuple[float, float, float]:
+        """Return ln Pr[named], ln Pr[none] and a bound on their error.
+
+        z = (t - gap)/s has a relative rounding error of a few ulp of t/s + gap/s, which moves both by no more than
+        itself; see `mechanisms.laplace.log_above`.
+        """
+        if standing.gap is None:
+            return 0.0, -math.inf, 0.0
+        t, gap = self.threshold / self.scale, float(standing.gap) / self.scale
+        z = np.array((self.threshold - float(standing.gap)) / self.scale)
+        return float(log_above(z)), float(log_below(z)), ULP * (6 * abs(t) + 4 * gap + 9)
+
+
+def standing_of_values(values: Sequence[Number], others: bool = False) -> Standing:
+    """Return the standing of solutions 0, 1, 2, ... with the given values.
+
+    Parameters
+    ----------
+    others : bool
+        Whether there are further solutions, with value 0, that are not listed.
+    """
+    best = max(range(len(values)), key=lambda i: (values[i], -i))
+    rest = [*values[:best], *values[best + 1 :], *([0] if others else [])]
+    return Standing(best, values[best] - max(rest) if rest else None)
+
+
+def standing_of_intervals(score: Steps, length: int, shift: int) -> Standing:
+    """Return the standing of the intervals that cut the line at length * i - shift, by the maximum of the score.
+
+    Interval i holds the x with (x + shift) // length = i. Pieces are visited from the highest down, so that the domain
+    is never listed.
+    """
+    order = sorted(range(len(score.values)), key=lambda i: (-score.values[i], score.starts[i]))
+    best, top = (score.starts[order[0]] + shift) // length, score.values[order[0]]
+    for i in order:
+        first, last = score.starts[i], score.starts[i] + score.lengths[i] - 1
+        if (first + shift) // length != best or (last + shift) // length != best:
+            return Standing(best, top - score.values[i])
+    return Standing(best, None)

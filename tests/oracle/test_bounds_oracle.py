@@ -1,0 +1,336 @@
+"""The bounds against slow twins: exact rational integrals, ball arithmetic, and brute force over every outcome."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import betainc, betaincc
+from scipy.stats import binom, hypergeom
+
+from dpaudit.privacy.beta_density import DROP, log_density, mode, window
+from dpaudit.privacy.bounds import ClopperPearson, Conditional, Melded, Unconditional
+from dpaudit.privacy.certified import Region
+from dpaudit.privacy.clopper_pearson import _limits
+from dpaudit.privacy.counts import Counts
+from dpaudit.privacy.melded import RELATIVE_ERROR
+from dpaudit.privacy.ordering import delta_limit, deviance, epsilon_limit, region
+
+# --- melded: exact rational arithmetic -------------------------------------------------------------------------------
+
+
+def _times(f, g):
+    out = [Fraction(0)] * (len(f) + len(g) - 1)
+    for i, a in enumerate(f):
+        for j, b in enumerate(g):
+            out[i + j] += a * b
+    return out
+
+
+def _power(f, k):
+    out = [Fraction(1)]
+    for _ in range(k):
+        out = _times(out, f)
+    return out
+
+
+def _tail_polynomial(x, n, line):
+    """Pr[Bin(n, u) >= x] as a polynomial in v, where u = line(v); this is the distribution function of Beta(x, n-x+1)."""
+    flipped = [1 - line[0], *(-c for c in line[1:])]
+    total = [Fraction(0)] * (n + 1)
+    for k in range(x, n + 1):
+        term = _times(_power(line, k), _power(flipped, n - k))
+        total = [t + math.comb(n, k) * c for t, c in zip(total, term, strict=True)]
+    return total
+
+
+def _exact_melded(x, n1, y, n2, ratio, delta):
+    cut = min((1 - delta) / ratio, Fraction(1))
+    first = _tail_polynomial(x, n1, [delta, ratio])
+    density = [
+        c * n2 * math.comb(n2 - 1, y)
+        for c in _times([Fraction(0)] * y + [Fraction(1)], _power([Fraction(1), Fraction(-1)], n2 - 1 - y))
+    ]
+    integral = sum((c * cut ** (i + 1) / (i + 1) for i, c in enumerate(_times(first, density))), Fraction(0))
+    beyond = 1 - sum(c * cut**i for i, c in enumerate(_tail_polynomial(y + 1, n2, [Fraction(0), Fraction(1)])))
+    return integral + beyond
+
+
+@pytest.mark.parametrize(("n1", "n2"), [(1, 1), (5, 5), (9, 4), (3, 11)])
+def test_melded_equals_the_rational_integral(n1, n2):
+    for x, y in product({1, (n1 + 1) // 2, n1}, {0, n2 // 2, n2 - 1}):
+        for ratio, delta in product((Fraction(1), Fraction(5, 2), Fraction(50)), (Fraction(0), Fraction(1, 8), Fraction(1, 2))):
+            exact = float(_exact_melded(x, n1, y, n2, ratio, delta))
+            ours = float(Melded().p_value(x, n1, y, n2, epsilon=math.log(ratio), delta=float(delta)))
+            assert exact * (1 + 1e-9) <= min(ours * (1 + 1e-9), 1) or ours == 1, (x, y, ratio, delta)
+            assert ours <= min(exact * (1 + 1.01 * RELATIVE_ERROR) + 1.1e-17, 1), (x, y, ratio, delta)
+
+
+def test_melded_at_ratio_one_is_fishers_exact_test():
+    for x, n1, y, n2 in [(3, 9, 0, 7), (9, 9, 1, 30), (40, 100, 20, 100), (1, 5, 4, 5)]:
+        fisher = hypergeom.sf(x - 1, n1 + n2, x + y, n1)
+        assert float(Melded().p_value(x, n1, y, n2, epsilon=0)) == pytest.approx(fisher, rel=2e-7)
+
+
+# --- melded: ball arithmetic at large counts and small p-values -------------------------------------------------------
+
+
+class _Balls:
+    """Beta(a, b) in ball arithmetic at 300 bits."""
+
+    def __init__(self, flint, a, b):
+        self.arb, self.a, self.b = flint.arb, flint.arb(a), flint.arb(b)
+        self.log_beta = self.a.lgamma() + self.b.lgamma() - (self.a + self.b).lgamma()
+
+    def cdf(self, v):
+        if not v > 0:
+            return self.arb(0)
+        return v.beta_lower(self.a, self.b, 1) if v < 1 else self.arb(1)
+
+    def density(self, v):
+        return ((self.a - 1) * v.log() + (self.b - 1) * (1 - v).log() - self.log_beta).exp()
+
+    def quantile(self, tail, upper):
+        low, high = self.arb(0), self.arb(1)
+        for _ in range(80):
+            middle = (low + high) / 2
+            small = (1 - self.cdf(middle) if upper else self.cdf(middle)) < self.arb(tail)
+            low, high = (low, middle) if small == upper else (middle, high)
+            low, high = self.arb(low.mid()), self.arb(high.mid())
+        return high if upper else low
+
+
+def _ball_melded(flint, x, n1, y, n2, ratio, delta):
+    """The integral over B2 by 120-point Gauss-Legendre on panels cut at quantiles of both factors."""
+    arb = flint.arb
+    first, second = _Balls(flint, x, n1 - x + 1), _Balls(flint, y + 1, n2 - y)
+    ratio, delta = arb(ratio), arb(delta)
+    low, high = second.quantile("1e-28", False), second.quantile("1e-28", True)
+    cut = (1 - delta) / ratio
+    high = cut if cut < high else high
+    edges = [low, second.quantile("0.5", False), high]
+    for tail, upper in (("1e-28", False), ("1e-5", False), ("1e-5", True), ("1e-28", True)):
+        edges.append((first.quantile(tail, upper) - delta) / ratio)
+    edges = sorted((e for e in edges if low <= e <= high), key=lambda e: float((e - low) / (high - low)))
+    total = 1 - second.cdf(high)
+    for a, b in zip(edges, edges[1:], strict=False):
+        half, centre = (b - a) / 2, (a + b) / 2
+        for k in range(120):
+            root, weight = arb.legendre_p_root(120, k, weight=True)
+            v = centre + half * root
+            total += half * weight * second.density(v) * first.cdf(delta + ratio * v)
+    return float(total)
+
+
+@pytest.mark.parametrize(
+    ("x", "n1", "y", "n2", "delta", "gamma"),
+    [
+        (404, 24156, 0, 24156, 0.0, 1e-9),  # no hits on one side
+        (99_999_998, 10**8, 10**8 - 9 * 10**7, 10**8, 0.0, 1e-9),  # p near 1: the nodes must lie on B1
+        (50_000_000, 10**8, 18_393_972, 10**8, 0.0, 0.05),
+        (10**8, 10**8, 0, 10**8, 0.0, 1e-9),
+        (10**8, 10**8, 0, 10**8, 0.01, 1e-6),
+        (30, 10**8, 2, 10**8, 1e-8, 1e-3),
+        (23, 23, 0, 23, 0.0, 1e-6),
+        (9010, 702466, 0, 139498, 0.01, 1e-9),
+        (41, 50, 49_000, 10**5, 0.2, 0.05),
+        (95_000, 10**5, 3, 40, 0.3, 0.05),
+    ],
+)
+def test_melded_equals_ball_arithmetic_to_1e_8_at_its_own_bound(x, n1, y, n2, delta, gamma):
+    flint = pytest.importorskip("flint")
+    before, flint.ctx.prec = flint.ctx.prec, 300
+    try:
+        bound = float(Melded().epsilon_lower(x, n1, y, n2, delta=delta, gamma=gamma))
+        ours = float(Melded().p_value(x, n1, y, n2, epsilon=bound, delta=delta))
+        exact = _ball_melded(flint, x, n1, y, n2, float(np.exp(np.float64(bound))), delta)
+    finally:
+        flint.ctx.prec = before
+    assert exact <= ours <= exact * (1 + RELATIVE_ERROR + 3e-8) + 1.1e-17
+    assert exact <= gamma or bound == 0
+    assert bound == 0 or exact >= gamma * (1 - 1.1e-5)
+
+
+def test_quadrature_does_not_depend_on_the_number_of_nodes(monkeypatch):
+    rng = np.random.default_rng(3)
+    n1 = np.floor(10 ** rng.uniform(0.3, 8, 2000))
+    n2 = np.where(rng.random(2000) < 0.5, n1, np.floor(10 ** rng.uniform(0.3, 8, 2000)))
+    q, epsilon = 10 ** rng.uniform(-8, 0, 2000), rng.uniform(0, 8, 2000)
+    delta = rng.choice([0, 1e-7, 1e-4, 0.01, 0.3], 2000)
+    x = rng.binomial(n1.astype(int), np.minimum(np.exp(epsilon) * q + delta, 1))
+    y = rng.binomial(n2.astype(int), q)
+    x, y = np.where(rng.random(2000) < 0.2, n1, x), np.where(rng.random(2000) < 0.2, np.minimum(n2, 2), y)
+    for gamma in (0.05, 1e-9):
+        at = Melded().epsilon_lower(x, n1, y, n2, delta=delta, gamma=gamma)
+        p = Melded().p_value(x, n1, y, n2, epsilon=at, delta=delta)
+        with monkeypatch.context() as patch:
+            nodes, weights = np.polynomial.legendre.leggauss(200)
+            patch.setattr("dpaudit.privacy.melded._NODES", nodes)
+            patch.setattr("dpaudit.privacy.melded._WEIGHTS", weights)
+            finer = Melded().p_value(x, n1, y, n2, epsilon=at, delta=delta)
+        big = p > 1e-10
+        assert np.abs(p / finer - 1)[big].max() < 5e-9
+
+
+# --- the pieces: densities, limits, tails -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("a", "b"), [(0, 0), (0, 7), (9, 0), (3, 4), (40, 10**6), (10**8 - 1, 0), (3 * 10**7, 7 * 10**7)])
+def test_density_and_window_equal_ball_arithmetic(a, b):
+    flint = pytest.importorskip("flint")
+    before, flint.ctx.prec = flint.ctx.prec, 300
+    try:
+        ball = _Balls(flint, a + 1, b + 1)
+        low, high = (float(v[0]) for v in window(np.array([float(a)]), np.array([float(b)])))
+        centre = flint.arb(a) / flint.arb(a + b) if a + b else flint.arb(0.5)
+        for dev in np.linspace(low, high, 9)[1:-1]:
+            v = centre + flint.arb(float(dev))
+            ours = float(log_density(np.array([float(a)]), np.array([float(b)]), np.array([dev]))[0])
+            assert ours == pytest.approx(float(ball.density(v).log()), abs=2e-9)
+        outside = float(ball.cdf(centre + flint.arb(low)) + 1 - ball.cdf(centre + flint.arb(high)))
+        assert outside <= 2.001 * math.exp(-DROP)
+        assert float(mode(np.array([float(a)]), np.array([float(b)]))[0]) == pytest.approx(float(centre))
+    finally:
+        flint.ctx.prec = before
+
+
+@pytest.mark.parametrize("n", [1, 40, 10**4, 10**8])
+@pytest.mark.parametrize("gamma", [0.05, 1e-9])
+def test_clopper_pearson_limits_lie_outside_the_exact_ones(n, gamma):
+    flint = pytest.importorskip("flint")
+    before, flint.ctx.prec = flint.ctx.prec, 300
+    try:
+        for k in {0, 1, n // 7, n // 2, n - 1, n}:
+            lower, upper = (float(v[0]) for v in _limits(Counts.of(k, n, k, n), gamma))
+            if k > 0:
+                tail = float(_Balls(flint, k, n - k + 1).cdf(flint.arb(lower)))
+                assert gamma * (1 - 2e-6) <= tail <= gamma
+            if k < n:
+                tail = float(1 - _Balls(flint, k + 1, n - k).cdf(flint.arb(upper)))
+                assert gamma * (1 - 2e-6) <= tail <= gamma
+    finally:
+        flint.ctx.prec = before
+
+
+@pytest.mark.parametrize("n", [10, 10**5, 10**8])
+def test_tail_probabilities_err_by_less_than_the_margin(n):
+    flint = pytest.importorskip("flint")
+    before, flint.ctx.prec = flint.ctx.prec, 400
+    rng = np.random.default_rng(n)
+    try:
+        for _ in range(60):
+            x = min(n, max(1, int(10 ** rng.uniform(0, math.log10(n)))))
+            centre = x / (n + 1)
+            u = centre + rng.uniform(-7, 7) * math.sqrt(centre * (1 - centre) / n)
+            if not 0 < u < 1:
+                continue
+            exact = _Balls(flint, x, n - x + 1).cdf(flint.arb(u))
+            for ours, true in ((betainc(x, n - x + 1, u), float(exact)), (betaincc(x, n - x + 1, u), float(1 - exact))):
+                if true > 1e-14:
+                    assert abs(ours / true - 1) < 0.1 * RELATIVE_ERROR
+    finally:
+        flint.ctx.prec = before
+
+
+# --- Clopper-Pearson and conditional: direct formulas -----------------------------------------------------------------
+
+
+def test_clopper_pearson_p_value_is_where_the_bound_crosses():
+    bound = ClopperPearson()
+    for x, n1, y, n2, delta in [(30, 40, 5, 50, 0.0), (12, 12, 0, 90, 0.1), (500, 1000, 100, 700, 0.01)]:
+        epsilon = 0.3
+        p = float(bound.p_value(x, n1, y, n2, epsilon=epsilon, delta=delta))
+        assert float(bound.epsilon_lower(x, n1, y, n2, delta=delta, gamma=p * 1.00001)) > epsilon
+        assert float(bound.epsilon_lower(x, n1, y, n2, delta=delta, gamma=p * 0.99999)) < epsilon
+
+
+def test_conditional_p_value_by_its_definition():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        n1, n2 = rng.integers(1, 60, 2)
+        x, y = rng.integers(0, n1 + 1), rng.integers(0, n2 + 1)
+        epsilon, delta = rng.uniform(0, 2), rng.choice([0.0, 0.01, 0.2])
+        odds = math.exp(epsilon) * 0.4 / 0.6
+        k = np.arange(x + 1)
+        regular = binom.sf(x - k - 1, x + y - k, odds / (1 + odds))
+        excess = binom.sf(k, n1, delta)
+        p = regular[0] if delta == 0 else np.maximum(excess / 0.1, regular / 0.9).min()
+        ours = float(Conditional(share=0.4).p_value(x, n1, y, n2, epsilon=epsilon, delta=delta))
+        assert ours == pytest.approx(min(p, 1), rel=2e-7)
+
+
+# --- unconditional: deviance, order, region and supremum by brute force -----------------------------------------------
+
+
+def _slow_deviance(x, n1, y, n2, ratio, delta):
+    def cost(q):
+        p = ratio * q + delta
+        return -float(binom.logpmf(x, n1, p) + binom.logpmf(y, n2, q))
+
+    if x / n1 <= ratio * y / n2 + delta:
+        return 0.0
+    top = min((x / n1 - delta) / ratio, 1.0)
+    found = minimize_scalar(cost, bounds=(max(y / n2, -delta / ratio), top), method="bounded", options={"xatol": 1e-12})
+    return float(found.fun) + float(binom.logpmf(x, n1, x / n1) + binom.logpmf(y, n2, y / n2))
+
+
+def test_deviance_is_the_constrained_likelihood_ratio():
+    for x, n1, y, n2 in [(7, 9, 1, 12), (9, 9, 0, 12), (3, 9, 4, 5), (900, 1000, 20, 400), (5, 9, 0, 3)]:
+        for ratio, delta in product((0.3, 1.0, 4.0), (0.0, 0.2, -0.1)):
+            ours = float(deviance(np.array([float(x)]), n1, np.array([float(y)]), n2, ratio, delta)[0])
+            assert ours == pytest.approx(_slow_deviance(x, n1, y, n2, ratio, delta), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.15])
+def test_region_is_the_set_of_outcomes_with_no_smaller_limit(delta):
+    n1, n2, height = 9, 7, 1.7
+    limit = np.array([[epsilon_limit(x, n1, y, n2, delta, height) for y in range(n2 + 1)] for x in range(n1 + 1)])
+    assert (limit[1:] >= limit[:-1] - 1e-8).all()
+    assert (limit[:, 1:] <= limit[:, :-1] + 1e-8).all()
+    for x, y in product(range(1, n1 + 1), range(n2 + 1)):
+        if math.isinf(limit[x, y]):
+            continue
+        least = region(np.arange(n2 + 1.0), n1, n2, math.exp(limit[x, y]), delta, height)
+        inside = np.arange(n1 + 1)[:, None] >= least[None, :]
+        assert (inside == (limit >= limit[x, y] - 1e-8)).all()
+        assert inside[x, y]
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.15])
+@pytest.mark.parametrize("epsilon", [0.0, 0.7, 2.0])
+def test_certified_supremum_encloses_a_dense_grid(epsilon, delta):
+    n1, n2, theta, gamma = 9, 7, 0.005, 0.05
+    qs = np.linspace(0, 1, 4001)
+    ps = np.minimum(math.exp(epsilon) * qs + delta, 1)
+    xs, ys = np.arange(n1 + 1), np.arange(n2 + 1)
+    joint = binom.pmf(xs[:, None, None], n1, ps) * binom.pmf(ys[None, :, None], n2, qs)
+    bound = Unconditional(nuisance_error=theta)
+    limit = np.array([[epsilon_limit(x, n1, y, n2, delta, bound._height(gamma)) for y in ys] for x in xs])
+    for x, y in [(9, 0), (9, 2), (6, 0), (7, 1), (4, 0)]:
+        more = limit >= limit[x, y] - 1e-8 if np.isfinite(limit[x, y]) else np.isfinite(limit) | (xs[:, None] >= x)
+        chance = (joint * more[:, :, None]).sum(axis=(0, 1))
+        tau = 2 * np.minimum(binom.cdf(y, n2, qs), binom.sf(y - 1, n2, qs))
+        dense = min(np.minimum(chance / (1 - theta), tau / theta).max(), 1)
+        ours = float(bound.p_value(x, n1, y, n2, epsilon=epsilon, delta=delta))
+        assert dense <= ours * (1 + 1e-6)
+        assert ours <= min(dense * (1 + bound._tolerance(gamma) + 1e-3), 1)
+
+
+def test_region_probability_is_the_double_sum():
+    n1, n2 = 11, 13
+    found = Region.of(
+        n1, 4.0, n2, lambda ys: np.minimum(ys + 3, n1 + 1.0), theta=0.01, tolerance=0.01, floor=1e-9
+    )
+    p, q = np.array([0.3, 0.8, 1.0]), np.array([0.1, 0.35, 0.9])
+    ys = np.arange(n2 + 1)
+    direct = [(binom.pmf(ys, n2, b) * binom.sf(np.minimum(ys + 3, n1 + 1) - 1, n1, a)).sum() for a, b in zip(p, q, strict=True)]
+    np.testing.assert_allclose(found.probability(p, q), direct, rtol=3e-7)
+
+
+def test_delta_limit_inverts_the_deviance():
+    for x, n1, y, n2, ratio in [(9, 10, 1, 10, 1.0), (30, 40, 2, 60, 2.7), (6, 10, 0, 10, 1.5)]:
+        d = delta_limit(x, n1, y, n2, ratio, 1.5)
+        at = [float(deviance(np.array([float(x)]), n1, np.array([float(y)]), n2, ratio, v)[0]) for v in (d, d + 1e-6)]
+        assert at[0] >= 1.5 > at[1]

@@ -1,0 +1,35 @@
+"""The fixture that other people's suites use."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+SUITE = """
+def response(bit, rng):
+    return bit if rng.random() < 0.75 else 1 - bit
+
+def test_true_claim(assert_private):
+    assert assert_private(response, [(0, 1)], epsilon=1.2).verdict == "consistent"
+
+def test_false_claim(assert_private):
+    assert_private(response, [(0, 1)], epsilon=0.5)
+"""
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> pytest.Pytester:
+    pytester.makepyfile(SUITE)
+    return pytester
+
+
+def test_a_false_claim_fails_the_test_with_its_witness(suite: pytest.Pytester) -> None:
+    result = suite.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*not (0.5, 0)-private: epsilon >= * at confidence 0.999*", "*event: output in {*}*"])
+    assert "audit_privacy(" not in result.stdout.str()
+
+
+def test_the_options_are_listed(suite: pytest.Pytester) -> None:
+    suite.runpytest_subprocess("--help").stdout.fnmatch_lines(["*privacy audits*", "*--dpaudit-trials=*"])
