@@ -25,6 +25,7 @@ from scipy.stats import chi2
 
 from dpaudit import seeding
 from dpaudit.contract import FAIL, Example, Learner, PrivacyClaim, Relation, UtilityClaim
+from dpaudit.distinguish.canonical import canonical
 from dpaudit.distinguish.histogram import tally
 from dpaudit.errors import InputError
 from dpaudit.neighbours.crafted import crafted_pairs
@@ -146,10 +147,11 @@ def check_run_agrees_with_law(learner: Learner) -> None:
     for index, sample in enumerate(samples):
         law = learner.law(sample)
         counts = tally(learner.run(sample, seeding.generator(2, "conformance", index), RUNS))
-        possible = {atom for atom, lp in zip(law.atoms, law.log_prob, strict=True) if lp > -np.inf}
+        labels = [canonical(atom) for atom in law.atoms]
+        possible = {label for label, lp in zip(labels, law.log_prob, strict=True) if lp > -np.inf}
         strange = [label for label in counts if label not in possible]
         _require(not strange, learner, f"run returned {strange[:3]!r}, which the law excludes, on {sample!r}")
-        p = _g_test(counts, dict(zip(law.atoms, np.exp(law.log_prob), strict=True)))
+        p = _g_test(counts, dict(zip(labels, np.exp(law.log_prob), strict=True)))
         _require(
             p > FALSE_ALARM / len(samples),
             learner,

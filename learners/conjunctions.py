@@ -18,7 +18,14 @@ from learners.mechanisms.laplace import log_above, log_below
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.symmetries import moving_negatives, moving_points, rows_of_bits
 
-__all__ = ["LEARNERS", "ConjunctionElimination", "ConjunctionLaplace", "contradictions"]
+__all__ = [
+    "LEARNERS",
+    "LECTURE",
+    "ConjunctionElimination",
+    "ConjunctionLaplace",
+    "contradictions",
+    "renaming_symmetries",
+]
 
 LECTURE = "Lecture 12: Private PAC Learning (lecture notes, in Hebrew)"
 LAW_DIMENSION = 8
@@ -60,13 +67,18 @@ class _ConjunctionLearner:
 
         The first two permute the literals; negative examples are ignored.
         """
-        points = self.domain.points()
-        complemented = points.copy()
-        complemented[:, 0] = 1 - points[:, 0]
-        images = [complemented]
-        if self.dimension > 1:
-            images += [points[:, [1, 0, *range(2, self.dimension)]], np.roll(points, 1, axis=1)]
-        return [moving_points(rows_of_bits(image)) for image in images] + moving_negatives(len(points))
+        return renaming_symmetries(self.domain) + moving_negatives(self.domain.size)
+
+
+def renaming_symmetries(domain: Cube) -> list[NDArray[np.int64]]:
+    """Return generators of the renamings of literals: two permutations of the coordinates, and complementing one."""
+    points = domain.points()
+    complemented = points.copy()
+    complemented[:, 0] = 1 - points[:, 0]
+    images = [complemented]
+    if domain.dimension > 1:
+        images += [points[:, [1, 0, *range(2, domain.dimension)]], np.roll(points, 1, axis=1)]
+    return [moving_points(rows_of_bits(image)) for image in images]
 
 
 @dataclass(frozen=True)

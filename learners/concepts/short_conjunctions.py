@@ -30,8 +30,8 @@ class ShortConjunctions(Numbered):
     """The class CONJ_{k,d}: the distinct functions that conjunctions of at most k literals over d variables compute.
 
     Its size is sum_{j <= k} C(d, j) 2^j, and one more for k >= 2: the contradiction, 0 everywhere, which stands last.
-    The others are numbered by their number of literals j, then lexicographically by their literals l_1 < .. < l_j, where
-    literal 2 i is v_{i+1} and literal 2 i + 1 is not v_{i+1}, each variable occurring once at most.
+    The others are numbered by their number of literals j, then lexicographically by their literals l_1 < .. < l_j. Here
+    literal 2 i is v_{i+1} and literal 2 i + 1 is not v_{i+1}; each variable occurs once at most.
     """
 
     dimension: int
@@ -42,7 +42,7 @@ class ShortConjunctions(Numbered):
         check_integer("k", self.k, 1, self.dimension)
 
     def _of_length(self, j: int) -> int:
-        return comb(self.dimension, j) * 2**j
+        return comb(self.dimension, j) << j
 
     @property
     def size(self) -> int:
@@ -139,7 +139,9 @@ class ShortConjunctions(Numbered):
             excess.append(np.array([0]))
         return np.asarray(negatives + np.concatenate(excess), dtype=np.int64)
 
-    def _products(self, literals: NDArray[np.int64], true: NDArray[Any], signed: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    def _products(
+        self, literals: NDArray[np.int64], true: NDArray[Any], signed: NDArray[Any]
+    ) -> Iterator[NDArray[Any]]:
         """Yield, in blocks of conjunctions, n_1 - n_0 of each conjunction joined with each literal, (block, 2 d)."""
         step = max(1, CELLS // max(1, len(signed)))
         for start in range(0, len(literals), step):

@@ -89,20 +89,19 @@ def upper_sample_size(d: int, alpha: float, beta: float) -> int:
 def lower_sample_size(d: int, alpha: float, beta: float) -> int:
     """Return a number of examples that every learner of a class of VC dimension d >= 1 needs.
 
-    The least integer not below (1 - alpha)/alpha ln(1/beta) and, for d >= 2, alpha <= 1/8 and beta <= 1/100, not below
-    (d - 1)/(32 alpha). The first holds for alpha < 1/2 and beta < 1/2 and any class with two concepts that agree at one
-    point and differ at another (Blumer et al. 1989); the second is Ehrenfeucht, Haussler, Kearns and Valiant, "A general
-    lower bound on the number of examples needed for learning", Information and Computation 82 (1989).
+    The least integer not below (1 - alpha)/alpha ln(1/(2 beta)) and, for d >= 2, alpha <= 1/8 and beta <= 1/100, not
+    below (d - 1)/(32 alpha).
 
-    The first, for deterministic learners: put mass just above alpha on the point of difference. With probability
-    (1 - alpha)^n > beta, for n < ln(1/beta) / -ln(1 - alpha), no example shows it, and the learner errs on one of the
-    two concepts; a randomised one does so with half of this probability at least. The formula here is below that n,
-    because -ln(1 - alpha) <= alpha/(1 - alpha).
+    The first holds for any class with two concepts that agree at one point and differ at another, randomised learners
+    included: put mass just above alpha on the point of difference. With probability (1 - alpha)^n no example shows it,
+    and then the learner errs on one of the two concepts with probability 1/2 at least; so (1 - alpha)^n / 2 <= beta is
+    needed, where -ln(1 - alpha) <= alpha/(1 - alpha). The second is Ehrenfeucht, Haussler, Kearns and Valiant, "A
+    general lower bound on the number of examples needed for learning", Information and Computation 82 (1989).
     """
     check_integer("d", d, 1)
     check_probability("alpha", alpha)
     check_probability("beta", beta)
-    least = (1 - alpha) / alpha * math.log(1 / beta)
+    least = (1 - alpha) / alpha * math.log(1 / (2 * beta))
     if d >= 2 and alpha <= 1 / 8 and beta <= 1 / 100:
         least = max(least, (d - 1) / (32 * alpha))
     return max(1, math.ceil(least))

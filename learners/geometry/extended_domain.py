@@ -8,12 +8,11 @@ taken, and in the plane the result is the domain itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -29,9 +28,8 @@ __all__ = ["ExtendedDomain"]
 
 Integers = NDArray[Any]
 
-_MAX_CROSSINGS = 2**25
-"""How many tuples of hyperplanes are intersected at most."""
-_BLOCK = 2**20
+_MAX_SIDE = {1: 2**20, 2: 8, 3: 1}
+"""Where all tuples of hyperplanes are still intersected in a second; at side 2 in space there are 2e7 triples."""
 
 
 @dataclass(frozen=True)
@@ -58,22 +56,9 @@ class ExtendedDomain:
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
         if self.literal and self.dimension > 2:
             raise InputError(f"dimension must be at most 2 for the literal extended domain, got {self.dimension}")
-        if not self.literal and self.crossings > _MAX_CROSSINGS:
-            raise InputError(
-                f"side must be smaller: in dimension {self.dimension}, side {self.side} needs at least "
-                f"{self.crossings} intersections of hyperplanes, more than {_MAX_CROSSINGS}"
-            )
-
-    @property
-    def crossings(self) -> int:
-        """A lower bound on how many d-tuples of hyperplanes there are; exact once they are listed."""
-        if self.dimension == 1:
-            return 1
-        # At least one hyperplane through each point for each primitive normal of entries 0 and 1.
-        axes = self.dimension * (self.side + 1)
-        if self.side > 12 or (self.dimension == 3 and self.side > 2):
-            return comb(axes, self.dimension) * 10**6
-        return comb(len(_hyperplanes(self.side, self.dimension)[0]), self.dimension)
+        limit = _MAX_SIDE[1 if self.literal else self.dimension]
+        if self.side > limit:
+            raise InputError(f"side must be at most {limit} in dimension {self.dimension}, got {self.side}")
 
     def regions(self, points: Integers, weights: NDArray[np.int64]) -> DepthRegions:
         """Return the depth regions of a multiset on the grid."""
@@ -90,11 +75,12 @@ class ExtendedDomain:
     def union(self, axis: int) -> tuple[Fraction, ...]:
         """Return X~_axis of the paper (axis = 1 .. d): the union over all prefixes."""
         check_integer("axis", axis, 1, self.dimension)
-        prefixes = product(*(self.union(j) for j in range(1, axis)))
-        # Iteration i adds its points' coordinates on every later axis, too; by symmetry of the grid those of the
-        # first iteration are its first coordinates.
-        found = set(self.coordinates(())) if axis > 1 else set()
-        return tuple(sorted(found.union(*(self.coordinates(prefix) for prefix in prefixes))))
+        # Iteration j <= axis adds all later coordinates of its points; the grid's symmetry makes them equal to x_j.
+        found: set[Fraction] = set()
+        for j in range(1, axis + 1):
+            for prefix in product(*(self.union(i) for i in range(1, j))):
+                found.update(self.coordinates(prefix))
+        return tuple(sorted(found))
 
     @cached_property
     def points(self) -> tuple[tuple[Fraction, ...], ...]:
@@ -159,7 +145,7 @@ def _first_coordinates(system: Integers, right: Integers) -> set[Fraction]:
     return found
 
 
-def _subsets(count: int, size: int) -> list[Integers] | Any:
+def _subsets(count: int, size: int) -> Iterator[Integers]:
     """Yield the index sets (rows, size) of all subsets of a size of 2 or 3, block by block."""
     i, j = np.triu_indices(count, 1)
     if size == 2:

@@ -75,9 +75,7 @@ def draw(
     return cells
 
 
-def _refined(
-    digits: int, sizes: Sequence[int], gaps: NDArray[np.int64], rate: float, rng: np.random.Generator
-) -> int:
+def _refined(digits: int, sizes: Sequence[int], gaps: NDArray[np.int64], rate: float, rng: np.random.Generator) -> int:
     """Return the cell of the uniform number whose first 53 binary digits are given, drawing as many as it takes."""
     bits, precision = 53, START_DIGITS
     while True:

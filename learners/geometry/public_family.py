@@ -1,0 +1,201 @@
+"""Halfspaces spanned by public points: the construction A_ConstrHalf of BMN, repaired and literal.
+
+A halfspace is a row (w_1, .., w_d, t) of coprime integers, <w, x> >= t; its opposite is <w, x> <= t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import InputError
+
+__all__ = ["MAX_COLLECTIONS", "PublicFamily", "collections_of", "public_family"]
+
+Integers = NDArray[Any]
+Row = tuple[int, ...]
+
+MAX_COLLECTIONS = 2**23
+"""How many intersections of halfspaces are listed at most."""
+
+
+@dataclass(frozen=True)
+class PublicFamily:
+    """The family C~_pub and the flat Aff of the public points.
+
+    Attributes
+    ----------
+    halfspaces : tuple of rows (w, t)
+        Distinct closed halfspaces {<w, x> >= t}, opposite ones next to each other.
+    flat : tuple of rows (w, t)
+        Equations <w, x> = t of the smallest flat that contains the public points; none if it is the whole space.
+    """
+
+    halfspaces: tuple[Row, ...]
+    flat: tuple[Row, ...]
+
+    def collections(self, most: int) -> int:
+        """Return 1 + sum over j = 1 .. most of C(K, j): collections of halfspaces, and the empty hypothesis."""
+        return collections_of(len(self.halfspaces), most)
+
+    def inside(self, points: Integers) -> NDArray[np.bool_]:
+        """Return whether each halfspace, cut with the flat, contains each point (K, m)."""
+        on = np.ones(len(points), dtype=np.bool_)
+        for row in self.flat:
+            on &= points @ np.array(row[:-1], dtype=np.int64) == row[-1]
+        table = np.array(self.halfspaces, dtype=np.int64).reshape(len(self.halfspaces), points.shape[1] + 1)
+        return (table[:, :-1] @ points.T >= table[:, -1:]) & on
+
+
+def collections_of(halfspaces: int, most: int) -> int:
+    """Return how many hypotheses there are: the empty one and every collection of 1 .. most halfspaces."""
+    return 1 + sum(comb(halfspaces, j) for j in range(1, most + 1))
+
+
+def public_family(points: Integers, *, literal: bool = False) -> PublicFamily:
+    """Return the family that A_ConstrHalf builds from public points.
+
+    Every set of at most d public points gets a halfspace that it supports. Repaired, the boundary meets the flat Aff
+    of the public points in a flat that public points span: its intersection with Aff has dimension dim Aff - 1. Sets
+    that leave freedom are completed by other public points, so the family consists of both sides of every hyperplane
+    of Aff that public points span. If all are one point, the whole space is the only member.
+
+    Parameters
+    ----------
+    points : array of int64, shape (m, d)
+        The public points; repetitions count once.
+    literal : bool
+        "One arbitrary halfspace" as printed: sets that leave freedom (the empty one included) are completed by the
+        directions e_1, e_2, .., which may put all of Aff on the boundary.
+
+    Raises
+    ------
+    InputError
+        If the intersections of at most d of them would be more than `MAX_COLLECTIONS`.
+    """
+    distinct = np.unique(np.asarray(points, dtype=np.int64), axis=0)
+    dimension = distinct.shape[1]
+    if not len(distinct):
+        return PublicFamily((), ())
+    axes = _axes(distinct)
+    sets = range(dimension + 1) if literal else [len(axes)]
+    planes = sum(comb(len(distinct), size) for size in sets)
+    if not literal and collections_of(2 * planes, dimension) > MAX_COLLECTIONS and planes > 1:
+        # Points in special position span fewer hyperplanes than they have subsets: count before giving up.
+        planes = len(_spanned(distinct[:, axes]))
+    if collections_of(2 * planes, dimension) > MAX_COLLECTIONS:
+        raise InputError(
+            f"{len(distinct)} distinct public points in dimension {dimension} give up to "
+            f"{collections_of(2 * planes, dimension)} intersections of halfspaces, "
+            f"more than the {MAX_COLLECTIONS} that can be listed"
+        )
+    flat = _flat(distinct, axes)
+    if literal:
+        return PublicFamily(_both_sides(_arbitrary(distinct)), flat)
+    if not axes:
+        return PublicFamily(((0,) * (dimension + 1),), flat)
+    return PublicFamily(_both_sides(_lifted(_spanned(distinct[:, axes]), axes, dimension)), flat)
+
+
+def _axes(points: Integers) -> list[int]:
+    """Return coordinates on which the flat of the points projects one to one; as many as its dimension."""
+    chosen: list[int] = []
+    differences = points - points[0]
+    for axis in range(points.shape[1]):
+        if _rank(differences[:, [*chosen, axis]]) > len(chosen):
+            chosen.append(axis)
+    return chosen
+
+
+def _rank(vectors: Integers) -> int:
+    """Return the rank of integer vectors (m, k), k <= 3, exactly: float64 elimination may misjudge large entries."""
+    rows = [[int(v) for v in row] for row in np.unique(vectors, axis=0)]
+    rank = 0
+    for column in range(vectors.shape[1]):
+        pivot = next((row for row in rows if row[column]), None)
+        if pivot is not None:
+            rank += 1
+            rows = [[a * pivot[column] - b * row[column] for a, b in zip(row, pivot, strict=True)] for row in rows]
+    return rank
+
+
+def _through(points: Integers) -> Integers:
+    """Return rows (r, k + 1) of the hyperplanes through k points of R^k each (r, k, k), k <= 3; 0 where dependent."""
+    k = points.shape[2]
+    edges = points[:, 1:] - points[:, :1]
+    if k == 1:
+        normals = np.ones((len(points), 1), dtype=np.int64)
+    elif k == 2:
+        normals = np.column_stack([-edges[:, 0, 1], edges[:, 0, 0]])
+    else:
+        normals = np.cross(edges[:, 0], edges[:, 1])
+    return np.column_stack([normals, (normals * points[:, 0]).sum(axis=1)])
+
+
+def _spanned(points: Integers) -> Integers:
+    """Return the distinct hyperplanes spanned by points of full rank, as rows (w, t), first entry of w positive."""
+    k = points.shape[1]
+    picks = np.array(list(combinations(range(len(points)), k)), dtype=np.intp)
+    return np.unique(_normalised(_through(points[picks])), axis=0)
+
+
+def _normalised(rows: Integers) -> Integers:
+    """Drop rows with w = 0; divide by the common divisor and make the first entry of w that is not 0 positive."""
+    rows = rows[(rows[:, :-1] != 0).any(axis=1)]
+    rows = rows // np.gcd.reduce(rows, axis=1)[:, None]
+    lead = rows[np.arange(len(rows)), (rows[:, :-1] != 0).argmax(axis=1)]
+    return rows * np.sign(lead)[:, None]
+
+
+def _lifted(rows: Integers, axes: list[int], dimension: int) -> Integers:
+    """Return rows in the coordinates `axes` as rows in all coordinates, 0 on the others."""
+    lifted = np.zeros((len(rows), dimension + 1), dtype=np.int64)
+    lifted[:, [*axes, dimension]] = rows
+    return lifted
+
+
+def _flat(points: Integers, axes: list[int]) -> tuple[Row, ...]:
+    """Return one equation for each coordinate that is not in `axes`: it is an affine function of those."""
+    dimension, found = points.shape[1], []
+    base = points[_independent(points[:, axes])]
+    for axis in sorted(set(range(dimension)) - set(axes)):
+        row = _normalised(_through(base[None][:, :, [*axes, axis]]))
+        found.append(tuple(_lifted(row, [*axes, axis], dimension)[0].tolist()))
+    return tuple(found)
+
+
+def _independent(points: Integers) -> list[int]:
+    """Return indices of k + 1 affinely independent points among points (m, k) of full rank."""
+    chosen = [0]
+    for i in range(1, len(points)):
+        if _rank(points[[*chosen, i]] - points[0]) == len(chosen):
+            chosen.append(i)
+    return chosen
+
+
+def _arbitrary(points: Integers) -> Integers:
+    """Return one hyperplane for every set of at most d points, completed by the directions e_1, e_2, ..."""
+    dimension = points.shape[1]
+    return np.unique(_normalised(np.array(list(_completed(points, dimension)))), axis=0)
+
+
+def _completed(points: Integers, dimension: int) -> Iterator[Integers]:
+    unit = np.eye(dimension, dtype=np.int64)
+    for size in range(dimension + 1):
+        for pick in combinations(points, size):
+            base = pick[0] if pick else np.zeros(dimension, dtype=np.int64)
+            directions: list[Integers] = []
+            for vector in (*(p - base for p in pick[1:]), *unit):
+                if len(directions) < dimension - 1 and _rank(np.array([*directions, vector])) > len(directions):
+                    directions.append(vector)
+            yield _through(np.array([[base, *(base + v for v in directions)]]))[0]
+
+
+def _both_sides(rows: Integers) -> tuple[Row, ...]:
+    return tuple(tuple(side) for row in rows.tolist() for side in (row, [-v for v in row]))

@@ -1,0 +1,323 @@
+"""TreeLog: an interior point from a heavy path in the binary tree over the domain, recursing on its depth."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import InputError
+from learners.mechanisms.choosing import Choosing
+from learners.mechanisms.composition import Cost, basic
+from learners.mechanisms.rec_concave import LAW_SIZE
+from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_values
+from learners.mechanisms.steps import Steps, interior_scores, log_mixture
+from learners.parameters import check_integer
+
+__all__ = ["BASE", "TreeLog"]
+
+BASE = 16
+"""Up to this many points the exponential mechanism is used directly."""
+Multiset = tuple[list[int], list[int]]
+"""Distinct points in ascending order, and their counts."""
+
+
+@dataclass(frozen=True)
+class TreeLog:
+    """Find an interior point of n points of {0 .. size - 1}.
+
+    With at most `base` points in the domain, or too few examples for another level (both public): the exponential
+    mechanism on q(x) = min(#{x_i <= x}, #{x_i >= x}). Otherwise, on the complete binary tree with l = ceil(log2 size)
+    levels below the root, t = `margin`, b = `balance` and M = `deep`:
+
+    1. D' = D without its t smallest and t largest elements.
+    2. `Choosing` among the inner nodes, with score min(#D' in the left child, #D' in the right child). If it names a
+       node, return the last leaf of its left child: elements of D' lie on both sides.
+    3. Otherwise let v_0 = root, v_{i+1} = the child of v_i with more of D' (left in ties), and e(x) in {1 .. l + 1} the
+       depth at which x leaves this path (l + 1: never). S = the M elements of D' with the greatest e (ties: smallest).
+    4. y = TreeLog on the values e(x) of the n - 2 t - M elements of D' not in S.
+    5. `StableSelect` the node u at depth y - 1 with the most elements of S; if none is named, return 0.
+    6. The exponential mechanism among the first leaf of u, its last one and the last one of its left child, with score q
+       on all of D.
+
+    Privacy under replacement, step by step; every step is charged, every time:
+
+    - If one list of values is ascending and one value is replaced, the slice from rank i to rank j changes in at most
+      one value. So D' of neighbours are neighbours. Slices have fixed sizes; n is public.
+    - Step 2: replacing one element moves each score by at most 1 and lifts (drops) at most l scores from 0 to 1 (1 to 0):
+      the nodes above the element. So `Choosing` with growth l is (epsilon, delta)-private.
+    - Let g, g' be the greatest scores on neighbours. If one is above b, both are at least b, "nothing" has probability
+      at most delta on both, and all that follows it counts for delta: (epsilon, 2 delta) in all.
+    - Otherwise g, g' <= b. As long as a common node of the two paths holds M >= 2 b + 4 elements on one side, it holds
+      at least 2 b + 3 on both; the lighter child has at most b and the heavier at least b + 3, so it is the heavier one
+      on both. The paths agree down to a node v_s with fewer than M elements on both. Elements that leave at depth <= s
+      have the same e on both sides; all others lie below v_s and so in S. With e cut off at s + 1, S and the rest are
+      slices of one list of which one value was replaced: S of neighbours are neighbours, and so are the values handed
+      to step 4, none of which was cut.
+    - So steps 4, 5 (a count moves by at most 1) and 6 (q has sensitivity 1) are private calls on neighbouring inputs.
+
+    By basic composition a level costs (3 epsilon, 2 delta) on top of the recursive call, and the base (epsilon, 0).
+
+    Utility (`points_needed`): if step 2 names nothing although g > b, or if one of the calls fails, so may the
+    algorithm. Otherwise some remaining x has e(x) <= y and some x' has e(x') >= y, so all of S lies below u = v_{y-1}
+    and is named. If e(x) < y, x lies outside of u and an end of u is between x and S. If e(x) = y, x lies in the lighter
+    child of u, the heavier one is not empty, and the middle of u is between. So some candidate is an interior point of
+    D' and has score at least t on D; those that are no interior points of D, at most two, have score 0.
+
+    Parameters
+    ----------
+    size, n : int
+        Of the domain and of the data.
+    epsilon, delta : Fraction
+        Of each call.
+    beta : float
+        Failure probability of each event.
+
+    Notes
+    -----
+    Source of the idea: Kaplan, Ligett, Mansour, Naor, Stemmer, "Privately learning thresholds" (2020), in the shape of
+    Cohen, Lyu, Nelson, Sarlos, Stemmer (2023). Theirs saves budget by reorder-slice-compute; this version charges each
+    call, so that every constant is proved, and needs a sample that grows with log log of the domain in step 2.
+    """
+
+    size: int
+    n: int
+    epsilon: Fraction
+    delta: Fraction
+    beta: float
+    base: int = BASE
+    choosing: type[Choosing] = Choosing
+    stable: type[StableSelect] = StableSelect
+
+    def __post_init__(self) -> None:
+        check_integer("size", self.size, 2)
+        check_integer("n", self.n, 0)
+
+    @classmethod
+    def within(cls, size: int, n: int, epsilon: float, delta: float, beta: float, **rest: int) -> TreeLog:
+        """Return the mechanism whose calls, if all levels are made, cost (epsilon, delta) and fail with beta together."""
+        levels = cls(size, 0, Fraction(1), Fraction(1, 4), 0.5, **rest).levels
+        share = Fraction(delta) / max(1, 2 * (levels - 1))
+        return cls(size, n, Fraction(epsilon) / (3 * levels - 2), share, beta / (3 * levels - 2), **rest)
+
+    @property
+    def height(self) -> int:
+        """l."""
+        return (self.size - 1).bit_length()
+
+    @property
+    def levels(self) -> int:
+        """The most levels that are ever made, the base included."""
+        return 1 if self.size <= self.base else 1 + replace(self, size=self.height + 1).levels
+
+    @property
+    def _choice(self) -> Choosing:
+        return self.choosing(self.epsilon, self.delta, self.height)
+
+    @property
+    def _selection(self) -> StableSelect:
+        return self.stable(self.epsilon, self.delta)
+
+    @property
+    def margin(self) -> int:
+        """t: the final choice fails with probability at most beta."""
+        return math.ceil(2 / float(self.epsilon) * math.log(2 / self.beta))
+
+    @property
+    def balance(self) -> int:
+        """b: from this score on step 2 names nothing with probability at most min(beta, delta)."""
+        return math.ceil(self._choice.score_needed(min(self.beta, float(self.delta))))
+
+    @property
+    def deep(self) -> int:
+        """M: enough for the privacy proof and for step 5 to succeed."""
+        return max(2 * self.balance + 4, math.ceil(self._selection.gap_needed(self.beta)))
+
+    @property
+    def inner(self) -> TreeLog | None:
+        """The recursive call, None where the exponential mechanism is used."""
+        if self.size <= self.base:
+            return None
+        rest = self.n - 2 * self.margin - self.deep
+        return replace(self, size=self.height + 1, n=rest) if rest > 0 else None
+
+    @property
+    def calls(self) -> list[Cost]:
+        """The private calls made, innermost first."""
+        last = Cost(self.epsilon, name="exponential")
+        if self.inner is None:
+            return [last]
+        return [*self.inner.calls, self._choice.cost, self._selection.cost, last]
+
+    @property
+    def cost(self) -> Cost:
+        """What a run costs, by basic composition of `calls`."""
+        return basic(self.calls)
+
+    @property
+    def points_needed(self) -> int:
+        """How many examples suffice for every event to fail with probability at most beta; `n` is not used."""
+        if self.size <= self.base:
+            return math.ceil(4 / float(self.epsilon) * math.log(self.size / self.beta))
+        return 2 * self.margin + self.deep + replace(self, size=self.height + 1).points_needed
+
+    def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
+        """Return the outputs of `size` independent runs on a multiset given by ascending distinct points and counts."""
+        self._check(counts)
+        data = list(points), list(counts)
+        if self.inner is None:
+            return interior_scores(*data, self.size).draw_exponential(float(self.epsilon) / 2, rng, size)
+        middle = _slice(data, self.margin, self.n - self.margin)
+        named = self._choice.draw(_balanced_nodes(middle), rng, size)  # type: ignore[arg-type]
+        drawn = [int(x) for x in named if x is not None]  # type: ignore[call-overload]
+        depths, deep, shallow = self._embedding(middle)
+        left = size - len(drawn)
+        for y, count in sorted(Counter(self.inner.draw(*shallow, rng, left)).items()) if left else ():
+            standing, candidates = self._candidates(deep, y)
+            chosen = int(self._selection.draw(standing, rng, count).sum())
+            drawn += [0] * (count - chosen)
+            if chosen:
+                drawn += _scored(candidates, data).draw_exponential(float(self.epsilon) / 2, rng, chosen)
+        order = rng.permutation(size)
+        return [drawn[i] for i in order]
+
+    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
+        """Return the log-probabilities (size,) of the outputs and a bound on their error."""
+        self._check(counts)
+        if self.size > LAW_SIZE:
+            raise InputError(f"the domain must have at most {LAW_SIZE} points for the exact law, got {self.size}")
+        data = list(points), list(counts)
+        if self.inner is None:
+            return interior_scores(*data, self.size).log_exponential(float(self.epsilon) / 2, self.size)
+        middle = _slice(data, self.margin, self.n - self.margin)
+        nodes = _balanced_nodes(middle)
+        named, nothing, error = self._choice.log_law(nodes)  # type: ignore[arg-type]
+        weights, laws = [0.0, nothing], [np.full(self.size, -np.inf)]
+        laws[0][list(nodes)] = named
+        following, more = self._log_rest(data, middle)
+        laws.append(following)
+        return log_mixture(weights, laws, error + more + 2.0**-51 * abs(nothing))
+
+    def _log_rest(self, data: Multiset, middle: Multiset) -> tuple[NDArray[np.float64], float]:
+        """Return the law of steps 3 to 6."""
+        assert self.inner is not None
+        _, deep, shallow = self._embedding(middle)
+        ys, error = self.inner.log_law(*shallow)
+        zero = np.full(self.size, -np.inf)
+        zero[0] = 0.0
+        weights, laws, worst = [], [], 0.0
+        for y, log_y in enumerate(ys):
+            standing, candidates = self._candidates(deep, y)
+            named, none, e = self._selection.log_law(standing)
+            law, more = _scored(candidates, data).log_exponential(float(self.epsilon) / 2, self.size)
+            weights += [float(log_y) + named, float(log_y) + none]
+            laws += [law, zero]
+            sizes = max(abs(w) for w in weights[-2:] if w > -math.inf) if max(weights[-2:]) > -math.inf else 0.0
+            worst = max(worst, e + more + 2.0**-51 * sizes)
+        return log_mixture(weights, laws, error + worst)
+
+    def _embedding(self, middle: Multiset) -> tuple[list[int], Multiset, Multiset]:
+        """Return e - 1 of the distinct points, the multiset S, and e - 1 of the rest as a multiset."""
+        points, counts = middle
+        depths = _depths(points, counts, self.height)
+        order = sorted(range(len(points)), key=lambda i: (-depths[i], points[i]))
+        deep: Counter[int] = Counter()
+        shallow: Counter[int] = Counter()
+        missing = self.deep
+        for i in order:
+            taken = min(missing, counts[i])
+            missing -= taken
+            deep[points[i]] += taken
+            shallow[depths[i]] += counts[i] - taken
+        return depths, _sorted(deep), _sorted(shallow)
+
+    def _candidates(self, deep: Multiset, depth: int) -> tuple[Standing, list[int]]:
+        """Return the standing of the nodes at a depth by their share of S, and the candidates that the best one gives."""
+        shift = self.height - depth
+        weights: Counter[int] = Counter()
+        for x, count in zip(*deep, strict=True):
+            weights[x >> shift] += count
+        nodes = sorted(weights)
+        standing = standing_of_values([weights[v] for v in nodes], others=len(nodes) < 1 << depth)
+        first = nodes[standing.best] << shift
+        last = first + (1 << shift) - 1
+        return standing, sorted({min(x, self.size - 1) for x in (first, (first + last) // 2, last)})
+
+    def _check(self, counts: Sequence[int]) -> None:
+        if sum(counts) != self.n:
+            raise InputError(f"the data must have n = {self.n} points, got {sum(counts)}")
+
+
+def _sorted(multiset: Counter[int]) -> Multiset:
+    items = sorted((x, c) for x, c in multiset.items() if c)
+    return [x for x, _ in items], [c for _, c in items]
+
+
+def _slice(data: Multiset, start: int, stop: int) -> Multiset:
+    """Return the elements with ranks start .. stop - 1."""
+    points, counts, seen = [], [], 0
+    for x, count in zip(*data, strict=True):
+        kept = min(seen + count, stop) - max(seen, start)
+        seen += count
+        if kept > 0:
+            points.append(x)
+            counts.append(kept)
+    return points, counts
+
+
+def _balanced_nodes(data: Multiset) -> dict[int, int]:
+    """Return {last leaf of the left child: min(elements in the left child, in the right)} where that is at least 1.
+
+    The last leaf of the left child names the node. Only nodes where two neighbouring points part have a score.
+    """
+    points, counts = data
+    below = [0]
+    for count in counts:
+        below.append(below[-1] + count)
+    found: dict[int, int] = {}
+    todo = [(0, len(points))]
+    while todo:
+        low, high = todo.pop()
+        if high - low < 2:
+            continue
+        bit = (points[low] ^ points[high - 1]).bit_length() - 1
+        middle = points[high - 1] >> bit << bit
+        cut = bisect_left(points, middle, low, high)
+        found[middle - 1] = min(below[cut] - below[low], below[high] - below[cut])
+        todo += [(low, cut), (cut, high)]
+    return dict(sorted(found.items()))
+
+
+def _depths(points: list[int], counts: list[int], height: int) -> list[int]:
+    """Return for each point one less than the depth at which it leaves the heavy path; `height` if it never does."""
+    below = [0]
+    for count in counts:
+        below.append(below[-1] + count)
+    depths = [height] * len(points)
+    low, high, start = 0, len(points), 0
+    for depth in range(height):
+        middle = start + (1 << height - depth - 1)
+        cut = bisect_left(points, middle, low, high)
+        right = below[high] - below[cut] > below[cut] - below[low]
+        left_out = range(low, cut) if right else range(cut, high)
+        for i in left_out:
+            depths[i] = depth
+        low, high, start = (cut, high, middle) if right else (low, cut, start)
+    return depths
+
+
+def _scored(candidates: list[int], data: Multiset) -> Steps:
+    """Return the candidates with their score q on all of the data."""
+    points, counts = data
+    values = []
+    for x in candidates:
+        below = sum(c for p, c in zip(points, counts, strict=True) if p < x)
+        equal = sum(c for p, c in zip(points, counts, strict=True) if p == x)
+        values.append(min(below + equal, sum(counts) - below))
+    return Steps(candidates, [1] * len(candidates), values)
