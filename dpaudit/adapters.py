@@ -7,6 +7,7 @@ from dataclasses import dataclass, is_dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.contract import Learner
 from dpaudit.distinguish.canonical import Raised
@@ -63,7 +64,19 @@ class _OneByOne:
             return Raised(error)
 
 
-def as_mechanism(source: Any, *, batched: bool = False) -> Mechanism:
+@dataclass(frozen=True, eq=False)
+class _Probed:
+    """Replaces hypotheses by what they predict on a probe set."""
+
+    function: Callable[[Any, np.random.Generator, int], Any]
+    probe: NDArray[Any]
+
+    def __call__(self, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
+        outputs = self.function(data, rng, size)
+        return [np.asarray(o.predict(self.probe)) if hasattr(o, "predict") else o for o in outputs]
+
+
+def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None) -> Mechanism:
     """Return a `Mechanism` for a learner or a callable.
 
     Parameters
@@ -73,7 +86,12 @@ def as_mechanism(source: Any, *, batched: bool = False) -> Mechanism:
         ``(data, rng, size) -> size outputs``.
     batched : bool
         How a plain callable is to be called.
+    probe : array, optional
+        Points; outputs with a method `predict` are replaced by their predictions on them.
     """
+    if probe is not None:
+        plain = as_mechanism(source, batched=batched)
+        return Mechanism(_Probed(plain.function, np.asarray(probe)), plain.name, plain.batched)
     if isinstance(source, Learner):
         return Mechanism(source.run, f"{source.id} {_parameters(source)}", True)
     if not callable(source):

@@ -17,6 +17,7 @@ from dpaudit.errors import ToolFault
 
 if TYPE_CHECKING:
     from dpaudit.contract import Pair
+    from dpaudit.privacy.curve import Curve
     from dpaudit.privacy.exact import LossProfiles
 
 __all__ = [
@@ -96,10 +97,10 @@ class Witness:
     neighbour: str
     direction: str
     event: str
-    hits: int
-    trials: int
-    neighbour_hits: int
-    neighbour_trials: int
+    hits: int | None
+    trials: int | None
+    neighbour_hits: int | None
+    neighbour_trials: int | None
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,11 @@ class PrivacyFinding:
     `epsilon_lower` is a lower confidence bound on epsilon at the claim's delta, at level `confidence` over everything
     that the audit tried; `detectable_epsilon` the least true epsilon, for an event as likely as the witness's, that
     this budget would have convicted with probability 0.95.
+
+    `frontier` says the same for events of other probabilities on the unlikelier side, and `detectable_delta` for events
+    that are impossible there. `budget` holds the runs on each side by purpose, `errors` the error probability by
+    statement; the errors add up to 1 - confidence. `design` is "fixed" or "sequential". `curve`, if it was asked for,
+    bounds delta at every epsilon. Where no single event decided, the witness has no counts.
     """
 
     verdict: str
@@ -127,6 +133,14 @@ class PrivacyFinding:
     distinguisher: str
     relation: str | None
     seed: int
+    design: str
+    detectable_delta: float
+    frontier: tuple[tuple[float, float], ...]
+    budget: Mapping[str, int]
+    errors: Mapping[str, float]
+    scores: tuple[str, ...]
+    origins: tuple[str, ...]
+    curve: Curve | None = None
     claim_id: str = ""
     warnings: tuple[str, ...] = ()
     grade: str = "statistical"
@@ -135,7 +149,9 @@ class PrivacyFinding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as JSON-safe data that validates against schema/finding.json."""
-        return {"schema_version": SCHEMA_VERSION, **jsonable(self)}
+        shown = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "curve"}
+        curve = None if self.curve is None else self.curve.to_dict()
+        return {"schema_version": SCHEMA_VERSION, **jsonable(shown), "curve": curve}
 
 
 @dataclass(frozen=True)

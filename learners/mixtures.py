@@ -225,11 +225,13 @@ class MixtureHalfspace:
         inside = self.family(sample).inside(points)
         return intersection_errors(inside, gains, int(sample.counts[~positive].sum()), self.dimension)
 
-    def code(self, family: PublicFamily, index: int) -> Code:
-        """Return the output that stands for hypothesis number `index` of a family."""
-        if index == 0:
-            return ()
-        return (tuple(family.halfspaces[i] for i in _member(index, len(family.halfspaces))), family.flat)
+    def codes(self, family: PublicFamily, indices: NDArray[np.int64]) -> list[Code]:
+        """Return the outputs that stand for the hypotheses with these numbers."""
+        rows = family.halfspaces
+        return [
+            (tuple([rows[i] for i in members]), family.flat) if members else ()
+            for members in _members(indices, len(rows), self.dimension)
+        ]
 
     def _eligible(self, sample: Sample, errors: NDArray[np.int64]) -> NDArray[np.bool_] | None:
         """Return which hypotheses may be returned; None for all."""
@@ -243,7 +245,7 @@ class MixtureHalfspace:
         within = rng.integers(0, ranking.sizes[groups])
         drawn = ranking.order[ranking.starts[groups] + within]
         distinct, place = np.unique(drawn, return_inverse=True)
-        codes = [self.code(ranking.family, int(i)) for i in distinct]
+        codes = self.codes(ranking.family, distinct)
         return [codes[i] for i in place.reshape(-1).tolist()]
 
     def decode(self, code: Code) -> Outside:
@@ -257,7 +259,7 @@ class MixtureHalfspace:
         if len(errors) > MAX_ATOMS:
             raise InputError(f"G must have at most {MAX_ATOMS} hypotheses for the exact law, got {len(errors)}")
         log_prob, error = exponential.log_law(-errors, self._rate, self._eligible(sample, errors))
-        return Law([self.code(family, i) for i in range(len(errors))], log_prob, error)
+        return Law(self.codes(family, np.arange(len(errors))), log_prob, error)
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the sample size of the realizable theorem, with constants; see `utility`."""
@@ -313,19 +315,23 @@ class MixtureHalfspace:
         return []
 
 
-def _member(index: int, count: int) -> tuple[int, ...]:
-    """Return collection number `index` >= 1 of `count` members: by size, then lexicographically."""
-    rank, size = index - 1, 1
-    while rank >= (block := math.comb(count, size)):
-        rank, size = rank - block, size + 1
-    chosen: list[int] = []
-    first = 0
-    for left in range(size - 1, -1, -1):
-        while rank >= (block := math.comb(count - first - 1, left)):
-            rank, first = rank - block, first + 1
-        chosen.append(first)
-        first += 1
-    return tuple(chosen)
+def _members(indices: NDArray[np.int64], count: int, most: int) -> list[tuple[int, ...]]:
+    """Return the collections with these numbers: 0 is empty, then by size, then in lexicographic order."""
+    blocks = [0, *np.cumsum([math.comb(count, size) for size in range(most + 1)]).tolist()]
+    found: list[tuple[int, ...]] = [()] * len(indices)
+    for size in range(1, most + 1):
+        which = np.flatnonzero((indices >= blocks[size]) & (indices < blocks[size + 1]))
+        rank, first, columns = indices[which] - blocks[size], np.zeros(len(which), dtype=np.int64), []
+        for left in range(size - 1, -1, -1):
+            # Collections whose next member is below i: those that begin at `first` and not at i.
+            tails = np.array([0, *np.cumsum([math.comb(count - 1 - i, left) for i in range(count)])])
+            rank = rank + tails[first]
+            member = np.searchsorted(tails, rank, side="right") - 1
+            rank, first = rank - tails[member], member + 1
+            columns.append(member)
+        for place, members in zip(which.tolist(), np.array(columns).T.tolist(), strict=True):
+            found[place] = tuple(members)
+    return found
 
 
 def _least(enough: Callable[[int], bool]) -> int:

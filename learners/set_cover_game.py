@@ -39,7 +39,7 @@ Kind = tuple[str, str]
 COVER, AVOID, NONE = "cover", "avoid", ""
 KINDS: dict[Relation, tuple[Kind, ...]] = {
     Relation.ADD_REMOVE_ONE: ((COVER, NONE), (NONE, COVER), (AVOID, NONE), (NONE, AVOID)),
-    Relation.REPLACE_ONE: tuple(product((COVER, AVOID), repeat=2)),
+    Relation.REPLACE_ONE: tuple((one, two) for one in (COVER, AVOID) for two in (COVER, AVOID)),
 }
 """Labels of x and x': on the side to be covered, on the side not to be covered, or no such example."""
 
@@ -99,7 +99,8 @@ def _play(kind: Kind, k: int, rounds: int, rate: float, grid: _Grid) -> Floats:
     """Return F after all rounds, on the grid."""
     over = np.maximum(-np.expm1(grid.values), 0.0)
     start = (kind[0] != NONE, kind[1] != NONE)
-    states = [s for s in product((False, True), repeat=2) if any(s) and all(a <= b for a, b in zip(s, start, strict=True))]
+    ends = [(True, True), (True, False), (False, True)]
+    states = [state for state in ends if state[0] <= start[0] and state[1] <= start[1]]
     tables = {state: over for state in [*states, (False, False)]}
     for _ in range(rounds):
         tables = {(False, False): over} | {
@@ -135,9 +136,7 @@ def _curves(k: int, rounds: int, rate: float, reach: float, relation: Relation) 
     return grid, np.max([_play(kind, k, rounds, rate, grid) for kind in _kinds(relation)], axis=0)
 
 
-def game_delta(
-    k: int, rounds: int, rate: float, epsilon: float, relation: Relation = Relation.REPLACE_ONE
-) -> float:
+def game_delta(k: int, rounds: int, rate: float, epsilon: float, relation: Relation = Relation.REPLACE_ONE) -> float:
     """Return the game's bound on delta(epsilon) for `rounds` rounds with weights exp(rate q); numeric."""
     check_integer("k", k, 1)
     check_integer("rounds", rounds, 1)
@@ -158,9 +157,7 @@ def game_epsilon(
     return float(grid.values[good[0]]) if len(good) else math.inf
 
 
-def calibrate(
-    k: int, rounds: int, epsilon: float, delta: float, relation: Relation = Relation.REPLACE_ONE
-) -> float:
+def calibrate(k: int, rounds: int, epsilon: float, delta: float, relation: Relation = Relation.REPLACE_ONE) -> float:
     """Return the largest eps_hat (weights exp(eps_hat q / 2)), to 1 %, whose game value meets (epsilon, delta).
 
     Never less than eps_hat = epsilon / rounds, which basic composition allows. The answer is only as good as the game:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,12 +44,12 @@ def round_law(covered: Floats, spoiled: Floats, remaining: int, k: int, rate: fl
     """Return ln p(h) for all h, and a bound on the absolute error.
 
     Between two neighbouring cuts (breakpoints, 0, and points at most 2 l apart) f = softmax times density is analytic:
-    exp(linear) / (A exp(-a w/k) + B). Gauss-Legendre quadrature with n nodes errs by at most
-    (64/15) l M r^(-2n) / (1 - r^-2), M the greatest modulus on the Bernstein ellipse with parameter r (Trefethen,
+    exp(linear) / (A exp(-a w/k) + B). Gauss-Legendre quadrature with n + 1 nodes errs by at
+    most (64/15) l M r^(-2n) / (1 - r^-2), M the greatest modulus on the Bernstein ellipse with parameter r (Trefethen,
     "Approximation theory and approximation practice", Theorem 19.3). For r = 4 and l (a/k + 1/s) <= 1/2 the
     imaginary part of a w/k stays below 15/16 < pi/2, where |A e^(i t) x + B| >= (A x + B)/sqrt(2); the logarithm of f
     has slope at most a/k + 1/s, so M <= sqrt(2) e^(9/16) max f, and the integral is at least 2 l e^-1 max f. The
-    relative error is therefore at most (32/15) sqrt(2) e^(25/16) (16/15) 4^-32 < 1e-18: less than one ulp, whatever the
+    relative error is therefore at most (32/15) sqrt(2) e^(25/16) (16/15) 4^-30 < 2e-17: less than one ulp, whatever the
     probabilities. The rest is rounding: of the exponents, of the sums of positive terms, of nodes and weights.
 
     Parameters
@@ -87,7 +88,7 @@ def _pieces(breaks: Floats, slope: float) -> tuple[Floats, Floats]:
     cuts = sorted({*map(float, breaks), *([0.0] if low < 0 < high else [])})
     if (high - low) * slope > MAX_PIECES:
         raise InputError("the sample has too many examples for the exact law; run has no such limit")
-    ends = [np.linspace(u, v, math.ceil((v - u) * slope) + 1) for u, v in zip(cuts, cuts[1:], strict=False)]
+    ends = [np.linspace(u, v, math.ceil((v - u) * slope) + 1) for u, v in pairwise(cuts)]
     starts = np.concatenate([e[:-1] for e in ends]) if ends else np.zeros(0)
     stops = np.concatenate([e[1:] for e in ends]) if ends else np.zeros(0)
     return (starts + stops) / 2, (stops - starts) / 2

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,13 @@ from numpy.typing import NDArray
 from dpaudit.distinguish.canonical import canonical, in_words
 from dpaudit.distinguish.events import best_prefix
 
-__all__ = ["BACKWARD", "FORWARD", "LabelChoice", "LabelEvent", "Tally", "choose_label_event", "tally"]
+__all__ = ["BACKWARD", "FORWARD", "LEAST", "RARE", "LabelChoice", "LabelEvent", "Tally", "choose_label_event", "tally"]
 
 FORWARD, BACKWARD = "forward", "backward"
-RARE = 5
-"""Labels seen fewer times in training are one label, which is also where labels never seen go."""
+LEAST = 5
+"""Labels seen fewer times in training are one label, RARE, which is also where labels never seen go."""
+RARE: Hashable = ("rare",)
+"""A label that no output has."""
 
 Tally = Counter[Hashable]
 
@@ -44,22 +45,20 @@ class LabelEvent:
     outside: frozenset[Hashable]
     rare: bool
 
-    def count(self, outputs: Any) -> int:
-        """Return how many of the outputs are in the event."""
-        if isinstance(outputs, np.ndarray) and outputs.ndim == 1 and outputs.dtype.kind in "iu":
-            listed = self._sorted[1] if self.rare else self._sorted[0]
-            found = int(np.isin(outputs, listed).sum())
-            return len(outputs) - found if self.rare else found
-        return sum(self.has(canonical(value)) for value in outputs)
-
     def has(self, label: Hashable) -> bool:
         """Say whether a label is in the event."""
         return label in self.inside or (self.rare and label not in self.outside)
 
-    @cached_property
-    def _sorted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        # An integer array can hold no label of another kind, so only integer labels matter here.
-        return _integers(self.inside), _integers(self.outside)
+    def known(self, counts: Tally) -> Tally:
+        """Return the counts with all labels in neither set as one, `RARE`."""
+        merged: Tally = Counter()
+        for label, count in counts.items():
+            merged[label if label in self.inside or label in self.outside else RARE] += count
+        return merged
+
+    def hits(self, counts: Tally) -> int:
+        """Return how many of the counted outputs are in the event."""
+        return sum(count for label, count in counts.items() if self.has(label))
 
     def __str__(self) -> str:
         whole = sorted(v for v in self.inside if isinstance(v, int))
@@ -80,19 +79,20 @@ def _ranges(values: list[int]) -> list[str]:
     return [text for run in runs for text in ([f"{run[0]}..{run[-1]}"] if len(run) > 2 else map(str, run))]
 
 
-def _integers(labels: frozenset[Hashable]) -> NDArray[np.int64]:
-    return np.array(sorted(v for v in labels if isinstance(v, int)), dtype=np.int64)
-
-
 @dataclass(frozen=True)
 class LabelChoice:
-    """The best event over labels, the direction in which it is likelier, and the bound it can be expected to give."""
+    """The best event over labels, the direction in which it is likelier, and the bound it can be expected to give.
+
+    `ranking` holds all atoms, the label `RARE` among them, from the likeliest on data to the likeliest on neighbour in
+    the order that the event is taken from.
+    """
 
     event: LabelEvent
     direction: str
     value: float
     order: str
     compared: int
+    ranking: tuple[Hashable, ...]
 
 
 def choose_label_event(
@@ -124,7 +124,7 @@ def choose_label_event(
     log_ratio : mapping, optional
         ln(Pr[label | data] / Pr[label | neighbour]) by the learner's own law.
     """
-    common = [label for label in data.keys() | neighbour.keys() if data[label] + neighbour[label] >= RARE]
+    common = [label for label in data.keys() | neighbour.keys() if data[label] + neighbour[label] >= LEAST]
     common.sort(key=(lambda label: label) if monotone else str)  # type: ignore[arg-type, return-value]
     x = np.array([data[label] for label in common], dtype=np.int64)
     y = np.array([neighbour[label] for label in common], dtype=np.int64)
@@ -139,7 +139,11 @@ def choose_label_event(
         choice = best_prefix(hits[order], trained, others[order], neighbour_trained, confirm, delta=delta, gamma=gamma)
         compared += len(order)
         if best is None or choice.value > best.value:
-            best = LabelChoice(_event(common, order[: choice.length]), direction, choice.value, name, 0)
+            ranking = tuple(common[i] if i < len(common) else RARE for i in order.tolist())
+            taken = frozenset(ranking[: choice.length])
+            event = LabelEvent(taken - {RARE}, frozenset(common) - taken, RARE in taken)
+            ranking = ranking if direction == FORWARD else ranking[::-1]
+            best = LabelChoice(event, direction, choice.value, name, 0, ranking)
     assert best is not None
     return replace(best, compared=compared)
 
@@ -171,9 +175,3 @@ def _orders(
 def _by_ratio(hits: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.intp]:
     a, b = hits + 0.5, others + 0.5
     return np.argsort(-(np.log(a / b) - np.sqrt(1 / a + 1 / b)), kind="stable")
-
-
-def _event(common: Sequence[Hashable], chosen: NDArray[np.intp]) -> LabelEvent:
-    taken = set(chosen.tolist())
-    inside = frozenset(label for i, label in enumerate(common) if i in taken)
-    return LabelEvent(inside, frozenset(common) - inside, len(common) in taken)

@@ -8,10 +8,11 @@ from typing import Any
 from dpaudit.contract import Pair, Relation
 from dpaudit.errors import InputError
 
-__all__ = ["are_neighbours", "check_pairs"]
+__all__ = ["are_neighbours", "as_multiset", "check_pairs"]
 
 
-def _multiset(sample: Any) -> Counter[tuple[Any, ...]]:
+def as_multiset(sample: Any) -> Counter[tuple[Any, ...]]:
+    """Return how often each example (point, label, public) stands in a sample."""
     public = sample.public if sample.public is not None else [False] * len(sample.counts)
     rows = zip(sample.points.tolist(), sample.labels.tolist(), sample.counts.tolist(), public, strict=True)
     return Counter({(tuple(x), y, bool(flag)): c for x, y, c, flag in rows})
@@ -19,7 +20,7 @@ def _multiset(sample: Any) -> Counter[tuple[Any, ...]]:
 
 def are_neighbours(data: Any, neighbour: Any, relation: Relation) -> bool:
     """Say whether two different samples are neighbours under a relation."""
-    first, second = _multiset(data), _multiset(neighbour)
+    first, second = as_multiset(data), as_multiset(neighbour)
     gone, come = first - second, second - first
     if relation is Relation.ADD_REMOVE_ONE:
         return gone.total() + come.total() == 1

@@ -27,8 +27,18 @@ from dpaudit.contract import Domain, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import are_neighbours
 
-__all__ = ["LAWS", "MULTISET_CELLS", "PAIRS", "PairPlan", "check_symmetry", "every_pair", "given_pairs",
-           "multisets", "orbits", "rank"]
+__all__ = [
+    "LAWS",
+    "MULTISET_CELLS",
+    "PAIRS",
+    "PairPlan",
+    "check_symmetry",
+    "every_pair",
+    "given_pairs",
+    "multisets",
+    "orbits",
+    "rank",
+]
 
 MULTISET_CELLS = 2**24
 """The most universe indices (multisets times n) that one enumeration may hold."""
@@ -164,9 +174,7 @@ def _neighbours(rows: Rows, universe: int, relation: Relation) -> list[tuple[int
     return found
 
 
-def every_pair(
-    domain: Domain, n: int, relation: Relation, permutations: Sequence[NDArray[Any]] = ()
-) -> PairPlan:
+def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequence[NDArray[Any]] = ()) -> PairPlan:
     """Return every ordered pair of neighbours among the samples of n examples, one representative an orbit.
 
     Under ADD_REMOVE_ONE the pairs join samples of n examples with those of n - 1 and n + 1, in both
@@ -212,16 +220,24 @@ def every_pair(
         left, right = np.concatenate([left, right]), np.concatenate([right, left])
     made = [row for size, ranks in catalogue.items() for row in _unrank(ranks, universe, size)]
     maker = _maker(domain, made)
-    return PairPlan(left, right, maker, len(made), int((degree * sizes).sum()), total,
-                    lambda _: f"every sample of {n} examples, {relation.value}")
+    return PairPlan(
+        left,
+        right,
+        maker,
+        len(made),
+        int((degree * sizes).sum()),
+        total,
+        lambda _: f"every sample of {n} examples, {relation.value}",
+    )
 
 
 def _check_limit(what: str, count: int, limit: int, n: int) -> None:
     """Raise `InputError` if there is too much to enumerate."""
     if count > limit:
         shown = f"{count:,}" if count < 10**15 else "more than 10^15"
-        raise InputError(f"n = {n} is too many to enumerate: {shown} {what}, at most {limit:,} are allowed; "
-                         f"{_ALTERNATIVE}")
+        raise InputError(
+            f"n = {n} is too many to enumerate: {shown} {what}, at most {limit:,} are allowed; {_ALTERNATIVE}"
+        )
 
 
 def _permutation(values: Any, universe: int) -> Ranks:
@@ -276,8 +292,10 @@ def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> P
         _check_item(i, item, relation)
         estimate += 1 if isinstance(item, Pair) else (len(item.counts) + 1) * 2 * (item.domain or domain).size
     if estimate > LAWS:
-        raise InputError(f"samples have about {estimate:,} neighbours, at most {LAWS:,} laws are computed; "
-                         "give fewer samples, or Pairs, or use the black-box audit")
+        raise InputError(
+            f"samples have about {estimate:,} neighbours, at most {LAWS:,} laws are computed; "
+            "give fewer samples, or Pairs, or use the black-box audit"
+        )
     numbers: dict[Any, int] = {}
     origins: dict[tuple[int, int], str] = {}
     given: set[Any] = set()
@@ -294,16 +312,19 @@ def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> P
         raise InputError(f"samples have no neighbours under {relation.value}: nothing can be compared")
     sides = np.array(list(origins), dtype=np.int64)
     inputs, words = list(numbers), list(origins.values())
-    return PairPlan(sides[:, 0], sides[:, 1], inputs.__getitem__, len(inputs), len(origins), len(given),
-                    words.__getitem__)
+    return PairPlan(
+        sides[:, 0], sides[:, 1], inputs.__getitem__, len(inputs), len(origins), len(given), words.__getitem__
+    )
 
 
 def _check_item(i: int, item: Any, relation: Relation) -> None:
     """Raise `InputError` unless an item is a sample or a pair of neighbours."""
     if isinstance(item, Pair):
         if not are_neighbours(item.data, item.neighbour, relation):
-            raise InputError(f"samples[{i}] is a pair whose sides are not neighbours under {relation.value}: "
-                             f"{item.data!r} and {item.neighbour!r}")
+            raise InputError(
+                f"samples[{i}] is a pair whose sides are not neighbours under {relation.value}: "
+                f"{item.data!r} and {item.neighbour!r}"
+            )
     elif not (hasattr(item, "neighbours") and hasattr(item, "counts")):
         raise InputError(f"samples[{i}] must be a sample or a Pair of samples, got {item!r}")
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.contract import Relation
-from dpaudit.privacy.detectable import detectable_epsilon
-from dpaudit.privacy.request import LawRatios, Request, resolve_claim
-from dpaudit.privacy.sampling import chunk_jobs, run_jobs
-from dpaudit.privacy.selection import ChosenEvent, Selector
-from dpaudit.results import PrivacyFinding, Witness
+from dpaudit.privacy.anytime import anytime_finding
+from dpaudit.privacy.fixed import fixed_finding
+from dpaudit.privacy.request import Request, resolve_claim
+from dpaudit.results import PrivacyFinding
 
 __all__ = ["audit_privacy"]
 
@@ -30,6 +28,9 @@ def audit_privacy(
     batched: bool = False,
     strict: bool = False,
     float_bits: bool = False,
+    curve: bool = False,
+    sequential: bool = False,
+    probe: Any = None,
     n: int | None = None,
     relation: Relation | str | None = None,
 ) -> PrivacyFinding:
@@ -63,6 +64,13 @@ def audit_privacy(
         Use the certified exact unconditional bound instead of the melded one.
     float_bits : bool
         Look at the bits of floats too: noise added in floating point leaks through them, whatever its scale.
+    curve : bool
+        Also bound delta at every epsilon simultaneously (`finding.curve`), for a fifth of the error probability.
+    sequential : bool
+        Bet against the claim run by run and stop as soon as it is refuted: valid at any stopping time, any number of
+        pairs at no cost. The runs on both sides of all pairs are then at most 2 `trials` times the number of pairs.
+    probe : array, optional
+        Points; an output with a method `predict` (a hypothesis) is then replaced by its predictions on them.
     n : int, optional
         Examples in the crafted samples (the learner's example by default).
     relation : Relation or str, optional
@@ -85,11 +93,10 @@ def audit_privacy(
     >>> finding.verdict
     'violation'
     """
-    claim = resolve_claim(mechanism, epsilon, delta, relation)
     request = Request.of(
         mechanism,
         pairs,
-        claim,
+        resolve_claim(mechanism, epsilon, delta, relation),
         relation=relation,
         n=n,
         trials=trials,
@@ -97,81 +104,10 @@ def audit_privacy(
         seed=seed,
         batched=batched,
         strict=strict,
+        probe=probe,
         n_jobs=n_jobs,
         backend=backend,
         float_bits=float_bits,
+        curve=curve,
     )
-    selector = Selector(
-        request.mechanism, claim.delta, request.gamma, LawRatios(mechanism), float_bits, seed, n_jobs, backend
-    )
-    chosen = selector.select(request.pairs, request.budget)
-    hits = [_confirm(request, chosen, side) for side in (0, 1)]
-    likelier, other = hits if chosen.forward else hits[::-1]
-    return _finding(request, chosen, likelier, other, request.warnings + selector.warnings(chosen))
-
-
-@dataclass(frozen=True)
-class _Hits:
-    """Counts the outputs of a batch that are in the event."""
-
-    chosen: ChosenEvent
-
-    def __call__(self, outputs: Any) -> int:
-        return self.chosen.event.count(self.chosen.labeller(outputs))
-
-
-def _confirm(request: Request, chosen: ChosenEvent, side: int) -> int:
-    """Return how many fresh runs on one side are in the event."""
-    pair = request.pairs[chosen.pair]
-    data = pair.neighbour if side else pair.data
-    jobs = chunk_jobs(request.mechanism, data, ("confirm", chosen.pair, side), request.budget.confirmation)
-    hits = _Hits(chosen)
-    return sum(
-        run_jobs(request.mechanism, jobs, hits, seed=request.seed, n_jobs=request.n_jobs, backend=request.backend)
-    )
-
-
-def _finding(
-    request: Request, chosen: ChosenEvent, hits: int, others: int, warnings: tuple[str, ...]
-) -> PrivacyFinding:
-    """Return the finding from the counts of the confirmation part."""
-    claim, bound, budget, gamma = request.claim, request.bound, request.budget, request.gamma
-    fresh = budget.confirmation
-    lower = float(bound.epsilon_lower(hits, fresh, others, fresh, delta=claim.delta, gamma=gamma))
-    power = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
-    return PrivacyFinding(
-        verdict="violation" if lower > claim.epsilon else "consistent",
-        epsilon=claim.epsilon,
-        delta=claim.delta,
-        epsilon_lower=lower,
-        detectable_epsilon=detectable_epsilon(bound, chosen.neighbour_mass, fresh, fresh, **power),
-        confidence=request.confidence,
-        trials=request.trials,
-        selection_trials=budget.search + budget.training,
-        confirmation_trials=fresh,
-        pairs=len(request.pairs),
-        events=chosen.compared,
-        witness=_witness(request, chosen, hits, others),
-        bound=bound.name,
-        distinguisher=chosen.distinguisher,
-        relation=request.relation.value if request.relation else None,
-        seed=request.seed,
-        claim_id=claim.claim_id,
-        warnings=warnings,
-    )
-
-
-def _witness(request: Request, chosen: ChosenEvent, hits: int, others: int) -> Witness:
-    pair, fresh = request.pairs[chosen.pair], request.budget.confirmation
-    return Witness(
-        pair=chosen.pair,
-        origin=pair.origin,
-        data=f"{pair.data!r:.300}",
-        neighbour=f"{pair.neighbour!r:.300}",
-        direction=chosen.direction,
-        event=chosen.describe(),
-        hits=hits,
-        trials=fresh,
-        neighbour_hits=others,
-        neighbour_trials=fresh,
-    )
+    return anytime_finding(request) if sequential else fixed_finding(request)

@@ -12,6 +12,7 @@ from dpaudit.contract import Learner, Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
+from dpaudit.neighbours.local import SampleMoves
 from dpaudit.privacy.bounds import Bound, get_bound
 from dpaudit.privacy.detectable import trials_needed
 from dpaudit.privacy.selection import Budget
@@ -35,10 +36,12 @@ class Request:
         What is tested.
     relation : Relation or None
         What the pairs were checked against; None where it is unknown.
-    trials, confidence, seed, n_jobs, backend, float_bits
+    trials, confidence, seed, n_jobs, backend, float_bits, curve
         As for `audit_privacy`.
     bound : Bound
         What turns counts into a lower bound.
+    moves : callable or None
+        Proposes variations of a pair, where pairs were crafted.
     """
 
     source: Any
@@ -52,7 +55,9 @@ class Request:
     n_jobs: int
     backend: str | None
     float_bits: bool
+    curve: bool
     bound: Bound
+    moves: SampleMoves | None = None
 
     @classmethod
     def of(
@@ -68,6 +73,7 @@ class Request:
         seed: int,
         batched: bool,
         strict: bool,
+        probe: Any,
         **options: Any,
     ) -> Request:
         """Check the arguments of `audit_privacy` and resolve its defaults; raise `InputError` for bad ones."""
@@ -78,9 +84,20 @@ class Request:
             raise InputError(f"confidence must be in (0.5, 1), got {confidence!r}")
         known = claim.relation if isinstance(source, Learner) or relation is not None else None
         checked = check_pairs(_default_pairs(source, n, claim.relation) if pairs is None else pairs, known)
-        mechanism = as_mechanism(source, batched=batched)
-        bound = get_bound(strict)
-        request = cls(source, mechanism, tuple(checked), claim, known, trials, confidence, seed, bound=bound, **options)
+        mechanism = as_mechanism(source, batched=batched, probe=probe)
+        request = cls(
+            source,
+            mechanism,
+            tuple(checked),
+            claim,
+            known,
+            trials,
+            confidence,
+            seed,
+            bound=get_bound(strict),
+            moves=SampleMoves(source.domain, seed) if pairs is None else None,
+            **options,
+        )
         request._check_power()
         # A wrong number of outputs is better known now than after an hour.
         mechanism(checked[0].data, seeding.generator(seed, "probe"), 2)
@@ -94,7 +111,7 @@ class Request:
     @property
     def budget(self) -> Budget:
         """How the runs are spent."""
-        return Budget.of(self.trials, len(self.pairs))
+        return Budget.of(self.trials, len(self.pairs), self.moves is not None)
 
     @property
     def warnings(self) -> tuple[str, ...]:

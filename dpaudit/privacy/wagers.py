@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from dpaudit.contract import Pair
-from dpaudit.distinguish.histogram import RARE, Tally
+from dpaudit.distinguish.histogram import LEAST, Tally
 from dpaudit.distinguish.labellers import Labeller
 from dpaudit.privacy.eprocess import expected_growth, log_payoff, place_bet, posterior
 
@@ -62,20 +62,20 @@ class _BinCells:
 
 
 def sort_into_labels(past: Sides) -> Cells:
-    """Return a cell for each label seen at least `RARE` times in all, and one for all others."""
+    """Return a cell for each label seen at least `LEAST` times in all, and one for all others."""
     both = past[0] + past[1]
-    common = (label for label, times in both.items() if times >= RARE)
+    common = (label for label, times in both.items() if times >= LEAST)
     return _LabelCells({label: i for i, label in enumerate(common)})
 
 
 def sort_into_bins(past: Sides, power: float) -> Cells:
-    """Return cells of adjacent integer labels, each with about max(RARE, N^power / 2) of the N past runs."""
+    """Return cells of adjacent integer labels, each with about max(LEAST, N^power / 2) of the N past runs."""
     both = sorted((past[0] + past[1]).items())
     if not both:
         return _BinCells(np.zeros(0, dtype=np.int64))
     labels = np.array([label for label, _ in both], dtype=np.int64)
     times = np.array([count for _, count in both], dtype=np.float64)
-    least = max(float(RARE), times.sum() ** power / 2)
+    least = max(float(LEAST), times.sum() ** power / 2)
     group = np.floor((np.cumsum(times) - times) / least)
     return _BinCells(labels[1:][np.diff(group) > 0])
 

@@ -2,90 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dpaudit.contract import Example, Law, Sample
-from learners.finite_class import ExponentialLearner, PointExponential, ThresholdExponential
-from learners.generic import point_law, scores
-from learners.inputs import check_run, check_sample
+from dpaudit.contract import Example
+from learners.broken.faults import Doubled, Frozen, Shortcut, Support
+from learners.finite_class import PointExponential, ThresholdExponential
 
 __all__ = ["LEARNERS"]
 
-GOLDEN = (math.sqrt(5) - 1) / 2
-
-
-class _Doubled(ExponentialLearner):
-    """Weights exp(epsilon q)."""
-
-    fault: ClassVar[str] = "weights exp(epsilon q) instead of exp(epsilon q / 2): up to twice the claimed epsilon"
-
-    @property
-    def _rate(self) -> float:
-        return self.epsilon
-
-
-class _Support(ExponentialLearner):
-    """Output range taken from the data."""
-
-    fault: ClassVar[str] = "returns only concepts that label some example correctly: the support shows the sample"
-
-    def _eligible(self, sample: Sample, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-        return correct > 0 if (correct > 0).any() else None
-
-
-class _Shortcut(ExponentialLearner):
-    """Consistent concepts first."""
-
-    fault: ClassVar[str] = "chooses among the consistent concepts alone whenever there are any: consistency shows"
-
-    def _eligible(self, sample: Sample, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-        return correct == sample.n if (correct == sample.n).any() else None
-
-
-class _Frozen(ExponentialLearner):
-    """The same noise in every run."""
-
-    fault: ClassVar[str] = "noise is the same in every run: the answer is a function of the sample"
-
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
-        """Return `size` times the concept with the greatest score plus frozen Gumbel noise."""
-        check_run(sample, self.domain, size)
-        correct = scores(self.concepts, sample)
-        uniform = (np.arange(1, len(correct) + 1) * GOLDEN) % 1
-        noisy = self._rate * (correct - correct.max()) - np.log(-np.log(uniform))
-        return np.full(size, noisy.argmax(), dtype=np.int64)
-
-    def law(self, sample: Sample) -> Law:
-        """Return all mass on the concept that wins a duel with every other one."""
-        check_sample(sample, self.domain)
-        labels = self.concepts.evaluate(sample.points)
-        best, champion = -math.inf, 0
-        for code, row in enumerate(labels):
-            wrong = int(sample.counts[row != sample.labels].sum())
-            value = -self._rate * wrong - math.log(-math.log((code + 1) * GOLDEN % 1))
-            if value > best:
-                best, champion = value, code
-        return point_law(range(self.concepts.size), champion)
-
-    def symmetries(self) -> list[NDArray[np.int64]]:
-        """Return no symmetry: the frozen noise prefers some concepts."""
-        return []
-
 
 @dataclass(frozen=True)
-class PointDoubled(_Doubled, PointExponential):
+class PointDoubled(Doubled, PointExponential):
     """Broken control: points by the exponential mechanism at twice the rate."""
 
     id: ClassVar[str] = "broken-point-doubled"
 
 
 @dataclass(frozen=True)
-class PointSupport(_Support, PointExponential):
+class PointSupport(Support, PointExponential):
     """Broken control: points by the exponential mechanism over a data-dependent range."""
 
     id: ClassVar[str] = "broken-point-support"
@@ -93,28 +28,28 @@ class PointSupport(_Support, PointExponential):
 
 
 @dataclass(frozen=True)
-class PointShortcut(_Shortcut, PointExponential):
+class PointShortcut(Shortcut, PointExponential):
     """Broken control: points by the exponential mechanism, but consistent ones first."""
 
     id: ClassVar[str] = "broken-point-shortcut"
 
 
 @dataclass(frozen=True)
-class PointFrozen(_Frozen, PointExponential):
+class PointFrozen(Frozen, PointExponential):
     """Broken control: points by the exponential mechanism with noise drawn once and for all."""
 
     id: ClassVar[str] = "broken-point-frozen"
 
 
 @dataclass(frozen=True)
-class ThresholdDoubled(_Doubled, ThresholdExponential):
+class ThresholdDoubled(Doubled, ThresholdExponential):
     """Broken control: thresholds by the exponential mechanism at twice the rate."""
 
     id: ClassVar[str] = "broken-threshold-doubled"
 
 
 @dataclass(frozen=True)
-class ThresholdSupport(_Support, ThresholdExponential):
+class ThresholdSupport(Support, ThresholdExponential):
     """Broken control: thresholds by the exponential mechanism over a data-dependent range."""
 
     id: ClassVar[str] = "broken-threshold-support"
@@ -122,14 +57,14 @@ class ThresholdSupport(_Support, ThresholdExponential):
 
 
 @dataclass(frozen=True)
-class ThresholdShortcut(_Shortcut, ThresholdExponential):
+class ThresholdShortcut(Shortcut, ThresholdExponential):
     """Broken control: thresholds by the exponential mechanism, but consistent ones first."""
 
     id: ClassVar[str] = "broken-threshold-shortcut"
 
 
 @dataclass(frozen=True)
-class ThresholdFrozen(_Frozen, ThresholdExponential):
+class ThresholdFrozen(Frozen, ThresholdExponential):
     """Broken control: thresholds by the exponential mechanism with noise drawn once and for all."""
 
     id: ClassVar[str] = "broken-threshold-frozen"

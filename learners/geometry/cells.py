@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import gcd, lcm
 
 import numpy as np
@@ -66,18 +66,14 @@ def _crossing(u: Homogeneous, f: int, v: Homogeneous, g: int) -> Homogeneous:
 
 def _double_triangle(u: Homogeneous, v: Homogeneous, w: Homogeneous) -> Fraction:
     """Return twice the area of a triangle."""
-    det = (
-        u[0] * (v[1] * w[2] - w[1] * v[2])
-        - u[1] * (v[0] * w[2] - w[0] * v[2])
-        + u[2] * (v[0] * w[1] - w[0] * v[1])
-    )
+    det = u[0] * (v[1] * w[2] - w[1] * v[2]) - u[1] * (v[0] * w[2] - w[0] * v[2]) + u[2] * (v[0] * w[1] - w[0] * v[1])
     return Fraction(abs(det), u[2] * v[2] * w[2])
 
 
 def area(corners: Polygon) -> Fraction:
     """Return the area of a convex polygon."""
-    return sum((_double_triangle(corners[0], *pair) for pair in zip(corners[1:], corners[2:], strict=False)),
-               Fraction(0)) / 2  # fmt: skip
+    doubled = sum((_double_triangle(corners[0], *pair) for pair in pairwise(corners[1:])), Fraction(0))
+    return doubled / 2
 
 
 def vertex_mean(corners: Polygon) -> tuple[Fraction, Fraction]:
@@ -123,7 +119,7 @@ class UniformPoint:
     @classmethod
     def of(cls, corners: Polygon) -> UniformPoint:
         """Prepare the polygon."""
-        pairs = list(zip(corners[1:], corners[2:], strict=False))
+        pairs = list(pairwise(corners[1:]))
         areas = [_double_triangle(corners[0], *pair) for pair in pairs]
         common = lcm(*(part.denominator for part in areas))
         cumulative = tuple(accumulate(part.numerator * (common // part.denominator) for part in areas))

@@ -29,8 +29,7 @@ from learners.geometry.tukey_depth import tukey_depths
 __all__ = ["DepthRegions", "StepFunction", "spanned_normals"]
 
 Integers = NDArray[Any]
-Bound = Fraction | None
-Interval = tuple[Bound, Bound]
+Interval = tuple[Fraction, Fraction]
 
 _EXACT_QUOTIENT = 2**25
 """Quotients of integers below this are ordered like their rounded float64 values, ties included."""
@@ -162,10 +161,10 @@ class DepthRegions:
         slices = _Slices(self, tuple(Fraction(c) for c in prefix))
         found: dict[int, Interval | None] = {}
         self._refine(slices, found, 0, len(self.levels) - 1)
-        steps = [(self.levels[i], *ends) for i, ends in sorted(found.items()) if ends is not None]
-        # Of levels with the same interval only the greatest matters.
-        last = [s for s, after in zip(steps, [*steps[1:], None], strict=True) if after is None or s[1:] != after[1:]]
-        return StepFunction(*(tuple(column) for column in zip(*last, strict=True))) if last else StepFunction((), (), ())
+        # Of the levels with the same interval only the greatest matters.
+        greatest = {ends: self.levels[i] for i, ends in sorted(found.items()) if ends is not None}
+        steps = [(level, *ends) for ends, level in greatest.items()]
+        return StepFunction(*zip(*steps, strict=True)) if steps else StepFunction((), (), ())
 
     def _refine(self, slices: _Slices, found: dict[int, Interval | None], first: int, last: int) -> None:
         """Find the intervals of the levels first .. last; equal ends mean equal intervals between."""

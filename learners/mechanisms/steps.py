@@ -65,8 +65,8 @@ class Steps:
 
     def integers(self) -> tuple[NDArray[np.int64], int]:
         """Return integers w and a divisor d with values = w / d, or raise `InputError` where they pass 2^62."""
-        divisor = math.lcm(*{Fraction(v).denominator for v in self.values})
-        scaled = [int(v * divisor) for v in self.values]
+        divisor = math.lcm(*{v.denominator for v in self.values})
+        scaled = list(self.values) if divisor == 1 else [int(v * divisor) for v in self.values]
         if max(map(abs, scaled)) >= 2**62:
             raise InputError(
                 f"scores must be rationals with a small common denominator, got one of {divisor}; "

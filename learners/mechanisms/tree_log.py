@@ -100,7 +100,9 @@ class TreeLog:
         check_integer("n", self.n, 0)
 
     @classmethod
-    def within(cls, size: int, n: int, epsilon: float, delta: float, beta: float, **rest: int) -> TreeLog:
+    def within(
+        cls, size: int, n: int, epsilon: float | Fraction, delta: float | Fraction, beta: float, **rest: int
+    ) -> TreeLog:
         """Return the mechanism whose calls, if all levels are made, cost (epsilon, delta) and fail with beta together."""
         levels = cls(size, 0, Fraction(1), Fraction(1, 4), 0.5, **rest).levels
         share = Fraction(delta) / max(1, 2 * (levels - 1))

@@ -11,14 +11,24 @@ import numpy as np
 import scipy.stats
 
 from dpaudit.contract import Relation
-from learners import conjunctions, finite_class, parity
+from learners import (
+    conjunctions,
+    conjunctions_exponential,
+    conjunctions_greedy,
+    finite_class,
+    parity,
+    parity_confidence,
+)
 from learners.broken import conjunctions as broken_conjunctions
+from learners.broken import conjunctions_search as broken_search
 from learners.broken import finite_class as broken_finite_class
 from learners.broken import parity as broken_parity
 from learners.samples import Sample
 
-SOUND = finite_class.LEARNERS + parity.LEARNERS + conjunctions.LEARNERS
-BROKEN = broken_finite_class.LEARNERS + broken_parity.LEARNERS + broken_conjunctions.LEARNERS
+MODULES = (finite_class, parity, parity_confidence, conjunctions, conjunctions_exponential, conjunctions_greedy)
+CONTROLS = (broken_finite_class, broken_parity, broken_conjunctions, broken_search)
+SOUND = tuple(learner for module in MODULES for learner in module.LEARNERS)
+BROKEN = tuple(learner for module in CONTROLS for learner in module.LEARNERS)
 PRIVATE = tuple(c for c in SOUND if c(**c.example.parameters).privacy is not None)
 
 

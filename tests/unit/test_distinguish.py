@@ -10,7 +10,7 @@ import pytest
 from dpaudit.distinguish.candidates import discrete_labeller, scored_labellers
 from dpaudit.distinguish.events import best_prefix, expected_bound
 from dpaudit.distinguish.features import GROUPS, Flattener, group_columns
-from dpaudit.distinguish.histogram import BACKWARD, FORWARD, LabelEvent, choose_label_event, tally
+from dpaudit.distinguish.histogram import BACKWARD, FORWARD, RARE, LabelEvent, choose_label_event, tally
 from dpaudit.distinguish.labellers import AsTheyAre, Atoms, PackedRows, Ranked, Scored
 from dpaudit.distinguish.naive_bayes import NaiveBayes
 
@@ -26,7 +26,9 @@ def test_an_event_counts_arrays_and_lists_alike() -> None:
     outputs = np.array([0, 1, 2, 3, 3, 9])
     for rare, expected in ((False, 3), (True, 4)):
         event = LabelEvent(frozenset({1, 3}), frozenset({0, 2}), rare)
-        assert event.count(outputs) == event.count(outputs.tolist()) == expected
+        assert event.hits(tally(outputs)) == event.hits(tally(outputs.tolist())) == expected
+        assert event.hits(event.known(tally(outputs))) == expected
+        assert event.known(tally(outputs))[RARE] == 1
 
 
 def test_events_in_words() -> None:

@@ -1,0 +1,138 @@
+"""The fixed-size design: choose one event on some runs, confirm it on a fixed number of fresh ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.distinguish.histogram import Tally, tally
+from dpaudit.privacy.curve import Curve, choose_thresholds, fit_curve
+from dpaudit.privacy.request import LawRatios, Request
+from dpaudit.privacy.sampling import chunk_jobs, run_jobs
+from dpaudit.privacy.selection import ChosenEvent, select
+from dpaudit.privacy.training import Trainer, untried
+from dpaudit.privacy.unseen import Unseen
+from dpaudit.results import PrivacyFinding, Witness
+
+__all__ = ["fixed_finding"]
+
+CURVE_SHARE = 0.2
+
+
+def fixed_finding(request: Request) -> PrivacyFinding:
+    """Run the audit and return what it learned.
+
+    The verdict's error is all of 1 - confidence, or four fifths of it where a curve is asked for, which has the rest.
+    """
+    shares = {"verdict": 1 - CURVE_SHARE, "curve": CURVE_SHARE} if request.curve else {"verdict": 1.0}
+    errors = {name: share * request.gamma for name, share in shares.items()}
+    chosen = _choose(request, errors["verdict"])
+    counts = [_confirm(request, chosen, side) for side in (0, 1)]
+    hits = [chosen.event.hits(side) for side in counts]
+    likelier, other = hits if chosen.forward else hits[::-1]
+    claim, fresh = request.claim, request.budget.confirmation
+    lower = float(
+        request.bound.epsilon_lower(likelier, fresh, other, fresh, delta=claim.delta, gamma=errors["verdict"])
+    )
+    unseen = Unseen.by(request.bound, chosen.neighbour_mass, fresh, claim, errors["verdict"])
+    return PrivacyFinding(
+        verdict="violation" if lower > claim.epsilon else "consistent",
+        epsilon=claim.epsilon,
+        delta=claim.delta,
+        epsilon_lower=lower,
+        detectable_epsilon=unseen.epsilon,
+        detectable_delta=unseen.delta,
+        frontier=unseen.frontier,
+        confidence=request.confidence,
+        trials=request.trials,
+        selection_trials=request.budget.selection,
+        confirmation_trials=fresh,
+        pairs=chosen.pairs,
+        events=chosen.compared,
+        witness=_witness(chosen, likelier, other, fresh),
+        bound=request.bound.name,
+        distinguisher=chosen.distinguisher,
+        relation=request.relation.value if request.relation else None,
+        seed=request.seed,
+        design="fixed",
+        budget=request.budget.as_dict(),
+        errors=errors,
+        scores=chosen.tried,
+        origins=tuple(pair.origin for pair in request.pairs),
+        curve=_curve(chosen, counts, errors["curve"]) if request.curve else None,
+        claim_id=claim.claim_id,
+        warnings=request.warnings + untried(),
+    )
+
+
+def _choose(request: Request, gamma: float) -> ChosenEvent:
+    trainer = Trainer(
+        request.mechanism,
+        request.budget.confirmation,
+        request.claim.delta,
+        gamma,
+        LawRatios(request.source),
+        request.float_bits,
+        request.seed,
+        request.n_jobs,
+        request.backend,
+    )
+    return select(trainer, request.pairs, request.budget, request.moves)
+
+
+@dataclass(frozen=True)
+class _KnownLabels:
+    """Counts the labels of a batch, those that the chosen event does not know as one."""
+
+    chosen: ChosenEvent
+
+    def __call__(self, outputs: Any) -> Tally:
+        return self.chosen.event.known(tally(self.chosen.labeller(outputs)))
+
+
+def _confirm(request: Request, chosen: ChosenEvent, side: int) -> Tally:
+    """Return the labels of the fresh runs on one side."""
+    data = chosen.pair.neighbour if side else chosen.pair.data
+    jobs = chunk_jobs(request.mechanism, data, ("confirm", chosen.index, side), request.budget.confirmation)
+    total: Tally = Counter()
+    counted = run_jobs(
+        request.mechanism,
+        jobs,
+        _KnownLabels(chosen),
+        seed=request.seed,
+        n_jobs=request.n_jobs,
+        backend=request.backend,
+    )
+    for counts in counted:
+        total.update(counts)
+    return total
+
+
+def _curve(chosen: ChosenEvent, counts: list[Tally], gamma: float) -> Curve | None:
+    """Return the curve over nested events in the order that chose the event; None where there is one atom only."""
+    atoms = chosen.choice.ranking
+    if len(atoms) < 2:
+        return None
+    training = [chosen.event.known(side) for side in chosen.training]
+    data, neighbour = ([side[atom] for atom in atoms] for side in training)
+    cuts = choose_thresholds(data, neighbour)
+    fresh = [np.cumsum([side[atom] for atom in atoms])[cuts - 1] for side in counts]
+    return fit_curve(fresh[0], counts[0].total(), fresh[1], counts[1].total(), gamma)
+
+
+def _witness(chosen: ChosenEvent, hits: int, others: int, fresh: int) -> Witness:
+    return Witness(
+        pair=chosen.index,
+        origin=chosen.pair.origin,
+        data=f"{chosen.pair.data!r:.300}",
+        neighbour=f"{chosen.pair.neighbour!r:.300}",
+        direction=chosen.choice.direction,
+        event=chosen.describe(),
+        hits=hits,
+        trials=fresh,
+        neighbour_hits=others,
+        neighbour_trials=fresh,
+    )

@@ -1,0 +1,41 @@
+"""What an audit could not have seen: the honest half of every finding without a violation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpaudit.contract import PrivacyClaim
+from dpaudit.privacy.bounds import Bound
+from dpaudit.privacy.detectable import detectable_delta, detectable_epsilon
+
+__all__ = ["MASSES", "Unseen"]
+
+MASSES = (0.1, 0.01, 0.001, 0.0001)
+"""Probabilities of an event on the unlikelier side at which the frontier is stated."""
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """The least leaks that a budget convicts with probability 0.95.
+
+    Attributes
+    ----------
+    epsilon : float
+        The least true epsilon of an event as likely as the one tested.
+    frontier : tuple of (probability, epsilon)
+        The same for events of other probabilities on the unlikelier side.
+    delta : float
+        The least probability of an event that is impossible on the other side.
+    """
+
+    epsilon: float
+    frontier: tuple[tuple[float, float], ...]
+    delta: float
+
+    @classmethod
+    def by(cls, bound: Bound, mass: float, runs: int, claim: PrivacyClaim, gamma: float) -> Unseen:
+        """Return what `runs` confirmation runs a side could not have seen at error `gamma`."""
+        test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
+        frontier = tuple((q, detectable_epsilon(bound, q, runs, runs, **test)) for q in MASSES)
+        epsilon = detectable_epsilon(bound, mass, runs, runs, **test)
+        return cls(epsilon, frontier, detectable_delta(bound, runs, runs, **test))

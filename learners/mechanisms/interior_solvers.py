@@ -1,0 +1,124 @@
+"""Private solvers of the interior point problem behind one interface, for the reductions that call them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import InputError
+from learners.mechanisms.composition import Cost
+from learners.mechanisms.rec_concave import LAW_SIZE, RecConcave
+from learners.mechanisms.steps import Steps, interior_scores
+from learners.mechanisms.tree_log import TreeLog
+
+__all__ = ["VARIANTS", "ExponentialSolver", "RecConcaveSolver", "Solver", "check_variant", "make_solver"]
+
+VARIANTS = ("exponential", "rec-concave", "tree-log")
+
+
+class Solver(Protocol):
+    """Finds an interior point of n points of {0 .. size - 1}, given as ascending distinct points and counts."""
+
+    @property
+    def cost(self) -> Cost:
+        """What one call costs under replacement."""
+
+    def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
+        """Return the points found by `size` independent calls."""
+
+    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
+        """Return the log-probabilities of 0 .. size - 1 and a bound on their error."""
+
+
+@dataclass(frozen=True)
+class ExponentialSolver:
+    """The exponential mechanism with weights exp(epsilon q / 2), q(x) = min(#{x_i <= x}, #{x_i >= x}); pure.
+
+    q has sensitivity 1 and a maximum of at least n/2; points outside of the data have q = 0 and are returned with
+    probability at most size e^(-epsilon n / 4).
+    """
+
+    size: int
+    epsilon: Fraction
+
+    @property
+    def cost(self) -> Cost:
+        """(epsilon, 0)."""
+        return Cost(self.epsilon, name="exponential")
+
+    @property
+    def rate(self) -> float:
+        """The inverse temperature."""
+        return float(self.epsilon) / 2
+
+    def scores(self, points: Sequence[int], counts: Sequence[int]) -> Steps:
+        """Return q, restricted to what may be returned."""
+        return interior_scores(points, counts, self.size)
+
+    def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
+        """Return the points found by `size` independent calls."""
+        return self.scores(points, counts).draw_exponential(self.rate, rng, size)
+
+    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
+        """Return the log-probabilities of 0 .. size - 1 and a bound on their error."""
+        if self.size > LAW_SIZE:
+            raise InputError(
+                f"the domain must have at most {LAW_SIZE} points for the exact law, got {self.size}; run has no such limit"
+            )
+        return self.scores(points, counts).log_exponential(self.rate, self.size)
+
+    def points_needed(self, beta: float) -> int:
+        """Return ceil((4/epsilon) ln(size/beta)): enough for an interior point with probability 1 - beta."""
+        return math.ceil(4 / float(self.epsilon) * (math.log(self.size) - math.log(beta)))
+
+
+@dataclass(frozen=True)
+class RecConcaveSolver:
+    """RecConcave on q with the promise n/2, which q keeps at the median of any data."""
+
+    concave: RecConcave
+
+    @property
+    def cost(self) -> Cost:
+        """That of RecConcave's calls."""
+        return self.concave.cost
+
+    def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
+        """Return the points found by `size` independent calls."""
+        return self.concave.draw(interior_scores(points, counts, self.concave.top + 1), rng, size)
+
+    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
+        """Return the log-probabilities of 0 .. size - 1 and a bound on their error."""
+        return self.concave.log_law(interior_scores(points, counts, self.concave.top + 1))
+
+    def points_needed(self, beta: float) -> int:
+        """Return twice the promise needed."""
+        return math.ceil(2 * self.concave.promise_needed(beta))
+
+
+def check_variant(variant: str, delta: float | None) -> None:
+    """Raise `InputError` unless the variant exists and has a delta where it needs one."""
+    if variant not in VARIANTS:
+        raise InputError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")
+    if variant != "exponential" and delta is None:
+        raise InputError(f"delta must be in (0, 1) for the variant {variant!r}, which is not pure; got None")
+
+
+def make_solver(
+    variant: str, size: int, n: int, epsilon: Fraction, delta: Fraction, beta: float, alpha: Fraction = Fraction(1, 2)
+) -> tuple[Solver, int]:
+    """Return the solver for n points whose call costs at most (epsilon, delta), and the points that it needs for beta."""
+    if variant == "exponential":
+        plain = ExponentialSolver(size, epsilon)
+        return plain, plain.points_needed(beta)
+    if variant == "rec-concave":
+        concave = RecConcaveSolver(RecConcave.within(size - 1, Fraction(n, 2), alpha, epsilon, delta))
+        return concave, concave.points_needed(beta)
+    tree = TreeLog.within(size, n, epsilon, delta, beta)
+    return tree, tree.points_needed

@@ -1,0 +1,365 @@
+"""The Set Cover Learner for conjunctions and disjunctions of literals (KMMS, Section 3)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.concepts.conjunctions import Conjunction, contradicted
+from learners.concepts.disjunctions import Disjunction
+from learners.concepts.short_conjunctions import ShortConjunctions
+from learners.concepts.short_disjunctions import ShortDisjunctions
+from learners.domains import Cube
+from learners.inputs import check_run, check_sample
+from learners.parameters import check_integer, check_positive, check_probability
+from learners.polygons import KMMS
+from learners.set_cover_law import Noise, round_law
+from learners.set_cover_shares import composed_share, noiseless_share, paper_share
+from learners.symmetries import moving_points, rows_of_bits
+
+__all__ = ["LEARNERS", "VARIANTS", "SetCoverConjunction", "SetCoverDisjunction", "SetCoverLearner"]
+
+VARIANTS = ("paper", "composition", "noiseless")
+LAW_ATOMS = 2**14
+BATCH = 2**22
+SMALL = 2**14
+"""Samples with at most so many (point, literal) cells are run in batches, larger ones run by run."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SetCoverLearner:
+    """Cover the examples of one label, greedily and privately, by literals that spare those of the other.
+
+    A literal covers a point where it gives the final hypothesis its value: a conjunction is 0, a disjunction 1. In each
+    of J = ceil(2 k ln(2/alpha)) rounds, with R of the examples to be covered left,
+
+        b = R + Lap(J/epsilon) - (J/epsilon) ln(J/beta),
+        q(h) = min{ #covered by h - b/k, -#covered by h on the other side },
+
+    select h with probability proportional to exp(eps_hat q(h)/2) and delete what it covers. q has sensitivity 1, as its
+    two terms have. The code of an output h_1 .. h_J is sum h_j (2 d)^(j-1): the whole sequence, not only its function.
+
+    Parameters
+    ----------
+    dimension : int
+        Number d of Boolean variables.
+    k : int
+        Literals of the target at most, >= 1.
+    epsilon, delta : float
+        The privacy claim; for the variant "paper" epsilon in (0, 1] and delta below 1/e.
+    alpha : float
+        Sets the number of rounds: negatives left are at most alpha/2 of the sample.
+    beta : float
+        Probability with which the noise may exceed its offset.
+    variant : {"paper", "composition", "noiseless"}
+        eps_hat = epsilon/(2 ln(e/delta)) (Claim 3.4); eps_hat by basic or advanced composition over the rounds, the
+        better of the two (Example 3.3); b = R and eps_hat from `noiseless_share`.
+    """
+
+    dimension: int
+    k: int
+    epsilon: float
+    delta: float
+    alpha: float
+    beta: float
+    variant: str = "paper"
+
+    _covered_label: ClassVar[int]
+
+    def __post_init__(self) -> None:
+        check_integer("dimension", self.dimension, 1)
+        check_integer("k", self.k, 1)
+        check_positive("epsilon", self.epsilon)
+        for name in ("delta", "alpha", "beta"):
+            check_probability(name, getattr(self, name))
+        if self.variant not in VARIANTS:
+            raise InputError(f"variant must be one of {', '.join(VARIANTS)}; got {self.variant!r}")
+        if self.variant == "paper" and self.epsilon > 1:
+            raise InputError(f"epsilon must be at most 1 for the variant paper (Claim 3.4), got {self.epsilon!r}")
+        if self.variant == "paper" and self.delta >= 1 / math.e:
+            raise InputError(f"delta must be below 1/e for the variant paper (Claim 3.4), got {self.delta!r}")
+
+    @property
+    def rounds(self) -> int:
+        """J = ceil(2 k ln(2/alpha)), at least 2 as alpha < 1: (1 - 1/(2 k))^J <= alpha/2."""
+        return math.ceil(2 * self.k * math.log(2 / self.alpha))
+
+    @property
+    def selection_epsilon(self) -> float:
+        """eps_hat of a round."""
+        if self.variant == "paper":
+            return paper_share(self.epsilon, self.delta)
+        if self.variant == "composition":
+            return composed_share(self.rounds, self.epsilon, self.delta)
+        return noiseless_share(self.k, self.rounds, self.epsilon, self.delta)
+
+    @property
+    def _rate(self) -> float:
+        return self.selection_epsilon / 2
+
+    @property
+    def _noise(self) -> Noise | None:
+        if self.variant == "noiseless":
+            return None
+        scale = self.rounds / self.epsilon
+        return Noise(scale, scale * math.log(self.rounds / self.beta))
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """(epsilon, delta)-differential privacy under replacement; the variant names the theorem."""
+        claim, place = {
+            "paper": ("KMMS-Claim3.4", "Claim 3.4"),
+            "composition": ("KMMS-Ex3.3", "Example 3.3"),
+            "noiseless": ("KMMS-Alg-SetCover", "Set Cover Learner without noise, analysed in `noiseless_share`"),
+        }[self.variant]
+        return PrivacyClaim(self.epsilon, self.delta, claim_id=claim, source=f"{KMMS}, {place}")
+
+    @property
+    def domain(self) -> Cube:
+        """The Boolean cube."""
+        return Cube(self.dimension)
+
+    def _cover(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return which literals cover which points, (m, 2 d)."""
+        contradictions = contradicted(points)
+        return contradictions if self._covered_label == 0 else np.asarray(1 - contradictions, dtype=np.uint8)
+
+    def _eligible(self, covered: Floats, spoiled: Floats) -> NDArray[np.bool_] | None:
+        """Return which literals may be selected; None for all. Controls override it."""
+        return None
+
+    def _split(self, sample: Sample) -> tuple[Floats, Floats]:
+        """Return the counts of the examples to be covered and of the others, (m,) each."""
+        if sample.n >= 2**53:
+            raise InputError(f"the sample must have fewer than 2^53 examples, got {sample.n}")
+        counts = sample.counts.astype(np.float64)
+        target = sample.labels == self._covered_label
+        return np.where(target, counts, 0.0), np.where(target, 0.0, counts)
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:
+        """Return the codes of independent runs, as Python integers where they may exceed 63 bits."""
+        check_run(sample, self.domain, size)
+        cover, (wanted, other) = self._cover(sample.points), self._split(sample)
+        if cover.size <= SMALL:
+            step = max(1, BATCH // max(1, cover.size, 2 * self.dimension))
+            parts = [
+                self._run_batch(cover.astype(np.float64), wanted, other, rng, min(step, size - start))
+                for start in range(0, size, step)
+            ]
+        else:
+            start = wanted @ cover, other @ cover
+            parts = [self._run_large(cover, wanted, other, start, rng) for _ in range(size)]
+        return self._encode(np.concatenate(parts, axis=0))
+
+    def _select(
+        self, covered: Floats, spoiled: Floats, remaining: Floats, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Return the literals (runs,) selected in one round, given c_h, e_h (runs, 2 d) and R (runs,)."""
+        b, noise = remaining, self._noise
+        if noise is not None:
+            b = b + rng.laplace(0.0, noise.scale, len(b)) - noise.offset
+        logs = self._rate * np.minimum(covered - b[:, None] / self.k, -spoiled)
+        eligible = self._eligible(covered, spoiled)
+        if eligible is not None:
+            logs = np.where(eligible, logs, -np.inf)
+        cumulative = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
+        drawn = rng.random(len(b)) * cumulative[:, -1]
+        picked = (cumulative <= drawn[:, None]).sum(axis=1)
+        # A uniform number that rounds up to the total belongs to the last literal with positive weight.
+        last = (cumulative < cumulative[:, -1:]).sum(axis=1)
+        return np.asarray(np.minimum(picked, last), dtype=np.int64)
+
+    def _run_batch(
+        self, cover: Floats, wanted: Floats, other: Floats, rng: np.random.Generator, runs: int
+    ) -> NDArray[np.int64]:
+        """Return the literals (runs, J) of runs made together."""
+        alive = np.ones((runs, len(cover)))
+        chosen = np.empty((runs, self.rounds), dtype=np.int64)
+        for j in range(self.rounds):
+            left = alive * wanted
+            chosen[:, j] = self._select(left @ cover, (alive * other) @ cover, left.sum(axis=1), rng)
+            alive *= 1 - cover.T[chosen[:, j]]
+        return chosen
+
+    def _run_large(
+        self,
+        cover: NDArray[np.uint8],
+        wanted: Floats,
+        other: Floats,
+        start: tuple[Floats, Floats],
+        rng: np.random.Generator,
+    ) -> NDArray[np.int64]:
+        """Return the literals (1, J) of one run; each point is taken out of the counts once, when it is deleted."""
+        covered, spoiled, left = start[0].copy(), start[1].copy(), float(wanted.sum())
+        rows = np.arange(len(cover))
+        chosen = np.empty((1, self.rounds), dtype=np.int64)
+        for j in range(self.rounds):
+            chosen[0, j] = h = int(self._select(covered[None], spoiled[None], np.array([left]), rng)[0])
+            hit = cover[rows, h] == 1
+            gone, rows = rows[hit], rows[~hit]
+            for block in np.array_split(gone, max(1, len(gone) * cover.shape[1] // BATCH)):
+                part = cover[block].astype(np.float64)
+                covered -= wanted[block] @ part
+                spoiled -= other[block] @ part
+            left -= float(wanted[gone].sum())
+        return chosen
+
+    def _encode(self, chosen: NDArray[np.int64]) -> NDArray[np.int64] | list[int]:
+        base = 2 * self.dimension
+        if base**self.rounds < 2**63:
+            return np.asarray(chosen @ base ** np.arange(self.rounds, dtype=np.int64), dtype=np.int64)
+        powers = [base**j for j in range(self.rounds)]
+        return [sum(h * power for h, power in zip(row, powers, strict=True)) for row in chosen.tolist()]
+
+    def _mask(self, code: int) -> int:
+        """Return the set of literals of an output as a mask."""
+        check_integer("code", code, 0, (2 * self.dimension) ** self.rounds - 1)
+        mask, rest = 0, int(code)
+        for _ in range(self.rounds):
+            rest, literal = divmod(rest, 2 * self.dimension)
+            mask |= 1 << literal
+        return mask
+
+    def law(self, sample: Sample) -> Law:
+        """Return the law on all (2 d)^J sequences: products of the laws of the rounds along each sequence.
+
+        A round's law depends on the set of examples still alive alone; see `set_cover_law.round_law`.
+        """
+        check_sample(sample, self.domain)
+        literals = 2 * self.dimension
+        if literals**self.rounds > LAW_ATOMS:
+            raise InputError(f"(2 dimension)^rounds must be at most {LAW_ATOMS} for the exact law, "
+                             f"got {literals}^{self.rounds}; run has no such limit")  # fmt: skip
+        cover, (wanted, other) = self._cover(sample.points).astype(np.bool_), self._split(sample)
+        hit = [sum(1 << i for i in np.flatnonzero(column).tolist()) for column in cover.T]
+        states, logs, error = [(1 << len(cover)) - 1], np.zeros(1), 0.0
+        known: dict[int, tuple[Floats, float]] = {}
+        for _ in range(self.rounds):
+            for state in set(states) - set(known):
+                alive = np.array([state >> i & 1 for i in range(len(cover))], dtype=np.float64)
+                known[state] = self._round_law(alive * wanted, alive * other, cover)
+            step = np.array([known[state][0] for state in states])
+            logs = (logs[None, :] + step.T).ravel()
+            error += max(known[state][1] for state in states)
+            states = [state & ~hit[h] for h in range(literals) for state in states]
+        finite = logs[np.isfinite(logs)]
+        return Law(range(len(logs)), logs, error + 2.0**-53 * self.rounds * float(-finite.min()))
+
+    def _round_law(self, wanted: Floats, other: Floats, cover: NDArray[np.bool_]) -> tuple[Floats, float]:
+        covered, spoiled = wanted @ cover, other @ cover
+        eligible = self._eligible(covered, spoiled)
+        chosen = np.ones(len(covered), dtype=np.bool_) if eligible is None else eligible
+        logs = np.full(len(covered), -np.inf)
+        logs[chosen], error = round_law(
+            covered[chosen], spoiled[chosen], int(wanted.sum()), self.k, self._rate, self._noise
+        )
+        return logs, error
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the sample size of the realizable claim; see `utility`."""
+        return self.utility(alpha, beta).sample_size
+
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta with its sample size, on examples labelled by k literals.
+
+        Let L = (J/epsilon) ln(J/b) be the offset (0 without noise), b the learner's own `beta` (0 without noise): with
+        probability 1 - b every b_j lies in [R - 2 L, R]. With probability 1 - g each round's q is within
+        lam = (2/eps_hat) ln(2 d J/g) of the best, which is at least 0: so it covers at most lam of the other side, and
+        at least (R - 2 L)/k - lam, which is R/(2 k) while R >= 4 L + 2 k lam. After J rounds R is at most
+        max{a n/2, 4 L + 2 k lam}, a the learner's own `alpha`; so the errors on the sample are at most
+        max{a n/2, 4 L + 2 k lam} + J lam.
+
+        "empirical": at most alpha n for alpha >= a and n >= (2/alpha) max{4 L + 2 k lam, J lam}, g = beta - b.
+        "realizable": at most alpha n/2 for alpha >= 2 a and n >= (4/alpha) max{4 L + 2 k lam, J lam}; and each of
+        the (2 d)^J outputs with error above alpha shows at most alpha/2 on the sample with probability e^(-alpha n/8)
+        (multiplicative Chernoff). Here g = (beta - b)/2 and n >= (8/alpha) ln((2 d)^J / g).
+
+        Raises
+        ------
+        InputError
+            If beta is not above the learner's own or alpha below what its number of rounds reaches.
+        """
+        check_probability("alpha", alpha)
+        check_probability("beta", beta)
+        if setting not in ("realizable", "empirical"):
+            raise InputError(f"setting must be realizable or empirical, got {setting!r}")
+        parts = 2 if setting == "realizable" else 1
+        own = self.beta if self._noise is not None else 0.0
+        if beta <= own:
+            raise InputError(f"beta must be above {own!r}, the probability with which this learner's noise exceeds its "
+                             f"offset at any n; got {beta!r}. Build the learner with a smaller beta")  # fmt: skip
+        if alpha < parts * self.alpha:
+            raise InputError(f"alpha must be at least {parts * self.alpha!r}, which the learner's own alpha gives if "
+                             f"{setting}; got {alpha!r}. Build the learner with a smaller alpha")  # fmt: skip
+        gap = (beta - own) / parts
+        n = self._empirical_size(gap) * parts / alpha
+        if setting == "realizable":
+            n = max(n, 8 / alpha * (self.rounds * math.log(2 * self.dimension) - math.log(gap)))
+        return UtilityClaim(alpha, beta, math.ceil(n), setting, "KMMS-Thm3.2", f"{KMMS}, Claim 3.1 and Theorem 3.2")
+
+    def _empirical_size(self, gap: float) -> float:
+        """Return 2 max{4 L + 2 k lam, J lam}: twice what each side may lose."""
+        offset = 0.0 if self._noise is None else self._noise.offset
+        lam = 2 / self.selection_epsilon * math.log(2 * self.dimension * self.rounds / gap)
+        return 2 * max(4 * offset + 2 * self.k * lam, self.rounds * lam)
+
+    def symmetries(self) -> list[NDArray[np.int64]]:
+        """Return generators: permuting the coordinates and complementing one; they permute the literals."""
+        points = self.domain.points()
+        complemented = points.copy()
+        complemented[:, 0] = 1 - points[:, 0]
+        images = [complemented]
+        if self.dimension > 1:
+            images += [points[:, [1, 0, *range(2, self.dimension)]], np.roll(points, 1, axis=1)]
+        return [moving_points(rows_of_bits(image)) for image in images]
+
+
+EXAMPLE = Example(
+    {"dimension": 2, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=3, alpha=0.99, beta=0.5
+)
+
+
+@dataclass(frozen=True)
+class SetCoverConjunction(SetCoverLearner):
+    """Conjunctions of at most k literals by the Set Cover Learner: cover the negatives, spare the positives."""
+
+    id: ClassVar[str] = "set-cover-conjunction"
+    example: ClassVar[Example] = EXAMPLE
+    _covered_label: ClassVar[int] = 0
+
+    @property
+    def concepts(self) -> ShortConjunctions:
+        """Conjunctions of at most k literals (at most `dimension` are distinct and consistent)."""
+        return ShortConjunctions(self.dimension, min(self.k, self.dimension))
+
+    def decode(self, code: int) -> Conjunction:
+        """Return the conjunction of the literals selected."""
+        return Conjunction(self.dimension, self._mask(code))
+
+
+@dataclass(frozen=True)
+class SetCoverDisjunction(SetCoverLearner):
+    """Disjunctions of at most k literals by the Set Cover Learner: cover the positives, spare the negatives."""
+
+    id: ClassVar[str] = "set-cover-disjunction"
+    example: ClassVar[Example] = EXAMPLE
+    _covered_label: ClassVar[int] = 1
+
+    @property
+    def concepts(self) -> ShortDisjunctions:
+        """Disjunctions of at most k literals."""
+        return ShortDisjunctions(self.dimension, min(self.k, self.dimension))
+
+    def decode(self, code: int) -> Disjunction:
+        """Return the disjunction of the literals selected."""
+        return Disjunction(self.dimension, self._mask(code))
+
+
+LEARNERS = (SetCoverConjunction, SetCoverDisjunction)

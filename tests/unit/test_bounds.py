@@ -1,0 +1,214 @@
+"""The bounds: choice, input, shapes, boundary, no signal, wrong sign, extremes, and how their methods agree."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpaudit.errors import InputError
+from dpaudit.privacy.bounds import BOUNDS, ClopperPearson, Conditional, Melded, Unconditional, get_bound
+from dpaudit.privacy.inversion import last_rejected
+
+ALL = [Melded(), Unconditional(), Conditional(), ClopperPearson()]
+named = pytest.mark.parametrize("bound", ALL, ids=[b.name for b in ALL])
+
+
+def test_choice():
+    assert get_bound() == get_bound(False) == get_bound("melded") == Melded()
+    assert get_bound(True) == get_bound("unconditional") == Unconditional()
+    assert get_bound(Conditional(share=0.3)) == Conditional(share=0.3)
+    assert sorted(BOUNDS) == ["clopper-pearson", "conditional", "melded", "unconditional"]
+    with pytest.raises(InputError, match="bound must be one of melded, unconditional"):
+        get_bound("jeffreys")
+
+
+@named
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"x": 11}, r"x must be in \[0, 10\], got 11"),
+        ({"x": -1}, r"x must be in \[0, 10\], got -1"),
+        ({"x": 2.5}, "x must be integers, got 2.5"),
+        ({"x": math.nan}, "x must be integers, got nan"),
+        ({"x": "3"}, "x must be integers"),
+        ({"x": True}, "x must be integers"),
+        ({"y": [1, 2, 13]}, r"y must be in \[0, 12\], got 13"),
+        ({"n1": 0}, r"n1 must be in \[1, 1e\+08\], got 0"),
+        ({"n2": 10**9}, r"n2 must be in \[1, 1e\+08\], got 1e\+09"),
+        ({"x": [1, 2], "y": [1, 2, 3]}, "must broadcast"),
+        ({"gamma": 0.0}, r"gamma must be in \(0, 1\), got 0.0"),
+        ({"gamma": 1.0}, r"gamma must be in \(0, 1\), got 1.0"),
+        ({"gamma": math.nan}, r"gamma must be in \(0, 1\), got nan"),
+        ({"delta": 1.0}, r"delta must be in \[0, 1\), got 1.0"),
+        ({"delta": -0.1}, r"delta must be in \[0, 1\), got -0.1"),
+        ({"delta": [0.1, 0.2]}, "delta must broadcast"),
+    ],
+)
+def test_bad_input_names_the_parameter(bound, change, message):
+    arguments = {"x": 5, "n1": 10, "y": 3, "n2": 12, "delta": 0.0, "gamma": 0.05} | change
+    counts = [arguments.pop(k) for k in ("x", "n1", "y", "n2")]
+    with pytest.raises(InputError, match=message):
+        bound.epsilon_lower(*counts, **arguments)
+
+
+@named
+def test_bad_epsilon_and_parameters(bound):
+    for epsilon in (-0.1, math.inf, math.nan):
+        with pytest.raises(InputError, match="epsilon must be in"):
+            bound.p_value(5, 10, 3, 10, epsilon=epsilon)
+        with pytest.raises(InputError, match="epsilon must be in"):
+            bound.delta_lower(5, 10, 3, 10, epsilon=epsilon, gamma=0.05)
+
+
+def test_parameters_of_bounds_are_checked():
+    for make in (
+        lambda: Conditional(share=0.0),
+        lambda: Conditional(excess_error=1.0),
+        lambda: Unconditional(ordering=math.nan),
+        lambda: Unconditional(nuisance_error=0.0),
+        lambda: Unconditional(slack=2.0),
+    ):
+        with pytest.raises(InputError, match=r"must be in \(0, 1\)"):
+            make()
+    with pytest.raises(InputError, match="strict bound takes at most"):
+        Unconditional().p_value(1, 10**7, 0, 10, epsilon=0)
+
+
+@named
+def test_shapes(bound):
+    scalar = bound.epsilon_lower(9, 10, 1, 10, gamma=0.05)
+    assert np.shape(scalar) == ()
+    x, y = np.array([[9], [8]]), np.array([0, 1, 2])
+    table = bound.epsilon_lower(x, 10, y, 10, gamma=0.05)
+    assert table.shape == (2, 3)
+    assert table[0, 1] == pytest.approx(float(scalar), abs=1e-6)
+    assert bound.p_value(x, 10, y, 10, epsilon=[0.1, 0.2, 0.3], delta=0.01).shape == (2, 3)
+    assert bound.delta_lower(x, 10, y, 10, epsilon=1.0, gamma=0.05).shape == (2, 3)
+    assert bound.epsilon_lower([], 10, [], 10, gamma=0.05).shape == (0,)
+
+
+@named
+@pytest.mark.parametrize("n", [3, 40, 1000])
+def test_no_signal_wrong_sign_and_nothing_seen_give_zero(bound, n):
+    half = n // 2
+    for x, y in [(0, 0), (0, n), (half, half), (half, n), (0, 1), (n, n), (1, half), (half - 1, half)]:
+        for delta in (0.0, 0.1):
+            assert bound.epsilon_lower(x, n, y, n, delta=delta, gamma=0.05) == 0, (x, y, delta)
+        assert bound.delta_lower(x, n, y, n, epsilon=0.0, gamma=0.05) == 0
+        assert bound.p_value(x, n, y, n, epsilon=0.0) > 0.05
+
+
+@named
+def test_swapping_the_sides_of_a_signal_gives_zero(bound):
+    assert bound.epsilon_lower(400, 1000, 100, 1000, gamma=0.05) > 1.1
+    assert bound.epsilon_lower(100, 1000, 400, 1000, gamma=0.05) == 0
+    assert bound.delta_lower(100, 1000, 400, 1000, epsilon=0, gamma=0.05) == 0
+
+
+@named
+def test_certain_p_values(bound):
+    for x, n1, y, n2 in [(0, 10, 0, 10), (0, 10, 5, 10), (10, 10, 10, 10), (5, 10, 10, 10)]:
+        for delta in (0.0, 0.3):
+            assert bound.p_value(x, n1, y, n2, epsilon=0.5, delta=delta) >= 0.2
+    for bound_ in (Melded(), ClopperPearson()):
+        assert bound_.p_value(5, 10, 10, 10, epsilon=0) == 1
+        assert bound_.p_value(0, 10, 0, 10, epsilon=0) == 1
+
+
+@named
+def test_at_the_boundary_the_estimate_is_not_accused(bound):
+    # p^ = e^epsilon q^ + delta exactly: the bound must lie below epsilon, well so at small gamma.
+    for epsilon, delta, y, n in [(math.log(2), 0.0, 200, 1000), (math.log(3), 0.1, 100, 1000), (0.0, 0.05, 10, 100)]:
+        x = round(n * (math.exp(epsilon) * y / n + delta))
+        assert bound.epsilon_lower(x, n, y, n, delta=delta, gamma=0.05) <= max(epsilon - 0.05, 0)
+        assert bound.p_value(x, n, y, n, epsilon=epsilon, delta=delta) > 0.4
+
+
+@named
+@pytest.mark.parametrize("gamma", [0.05, 1e-9])
+def test_extreme_counts_give_finite_bounds(bound, gamma):
+    n = 10**6 if bound.name == "unconditional" else 10**8
+    x, y = np.array([n, n, n, 1, 0, n - 1, n]), np.array([0, 1, n - 1, 0, 0, 0, n])
+    with np.errstate(all="raise", under="ignore"):
+        for delta in (0.0, 1e-6, 0.5):
+            lower = bound.epsilon_lower(x, n, y, n, delta=delta, gamma=gamma)
+            assert np.isfinite(lower).all()
+            assert (lower >= 0).all()
+            assert lower[0] > lower[1] > 9
+            assert lower[0] < math.log(n)
+            assert lower[6] == lower[4] == 0
+        assert (bound.delta_lower(x, n, y, n, epsilon=1.0, gamma=gamma) <= x / n).all()
+        assert bound.delta_lower(n, n, 0, n, epsilon=1.0, gamma=gamma) > 0.9999
+        assert bound.epsilon_lower(1, 1, 0, 1, gamma=gamma) == 0
+
+
+@named
+def test_a_bound_is_where_its_p_value_crosses_gamma(bound):
+    cases = [(30, 40, 4, 50, 0.0), (12, 12, 0, 90, 0.1), (500, 1000, 100, 700, 0.01), (20, 25, 3, 20, 0.2)]
+    for x, n1, y, n2, delta in cases:
+        for gamma in (0.05, 1e-3):
+            at = float(bound.epsilon_lower(x, n1, y, n2, delta=delta, gamma=gamma))
+            if at > 0:
+                assert bound.p_value(x, n1, y, n2, epsilon=at, delta=delta, gamma=gamma) <= gamma * (1 + 1e-9)
+            above = bound.p_value(x, n1, y, n2, epsilon=at + 0.02, delta=delta, gamma=gamma)
+            assert above > gamma, (x, y, delta, gamma)
+
+
+@pytest.mark.parametrize("bound", [Melded(), Conditional(), ClopperPearson()], ids=lambda b: b.name)
+def test_bounds_on_delta_are_where_the_p_value_crosses_gamma(bound):
+    for x, n1, y, n2, epsilon in [(30, 40, 4, 50, 0.1), (90, 90, 0, 90, 2.0), (500, 1000, 100, 700, 0.5)]:
+        at = float(bound.delta_lower(x, n1, y, n2, epsilon=epsilon, gamma=0.01))
+        assert at > 0
+        assert bound.p_value(x, n1, y, n2, epsilon=epsilon, delta=at) <= 0.01
+        assert bound.p_value(x, n1, y, n2, epsilon=epsilon, delta=at + 0.01) > 0.01
+        # At the delta found, epsilon is just what can be shown; the conditional p-value has flat pieces in delta.
+        back = float(bound.epsilon_lower(x, n1, y, n2, delta=at, gamma=0.01))
+        assert epsilon - 1e-3 < back < epsilon + (0.2 if bound.name == "conditional" else 1e-3)
+
+
+def test_the_strict_bound_on_delta_is_near_the_melded_one():
+    for x, n1, y, n2, epsilon in [(300, 400, 40, 500, 0.1), (90, 90, 0, 90, 2.0), (500, 1000, 100, 700, 0.5)]:
+        strict = float(Unconditional().delta_lower(x, n1, y, n2, epsilon=epsilon, gamma=0.01))
+        melded = float(Melded().delta_lower(x, n1, y, n2, epsilon=epsilon, gamma=0.01))
+        assert strict == pytest.approx(melded, rel=0.06)
+
+
+def test_many_events_at_once_equal_one_at_a_time():
+    rng = np.random.default_rng(1)
+    n1, n2 = rng.integers(1, 10**6, 200), rng.integers(1, 10**6, 200)
+    x, y = rng.binomial(n1, 0.3), rng.binomial(n2, 0.1)
+    delta = rng.choice([0.0, 0.01], 200)
+    for bound in (Melded(), Conditional(), ClopperPearson()):
+        together = bound.epsilon_lower(x, n1, y, n2, delta=delta, gamma=1e-3)
+        alone = [float(bound.epsilon_lower(*v, delta=d, gamma=1e-3)) for *v, d in zip(x, n1, y, n2, delta, strict=True)]
+        np.testing.assert_allclose(together, alone, rtol=0, atol=0)
+
+
+def test_melded_beats_clopper_pearson_and_strict_is_near_melded():
+    for x, y, n in [(500, 184, 1000), (50, 18, 100), (272, 100, 10_000)]:
+        kinds = (Melded(), Unconditional(), ClopperPearson())
+        melded, strict, slow = (float(b.epsilon_lower(x, n, y, n, gamma=0.05)) for b in kinds)
+        assert melded > slow + 0.02
+        assert abs(strict - melded) < 0.15 * (math.log(x / y) - melded)
+
+
+def test_strict_bound_orders_by_x_alone_where_delta_explains_it():
+    # 43 of 100 refute p <= 0.3 at 0.01 but not at 0.002, the level of the ordering; y = 0 leaves no room for q.
+    strict = Unconditional()
+    assert strict.p_value(43, 100, 0, 10**4, epsilon=0, delta=0.3, gamma=0.01) < 0.01
+    assert strict.epsilon_lower(43, 100, 0, 10**4, delta=0.3, gamma=0.01) > 1
+    assert strict.p_value(30, 100, 0, 10**4, epsilon=0, delta=0.3, gamma=0.01) > 0.4
+
+
+def test_search_returns_only_what_it_saw_rejected():
+    seen = []
+
+    def tail(t, index):
+        p = np.where(t < np.array([0.3, 5.0, 0.0])[index], 1e-3, 0.9)  # a jump: the hardest case for secants
+        seen.extend(zip(index, t, p, strict=True))
+        return p
+
+    found = last_rejected(tail, 0.05, np.array([0.1, 40.0, 2.0]), np.ones(3), 100.0)
+    assert found[:2] == pytest.approx([0.3, 5.0], abs=1e-9)
+    assert found[2] == 0
+    assert all(any(i == k and t == found[k] and p <= 0.05 for i, t, p in seen) for k in (0, 1))
