@@ -1,4 +1,4 @@
-"""All boxes of a grid, cut into cells on which the number of correct labels is constant: exact sampling without a list."""
+"""All boxes of a grid, cut into cells of equal score: exact sampling without a list."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ class Axis:
     def steps(self) -> list[int]:
         """v_i - v_{i-1} for i = 0 .. c."""
         ends = [-1, *self.values, self.count]
-        return [b - a for a, b in zip(ends, ends[1:], strict=False)]
+        return [b - a for a, b in pairwise(ends)]
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -100,8 +100,8 @@ class BoxCells:
         spans = math.prod(len(axis.spans) for axis in self.axes)
         if spans > MAX_CELLS:
             raise InputError(
-                f"the sample's distinct coordinates cut the boxes into {spans} cells, more than the {MAX_CELLS} that can be "
-                "handled; use box-interior-point"
+                f"the sample's distinct coordinates cut the boxes into {spans} cells, more than {MAX_CELLS}, the most "
+                "that can be handled; use box-interior-point"
             )
         self.negatives = int(sample.counts[sample.labels == 0].sum())
         self.scores = np.concatenate([self._spans(sample, columns), np.full(dimension + 1, self.negatives)])
@@ -117,8 +117,11 @@ class BoxCells:
             index.append(np.array([rank[v] for v in column], dtype=np.intp))
         np.add.at(table, tuple(index), excess)
         for i, axis in enumerate(self.axes):
-            below = np.concatenate([np.zeros_like(table.take([0], axis=i)), np.cumsum(table, axis=i)], axis=i) \
-                if table.shape[i] else table
+            below = (
+                np.concatenate([np.zeros_like(table.take([0], axis=i)), np.cumsum(table, axis=i)], axis=i)
+                if table.shape[i]
+                else table
+            )
             p = np.array([p for p, _ in axis.spans], dtype=np.intp)
             q = np.array([q for _, q in axis.spans], dtype=np.intp)
             table = below.take(q + 1, axis=i) - below.take(p, axis=i) if len(p) else below

@@ -1,8 +1,7 @@
-"""Axis-parallel boxes: the tightest one (not private), by interior points, and by the exponential mechanism."""
+"""Axis-parallel boxes: the tightest one (not private), and by interior points."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,14 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
-from learners.box_cells import BoxCells
 from learners.concepts.boxes import Box, Boxes
-from learners.domains import ENUMERABLE, Grid
-from learners.generic import ExponentialLearner, occam_sample_size, point_law
+from learners.domains import Grid
+from learners.generic import occam_sample_size, point_law
 from learners.inputs import check_run, check_sample
 from learners.interior_point import LECTURE, as_codes
-from learners.mechanisms import equal_scores
-from learners.mechanisms.composition import Cost, basic, best, largest_share
+from learners.mechanisms.composition import Cost, best, largest_share
 from learners.mechanisms.interior_solvers import Solver, check_variant, make_solver
 from learners.mechanisms.laplace import log_above, log_below
 from learners.mechanisms.steps import ULP, log_mixture
@@ -27,14 +24,14 @@ from learners.parameters import check_integer, check_positive, check_probability
 from learners.symmetries import moving_negatives, moving_points
 from learners.thresholds import check_utility, extremes
 
-__all__ = ["LEARNERS", "BoxExponential", "BoxInteriorPoint", "BoxTightest"]
+__all__ = ["LEARNERS", "BoxInteriorPoint", "BoxLearner", "BoxTightest"]
 
 LAW_BOXES = 2**16
 """The most products of ends for which the exact law is computed."""
 Floats = NDArray[np.float64]
 
 
-class _BoxLearner:
+class BoxLearner:
     """What the box learners share: codes are the numbers of `concepts.boxes.Boxes`, 0 the empty box."""
 
     side: int
@@ -55,7 +52,7 @@ class _BoxLearner:
         return self.concepts.concept(code)
 
     def _moves(self) -> list[NDArray[np.int64]]:
-        """Return the rows of the points after reflecting the first axis, and after exchanging it with each other one."""
+        """Return the rows of the points after reflecting the first axis, or exchanging it with another one."""
         points = self.domain.points()
         images = [points.copy()]
         images[0][:, 0] = self.side - points[:, 0]
@@ -71,13 +68,13 @@ class _BoxLearner:
 
 
 @dataclass(frozen=True)
-class BoxTightest(_BoxLearner):
+class BoxTightest(BoxLearner):
     """Return the tightest box around the positive examples, the empty one if there are none. Not private.
 
     If a box labels the sample, the answer lies inside it and errs on unseen positive points alone. Cut from the target,
-    at each of its 2 d faces, the thinnest slab with probability at least alpha/(2 d): if the sample meets all slabs, the
-    error is below alpha, so Pr[error > alpha] <= 2 d (1 - alpha/(2 d))^n and n >= (2 d/alpha) ln(2 d/beta) suffices; so
-    does (ln|C| + ln(1/beta))/alpha. The smaller is claimed.
+    at each of its 2 d faces, the thinnest slab with probability at least alpha/(2 d): if the sample meets all slabs,
+    the error is below alpha, so Pr[error > alpha] <= 2 d (1 - alpha/(2 d))^n and n >= (2 d/alpha) ln(2 d/beta)
+    suffices; so does (ln|C| + ln(1/beta))/alpha. The smaller is claimed.
 
     Parameters
     ----------
@@ -136,17 +133,17 @@ class BoxTightest(_BoxLearner):
 
 
 @dataclass(frozen=True)
-class BoxInteriorPoint(_BoxLearner):
+class BoxInteriorPoint(BoxLearner):
     """Learn boxes by 2 d interior points, one for each face, after a noisy count of the positive examples.
 
     1. If #positives + Lap(1/epsilon1) < m, return the empty box.
     2. For each axis i, A_i is an interior point of the m smallest i-th coordinates of positive examples (padded with
        `side`), B_i one of the m largest (padded with 0). Return the box of all [A_i, B_i].
 
-    Privacy. The count has sensitivity 1; the data of every call change in at most one value (see `thresholds.extremes`),
-    for any sample. The claim is computed from the 2 d + 1 calls by basic or advanced composition, whichever is better;
-    the budget is divided so that they fill it. `literal=True` does what the lecture says: the positives are counted
-    without noise and only the 2 d interior points are paid for.
+    Privacy. The count has sensitivity 1; the data of every call change in at most one value (see
+    `thresholds.extremes`), for any sample. The claim is computed from the 2 d + 1 calls by basic or advanced
+    composition, whichever is better; the budget is divided so that they fill it. `literal=True` does what the lecture
+    says: the positives are counted without noise and only the 2 d interior points are paid for.
 
     Utility. If a box labels the sample and all calls succeed, A_i is at least the least positive coordinate and B_i at
     most the greatest: no negative example is inside. With the padding that holds for fewer than m positives too. A call
@@ -268,7 +265,7 @@ class BoxInteriorPoint(_BoxLearner):
         ]
 
     def law(self, sample: Sample) -> Law:
-        """Return the law on all boxes: the product over the faces, with the count; `InputError` if there are too many."""
+        """Return the law on all boxes, the product over the faces; `InputError` if there are too many."""
         check_sample(sample, self.domain)
         if (self.side + 1) ** self._faces > LAW_BOXES:
             raise InputError(
@@ -318,12 +315,12 @@ class BoxInteriorPoint(_BoxLearner):
         "empirical": at most k = max(2 d (m - 1), m + ln((2 d + 1)/(2 b))/epsilon1) examples are mislabelled with
         probability 1 - b, so n >= k/alpha, for any beta from the learner's own b on.
 
-        "realizable": the answer lies inside the target, and an error above alpha needs a face beyond which it leaves out
-        more than alpha/(2 d). Cut from the target, at each face, the thinnest slab with probability above alpha/(2 d): the
-        answer would have to leave it out whole, but it leaves out at most m - 1 examples beyond each face. A slab holds
-        at most alpha n/(4 d) examples with probability at most e^(-alpha n/(16 d)) (multiplicative Chernoff), and the
-        target, if more likely than alpha, at most alpha n/2 with less. So n >= 2 k/alpha and
-        n >= (16 d/alpha) ln((2 d + 1)/(beta - b)) suffice, whatever the domain, for beta above b.
+        "realizable": the answer lies inside the target, and an error above alpha needs a face beyond which it leaves
+        out more than alpha/(2 d). Cut from the target, at each face, the thinnest slab with probability above alpha/(2
+        d): the answer would have to leave it out whole, but it leaves out at most m - 1 examples beyond each face. A
+        slab holds at most alpha n/(4 d) examples with probability at most e^(-alpha n/(16 d)) (multiplicative
+        Chernoff), and the target, if more likely than alpha, at most alpha n/2 with less. So n >= 2 k/alpha and n >=
+        (16 d/alpha) ln((2 d + 1)/(beta - b)) suffice, whatever the domain, for beta above b.
         """
         check_utility(alpha, beta, setting, self.beta)
         _, m, scale = self._plan()
@@ -348,73 +345,4 @@ def _size(logs: Floats) -> float:
     return float(np.abs(finite).max()) if len(finite) else 0.0
 
 
-@dataclass(frozen=True)
-class BoxExponential(_BoxLearner, ExponentialLearner):
-    """Learn boxes by the exponential mechanism over all of them and the empty one, score = examples labelled correctly.
-
-    `run` never lists the boxes: it draws a cell of boxes that label the sample alike, exactly by the number of its boxes
-    times exp(epsilon score/2), and a box of the cell uniformly. With c_i distinct coordinates of examples on axis i, that
-    takes time and memory O(prod c_i^2), whatever the side (see `box_cells`). `law` lists all boxes.
-
-    Parameters
-    ----------
-    side, dimension : int
-        Of the grid {0 .. side}^dimension.
-    epsilon : float
-        The privacy claim, > 0.
-    """
-
-    side: int
-    dimension: int
-    epsilon: float
-
-    id: ClassVar[str] = "box-exponential"
-    example: ClassVar[Example] = Example({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
-
-    def __post_init__(self) -> None:
-        _ = self.concepts
-        check_positive("epsilon", self.epsilon)
-
-    @property
-    def privacy(self) -> PrivacyClaim:
-        """Pure epsilon-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, claim_id="STE-ExpRec", source=f"{LECTURE}, the exponential mechanism")
-
-    def _cells(self, sample: Sample) -> tuple[BoxCells, list[int]]:
-        """Return the cells, and those that may be returned and have boxes."""
-        cells = BoxCells(sample, self.side, self.dimension)
-        eligible = self._eligible(sample, cells.scores)
-        allowed = np.ones(len(cells.sizes), dtype=np.bool_) if eligible is None else eligible
-        return cells, [i for i, size in enumerate(cells.sizes) if size and allowed[i]]
-
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:  # type: ignore[override]
-        """Return the codes of `size` independent runs; a list of integers where there are more than 2^63 boxes."""
-        check_run(sample, self.domain, size)
-        cells, kept = self._cells(sample)
-        drawn = equal_scores.draw([cells.sizes[i] for i in kept], cells.scores[kept], self._rate, rng, size)
-        codes = []
-        for pick in drawn:
-            sides = cells.draw_in(kept[pick], rng)
-            codes.append(0 if sides is None else self.concepts.number([a for a, _ in sides], [b for _, b in sides]))
-        return as_codes(codes, self.concepts.size)
-
-    def decode(self, code: int) -> Box:
-        """Return the box with that number."""
-        return self.concepts.concept(code)
-
-    def law(self, sample: Sample) -> Law:
-        """Return the softmax on all boxes; `InputError` if they are too many to list."""
-        if self.concepts.size > ENUMERABLE:
-            raise InputError(
-                f"side and dimension must give at most {ENUMERABLE} boxes for the exact law, got {self.concepts.size}; "
-                "run has no such limit"
-            )
-        return ExponentialLearner.law(self, sample)
-
-    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
-        """Return the claim of the exponential mechanism over |C| boxes; ln|C| <= 2 d ln(side + 1)."""
-        claim = ExponentialLearner.utility(self, alpha, beta, setting)
-        return dataclasses.replace(claim, claim_id="STE-ExpRec", source=f"{LECTURE}, the exponential mechanism")
-
-
-LEARNERS = (BoxTightest, BoxInteriorPoint, BoxExponential)
+LEARNERS = (BoxTightest, BoxInteriorPoint)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.concepts.conjunctions import MAX_DIMENSION, Conjunction, Conjunctions, contradicted
 from learners.domains import Cube
-from learners.generic import occam_sample_size, point_law
+from learners.generic import consistent_size, occam_sample_size, point_law
 from learners.inputs import check_run, check_sample
 from learners.mechanisms.laplace import log_above, log_below
 from learners.parameters import check_integer, check_positive, check_probability
@@ -128,10 +128,10 @@ class ConjunctionElimination(_ConjunctionLearner):
         """Return ceil((ln(3^d + 1) + ln(1/beta)) / alpha)."""
         return occam_sample_size(math.log(self.concepts.size), alpha, beta)
 
-    def utility(self, alpha: float, beta: float) -> UtilityClaim:
-        """Return the claim Pr[error > alpha] <= beta in the realizable case."""
-        size = self.sample_size(alpha, beta)
-        return UtilityClaim(alpha, beta, size, "realizable", "STE-NonPriv", f"{LECTURE}, non-private algorithm")
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta, in the setting "realizable" or "empirical" (at any n)."""
+        size = consistent_size(self.sample_size(alpha, beta), setting)
+        return UtilityClaim(alpha, beta, size, setting, "STE-NonPriv", f"{LECTURE}, non-private algorithm")
 
 
 @dataclass(frozen=True)

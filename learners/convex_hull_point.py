@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ def weighted_points(sample: Sample) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 
 class HullPoint:
-    """What the learners share: coordinate i is selected from X~_i(prefix) by the score Q_prefix, which has sensitivity 1.
+    """What the learners share: coordinate i is selected from X~_i(prefix) by the score Q_prefix of sensitivity 1.
 
     Q_prefix(x) is the greatest depth of a point that begins with (prefix, x); see `geometry.depth_regions`. Outputs are
     tuples of d fractions. `decode` reads a point p as the halfspace x_1 >= p_1.
@@ -67,7 +67,7 @@ class HullPoint:
     @property
     def extended(self) -> ExtendedDomain:
         """The coordinates that can be released."""
-        return ExtendedDomain(self.side, self.dimension)
+        return ExtendedDomain.grid(self.side, self.dimension)
 
     def decode(self, code: Point) -> Halfspace:
         """Return the halfspace x_1 >= p_1."""
@@ -83,15 +83,18 @@ class HullPoint:
         """Return the log-probabilities of `_draw` and a bound on their error."""
         raise NotImplementedError("a hull point learner has a law of its selections")
 
-    def _regions(self, sample: Sample) -> DepthRegions:
-        return self.extended.regions(*weighted_points(sample))
-
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Point]:
-        """Return the points of independent runs; runs that share a prefix share its scores."""
+        """Return the points of independent runs."""
         check_run(sample, self.domain, size)
-        regions, n = self._regions(sample), sample.n
+        return self.find(*weighted_points(sample), rng, size)
+
+    def find(
+        self, points: NDArray[np.int64], weights: NDArray[np.int64], rng: np.random.Generator, size: int
+    ) -> list[Point]:
+        """Return `size` points deep in a weighted multiset; runs that share a prefix share its scores."""
+        regions, n = self.extended.regions(points, weights), int(weights.sum())
         groups: Counter[Point] = Counter({(): size})
-        for axis in range(self.dimension):
+        for axis in range(self.extended.dimension):
             following: Counter[Point] = Counter()
             for prefix, count in groups.items():
                 candidates = self.extended.coordinates(prefix)
@@ -99,20 +102,26 @@ class HullPoint:
                 for index, times in sorted(Counter(drawn.tolist()).items()):
                     following[(*prefix, candidates[index])] += times
             groups = following
-        points = [point for point, count in groups.items() for _ in range(count)]
-        return [points[i] for i in rng.permutation(size)]
+        found = [point for point, count in groups.items() for _ in range(count)]
+        return [found[i] for i in rng.permutation(size)]
 
     def law(self, sample: Sample) -> Law:
         """Return the law on all points of the extended domain: the product of the selections along each."""
         check_sample(sample, self.domain)
-        regions = self._regions(sample)
+        return self.find_law(*weighted_points(sample))
+
+    def find_law(self, points: NDArray[np.int64], weights: NDArray[np.int64]) -> Law:
+        """Return the law of `find`."""
+        regions, n = self.extended.regions(points, weights), int(weights.sum())
         atoms: list[Point] = [()]
         logs, error = np.zeros(1), 0.0
-        for axis in range(self.dimension):
-            parts = list(self._extend(regions, atoms, logs, axis, sample.n))
+        for axis in range(self.extended.dimension):
+            parts = list(self._extend(regions, atoms, logs, axis, n))
             atoms = [atom for longer, _, _ in parts for atom in longer]
             if len(atoms) > MAX_ATOMS:
-                raise InputError(f"side must be smaller for the exact law: more than {MAX_ATOMS} points; run has no limit")
+                raise InputError(
+                    f"side must be smaller for the exact law: more than {MAX_ATOMS} points; run has no limit"
+                )
             logs = np.concatenate([log for _, log, _ in parts])
             error += max(e for _, _, e in parts)
         finite = logs[np.isfinite(logs)]
@@ -164,7 +173,7 @@ class HullPointExponential(HullPoint):
 
     def __post_init__(self) -> None:
         check_positive("epsilon", self.epsilon)
-        ExtendedDomain(self.side, self.dimension)
+        _ = self.extended
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -191,18 +200,8 @@ class HullPointExponential(HullPoint):
     def depth_guarantee(self, n: int, beta: float) -> float:
         """Return a depth that the released point reaches with probability 1 - beta, for every n points; may be < 0."""
         check_probability("beta", beta)
-        losses = sum(math.log(self.dimension * size / beta) for size in self._sizes)
+        losses = sum(math.log(self.dimension * size / beta) for size in self.extended.sizes)
         return centerpoint_bound(n, self.dimension) - 2 * self.dimension / self.epsilon * losses
-
-    @property
-    def _sizes(self) -> list[int]:
-        """The greatest number of candidates on each axis."""
-        sizes, prefixes = [], [()]
-        for _ in range(self.dimension):
-            choices = [(prefix, self.extended.coordinates(prefix)) for prefix in prefixes]
-            sizes.append(max(len(candidates) for _, candidates in choices))
-            prefixes = [(*prefix, x) for prefix, candidates in choices for x in candidates]  # type: ignore[misc]
-        return sizes
 
 
 def figure_1_share(epsilon: float, delta: float, dimension: int) -> float:
@@ -219,8 +218,8 @@ class HullPointRecConcave(HullPoint):
     as much: `literal=True` takes it, and Figure 1's share of the budget.
 
     (epsilon, delta)-private: each coordinate gets (epsilon/d, delta/d), by basic composition. Figure 1's share
-    epsilon/(2 sqrt(2 d ln(2/delta))) is larger only for d > 8 ln(2/delta). With |X~_i| <= 33 RecConcave is the exponential
-    mechanism and delta is not spent: `cost` says what the calls made sum to, at most the claim.
+    epsilon/(2 sqrt(2 d ln(2/delta))) is larger only for d > 8 ln(2/delta). With |X~_i| <= 33 RecConcave is the
+    exponential mechanism and delta is not spent: `cost` says what the calls made sum to, at most the claim.
 
     Parameters
     ----------
@@ -246,9 +245,7 @@ class HullPointRecConcave(HullPoint):
     literal: bool = False
 
     id: ClassVar[str] = "hull-point-rec-concave"
-    example: ClassVar[Example] = Example(
-        {"side": 1, "dimension": 2, "epsilon": 1.0, "delta": 1e-6, "beta": 0.1}, n=3
-    )
+    example: ClassVar[Example] = Example({"side": 1, "dimension": 2, "epsilon": 1.0, "delta": 1e-6, "beta": 0.1}, n=3)
 
     _spent: ClassVar[int] = 1
 
@@ -261,7 +258,7 @@ class HullPointRecConcave(HullPoint):
                 f"delta must be in (0, 1/2), and epsilon at most 1 if literal; got delta={self.delta!r} and "
                 f"epsilon={self.epsilon!r}"
             )
-        ExtendedDomain(self.side, self.dimension)
+        _ = self.extended
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -313,8 +310,7 @@ class HullPointRecConcave(HullPoint):
     def required_examples(self, candidates: int) -> int:
         """Return an n from which every coordinate's promise suffices, for at most so many candidates on each axis.
 
-        The least promise is the last one, and promises grow with n. Infinite (InputError) for the printed r in d >= 2,
-        where the last promise n/(d + 1) - (d - 1) n/(d (d + 1)) = n/(d (d + 1)) is smaller but positive.
+        The last promise is the least, and promises are proportional to n; what they must reach does not depend on n.
         """
         d = self.dimension
         needed = self.mechanism(candidates, 0, 1).promise_needed(self.beta / d)

@@ -27,7 +27,15 @@ from learners.inputs import check_run, check_sample
 from learners.mechanisms import exponential
 from learners.parameters import check_probability
 
-__all__ = ["SLIDES", "ConsistentLearner", "ExponentialLearner", "occam_sample_size", "point_law", "scores"]
+__all__ = [
+    "SLIDES",
+    "ConsistentLearner",
+    "ExponentialLearner",
+    "consistent_size",
+    "occam_sample_size",
+    "point_law",
+    "scores",
+]
 
 SLIDES = "Private Learning 1, Bar-Ilan Winter School on Differential Privacy 2017 (slides)"
 BLOCK = 2**24
@@ -43,6 +51,13 @@ def occam_sample_size(log_size: float, alpha: float, beta: float) -> int:
     check_probability("alpha", alpha)
     check_probability("beta", beta)
     return math.ceil((log_size - math.log(beta)) / alpha)
+
+
+def consistent_size(realizable: int, setting: str) -> int:
+    """Return the sample size of a consistent learner: `realizable` examples, or 1 where the error is on the sample."""
+    if setting not in ("realizable", "empirical"):
+        raise InputError(f"setting must be realizable or empirical, got {setting!r}")
+    return realizable if setting == "realizable" else 1
 
 
 def scores(concepts: ConceptClass, sample: Sample) -> NDArray[np.int64]:
@@ -117,9 +132,10 @@ class ConsistentLearner:
         """Return ceil((ln|C| + ln(1/beta)) / alpha); see `occam_sample_size`."""
         return occam_sample_size(math.log(self.concepts.size), alpha, beta)
 
-    def utility(self, alpha: float, beta: float) -> UtilityClaim:
-        """Return the claim Pr[error > alpha] <= beta at the theorem's own sample size."""
-        return UtilityClaim(alpha, beta, self.sample_size(alpha, beta), "realizable", self.claim_id, self.source)
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta, in the setting "realizable" or "empirical" (at any n)."""
+        size = consistent_size(self.sample_size(alpha, beta), setting)
+        return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source)
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return no symmetry: which concept is the first is not symmetric in general."""

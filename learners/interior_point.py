@@ -168,9 +168,7 @@ class InteriorPointRecConcave(_InteriorPoint):
     alpha: float = 0.5
 
     id: ClassVar[str] = "interior-point-rec-concave"
-    example: ClassVar[Example] = Example(
-        {"domain_size": 64, "epsilon": 2.0, "delta": 0.01}, n=24, exhaustive=False
-    )
+    example: ClassVar[Example] = Example({"domain_size": 64, "epsilon": 2.0, "delta": 0.01}, n=24, exhaustive=False)
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2, 2**64)

@@ -82,9 +82,7 @@ class Outside:
         return np.asarray(~inside, dtype=np.uint8)
 
 
-def intersection_errors(
-    inside: NDArray[np.bool_], gains: NDArray[np.int64], base: int, most: int
-) -> NDArray[np.int64]:
+def intersection_errors(inside: NDArray[np.bool_], gains: NDArray[np.int64], base: int, most: int) -> NDArray[np.int64]:
     """Return the errors of the empty hypothesis and of every collection of 1 .. most <= 3 halfspaces, exactly.
 
     A point inside an intersection is labelled 0, outside 1, so errors = n_0 + sum over points inside of (n_1 - n_0)(x).
@@ -109,7 +107,7 @@ def intersection_errors(
 
 
 def _pairs(inside: NDArray[np.bool_], gains: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the sums of gains in common, for pairs i < j in lexicographic order, by matrix products of exact floats."""
+    """Return the sums of gains in common of all pairs i < j in lexicographic order, by products of exact floats."""
     sums = np.zeros((len(inside), len(inside)), dtype=np.int64)
     for shift, digits in _digits(gains):
         # Every partial sum is an integer that the type holds exactly, in whatever order it is summed.
@@ -240,7 +238,8 @@ class MixtureHalfspace:
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Code]:
         """Return the outputs of independent runs: a group of equal errors first, then uniformly within it."""
         check_run(sample, self.domain, size)
-        ranking = _ranking(self, sample)
+        hashable: Any = sample
+        ranking = _ranking(self, hashable)
         groups = equal_scores.draw(ranking.sizes.tolist(), -ranking.errors, self._rate, rng, size)
         within = rng.integers(0, ranking.sizes[groups])
         drawn = ranking.order[ranking.starts[groups] + within]
@@ -347,7 +346,7 @@ def _least(enough: Callable[[int], bool]) -> int:
 
 
 @lru_cache(maxsize=2)
-def _ranking(learner: MixtureHalfspace, sample: Sample) -> _Ranking:
+def _ranking(learner: MixtureHalfspace, sample: Any) -> _Ranking:
     """Return the hypotheses by errors; kept for the last samples, since runs come in chunks."""
     errors = learner.errors(sample)
     eligible = learner._eligible(sample, errors)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import FAIL, Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.concepts.parities import Parities, Parity
 from learners.domains import Cube
-from learners.generic import SLIDES, occam_sample_size, point_law
+from learners.generic import SLIDES, consistent_size, occam_sample_size, point_law
 from learners.gf2 import MAX_DIMENSION
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_positive, check_probability
@@ -128,10 +128,10 @@ class ParityElimination(ParityLearner):
         """Return ceil((d ln 2 + ln(1/beta)) / alpha): Occam's razor with |C| = 2^d."""
         return occam_sample_size(self.dimension * math.log(2), alpha, beta)
 
-    def utility(self, alpha: float, beta: float) -> UtilityClaim:
-        """Return the claim Pr[error > alpha] <= beta in the realizable case."""
-        size = self.sample_size(alpha, beta)
-        return UtilityClaim(alpha, beta, size, "realizable", "NIS-Occam", f"{SLIDES}, Example 2: parities")
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta, in the setting "realizable" or "empirical" (at any n)."""
+        size = consistent_size(self.sample_size(alpha, beta), setting)
+        return UtilityClaim(alpha, beta, size, setting, "NIS-Occam", f"{SLIDES}, Example 2: parities")
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return no symmetry: the least solution depends on the order of the variables."""
@@ -222,11 +222,17 @@ class ParityPrivate(ParityLearner):
         log_term = self.dimension * math.log(2) - math.log(2 * beta - 1)
         return math.ceil(log_term / -math.log1p(-self.epsilon / 4 * alpha))
 
-    def utility(self, alpha: float, beta: float) -> UtilityClaim:
-        """Return the claim Pr[failure or error > alpha] <= beta in the realizable case; beta must be above 1/2."""
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
+        """Return the claim Pr[failure or error > alpha] <= beta; beta must be above 1/2.
+
+        In the setting "empirical" a parity that errs on more than alpha n examples remains a solution only if none of
+        them is kept: (1 - p)^(alpha n) <= (1 - p alpha)^n, so the same n suffices.
+        """
+        if setting not in ("realizable", "empirical"):
+            raise InputError(f"setting must be realizable or empirical, got {setting!r}")
         size = self.sample_size(alpha, beta)
         source = f"{SLIDES}, private learner for parity"
-        return UtilityClaim(alpha, beta, size, "realizable", "NIS-ParityLearner", source)
+        return UtilityClaim(alpha, beta, size, setting, "NIS-ParityLearner", source)
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return generators of GL(d, 2) acting on x, and of the label maps y -> y + <s, x>."""

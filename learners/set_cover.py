@@ -154,8 +154,9 @@ class SetCoverLearner:
                 for start in range(0, size, step)
             ]
         else:
-            start = wanted @ cover, other @ cover
-            parts = [self._run_large(cover, wanted, other, start, rng) for _ in range(size)]
+            weights = np.stack([wanted, other])
+            totals = _totals(cover, weights, np.arange(len(cover)))
+            parts = [self._run_large(cover, weights, totals, rng) for _ in range(size)]
         return self._encode(np.concatenate(parts, axis=0))
 
     def _select(
@@ -189,26 +190,17 @@ class SetCoverLearner:
         return chosen
 
     def _run_large(
-        self,
-        cover: NDArray[np.uint8],
-        wanted: Floats,
-        other: Floats,
-        start: tuple[Floats, Floats],
-        rng: np.random.Generator,
+        self, cover: NDArray[np.uint8], weights: Floats, totals: Floats, rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Return the literals (1, J) of one run; each point is taken out of the counts once, when it is deleted."""
-        covered, spoiled, left = start[0].copy(), start[1].copy(), float(wanted.sum())
-        rows = np.arange(len(cover))
+        """Return the literals (1, J) of one run; each point is taken out of the totals once, when it is deleted."""
+        totals, rows, left = totals.copy(), np.arange(len(cover)), float(weights[0].sum())
         chosen = np.empty((1, self.rounds), dtype=np.int64)
         for j in range(self.rounds):
-            chosen[0, j] = h = int(self._select(covered[None], spoiled[None], np.array([left]), rng)[0])
+            chosen[0, j] = h = int(self._select(totals[:1], totals[1:], np.array([left]), rng)[0])
             hit = cover[rows, h] == 1
             gone, rows = rows[hit], rows[~hit]
-            for block in np.array_split(gone, max(1, len(gone) * cover.shape[1] // BATCH)):
-                part = cover[block].astype(np.float64)
-                covered -= wanted[block] @ part
-                spoiled -= other[block] @ part
-            left -= float(wanted[gone].sum())
+            totals -= _totals(cover, weights, gone)
+            left -= float(weights[0, gone].sum())
         return chosen
 
     def _encode(self, chosen: NDArray[np.int64]) -> NDArray[np.int64] | list[int]:
@@ -319,6 +311,20 @@ class SetCoverLearner:
         if self.dimension > 1:
             images += [points[:, [1, 0, *range(2, self.dimension)]], np.roll(points, 1, axis=1)]
         return [moving_points(rows_of_bits(image)) for image in images]
+
+
+def _totals(cover: NDArray[np.uint8], weights: Floats, rows: NDArray[np.int64]) -> Floats:
+    """Return the weights (2, 2 d) of both sides that each literal covers among some points.
+
+    Of a variable and its negation exactly one covers a point, so only every other column is multiplied out.
+    """
+    found = np.zeros((2, cover.shape[1]))
+    for block in np.array_split(rows, max(1, len(rows) * cover.shape[1] // BATCH)):
+        # Not a matrix product: for two rows the threads of a busy BLAS cost far more than they save.
+        hits = np.einsum("sm,ml->sl", weights[:, block], cover[block][:, ::2].astype(np.float64))
+        found[:, ::2] += hits
+        found[:, 1::2] += weights[:, block].sum(axis=1)[:, None] - hits
+    return found
 
 
 EXAMPLE = Example(

@@ -51,9 +51,7 @@ def extremes(values: NDArray[Any], counts: NDArray[np.int64], m: int, padding: i
 
 def merged(first: Multiset, second: Multiset) -> Multiset:
     """Return the union of two multisets."""
-    return multiset(
-        np.array([*first[0], *second[0]], dtype=object), np.array([*first[1], *second[1]], dtype=np.int64)
-    )
+    return multiset(np.array([*first[0], *second[0]], dtype=object), np.array([*first[1], *second[1]], dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -69,9 +67,9 @@ class ThresholdInteriorPoint:
     (epsilon0, delta0) a call costs (2 epsilon0, (1 + e^epsilon0) delta0).
 
     Utility. If c_j* labels the sample, all values of the first list are <= j* and all of the second >= j*. An interior
-    point j >= j* errs on negative examples x < j alone; those not in the list are >= its greatest, which is >= j, and not
-    all of the list is < j: at most m - 1 errors; likewise for j <= j*. With 2 m at least what the mechanism needs for
-    failure probability b (`beta`), the error on the sample is at most (m - 1)/n with probability 1 - b.
+    point j >= j* errs on negative examples x < j alone; those not in the list are >= its greatest, which is >= j, and
+    not all of the list is < j: at most m - 1 errors; likewise for j <= j*. With 2 m at least what the mechanism needs
+    for failure probability b (`beta`), the error on the sample is at most (m - 1)/n with probability 1 - b.
 
     Parameters
     ----------
@@ -206,8 +204,8 @@ def check_utility(alpha: float, beta: float, setting: str, own: float) -> None:
     if beta < own or (beta == own and setting == "realizable"):
         least = "above" if setting == "realizable" else "at least"
         raise InputError(
-            f"beta must be {least} {own!r}, the probability with which this learner's calls fail at any n; got {beta!r}. "
-            "Build the learner with a smaller beta"
+            f"beta must be {least} {own!r}, the probability with which this learner's calls fail at any n; got "
+            f"{beta!r}. Build the learner with a smaller beta"
         )
 
 

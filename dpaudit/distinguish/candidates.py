@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from dpaudit.distinguish import classifiers
 from dpaudit.distinguish.canonical import canonical
 from dpaudit.distinguish.features import GROUPS, Flattener, group_columns
-from dpaudit.distinguish.labellers import FEW, AsTheyAre, Atoms, Labeller, PackedRows, Scored, score_edges
+from dpaudit.distinguish.labellers import FEW, AsTheyAre, Atoms, Joint, Labeller, PackedRows, Scored, score_edges
 from dpaudit.distinguish.naive_bayes import NaiveBayes
 
 __all__ = ["discrete_labeller", "join", "scored_labellers"]
 
 Score = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 REPEATED = 3
+CLASSIFIER_ROWS = 100_000
 
 
 def join(batches: list[Any]) -> Any:
@@ -90,6 +91,9 @@ def scored_labellers(
         scored = Scored(flattener, groups, score, np.zeros(0), name)
         pooled = np.concatenate([scored.scores(data), scored.scores(neighbour)])
         found.append(Scored(flattener, groups, score, score_edges(pooled), name))
+    for name in ("halves", "summaries"):
+        joint = _joint(flattener, name, GROUPS[name](left)) if name in names else None
+        found += [joint] if joint else []
     repeated = _atoms(data, neighbour) if atoms else None
     return [*found, repeated] if repeated else found
 
@@ -107,10 +111,21 @@ def _scores(
     if thorough and left.shape[1] > 1 and classifiers.available():
         # Bits would drown the other columns, and the naive score reads them as they are.
         groups = tuple(name for name in names if name != "float bits")
-        rows = tuple(np.column_stack([GROUPS[name](side) for name in groups]) for side in (left, right))
+        some = (left[:CLASSIFIER_ROWS], right[:CLASSIFIER_ROWS])
+        rows = tuple(np.column_stack([GROUPS[name](side) for name in groups]) for side in some)
         listed = ", ".join(groups)
         yield groups, classifiers.boosting(*rows), f"boosted trees on {listed}"
         yield groups, classifiers.logistic(*rows), f"logistic regression on {listed}"
+
+
+def _joint(flattener: Flattener, name: str, columns: NDArray[np.float64]) -> Joint | None:
+    """Return the joint histogram of a group of few columns with few whole values, or None."""
+    if (columns != np.round(columns)).any() or np.abs(columns).max(initial=0) > 2**31:
+        return None
+    lows, highs = columns.min(axis=0).astype(int), columns.max(axis=0).astype(int)
+    rows = PackedRows(tuple(lows.tolist()), tuple((highs - lows + 1).tolist()))
+    few = float(np.prod((highs - lows + 1).astype(float))) <= 20 * FEW
+    return Joint(flattener, name, rows, f"histogram of {name}") if few else None
 
 
 def _atoms(data: Any, neighbour: Any) -> Atoms | None:

@@ -13,7 +13,18 @@ from numpy.typing import NDArray
 from dpaudit.distinguish.canonical import canonical, in_words
 from dpaudit.distinguish.events import best_prefix
 
-__all__ = ["BACKWARD", "FORWARD", "LEAST", "RARE", "LabelChoice", "LabelEvent", "Tally", "choose_label_event", "tally"]
+__all__ = [
+    "BACKWARD",
+    "FORWARD",
+    "LEAST",
+    "RARE",
+    "LabelChoice",
+    "LabelEvent",
+    "Tally",
+    "choose_label_event",
+    "separation",
+    "tally",
+]
 
 FORWARD, BACKWARD = "forward", "backward"
 LEAST = 5
@@ -146,6 +157,23 @@ def choose_label_event(
             best = LabelChoice(event, direction, choice.value, name, 0, ranking)
     assert best is not None
     return replace(best, compared=compared)
+
+
+def separation(data: Tally, neighbour: Tally) -> float:
+    """Return how many standard errors apart the two sides are in the mean rank of their labels, in label order.
+
+    It is |AUC - 1/2| over its standard error without a signal, for integer labels; 0 for others.
+    """
+    labels = sorted(label for label in data.keys() | neighbour.keys() if isinstance(label, int))
+    x = np.array([data[label] for label in labels], dtype=np.float64)
+    y = np.array([neighbour[label] for label in labels], dtype=np.float64)
+    m, k = x.sum(), y.sum()
+    if m == 0 or k == 0:
+        return 0.0
+    both = x + y
+    rank = (np.cumsum(both) - both / 2) / both.sum() - 0.5
+    spread = float(np.sqrt((both @ rank**2) / both.sum() * (1 / m + 1 / k)))
+    return abs(float(x @ rank / m - y @ rank / k)) / spread if spread > 0 else 0.0
 
 
 def _orders(

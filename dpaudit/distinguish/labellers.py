@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.distinguish.canonical import canonical
+from dpaudit.distinguish.classifiers import Classifier
 from dpaudit.distinguish.features import GROUPS, Flattener
 from dpaudit.distinguish.histogram import Tally
 
-__all__ = ["AsTheyAre", "Atoms", "Labeller", "PackedRows", "Ranked", "Scored", "score_edges"]
+__all__ = ["AsTheyAre", "Atoms", "Joint", "Labeller", "PackedRows", "Ranked", "Scored", "score_edges"]
 
 FEW = 200
 """Labels up to this many are compared as they are."""
@@ -25,12 +26,7 @@ OTHER = -1
 class Labeller(Protocol):
     """Maps a batch of outputs to a batch of labels.
 
-    Attributes
-    ----------
-    name : str
-        What the finding calls it.
-    monotone : bool
-        Whether the labels are integers whose order follows a score, so that events {label >= t} make sense.
+    With monotone labels events {label >= t} make sense; others are ordered by their counts.
     """
 
     @property
@@ -40,6 +36,14 @@ class Labeller(Protocol):
     @property
     def monotone(self) -> bool:
         """Whether labels are integers that ascend with a score."""
+
+    @property
+    def unfitted(self) -> bool:
+        """Whether labels owe nothing to which side their training runs came from."""
+
+    @property
+    def slow(self) -> bool:
+        """Whether labelling takes much longer than counting."""
 
     def __call__(self, outputs: Any) -> Any:
         """Return one label for each output."""
@@ -51,6 +55,8 @@ class AsTheyAre:
 
     name: str = "histogram"
     monotone: bool = False
+    unfitted: ClassVar[bool] = True
+    slow: ClassVar[bool] = False
 
     def __call__(self, outputs: Any) -> Any:
         """Return the outputs."""
@@ -65,6 +71,8 @@ class PackedRows:
     sizes: tuple[int, ...]
     name: str = "histogram of rows"
     monotone: bool = False
+    unfitted: ClassVar[bool] = True
+    slow: ClassVar[bool] = False
 
     def __call__(self, outputs: Any) -> NDArray[np.int64]:
         """Return the packed rows."""
@@ -83,6 +91,8 @@ class Atoms:
     numbers: Mapping[Hashable, int]
     name: str = "repeated outputs"
     monotone: bool = False
+    unfitted: ClassVar[bool] = True
+    slow: ClassVar[bool] = False
 
     def __call__(self, outputs: Any) -> NDArray[np.int64]:
         """Return the number of each output's atom."""
@@ -112,6 +122,8 @@ class Ranked:
     edges: NDArray[np.float64]
     name: str = "ranked histogram"
     monotone: bool = True
+    unfitted: ClassVar[bool] = False
+    slow: ClassVar[bool] = False
 
     @classmethod
     def fit(cls, base: Labeller, data: Tally, neighbour: Tally) -> Ranked:
@@ -154,6 +166,16 @@ class Scored:
     name: str
     monotone: bool = True
 
+    @property
+    def unfitted(self) -> bool:
+        """Whether the score is a column as it is."""
+        return self.score is None
+
+    @property
+    def slow(self) -> bool:
+        """Whether the score is a classifier's."""
+        return isinstance(self.score, Classifier)
+
     def __call__(self, outputs: Any) -> NDArray[np.int64]:
         """Return the bin of each output's score."""
         return np.searchsorted(self.edges, self.scores(outputs), side="right").astype(np.int64)
@@ -165,6 +187,23 @@ class Scored:
             np.column_stack([GROUPS[group](base) for group in self.groups]) if self.groups != ("values",) else base
         )
         return columns[:, 0] if self.score is None else self.score(columns)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """The joint value of a group's columns, where they are few and whole."""
+
+    flattener: Flattener
+    group: str
+    rows: PackedRows
+    name: str
+    monotone: bool = False
+    unfitted: ClassVar[bool] = True
+    slow: ClassVar[bool] = False
+
+    def __call__(self, outputs: Any) -> NDArray[np.int64]:
+        """Return the packed columns."""
+        return self.rows(GROUPS[self.group](self.flattener(outputs)))
 
 
 def score_edges(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ hold.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,10 +146,28 @@ class Curve:
             "mu_lower": self.mu_lower(),
         }
 
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Curve:
+        """Return the curve that `to_dict` wrote; everything is computed again from its limits.
 
-def fit_curve(
-    hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour_trials: int, gamma: float
-) -> Curve:
+        Raises
+        ------
+        InputError
+            If a field is missing, or the limits are not K >= 1 numbers in (0, 1] each.
+        """
+        try:
+            limits = [np.asarray(stored[f"false_{side}_upper"], dtype=np.float64) for side in ("positive", "negative")]
+            gamma, runs = float(stored["gamma"]), (int(stored["trials"]), int(stored["neighbour_trials"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"a stored curve must have limits, gamma and runs; {error!r} in {stored!r:.100}") from None
+        if limits[0].shape != limits[1].shape or limits[0].ndim != 1 or limits[0].size == 0:
+            raise InputError(f"limits must be K >= 1 numbers each, got shapes {limits[0].shape} and {limits[1].shape}")
+        if not all(bool(((side > 0) & (side <= 1)).all()) for side in limits):
+            raise InputError(f"limits must be in (0, 1], got {stored!r:.200}")
+        return cls(*limits, check_level(gamma), *runs)
+
+
+def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour_trials: int, gamma: float) -> Curve:
     r"""Return the curve from fresh counts of K nested events, by Clopper-Pearson limits at gamma / (2K).
 
     a_i solves Pr[Bin(n', a) <= y_i] = gamma / (2K) with y_i the neighbour's hits, b_i solves Pr[Bin(n, b) <=
@@ -172,14 +191,10 @@ def fit_curve(
     counts = Counts.of(hits, trials, neighbour_hits, neighbour_trials)
     shapes = np.shape(hits), np.shape(neighbour_hits)
     if shapes[0] != shapes[1] or len(shapes[0]) != 1 or shapes[0][0] == 0:
-        raise InputError(
-            f"hits and neighbour_hits must be K >= 1 counts each, got shapes {shapes[0]} and {shapes[1]}"
-        )
+        raise InputError(f"hits and neighbour_hits must be K >= 1 counts each, got shapes {shapes[0]} and {shapes[1]}")
     for name, values in (("hits", counts.x), ("neighbour_hits", counts.y)):
         if (np.diff(values) < 0).any():
-            raise InputError(
-                f"{name} must not descend, as the events are nested; got {values.tolist()!r:.200}"
-            )
+            raise InputError(f"{name} must not descend, as the events are nested; got {values.tolist()!r:.200}")
     each = level / (2 * len(counts.x))
     return Curve(
         _upper_limit(counts.y, counts.n2, each),
@@ -190,9 +205,7 @@ def fit_curve(
     )
 
 
-def choose_thresholds(
-    data: ArrayLike, neighbour: ArrayLike, thresholds: int = DEFAULT_THRESHOLDS
-) -> NDArray[np.intp]:
+def choose_thresholds(data: ArrayLike, neighbour: ArrayLike, thresholds: int = DEFAULT_THRESHOLDS) -> NDArray[np.intp]:
     """Return which nested events to count, as ascending numbers of leading atoms, chosen on training runs.
 
     Half of the events have training false positive rates spaced logarithmically from 20 / n to 1/2, the
@@ -217,9 +230,7 @@ def choose_thresholds(
         raise InputError(f"thresholds must be an integer >= 2, got {thresholds!r}")
     left, right = (_atom_counts(name, v) for name, v in (("data", data), ("neighbour", neighbour)))
     if left.shape != right.shape or len(left) < 2:
-        raise InputError(
-            f"data and neighbour must count the same 2 atoms or more, got {len(left)} and {len(right)}"
-        )
+        raise InputError(f"data and neighbour must count the same 2 atoms or more, got {len(left)} and {len(right)}")
     # Prefixes that hold everything or nothing are no tests.
     false_positives = np.cumsum(right)[:-1] / right.sum()
     false_negatives = 1 - np.cumsum(left)[:-1] / left.sum()
@@ -280,7 +291,5 @@ def _within(name: str, value: ArrayLike, high: float) -> Array:
 def _atom_counts(name: str, value: ArrayLike) -> NDArray[np.int64]:
     array = np.asarray(value)
     if array.ndim != 1 or array.dtype.kind not in "iu" or (array < 0).any() or array.sum() == 0:
-        raise InputError(
-            f"{name} must be whole counts >= 0, one for each atom and not all 0, got {value!r:.100}"
-        )
+        raise InputError(f"{name} must be whole counts >= 0, one for each atom and not all 0, got {value!r:.100}")
     return array.astype(np.int64)

@@ -8,6 +8,7 @@ that is not.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,21 +108,13 @@ def detectable_epsilon(
         return math.inf
     ys, least = _boundary(bound, q, n1, n2, epsilon, delta, gamma)
     weight = np.exp(log_density(ys, n2 - ys, q - mode(ys, n2 - ys))) / (n2 + 1)
-    low, high = epsilon, math.log((1 - delta) / q)
 
     def convicted(e: float) -> bool:
         p = min(math.exp(e) * q + delta, 1.0)
         tail = np.where(least > n1, 0.0, betainc(np.maximum(least, 1), np.maximum(n1 - least + 1, 1), p))
         return float((weight * np.where(least <= 0, 1.0, tail)).sum()) >= power
 
-    if not convicted(high):
-        return math.inf
-    for _ in range(_HALVINGS):
-        if high - low <= 1e-9 * (1 + high):
-            break
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if convicted(middle) else (middle, high)
-    return high
+    return _first(convicted, epsilon, math.log((1 - delta) / q))
 
 
 def detectable_delta(
@@ -181,6 +174,18 @@ def _boundary(
         return ys, least
     bend = max(1.0, float(np.abs(np.diff(least, 2)).max()) / 8)
     return ys, np.minimum(np.ceil(np.interp(ys, at, least) + bend), n1 + 1)
+
+
+def _first(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the least point of [low, high] where a monotone condition holds, to 1e-9 from above; inf if none."""
+    if not holds(high):
+        return math.inf
+    for _ in range(_HALVINGS):
+        if high - low <= 1e-9 * (1 + high):
+            break
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def _check(n1: int, n2: int, epsilon: float, delta: float, gamma: float, power: float) -> None:

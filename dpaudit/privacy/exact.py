@@ -87,8 +87,7 @@ def _check(learner: Learner, n: int | None, samples: Iterable[Any] | None) -> Pr
     """Return the learner's claim, or raise `InputError` for a learner or arguments that cannot be audited."""
     if not callable(getattr(learner, "law", None)):
         name = getattr(learner, "id", learner)
-        raise InputError(f"learner {name!r} has no law(sample), which the exact audit needs; "
-                         "use the black-box audit")
+        raise InputError(f"learner {name!r} has no law(sample), which the exact audit needs; use the black-box audit")
     if n is not None and samples is not None:
         raise InputError("give n or samples, not both: n audits every sample of n examples")
     return learner.privacy

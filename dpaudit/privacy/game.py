@@ -70,9 +70,7 @@ class Source:
         sides = []
         for side, data in enumerate((pair.data, pair.neighbour)):
             jobs = chunk_jobs(self.mechanism, data, ("sequential", phase, index, side), size)
-            found = run_jobs(
-                self.mechanism, jobs, _keep, seed=self.seed, n_jobs=self.n_jobs, backend=self.backend
-            )
+            found = run_jobs(self.mechanism, jobs, _keep, seed=self.seed, n_jobs=self.n_jobs, backend=self.backend)
             sides.append(join(list(found)))
         return sides
 
@@ -83,16 +81,12 @@ class Source:
         heads = int(coins.binomial(size, 0.5))
         jobs: list[Job] = []
         owners: list[int] = []
-        for side, (data, number) in enumerate(
-            ((ledger.pair.data, heads), (ledger.pair.neighbour, size - heads))
-        ):
+        for side, (data, number) in enumerate(((ledger.pair.data, heads), (ledger.pair.neighbour, size - heads))):
             jobs += chunk_jobs(self.mechanism, data, ("sequential", "bet", *where, side), number)
             owners += [side] * (len(jobs) - len(owners))
         reduce = _Tallies(tuple(ledger.labellers))
         counted: list[Sides] = [(Counter(), Counter()) for _ in ledger.labellers]
-        found = run_jobs(
-            self.mechanism, jobs, reduce, seed=self.seed, n_jobs=self.n_jobs, backend=self.backend
-        )
+        found = run_jobs(self.mechanism, jobs, reduce, seed=self.seed, n_jobs=self.n_jobs, backend=self.backend)
         for side, tallies in zip(owners, found, strict=True):
             for mine, new in zip(counted, tallies, strict=True):
                 mine[side].update(new)

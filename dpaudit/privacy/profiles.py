@@ -77,8 +77,10 @@ class LawTable:
         if len(set(columns)) != len(columns):
             raise InputError(f"the law of {where} names an atom twice")
         if len(self._columns) * self._size > LAW_CELLS:
-            raise InputError(f"{self._size:,} laws of {len(self._columns):,} or more atoms are too many: at most "
-                             f"{LAW_CELLS:,} log-probabilities are held; take a smaller n or fewer samples")
+            raise InputError(
+                f"{self._size:,} laws of {len(self._columns):,} or more atoms are too many: at most "
+                f"{LAW_CELLS:,} log-probabilities are held; take a smaller n or fewer samples"
+            )
         self._widen(len(self._columns))
         return np.array(columns, dtype=np.int64)
 

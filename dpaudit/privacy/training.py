@@ -11,16 +11,18 @@ from dpaudit.adapters import Mechanism
 from dpaudit.contract import Pair
 from dpaudit.distinguish import classifiers
 from dpaudit.distinguish.candidates import discrete_labeller, join, scored_labellers
-from dpaudit.distinguish.histogram import LabelChoice, Tally, choose_label_event, tally
+from dpaudit.distinguish.histogram import LabelChoice, Tally, choose_label_event, separation, tally
 from dpaudit.distinguish.labellers import AsTheyAre, Labeller, Ranked
 from dpaudit.privacy.sampling import Job, chunk_jobs, run_jobs
 
 __all__ = ["Candidate", "Trainer", "untried"]
 
 PILOT = 512
-FIT_ROWS = 100_000
+FIT_ROWS = 250_000
 QUICK_ROWS = 10_000
 FINALISTS = 3
+SLOW_MARGIN = 0.05
+"""By which share a slow score must promise more than a quick one; it also has more ways to be lucky."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,11 @@ class Trainer:
     def best(self, candidate: Candidate) -> tuple[LabelChoice, int]:
         """Return the best event of a candidate over its labellers, and which labeller it is of."""
         choices = [self._choice(candidate, which) for which in range(len(candidate.labellers))]
-        which = max(range(len(choices)), key=lambda i: choices[i].value)
+        worth = [
+            choice.value - (SLOW_MARGIN * abs(choice.value) if labeller.slow else 0.0)
+            for choice, labeller in zip(choices, candidate.labellers, strict=True)
+        ]
+        which = max(range(len(choices)), key=lambda i: worth[i])
         return choices[which], which
 
     def _choice(self, candidate: Candidate, which: int) -> LabelChoice:
@@ -119,8 +125,8 @@ class Trainer:
         )
 
     def fit(self, candidate: Candidate, discrete: Labeller | None, training: int) -> int:
-        """Fit all scores on some training runs, keep the best three on a validation part; return the runs used."""
-        runs = min(FIT_ROWS, max(1, training // 2))
+        """Fit all scores on some training runs, keep the best on a validation part; return the runs used."""
+        runs = min(FIT_ROWS, max(1, training // 3))
         sides = [join(self.raw(candidate.pair, candidate.index, side, "fit", runs)) for side in (0, 1)]
         cut = max(1, runs * 4 // 5)
         left, right = (outputs[:cut] for outputs in sides)
@@ -129,10 +135,22 @@ class Trainer:
             found.append(Ranked.fit(discrete, tally(discrete(left)), tally(discrete(right))))
         candidate.relabel(found)
         for side, outputs in enumerate(sides):
-            candidate.count(side, _LabelTallies(tuple(found))(outputs[cut:]))
-        values = [self._choice(candidate, which).value for which in range(len(found))]
-        candidate.keep(sorted(range(len(values)), key=lambda i: (-values[i], i))[:FINALISTS])
+            # A labeller without a fit has seen nothing yet, so all of these runs are news to it.
+            fresh = [tally(labeller(outputs if labeller.unfitted else outputs[cut:])) for labeller in found]
+            candidate.count(side, fresh)
+        candidate.keep(self._finalists(candidate))
         return runs
+
+    def _finalists(self, candidate: Candidate) -> list[int]:
+        """Return the best labellers by the bound they promise, and by how far they separate the sides on the whole.
+
+        A few validation runs say little about the small events that will matter, so the second criterion, which uses
+        every run, keeps weak signals in the race.
+        """
+        which = range(len(candidate.labellers))
+        promised = sorted(which, key=lambda i: -self._choice(candidate, i).value)
+        separating = sorted(which, key=lambda i: -separation(*candidate.tallies[i]))
+        return list(dict.fromkeys([*promised[:FINALISTS], *separating[:FINALISTS]]))
 
     def train(self, candidates: Sequence[Candidate], runs: int) -> None:
         """Add `runs` runs on each side to every candidate's counts; one without labellers gets quick scores first."""

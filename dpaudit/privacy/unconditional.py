@@ -156,9 +156,7 @@ class Unconditional:
         return found
 
     def _region(self, n1: float, y: float, n2: float, edge: Boundary, gamma: float, floor: float) -> Region:
-        return Region.of(
-            n1, y, n2, edge, theta=self.nuisance_error, tolerance=self._tolerance(gamma), floor=floor
-        )
+        return Region.of(n1, y, n2, edge, theta=self.nuisance_error, tolerance=self._tolerance(gamma), floor=floor)
 
     def _height(self, gamma: float) -> float:
         """Return the deviance that a normal deviate at the level of the ordering has."""

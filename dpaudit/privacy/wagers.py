@@ -151,9 +151,7 @@ class PairLedger:
         """Return the sum over some epsilons of the growth that a labeller's best wager expects."""
         which = [m for m, wager in enumerate(self.wagers) if wager.labeller == labeller]
         values = [
-            expected_growth(
-                place_bet(self.rates[m], self.masses[m], epsilon, delta), self.rates[m], self.masses[m]
-            )
+            expected_growth(place_bet(self.rates[m], self.masses[m], epsilon, delta), self.rates[m], self.masses[m])
             for m in which
         ]
         return float(max(v.sum() for v in values))

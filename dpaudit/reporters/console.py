@@ -8,7 +8,8 @@ from typing import Any
 
 from dpaudit.reporters.row import NO_VIOLATION, Row
 from dpaudit.reporters.summary import Summary, summarise
-from dpaudit.reporters.wording import claim_text, rate, significant, value_text
+from dpaudit.reporters.unseen import POWER, delta_text, frontier_text
+from dpaudit.reporters.wording import claim_text, count, rate, significant, value_text
 
 __all__ = ["render"]
 
@@ -20,6 +21,7 @@ _LAST = 19  # the least width of the last column, which is wrapped
 _LEARNERS = ("   learner", "claimed", "exact", "black-box", "detect-", "failure rate", "beta", "verdict")
 _UNITS = ("", "epsilon", "epsilon", "lower", "able", "[interval]", "", "")
 _CONTROLS = ("   positive control", "claimed", "exact", "black-box", "convicted by", "what it leaks")
+_UNSEEN = ("   what was not seen", "claimed", "design", "pairs", "events", "delta")
 _LEGEND = """\
 exact epsilon: the worst case over the inputs enumerated; e = error proved, n = numeric, error estimated.
 black-box lower, detectable, failure rate: statistical, at the confidence that the full report gives; -: not computed.
@@ -51,6 +53,7 @@ def render(run: Mapping[str, Any], color: bool = False) -> str:
         notes = [_note(row) for row in summary.controls]
         table = _table([_CONTROLS], [_control(row) for row in summary.controls], notes)
         parts += ["", *_paint(table, 1, summary.controls, color)]
+    parts += _not_seen(summary.learners)
     parts += ["", _LEGEND]
     if summary.pending:
         parts += [
@@ -59,6 +62,40 @@ def render(run: Mapping[str, Any], color: bool = False) -> str:
             *(f"  {_ascii(key)}" for key in summary.pending),
         ]
     return "\n".join([*parts, "", *_total(summary, color)]) + "\n"
+
+
+def _not_seen(rows: Sequence[Row]) -> list[str]:
+    """Return, behind an empty line, the least leaks that each black-box audit would have convicted."""
+    audited = [(row, row.blackbox, dict(frontier_text(row.blackbox))) for row in rows if row.blackbox is not None]
+    masses = sorted({mass for *_, frontier in audited for mass in frontier}, key=float, reverse=True)
+    if not audited:
+        return []
+    units = ("", "epsilon", "", "", "", "from", *("from" for _ in masses))
+    heads = [(*_UNSEEN, *(f"eps({mass})" for mass in masses)), units]
+    lines = [
+        [
+            f"   {row.label}",
+            claim_text({"epsilon": finding["epsilon"], "delta": finding["delta"]}),
+            finding["design"],
+            count(finding["pairs"]),
+            count(finding["events"]) if finding["design"] == "fixed" else "bets",
+            delta_text(finding),
+            *(frontier.get(mass, "-") for mass in masses),
+        ]
+        for row, finding, frontier in audited
+    ]
+    return ["", *_table(heads, lines, [""] * len(lines)), *_unseen_legend(audited)]
+
+
+def _unseen_legend(audited: Sequence[tuple[Row, Mapping[str, Any], Any]]) -> list[str]:
+    """Say what the numbers of the table mean."""
+    lines = [
+        f"eps(q) from: the least true epsilon convicted with probability {POWER} on an event of probability q on the",
+        "unlikelier side; delta from: the same for an event impossible there; inf: no leak of this kind was within reach.",
+    ]
+    if any(finding["design"] == "sequential" for _, finding, _ in audited):
+        lines.append("Sequential design: as for a fixed design of as many runs; betting needs somewhat more.")
+    return lines
 
 
 def _learner(row: Row) -> list[str]:
@@ -93,9 +130,7 @@ def _exact(row: Row) -> str:
     """Return the exact worst case with the initial of its grade."""
     if row.exact is None:
         return "-"
-    shown = significant(
-        row.exact["epsilon"], apart_from=row.exact["claimed_epsilon"], error=row.exact["error"]
-    )
+    shown = significant(row.exact["epsilon"], apart_from=row.exact["claimed_epsilon"], error=row.exact["error"])
     return f"{shown} {row.exact['grade'][0]}"
 
 
@@ -128,9 +163,7 @@ def _table(heads: Sequence[Sequence[str]], rows: Sequence[Sequence[str]], notes:
     lines = []
     for line, note in zip([*heads, *cells], [*[""] * len(heads), *notes], strict=True):
         first, *more = textwrap.wrap(line[-1], _WIDTH - used) or [""]
-        left = "  ".join(
-            _cut(cell, width).ljust(width) for cell, width in zip(line[:-1], widths, strict=False)
-        )
+        left = "  ".join(_cut(cell, width).ljust(width) for cell, width in zip(line[:-1], widths, strict=False))
         below = [" " * used + text for text in more] + ([f"     {note}"] if note else [])
         lines.append("\n".join([f"{left}  {first}".rstrip(), *below]))
     ruler = "-" * min(_WIDTH, used + widths[-1])

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.reporters import wording
 from dpaudit.reporters.figures import figures
-from dpaudit.reporters.row import Row
+from dpaudit.reporters.row import Finding, Row
 from dpaudit.reporters.summary import Summary, summarise
+from dpaudit.reporters.unseen import (
+    POWER,
+    budget_text,
+    errors_text,
+    frontier_text,
+    origins_text,
+    power_text,
+    scores_text,
+)
 from dpaudit.reporters.wording import count, percent, rate, significant, value_text
 
 if TYPE_CHECKING:
@@ -75,7 +84,12 @@ def _environment() -> jinja2.Environment:
 
 def _percent(share: float) -> str:
     """Return a percentage that no line break tears from its sign."""
-    return percent(share).replace(" ", "\N{NO-BREAK SPACE}")
+    return _unbroken(percent(share))
+
+
+def _unbroken(text: str) -> str:
+    """Return text that stays on one line."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _outcome(summary: Summary) -> str:
@@ -94,6 +108,7 @@ def _view(index: int, row: Row) -> dict[str, Any]:
         "exact": _exact(row),
         "blackbox": _blackbox(row),
         "utility": _utility(row.utility),
+        "unseen": _unseen(row.blackbox),
         "witness": _witness(row.blackbox),
         "cases": [_case(result) for result in row.cases],
         "outcome": _row_outcome(row),
@@ -130,6 +145,21 @@ def _blackbox(row: Row) -> dict[str, str] | None:
     return {
         "lower": significant(f["epsilon_lower"], "down", apart_from=f["epsilon"], infinity="∞"),
         "detectable": significant(f["detectable_epsilon"], "up", apart_from=f["epsilon"], infinity="∞"),
+    }
+
+
+def _unseen(finding: Finding | None) -> dict[str, Any] | None:
+    """Return the block "what was not seen" in text."""
+    if finding is None:
+        return None
+    return {
+        "power": _unbroken(POWER),
+        "seen": power_text(finding),
+        "frontier": frontier_text(finding, infinity="none in reach"),
+        "origins": origins_text(finding),
+        "scores": scores_text(finding),
+        "budget": budget_text(finding),
+        "errors": errors_text(finding),
     }
 
 
@@ -174,13 +204,11 @@ def _witness(finding: Mapping[str, Any] | None) -> dict[str, Any] | None:
     }
 
 
-def _share(hits: int, trials: int) -> str:
+def _share(hits: int | None, trials: int | None) -> str:
     """Return hits as a percentage of trials; a share that is not 0 or 1 never looks like it."""
-    return (
-        "no runs"
-        if trials == 0
-        else f"{significant(100 * hits / trials, apart_from=100.0)}\N{NO-BREAK SPACE}%"
-    )
+    if hits is None or trials is None:
+        return "no single event"
+    return "no runs" if trials == 0 else f"{significant(100 * hits / trials, apart_from=100.0)}\N{NO-BREAK SPACE}%"
 
 
 def _figures(row: Row, name: str) -> list[dict[str, str]]:

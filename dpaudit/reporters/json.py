@@ -8,6 +8,7 @@ from typing import Any
 
 from dpaudit.reporters.row import Row
 from dpaudit.reporters.summary import Summary, summarise
+from dpaudit.reporters.unseen import unseen
 from dpaudit.results import SCHEMA_VERSION
 
 __all__ = ["render"]
@@ -69,9 +70,7 @@ def render(run: Mapping[str, Any]) -> str:
         "header": run["header"],
         "totals": _totals(summary),
         "learners": [_row(row) for row in summary.learners],
-        "positive_controls": [
-            {**_row(row), "convicted_by": list(row.convicted_by)} for row in summary.controls
-        ],
+        "positive_controls": [{**_row(row), "convicted_by": list(row.convicted_by)} for row in summary.controls],
         "pending": list(summary.pending),
         "results": sorted(run["results"], key=lambda result: int(result["index"])),
     }
@@ -99,7 +98,8 @@ def _row(row: Row) -> dict[str, Any]:
         "fault": row.fault,
         "claim": None if row.claim is None else dict(row.claim),
         "exact": _cell(row, "exact", row.exact, _EXACT),
-        "blackbox": _cell(row, "privacy", row.blackbox, _BLACKBOX),
+        "blackbox": _cell(row, "privacy", row.blackbox, _BLACKBOX)
+        | ({} if row.blackbox is None else {"unseen": unseen(row.blackbox)}),
         "utility": _cell(row, "utility", row.utility, _UTILITY)
         | {"hard_cases": len(row.cases), "joint_confidence": row.utility_confidence},
         "verdict": {"privacy": row.privacy_verdict, "utility": row.utility_verdict, "overall": row.verdict},

@@ -42,9 +42,7 @@ def privacy_figure(row: Row, name: str) -> tuple[str, str] | None:
     if row.exact is None and row.claim is None and row.blackbox is None:
         return None
     caption = _privacy_caption(row)
-    return svg.draw(
-        name, f"Privacy of {row.label}. {caption}", lambda figure: _paint_privacy(figure, row)
-    ), caption
+    return svg.draw(name, f"Privacy of {row.label}. {caption}", lambda figure: _paint_privacy(figure, row)), caption
 
 
 def _privacy_caption(row: Row) -> str:

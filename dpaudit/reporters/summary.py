@@ -90,9 +90,7 @@ def _row(label: str, results: Sequence[Result], pending: Sequence[str]) -> Row:
         "privacy": _worst(of["privacy"], "epsilon_lower"),
         "utility": _worst([r["finding"] for r in cases], "failure_upper"),
     }
-    missing = {
-        kind: _reason(kind, first["learner"], claim, pending) for kind in _KINDS if chosen[kind] is None
-    }
+    missing = {kind: _reason(kind, first["learner"], claim, pending) for kind in _KINDS if chosen[kind] is None}
     if ladder and not cases:
         missing["utility"] = "only smaller samples than the theorem's were run"
     scope = next(

@@ -85,19 +85,14 @@ def draw(name: str, description: str, paint: Callable[[Figure], None]) -> str:
         FigureCanvasSVG(figure)
         paint(figure)
         text = io.StringIO()
-        figure.savefig(
-            text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
-        )
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     return _inline(text.getvalue(), name, description)
 
 
 def legend(figure: Figure) -> None:
     """Put the legend above the axes, where it can cover nothing; what was measured comes first."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
-    rank = [
-        next((k for k, word in enumerate(_LEGEND) if label.startswith(word)), len(_LEGEND))
-        for label in labels
-    ]
+    rank = [next((k for k, word in enumerate(_LEGEND) if label.startswith(word)), len(_LEGEND)) for label in labels]
     order = sorted(range(len(labels)), key=lambda i: (rank[i], i))
     figure.legend(
         [handles[i] for i in order],
@@ -116,9 +111,7 @@ def _inline(svg: str, name: str, description: str) -> str:
     # Only inside tags: a label such as "0.5108" is text and stays what it is.
     body = re.sub(r"<[^>]*>", lambda tag: _retag(tag.group(), name), body)
     head = f'<svg role="img" aria-label="{escape(description)}"'
-    body = re.sub(
-        r'<svg\b[^>]*?(viewBox="[^"]*")[^>]*>', lambda old: f"{head} {old.group(1)}>", body, count=1
-    )
+    body = re.sub(r'<svg\b[^>]*?(viewBox="[^"]*")[^>]*>', lambda old: f"{head} {old.group(1)}>", body, count=1)
     return re.sub(r"\s*\n\s*", "\n", body).strip()
 
 

@@ -50,9 +50,7 @@ def significant(
         x = reference
     shown = Decimal(repr(x))
     for places in range(digits, 18):
-        rounded = shown.quantize(
-            Decimal(1).scaleb(shown.adjusted() - places + 1), rounding=_ROUNDING[towards]
-        )
+        rounded = shown.quantize(Decimal(1).scaleb(shown.adjusted() - places + 1), rounding=_ROUNDING[towards])
         if reference is None or _same_side(rounded, shown, Decimal(repr(reference))):
             break
     return f"{rounded:f}" if -5 < rounded.adjusted() < 7 else f"{rounded:.{places - 1}e}"

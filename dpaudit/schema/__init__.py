@@ -36,7 +36,5 @@ def load(name: str) -> dict[str, Any]:
 
 def _read(name: str) -> dict[str, Any]:
     """Return one schema file."""
-    schema: dict[str, Any] = json.loads(
-        files(__package__).joinpath(f"{name}.json").read_text(encoding="utf-8")
-    )
+    schema: dict[str, Any] = json.loads(files(__package__).joinpath(f"{name}.json").read_text(encoding="utf-8"))
     return schema

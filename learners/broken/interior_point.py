@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -14,14 +13,13 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Example, PrivacyClaim
 from learners.interior_point import InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog
-from learners.mechanisms.choosing import Choosing
+from learners.mechanisms.composition import Cost
 from learners.mechanisms.interior_solvers import ExponentialSolver, Solver
 from learners.mechanisms.rec_concave import RecConcave
-from learners.mechanisms.stable_select import StableSelect, Standing
-from learners.mechanisms.steps import Steps
+from learners.mechanisms.steps import Steps, log_mixture
 from learners.mechanisms.tree_log import TreeLog
 
-__all__ = ["LEARNERS", "BareStable", "DoubledSolver", "HullSolver", "MedianSolver", "WrongStable"]
+__all__ = ["LEARNERS", "DoubledSolver", "HullSolver", "MedianSolver"]
 
 
 def parameters(learner: Any) -> dict[str, Any]:
@@ -49,77 +47,20 @@ class HullSolver(ExponentialSolver):
         return whole.restricted([(points[0], points[-1] + 1)]) if points else whole
 
 
+def _best(score: Steps) -> Steps:
+    """Return the score on the pieces where it is greatest."""
+    top = max(score.values)
+    best = [(s, n, v) for s, n, v in zip(score.starts, score.lengths, score.values, strict=True) if v == top]
+    return Steps([s for s, _, _ in best], [n for _, n, _ in best], [v for _, _, v in best])
+
+
 @dataclass(frozen=True)
 class MedianSolver(ExponentialSolver):
     """Medians only."""
 
     def scores(self, points: Sequence[int], counts: Sequence[int]) -> Steps:
         """Return q where it is greatest."""
-        whole = super().scores(points, counts)
-        top = max(whole.values)
-        best = [(s, n, v) for s, n, v in zip(whole.starts, whole.lengths, whole.values, strict=True) if v == top]
-        return Steps([s for s, _, _ in best], [n for _, n, _ in best], [v for _, _, v in best])
-
-
-@dataclass(frozen=True)
-class WrongStable(StableSelect):
-    """Smith and Thakurta's constants for the distance to instability, used on the gap, which is about twice that."""
-
-    @property
-    def scale(self) -> float:
-        """1/epsilon."""
-        return 1 / float(self.epsilon)
-
-    @property
-    def threshold(self) -> float:
-        """ln(1/delta)/epsilon."""
-        return self.scale * math.log(1 / float(self.delta))
-
-
-@dataclass(frozen=True)
-class BareStable(StableSelect):
-    """No noise on the gap."""
-
-    def draw(self, standing: Standing, rng: np.random.Generator, size: int) -> NDArray[np.bool_]:
-        """Return `size` times whether the gap reaches the threshold."""
-        return np.full(size, standing.gap is None or float(standing.gap) >= self.threshold)
-
-    def log_law(self, standing: Standing) -> tuple[float, float, float]:
-        """Return all mass on one answer."""
-        named = standing.gap is None or float(standing.gap) >= self.threshold
-        return (0.0, -math.inf, 0.0) if named else (-math.inf, 0.0, 0.0)
-
-
-@dataclass(frozen=True)
-class BareChoosing(Choosing):
-    """No noise on the test of the best score."""
-
-    def draw(self, scores: Mapping[Hashable, int], rng: np.random.Generator, size: int) -> list[Hashable | None]:
-        """Return choices if the best score reaches the threshold."""
-        if max(scores.values(), default=0) < self.threshold:
-            return [None] * size
-        return [solution for solution in _sure(self).draw(scores, rng, size)]
-
-    def log_law(self, scores: Mapping[Hashable, int]) -> tuple[NDArray[np.float64], float, float]:
-        """Return the law of the choices, or of nothing."""
-        logs, _, error = _sure(self).log_law(scores)
-        if max(scores.values(), default=0) < self.threshold:
-            return np.full(len(logs), -np.inf), 0.0, error
-        return logs, -math.inf, error
-
-
-@dataclass(frozen=True)
-class _Sure(Choosing):
-    """Passes every test."""
-
-    @property
-    def threshold(self) -> float:
-        """Below every score."""
-        return -math.inf
-
-
-def _sure(choosing: Choosing) -> Choosing:
-    return _Sure(choosing.epsilon, choosing.delta, choosing.growth)
+        return _best(super().scores(points, counts))
 
 
 class _Exponential(InteriorPointExponential):
@@ -169,25 +110,65 @@ class _RecConcave(InteriorPointRecConcave):
 
 
 @dataclass(frozen=True)
-class RecConcaveWrongStable(_RecConcave):
-    """Broken control: interior points by RecConcave whose stable selections are calibrated for another statistic."""
+class _GreedyConcave(RecConcave):
+    """Returns uniformly among the best candidates of the last step."""
 
-    id: ClassVar[str] = "broken-rec-concave-wrong-stable"
-    fault: ClassVar[str] = "stable selection with Lap(1/epsilon) and threshold ln(1/delta)/epsilon on the gap"
-
-    def _concave(self, n: int) -> RecConcave:
-        return dataclasses.replace(super()._concave(n), stable=WrongStable)
+    def _candidates(self, padded: Steps, k: int, a: bool, b: bool) -> Steps:
+        return _best(super()._candidates(padded, k, a, b))
 
 
 @dataclass(frozen=True)
-class RecConcaveBareStable(_RecConcave):
-    """Broken control: interior points by RecConcave whose stable selections add no noise."""
+class RecConcaveGreedy(_RecConcave):
+    """Broken control: interior points by RecConcave whose last step takes the best candidate."""
 
-    id: ClassVar[str] = "broken-rec-concave-bare-stable"
-    fault: ClassVar[str] = "stable selection without noise: whether the gap reaches the threshold shows"
+    id: ClassVar[str] = "broken-rec-concave-greedy"
+    fault: ClassVar[str] = "the last step returns a candidate of the greatest score: which one that is shows"
+    example: ClassVar[Example] = Example({"domain_size": 64, "epsilon": 4.0, "delta": 0.05}, n=24, exhaustive=False)
 
     def _concave(self, n: int) -> RecConcave:
-        return dataclasses.replace(super()._concave(n), stable=BareStable)
+        return _GreedyConcave(**parameters(super()._concave(n)))
+
+
+@dataclass(frozen=True)
+class RetryingSolver:
+    """Repeats a solver until its answer is an interior point."""
+
+    solver: Solver
+
+    @property
+    def cost(self) -> Cost:
+        """That of one repetition, wrongly."""
+        return self.solver.cost
+
+    def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
+        """Return interior points; any point if there are no data."""
+        kept: list[int] = []
+        while len(kept) < size:
+            drawn = self.solver.draw(points, counts, rng, size)
+            kept += [x for x in drawn if not points or points[0] <= x <= points[-1]]
+        return kept[:size]
+
+    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
+        """Return the law of the solver, given that the answer is interior."""
+        logs, error = self.solver.log_law(points, counts)
+        if not points:
+            return logs, error
+        inside = np.full(len(logs), -np.inf)
+        inside[points[0] : points[-1] + 1] = logs[points[0] : points[-1] + 1]
+        total, more = log_mixture([0.0] * len(inside), list(inside[:, None]), error)
+        return inside - total[0], error + more + 2.0**-51 * float(abs(total[0]))
+
+
+@dataclass(frozen=True)
+class RecConcaveRetrying(_RecConcave):
+    """Broken control: interior points by RecConcave, repeated until one is found."""
+
+    id: ClassVar[str] = "broken-rec-concave-retrying"
+    fault: ClassVar[str] = "repeats until the point is interior: the support shows the extreme examples"
+    example: ClassVar[Example] = Example({"domain_size": 64, "epsilon": 1.0, "delta": 0.01}, n=24, exhaustive=False)
+
+    def _solver(self, n: int) -> Solver:
+        return RetryingSolver(super()._solver(n))
 
 
 @dataclass(frozen=True)
@@ -212,22 +193,81 @@ class _TreeLog(InteriorPointTreeLog):
 
 
 @dataclass(frozen=True)
-class TreeLogBareChoice(_TreeLog):
-    """Broken control: interior points by TreeLog without noise on the test for a balanced node."""
+class TreeLogUndivided(_TreeLog):
+    """Broken control: interior points by TreeLog in which every call spends the whole budget, four times over."""
 
-    id: ClassVar[str] = "broken-tree-log-bare-choice"
-    fault: ClassVar[str] = "the test for a balanced node has no noise: the greatest balance shows"
+    id: ClassVar[str] = "broken-tree-log-undivided"
+    fault: ClassVar[str] = "the budget is multiplied by the number of calls, where it should be divided by it"
+    example: ClassVar[Example] = Example(
+        {"domain_size": 32, "epsilon": 2.0, "delta": 0.05, "beta": 0.5}, n=16, exhaustive=False
+    )
 
     def _tree(self, n: int) -> TreeLog:
-        return dataclasses.replace(super()._tree(n), choosing=BareChoosing)
+        sound = super()._tree(n)
+        return dataclasses.replace(sound, epsilon=sound.epsilon * (3 * sound.levels - 2) ** 2)
+
+
+@dataclass(frozen=True)
+class TreeLogRetrying(_TreeLog):
+    """Broken control: interior points by TreeLog, repeated until one is found."""
+
+    id: ClassVar[str] = "broken-tree-log-retrying"
+    fault: ClassVar[str] = "repeats until the point is interior: the support shows the extreme examples"
+    example: ClassVar[Example] = Example(
+        {"domain_size": 32, "epsilon": 1.0, "delta": 0.01, "beta": 0.5}, n=8, exhaustive=False
+    )
+
+    def _solver(self, n: int) -> Solver:
+        return RetryingSolver(super()._solver(n))
+
+
+@dataclass(frozen=True)
+class ShortcutSolver:
+    """Answers at once where all points are equal."""
+
+    solver: Solver
+
+    @property
+    def cost(self) -> Cost:
+        """That of the solver, wrongly."""
+        return self.solver.cost
+
+    def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
+        """Return the only point, or what the solver finds."""
+        return [points[0]] * size if len(points) == 1 else self.solver.draw(points, counts, rng, size)
+
+    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
+        """Return all mass on the only point, or the solver's law."""
+        logs, error = self.solver.log_law(points, counts)
+        if len(points) != 1:
+            return logs, error
+        sure = np.full(len(logs), -np.inf)
+        sure[points[0]] = 0.0
+        return sure, 0.0
+
+
+@dataclass(frozen=True)
+class TreeLogShortcut(_TreeLog):
+    """Broken control: interior points by TreeLog, without a call where the data are one point."""
+
+    id: ClassVar[str] = "broken-tree-log-shortcut"
+    fault: ClassVar[str] = "returns the point for certain where all examples are equal"
+    example: ClassVar[Example] = Example(
+        {"domain_size": 32, "epsilon": 1.0, "delta": 0.01, "beta": 0.5}, n=8, exhaustive=False
+    )
+
+    def _solver(self, n: int) -> Solver:
+        return ShortcutSolver(super()._solver(n))
 
 
 LEARNERS = (
     InteriorPointDoubled,
     InteriorPointHull,
     InteriorPointMedian,
-    RecConcaveWrongStable,
-    RecConcaveBareStable,
+    RecConcaveGreedy,
+    RecConcaveRetrying,
     RecConcaveUndivided,
-    TreeLogBareChoice,
+    TreeLogUndivided,
+    TreeLogRetrying,
+    TreeLogShortcut,
 )

@@ -65,7 +65,7 @@ class OwnCell(HalfplaneSelect):
     example: ClassVar[Example] = Example({"side": 1, "epsilon": 1.0}, n=2)
 
     def _resolver(self, arrangement: Arrangement) -> _Means:  # type: ignore[override]
-        return _Means(arrangement)
+        return _Means(tuple(vertex_mean(polygon(arrangement, cell)) for cell in range(arrangement.cells)))
 
     def law(self, sample: Sample) -> Law:
         """Return the law on the vertex means of the sample's own cells, from the cells of the full grid in each."""
@@ -93,10 +93,10 @@ def _signs(points: list[tuple[int, int]], at: tuple[Fraction, Fraction]) -> tupl
 class _Means:
     """Outputs of `OwnCell`."""
 
-    arrangement: Arrangement
+    means: tuple[tuple[Fraction, Fraction], ...]
 
     def __call__(self, z: int, cell: int, box: Box, bits: int) -> Code:
-        return (z, *vertex_mean(polygon(self.arrangement, cell)))
+        return (z, *self.means[cell])
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ def _generic_large_epsilon(tools: Any) -> Evidence:
     return Evidence(
         "refuted" if failure > beta else "undecided",
         f"at epsilon = {learner.epsilon:g} the bound with constant {constant} asks for n = {n} examples, and the exact "
-        f"failure probability is {failure:.3f} > {beta}: the maximum lacks the term 1/alpha, which epsilon <= 1 implies",
+        f"failure probability is {failure:.3f} > {beta}: the maximum lacks the term 1/alpha (epsilon <= 1 implies it)",
         {"n": n, "failure": failure, "beta": beta, "epsilon": learner.epsilon},
         "exact",
         f"thresholds on 2 points, target c_1, mass {alpha * 1.001:g} on the point 0, n = {n}" if failure > beta else "",
@@ -166,8 +166,8 @@ def _parity(tools: Any) -> Evidence:
     agree = all(abs(value - exact) <= 1e-9 for value in found.values())
     return Evidence(
         "loose" if agree else "undecided",
-        f"at epsilon = 1 the exact worst case is {found[4]:.6f} = ln((1 + epsilon/4)/(1 - epsilon/4)) for n = 1, 2 and 4 "
-        f"(d = 2, all pairs): half of the claim. Keeping examples with probability tanh(epsilon/2) would be exact",
+        f"at epsilon = 1 the exact worst case is {found[4]:.6f} = ln((1 + epsilon/4)/(1 - epsilon/4)) for n = 1, 2, "
+        f"4 (d = 2, all pairs): half of the claim. Keeping examples with probability tanh(epsilon/2) would be exact",
         {"epsilon": 1.0, "exact_epsilon": found[4], "formula": exact},
         "exact",
     )
@@ -241,9 +241,7 @@ def _effect(tools: Any) -> Evidence:
 CLAIMS = (
     Claim("NIS-Point", "The point learner fails with probability at most (1 - alpha)^n.", SLIDES, _point),
     Claim("NIS-Occam", "n >= (ln|C| + ln(1/beta))/alpha suffices for consistent learners.", SLIDES, _occam),
-    Claim(
-        "NIS-Thr", "c_i with i the largest (i, 1) is consistent, for c_j(x) = 1 iff x < j.", SLIDES, _threshold
-    ),
+    Claim("NIS-Thr", "c_i with i the largest (i, 1) is consistent, for c_j(x) = 1 iff x < j.", SLIDES, _threshold),
     Claim("NIS-Sauer", "For n > d = VC(C), |C(S)| <= (e n/d)^d.", SLIDES, _sauer),
     Claim("NIS-VC", "VC(intervals) = 2 and VC(PARITY_d) = d.", SLIDES, _vc_examples),
     Claim(
@@ -281,8 +279,8 @@ CLAIMS = (
     ),
     Claim(
         "NIS-ParityRestart",
-        "Restarting until a subsample is consistent, with ln((1 + p)/(1 - p)^2) = epsilon, is epsilon-private and fails "
-        "with probability beta on consistent samples.",
+        "Restarting until a subsample is consistent, with ln((1 + p)/(1 - p)^2) = epsilon, is epsilon-private and "
+        "fails with probability beta on consistent samples.",
         f"{SLIDES}; a repair",
         _restart,
     ),

@@ -80,8 +80,8 @@ class Boxes:
     def vc_dimension(self) -> int:
         """2 d for side >= 2; on the cube {0, 1}^d boxes are conjunctions: max(2, d).
 
-        The 2 d points that differ from the centre (1, .., 1) by 1 in one coordinate are shattered; of any 2 d + 1 points
-        one is in the smallest box around 2 d others that are extreme in some coordinate.
+        The 2 d points that differ from the centre (1, .., 1) by 1 in one coordinate are shattered; of any 2 d + 1
+        points one is in the smallest box around 2 d others that are extreme in some coordinate.
         """
         return 2 * self.dimension if self.side >= 2 else max(2, self.dimension)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
-from learners.concepts.counting import check_code
+from learners.concepts.counting import Numbered, check_code
 from learners.geometry.dichotomies import dichotomies
 from learners.geometry.snapping import LISTED_SIDE
 from learners.parameters import check_integer
@@ -35,7 +35,7 @@ class Halfplane:
 
 
 @dataclass(frozen=True)
-class Halfplanes:
+class Halfplanes(Numbered):
     """The class of the distinct labellings of {0 .. side}^2 by halfplanes, in lexicographic order of the labels.
 
     They are listed for side at most 6; a larger class answers only `vc_dimension` and `size_bound`.

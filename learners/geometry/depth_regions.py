@@ -187,7 +187,7 @@ class DepthRegions:
         if free == 1:
             step = self.function(prefix)
             return np.array([step(x) for x in candidates], dtype=np.int64)
-        return np.array([self._deepest((*prefix, x)) for x in candidates], dtype=np.int64)
+        return np.array([self._deepest([*map(Fraction, prefix), x]) for x in candidates], dtype=np.int64)
 
     def _deepest(self, prefix: Sequence[Fraction]) -> int:
         """Return the greatest level whose region meets the flat of the prefix."""

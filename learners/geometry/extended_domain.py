@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -34,52 +35,64 @@ _MAX_SIDE = {1: 2**20, 2: 8, 3: 1}
 
 @dataclass(frozen=True)
 class ExtendedDomain:
-    """Coordinates of the extended domain of the grid {0 .. side}^dimension, one axis after the other.
+    """Coordinates of the extended domain of a finite set X of points, one axis after the other.
 
     The coordinates on axis i may depend on those released before (X~_i(prefix)); the paper takes the union over all
     prefixes, which `union` returns.
 
     Parameters
     ----------
-    side, dimension : int
-        The grid; dimension 1, 2 or 3.
+    domain : tuple of tuples of int
+        X: distinct points with d = 1, 2 or 3 coordinates that span the space. `grid` makes one of a grid.
     literal : bool
         Take d - i subspaces, as printed (dimension 1 and 2 only).
     """
 
-    side: int
-    dimension: int
+    domain: tuple[tuple[int, ...], ...]
     literal: bool = False
 
     def __post_init__(self) -> None:
-        check_integer("side", self.side, 1)
-        check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
         if self.literal and self.dimension > 2:
             raise InputError(f"dimension must be at most 2 for the literal extended domain, got {self.dimension}")
-        limit = _MAX_SIDE[1 if self.literal else self.dimension]
-        if self.side > limit:
-            raise InputError(f"side must be at most {limit} in dimension {self.dimension}, got {self.side}")
+
+    @classmethod
+    def grid(cls, side: int, dimension: int, *, literal: bool = False) -> ExtendedDomain:
+        """Return the extended domain of {0 .. side}^dimension; `InputError` if it would take too long."""
+        check_integer("dimension", dimension, 1, MAX_DIMENSION)
+        check_integer("side", side, 1)
+        limit = _MAX_SIDE[1 if literal else dimension]
+        if side > limit:
+            raise InputError(f"side must be at most {limit} in dimension {dimension}, got {side}")
+        return _grid(int(side), int(dimension), literal)
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates d."""
+        return len(self.domain[0])
 
     def regions(self, points: Integers, weights: NDArray[np.int64]) -> DepthRegions:
-        """Return the depth regions of a multiset on the grid."""
-        return DepthRegions(np.asarray(points), weights, _normals(self.side, self.dimension))
+        """Return the depth regions of a multiset of points of X."""
+        return DepthRegions(np.asarray(points), weights, _normals(self.domain))
 
     def coordinates(self, prefix: Sequence[int | Fraction] = ()) -> tuple[Fraction, ...]:
         """Return X~_i(prefix) in order, i = len(prefix) + 1."""
         if not len(prefix) < self.dimension:
             raise InputError(f"prefix must have fewer than {self.dimension} coordinates, got {prefix!r}")
+        return self._added(tuple(Fraction(x) for x in prefix), len(prefix))
+
+    def _added(self, prefix: tuple[Fraction, ...], axis: int) -> tuple[Fraction, ...]:
+        """Return the coordinates on an axis (from 0) of the points that are found for the prefix."""
         if self.literal or self.dimension == 1:
-            return tuple(Fraction(x) for x in range(self.side + 1))
-        return _coordinates(self.side, self.dimension, tuple(Fraction(x) for x in prefix))
+            return tuple(sorted({Fraction(point[axis]) for point in self.domain}))
+        return _coordinates(self.domain, prefix, axis)
 
     def union(self, axis: int) -> tuple[Fraction, ...]:
-        """Return X~_axis of the paper (axis = 1 .. d): the union over all prefixes."""
+        """Return X~_axis of the paper (axis = 1 .. d): what iterations 1 .. axis add to it over all their prefixes."""
         check_integer("axis", axis, 1, self.dimension)
-        # Iteration j <= axis adds all later coordinates of its points; the grid's symmetry makes them equal to x_j.
         found: set[Fraction] = set()
         for j in range(1, axis + 1):
             for prefix in product(*(self.union(i) for i in range(1, j))):
-                found.update(self.coordinates(prefix))
+                found.update(self._added(prefix, axis - 1))
         return tuple(sorted(found))
 
     @cached_property
@@ -90,44 +103,60 @@ class ExtendedDomain:
             found = [(*prefix, x) for prefix in found for x in self.coordinates(prefix)]
         return tuple(found)
 
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """The greatest number of candidates on each axis, over all prefixes."""
+        prefixes: list[tuple[Fraction, ...]] = [()]
+        sizes = []
+        for _ in range(self.dimension):
+            choices = [(prefix, self.coordinates(prefix)) for prefix in prefixes]
+            sizes.append(max(len(candidates) for _, candidates in choices))
+            prefixes = [(*prefix, x) for prefix, candidates in choices for x in candidates]
+        return tuple(sizes)
+
     def bound(self) -> int:
-        """Return the paper's bound (d |X|^{d^2 (d + 1)})^{2^d} on the size of each axis; X is the grid."""
-        d, size = self.dimension, (self.side + 1) ** self.dimension
-        return int((d * size ** (d * d * (d + 1))) ** (2**d))
+        """Return the paper's bound (d |X|^{d^2 (d + 1)})^{2^d} on the size of each axis."""
+        d = self.dimension
+        return int((d * len(self.domain) ** (d * d * (d + 1))) ** (2**d))
 
 
 @lru_cache(maxsize=32)
-def _normals(side: int, dimension: int) -> Integers:
-    return spanned_normals(Grid(side, dimension).points())
+def _grid(side: int, dimension: int, literal: bool) -> ExtendedDomain:
+    return ExtendedDomain(tuple(map(tuple, Grid(side, dimension).points().tolist())), literal)
 
 
 @lru_cache(maxsize=32)
-def _hyperplanes(side: int, dimension: int) -> tuple[Integers, Integers]:
-    """Return normals (k, d) and offsets (k,) of the hyperplanes spanned by the grid."""
-    normals, points = _normals(side, dimension), Grid(side, dimension).points()
-    rows = []
-    for normal in normals:
+def _normals(domain: tuple[tuple[int, ...], ...]) -> Integers:
+    return spanned_normals(np.array(domain, dtype=np.int64))
+
+
+@lru_cache(maxsize=32)
+def _hyperplanes(domain: tuple[tuple[int, ...], ...]) -> tuple[Integers, Integers]:
+    """Return normals (k, d) and offsets (k,) of the hyperplanes spanned by points of X."""
+    points, rows = np.array(domain, dtype=np.int64), []
+    for normal in _normals(domain):
         heights = points @ normal
         for height in np.unique(heights):
             on = points[heights == height]
-            if np.linalg.matrix_rank(on - on[0]) == dimension - 1:
+            if np.linalg.matrix_rank(on - on[0]) == points.shape[1] - 1:
                 rows.append((*normal.tolist(), int(height)))
     table = np.array(rows, dtype=np.int64)
     return table[:, :-1], table[:, -1]
 
 
-@lru_cache(maxsize=4096)
-def _coordinates(side: int, dimension: int, prefix: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-    """Return the first coordinates of the points where the flat of the prefix meets d - i + 1 hyperplanes at once."""
-    normals, offsets = _hyperplanes(side, dimension)
-    free = dimension - len(prefix)
-    scale = int(np.lcm.reduce([c.denominator for c in prefix])) if prefix else 1
-    fixed = np.array([int(c * scale) for c in prefix], dtype=object)
-    system = (scale * normals[:, len(prefix) :]).astype(object if prefix else np.int64)
-    right = scale * offsets.astype(object) - normals[:, : len(prefix)].astype(object) @ fixed if prefix else offsets
-    rows = np.unique(np.column_stack([system, right]).astype(np.int64), axis=0)
-    rows = rows[(rows[:, :free] != 0).any(axis=1)]
-    return tuple(sorted(_first_coordinates(rows[:, :free], rows[:, free])))
+@lru_cache(maxsize=8192)
+def _coordinates(domain: tuple[tuple[int, ...], ...], prefix: tuple[Fraction, ...], axis: int) -> tuple[Fraction, ...]:
+    """Return x_axis of the points where the flat of the prefix meets d - i + 1 hyperplanes and no other point does."""
+    normals, offsets = _hyperplanes(domain)
+    scale = lcm(1, *(c.denominator for c in prefix))
+    fixed = np.array([int(c * scale) for c in prefix], dtype=np.int64)
+    # The wanted coordinate comes first, so that Cramer's rule replaces the first column.
+    columns = [axis, *(k for k in range(len(prefix), normals.shape[1]) if k != axis)]
+    right = scale * offsets - normals[:, : len(prefix)] @ fixed
+    rows = np.column_stack([scale * normals[:, columns], right])
+    rows = rows[(rows[:, :-1] != 0).any(axis=1)]
+    rows = np.unique(rows // np.gcd.reduce(rows, axis=1)[:, None], axis=0)
+    return tuple(sorted(_first_coordinates(rows[:, :-1], rows[:, -1])))
 
 
 def _first_coordinates(system: Integers, right: Integers) -> set[Fraction]:

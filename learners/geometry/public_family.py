@@ -150,7 +150,7 @@ def _normalised(rows: Integers) -> Integers:
     rows = rows[(rows[:, :-1] != 0).any(axis=1)]
     rows = rows // np.gcd.reduce(rows, axis=1)[:, None]
     lead = rows[np.arange(len(rows)), (rows[:, :-1] != 0).argmax(axis=1)]
-    return rows * np.sign(lead)[:, None]
+    return np.asarray(rows * np.sign(lead)[:, None])
 
 
 def _lifted(rows: Integers, axes: list[int], dimension: int) -> Integers:

@@ -74,7 +74,9 @@ def tukey_depths(points: Any, weights: Any, queries: Sequence[Sequence[int | Fra
     """
     ps, ws = np.asarray(points), np.asarray(weights, dtype=np.int64)
     if ps.ndim != 2 or not 1 <= ps.shape[1] <= MAX_DIMENSION:
-        raise InputError(f"dimension must be in [1, {MAX_DIMENSION}]: points of shape {ps.shape} have no exact depth here")
+        raise InputError(
+            f"dimension must be in [1, {MAX_DIMENSION}]: points of shape {ps.shape} have no exact depth here"
+        )
     if ws.shape != (len(ps),) or (ws < 0).any():
         raise InputError(f"weights must be {len(ps)} integers >= 0, got {weights!r}")
     if any(len(query) != ps.shape[1] for query in queries):
@@ -110,7 +112,7 @@ def _vectors(points: Integers, queries: Sequence[Sequence[int | Fraction]]) -> I
 
 def _line(v: Integers, weights: Integers) -> Integers:
     right, left = (np.where(side, weights, 0).sum(axis=1) for side in (v >= 0, v <= 0))
-    return np.minimum(right, left)
+    return np.asarray(np.minimum(right, left))
 
 
 def _plane(v: Integers, weights: Integers) -> Integers:
@@ -175,7 +177,7 @@ def _normals(v: Integers) -> Integers:
     cross = np.stack([a[:, k - 2] * b[:, k - 1] - a[:, k - 1] * b[:, k - 2] for k in range(3)], axis=1)
     cross = cross[(cross != 0).any(axis=1)]
     if not len(cross):
-        return cross
+        return np.asarray(cross)
     cross = cross // np.gcd.reduce(cross, axis=1)[:, None]
     lead = np.where(cross[:, 0] != 0, cross[:, 0], np.where(cross[:, 1] != 0, cross[:, 1], cross[:, 2]))
     cross = cross * np.where(lead > 0, 1, -1)[:, None]
@@ -183,7 +185,7 @@ def _normals(v: Integers) -> Integers:
         return np.array(sorted(set(map(tuple, cross))), dtype=object)
     order = np.lexsort(cross.T)
     cross = cross[order]
-    return cross[np.append(True, (cross[1:] != cross[:-1]).any(axis=1))]
+    return np.asarray(cross[np.append(True, (cross[1:] != cross[:-1]).any(axis=1))])
 
 
 def _dropped(v: Integers, normals: Integers, inside: NDArray[np.bool_]) -> Integers:

@@ -29,7 +29,7 @@ class Choosing:
     and drops at most k from 1 to 0 (k = `growth`). With omega = 2 + (4/epsilon) ln(2 k/delta) and
     t = omega + (2/epsilon) ln(1/(2 delta)):
 
-        if max q + Lap(2/epsilon) < t: nothing; else f with q(f) >= 1, with probability proportional to exp(epsilon q/4).
+        if max q + Lap(2/epsilon) < t: nothing; else f with q(f) >= 1, in proportion to exp(epsilon q/4).
 
     (epsilon, delta)-privacy under replacement, with G = {f : q(S, f) >= 1}, Z the sum of its weights, rho = epsilon/4:
 
@@ -81,7 +81,7 @@ class Choosing:
 
     @property
     def threshold(self) -> float:
-        """t."""
+        """The threshold t."""
         omega = 2 + 2 * self.scale * math.log(2 * self.growth / float(self.delta))
         return omega + self.scale * math.log(1 / (2 * float(self.delta)))
 
@@ -90,7 +90,7 @@ class Choosing:
         return self.threshold + self.scale * math.log(1 / (2 * beta))
 
     def draw(self, scores: Mapping[Hashable, int], rng: np.random.Generator, size: int) -> list[Hashable | None]:
-        """Return the choices of `size` independent calls, None for nothing; `scores` holds the solutions with q >= 1."""
+        """Return the choices of `size` independent calls, None for nothing, given the scores that are at least 1."""
         chosen: list[Hashable | None] = [None] * size
         top = max(scores.values(), default=0)
         passed = np.flatnonzero(top + rng.laplace(0.0, self.scale, size) >= self.threshold)

@@ -69,7 +69,8 @@ class ExponentialSolver:
         """Return the log-probabilities of 0 .. size - 1 and a bound on their error."""
         if self.size > LAW_SIZE:
             raise InputError(
-                f"the domain must have at most {LAW_SIZE} points for the exact law, got {self.size}; run has no such limit"
+                f"the domain must have at most {LAW_SIZE} points for the exact law, got {self.size}; "
+                "run has no such limit"
             )
         return self.scores(points, counts).log_exponential(self.rate, self.size)
 
@@ -113,7 +114,7 @@ def check_variant(variant: str, delta: float | None) -> None:
 def make_solver(
     variant: str, size: int, n: int, epsilon: Fraction, delta: Fraction, beta: float, alpha: Fraction = Fraction(1, 2)
 ) -> tuple[Solver, int]:
-    """Return the solver for n points whose call costs at most (epsilon, delta), and the points that it needs for beta."""
+    """Return a solver for n points that costs at most (epsilon, delta), and how many points it needs for beta."""
     if variant == "exponential":
         plain = ExponentialSolver(size, epsilon)
         return plain, plain.points_needed(beta)

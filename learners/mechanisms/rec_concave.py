@@ -61,25 +61,26 @@ def _reach(values: Sequence[Number], starts: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class RecConcave:
-    """Find an index of {0 .. top} whose quasi-concave score is at least (1 - alpha) promise, if the maximum is >= promise.
+    """Find an index of {0 .. top} with score at least (1 - alpha) promise, if the maximum is at least the promise.
 
-    For top <= `base` this is the exponential mechanism. Otherwise pad the domain to a power of two T' >= top with scores
-    min(0, q(top)); let L(j) be the greatest minimum of q over 2^j consecutive indices, L(log T' + 1) = min(0,
-    L(log T')); choose k by RecConcave on {0 .. log T'} with the score q'(j) = min(L(j) - (1 - alpha) r, r - L(j + 1)), the
-    promise alpha r / 2 and accuracy 1/4; with K = 2^k cut the domain into intervals of length 8 K, once from 0 on and
-    once shifted by 4 K, let `StableSelect` name the interval with the greatest maximum in both; and return an index of
-    the intervals named by the exponential mechanism with score q (index 0 if none is named; a padded index means `top`).
+    For top <= `base` this is the exponential mechanism. Otherwise pad the domain to a power of two T' >= top with
+    scores min(0, q(top)); let L(j) be the greatest minimum of q over 2^j consecutive indices, L(log T' + 1) = min(0,
+    L(log T')); choose k by RecConcave on {0 .. log T'} with the score q'(j) = min(L(j) - (1 - alpha) r, r - L(j + 1)),
+    the promise alpha r / 2 and accuracy 1/4; with K = 2^k cut the domain into intervals of length 8 K, once from 0 on
+    and once shifted by 4 K, let `StableSelect` name the interval with the greatest maximum in both; and return an index
+    of the intervals named by the exponential mechanism with score q (index 0 if none is named; a padded index means
+    `top`).
 
     Privacy, by basic composition of the calls really made (`calls`): L(j), as a maximum of minima, and so q', have
     sensitivity 1. N levels make 2 (N - 1) stable selections and N exponential mechanisms: ((3 N - 2) epsilon,
     2 (N - 1) delta) in all. N = 1 for top <= 32, 2 for top <= 2^32, 3 beyond: never log* of the domain.
 
     Utility (`promise_needed`): let j* be the last j with L(j) >= (1 - alpha/2) r; it has q' >= alpha r/2, so the
-    recursive call, if it succeeds, returns k with q'(k) >= 3 alpha r/8, that is L(k) >= (1 - 5 alpha/8) r and
-    L(k + 1) <= (1 - 3 alpha/8) r. Fewer than 2 K indices exceed (1 - 3 alpha/8) r; the maximiser is at distance >= 2 K
-    from the inner ends of its interval in one of the two partitions; that interval I contains them all and so leads by
-    3 alpha r/8, and contains at least K indices with score >= (1 - 5 alpha/8) r. At most 16 K indices are candidates, so
-    the last step fails with probability at most 16 e^(-3 alpha epsilon r/16).
+    recursive call, if it succeeds, returns k with q'(k) >= 3 alpha r/8, that is L(k) >= (1 - 5 alpha/8) r and L(k + 1)
+    <= (1 - 3 alpha/8) r. Fewer than 2 K indices exceed (1 - 3 alpha/8) r; the maximiser is at distance >= 2 K from the
+    inner ends of its interval in one of the two partitions; that interval I contains them all and so leads by 3 alpha
+    r/8, and contains at least K indices with score >= (1 - 5 alpha/8) r. At most 16 K indices are candidates, so the
+    last step fails with probability at most 16 e^(-3 alpha epsilon r/16).
 
     Parameters
     ----------
@@ -94,8 +95,8 @@ class RecConcave:
 
     Notes
     -----
-    Source: Beimel, Nissim, Stemmer, "Private learning and sanitization" (2013/2016); Proposition 2.11 of "Private center
-    points and learning of halfspaces" states its properties.
+    ----- Source: Beimel, Nissim, Stemmer, "Private learning and sanitization" (2013/2016); Proposition 2.11 of "Private
+    center points and learning of halfspaces" states its properties.
     """
 
     top: int
@@ -116,12 +117,18 @@ class RecConcave:
 
     @classmethod
     def within(
-        cls, top: int, promise: Fraction, alpha: Fraction, epsilon: float | Fraction, delta: float | Fraction, **rest: int
+        cls,
+        top: int,
+        promise: Fraction,
+        alpha: Fraction,
+        epsilon: float | Fraction,
+        delta: float | Fraction,
+        base: int = BASE,
     ) -> RecConcave:
         """Return the mechanism whose calls cost (epsilon, delta) together."""
-        levels = cls(top, promise, alpha, Fraction(1), Fraction(1, 2), **rest).levels
+        levels = cls(top, promise, alpha, Fraction(1), Fraction(1, 2), base).levels
         share = Fraction(delta) / max(1, 2 * (levels - 1))
-        return cls(top, promise, alpha, Fraction(epsilon) / (3 * levels - 2), share, **rest)
+        return cls(top, promise, alpha, Fraction(epsilon) / (3 * levels - 2), share, base)
 
     @property
     def _log_width(self) -> int:
@@ -182,9 +189,7 @@ class RecConcave:
         widest = widest_windows(padded, self._log_width)
         widest.append(min(0, widest[-1]))
         kept, r = (1 - self.alpha) * self.promise, self.promise
-        return Steps.of_values(
-            [min(widest[j] - kept, r - widest[j + 1]) for j in range(self._log_width + 1)]
-        )
+        return Steps.of_values([min(widest[j] - kept, r - widest[j + 1]) for j in range(self._log_width + 1)])
 
     def _intervals(self, k: int, a: int | None, b: int | None) -> list[tuple[int, int]]:
         """Return the union of interval a of the first partition and b of the second as disjoint intervals."""

@@ -20,27 +20,27 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class ReorderSliceCompute:
-    """Cut off the first m + G elements in a given order, G >= 0 geometric with Pr[G = g] = (1 - a) a^g, a = e^-epsilon0.
+    """Cut off the first m + G elements in a given order, with Pr[G = g] = (1 - a) a^g, a = e^-epsilon0, g >= 0.
 
     A round (m, order, A) removes the slice from the data and releases A(slice). An order maps a multiset to a list such
     that removing an element removes it from the list. Round by round everything may depend on what was released, on
     nothing else. Each slice is used by one call that is epsilon_i-private under adding or removing one element.
 
-    Privacy (`cost`), whatever the number of rounds. Let D+ = D and one element x, and p_t the rank of x in round t if it
-    is still there. Pair a run on D+ in which x is caught in round t (noisy size s_t >= p_t) with the run on D with
-    s_t - 1 there and the same noise before and after: the slices differ by x in this round and by nothing else, and what
-    remains is equal.
+    Privacy (`cost`), whatever the number of rounds. Let D+ = D and one element x, and p_t the rank of x in round t if
+    it is still there. Pair a run on D+ in which x is caught in round t (noisy size s_t >= p_t) with the run on D with
+    s_t - 1 there and the same noise before and after: the slices differ by x in this round and by nothing else, and
+    what remains is equal.
 
-    - From D to D+: pair s_t >= p_t on D with s_t + 1; every run on D+ is used at most once, and the shift costs e^epsilon0:
-      P(T) <= e^(epsilon0 + epsilon_max) P+(T).
+    - From D to D+: pair s_t >= p_t on D with s_t + 1; every run on D+ is used at most once, and the shift costs
+      e^epsilon0: P(T) <= e^(epsilon0 + epsilon_max) P+(T).
     - From D+ to D: the shift costs e^-epsilon0, but a run on D is used once more for each round with s_t = p_t - 1, in
-      which x is nearly caught. Given s_t >= p_t - 1 that has probability 1 - a, else x is caught, so the number C of such
-      rounds is at least j with probability at most (1 - a)^j. Hence P+(T) <= e^epsilon_max E[(1 + a C) 1_T], and for any
-      J >= 0 this is at most e^epsilon_max (1 + a J) P(T) + e^epsilon_max (1 - a)^(J + 1).
+      which x is nearly caught. Given s_t >= p_t - 1 that has probability 1 - a, else x is caught, so the number C of
+      such rounds is at least j with probability at most (1 - a)^j. Hence P+(T) <= e^epsilon_max E[(1 + a C) 1_T], and
+      for any J >= 0 this is at most e^epsilon_max (1 + a J) P(T) + e^epsilon_max (1 - a)^(J + 1).
 
-    Replacement is a removal and an addition: epsilon0 + 2 epsilon_max + ln(1 + a J) and e^epsilon_max (1 - a)^(J + 1). J is
-    taken as small as delta allows. It is at least ln 2 for J >= 1, so for few rounds basic composition (2 epsilon_i each
-    under replacement) is better, and `cost` returns the better.
+    Replacement is a removal and an addition: epsilon0 + 2 epsilon_max + ln(1 + a J) and e^epsilon_max (1 - a)^(J + 1).
+    J is taken as small as delta allows. It is at least ln 2 for J >= 1, so for few rounds basic composition (2
+    epsilon_i each under replacement) is better, and `cost` returns the better.
 
     Parameters
     ----------

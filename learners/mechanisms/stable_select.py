@@ -30,8 +30,10 @@ class Standing:
 
 @dataclass(frozen=True)
 class StableSelect:
-    """Name the best solution h if gap + Lap(s) >= t, with gap = q(h) - q(second best), s = 2/epsilon,
-    t = 2 + s ln(1/(2 delta)); else name none.
+    """Name the best solution if its lead, with noise, reaches a threshold.
+
+    With h the best solution, gap = q(h) - q(second best), s = 2/epsilon and t = 2 + s ln(1/(2 delta)): h if
+    gap + Lap(s) >= t, else none.
 
     q has sensitivity 1 under replacement, the family is fixed and ties are broken by number, so the gap has sensitivity
     2. (epsilon, delta)-privacy, for neighbours S and S':
@@ -72,12 +74,12 @@ class StableSelect:
 
     @property
     def scale(self) -> float:
-        """s."""
+        """The scale s."""
         return 2 / float(self.epsilon)
 
     @property
     def threshold(self) -> float:
-        """t."""
+        """The threshold t."""
         return 2 + self.scale * math.log(1 / (2 * float(self.delta)))
 
     def gap_needed(self, beta: float) -> float:

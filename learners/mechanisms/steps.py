@@ -66,8 +66,8 @@ class Steps:
     def integers(self) -> tuple[NDArray[np.int64], int]:
         """Return integers w and a divisor d with values = w / d, or raise `InputError` where they pass 2^62."""
         divisor = math.lcm(*{v.denominator for v in self.values})
-        scaled = list(self.values) if divisor == 1 else [int(v * divisor) for v in self.values]
-        if max(map(abs, scaled)) >= 2**62:
+        scaled = [int(v) for v in self.values] if divisor == 1 else [int(v * divisor) for v in self.values]
+        if max(-min(scaled), max(scaled)) >= 2**62:
             raise InputError(
                 f"scores must be rationals with a small common denominator, got one of {divisor}; "
                 "give promise and alpha as simple fractions"
@@ -124,8 +124,8 @@ def log_mixture(
 ) -> tuple[NDArray[np.float64], float]:
     """Return the logarithms of sum over i of e^w_i e^law_i, and a bound on their error.
 
-    If each w_i + law_i is within `error` of the truth, so is the logarithm of the sum of their exponentials. Relative to
-    the greatest of k terms, subtracting it, exponentials (4 ulp) and the sum add at most 5 k ulp; the logarithm and
+    If each w_i + law_i is within `error` of the truth, so is the logarithm of the sum of their exponentials. Relative
+    to the greatest of k terms, subtracting it, exponentials (4 ulp) and the sum add at most 5 k ulp; the logarithm and
     adding the greatest term back add 2 (|result| + ln k + 1) ulp.
     """
     kept = [(w, law) for w, law in zip(log_weights, laws, strict=True) if w > -math.inf]

@@ -43,15 +43,15 @@ class TreeLog:
        depth at which x leaves this path (l + 1: never). S = the M elements of D' with the greatest e (ties: smallest).
     4. y = TreeLog on the values e(x) of the n - 2 t - M elements of D' not in S.
     5. `StableSelect` the node u at depth y - 1 with the most elements of S; if none is named, return 0.
-    6. The exponential mechanism among the first leaf of u, its last one and the last one of its left child, with score q
-       on all of D.
+    6. The exponential mechanism among the first leaf of u, its last one and the last one of its left child, with score
+       q on all of D.
 
     Privacy under replacement, step by step; every step is charged, every time:
 
     - If one list of values is ascending and one value is replaced, the slice from rank i to rank j changes in at most
       one value. So D' of neighbours are neighbours. Slices have fixed sizes; n is public.
-    - Step 2: replacing one element moves each score by at most 1 and lifts (drops) at most l scores from 0 to 1 (1 to 0):
-      the nodes above the element. So `Choosing` with growth l is (epsilon, delta)-private.
+    - Step 2: replacing one element moves each score by at most 1 and lifts (drops) at most l scores from 0 to 1 (1 to
+      0): the nodes above the element. So `Choosing` with growth l is (epsilon, delta)-private.
     - Let g, g' be the greatest scores on neighbours. If one is above b, both are at least b, "nothing" has probability
       at most delta on both, and all that follows it counts for delta: (epsilon, 2 delta) in all.
     - Otherwise g, g' <= b. As long as a common node of the two paths holds M >= 2 b + 4 elements on one side, it holds
@@ -66,9 +66,9 @@ class TreeLog:
 
     Utility (`points_needed`): if step 2 names nothing although g > b, or if one of the calls fails, so may the
     algorithm. Otherwise some remaining x has e(x) <= y and some x' has e(x') >= y, so all of S lies below u = v_{y-1}
-    and is named. If e(x) < y, x lies outside of u and an end of u is between x and S. If e(x) = y, x lies in the lighter
-    child of u, the heavier one is not empty, and the middle of u is between. So some candidate is an interior point of
-    D' and has score at least t on D; those that are no interior points of D, at most two, have score 0.
+    and is named. If e(x) < y, x lies outside of u and an end of u is between x and S. If e(x) = y, x lies in the
+    lighter child of u, the heavier one is not empty, and the middle of u is between. So some candidate is an interior
+    point of D' and has score at least t on D; those that are no interior points of D, at most two, have score 0.
 
     Parameters
     ----------
@@ -101,16 +101,16 @@ class TreeLog:
 
     @classmethod
     def within(
-        cls, size: int, n: int, epsilon: float | Fraction, delta: float | Fraction, beta: float, **rest: int
+        cls, size: int, n: int, epsilon: float | Fraction, delta: float | Fraction, beta: float, base: int = BASE
     ) -> TreeLog:
-        """Return the mechanism whose calls, if all levels are made, cost (epsilon, delta) and fail with beta together."""
-        levels = cls(size, 0, Fraction(1), Fraction(1, 4), 0.5, **rest).levels
+        """Return the mechanism whose calls on all levels cost (epsilon, delta) and fail with beta together."""
+        levels = cls(size, 0, Fraction(1), Fraction(1, 4), 0.5, base).levels
         share = Fraction(delta) / max(1, 2 * (levels - 1))
-        return cls(size, n, Fraction(epsilon) / (3 * levels - 2), share, beta / (3 * levels - 2), **rest)
+        return cls(size, n, Fraction(epsilon) / (3 * levels - 2), share, beta / (3 * levels - 2), base)
 
     @property
     def height(self) -> int:
-        """l."""
+        """The height l."""
         return (self.size - 1).bit_length()
 
     @property
@@ -178,7 +178,7 @@ class TreeLog:
         middle = _slice(data, self.margin, self.n - self.margin)
         named = self._choice.draw(_balanced_nodes(middle), rng, size)  # type: ignore[arg-type]
         drawn = [int(x) for x in named if x is not None]  # type: ignore[call-overload]
-        depths, deep, shallow = self._embedding(middle)
+        deep, shallow = self._embedding(middle)
         left = size - len(drawn)
         for y, count in sorted(Counter(self.inner.draw(*shallow, rng, left)).items()) if left else ():
             standing, candidates = self._candidates(deep, y)
@@ -204,12 +204,12 @@ class TreeLog:
         laws[0][list(nodes)] = named
         following, more = self._log_rest(data, middle)
         laws.append(following)
-        return log_mixture(weights, laws, error + more + 2.0**-51 * abs(nothing))
+        return log_mixture(weights, laws, error + more + _rounding([nothing]))
 
     def _log_rest(self, data: Multiset, middle: Multiset) -> tuple[NDArray[np.float64], float]:
         """Return the law of steps 3 to 6."""
         assert self.inner is not None
-        _, deep, shallow = self._embedding(middle)
+        deep, shallow = self._embedding(middle)
         ys, error = self.inner.log_law(*shallow)
         zero = np.full(self.size, -np.inf)
         zero[0] = 0.0
@@ -220,12 +220,11 @@ class TreeLog:
             law, more = _scored(candidates, data).log_exponential(float(self.epsilon) / 2, self.size)
             weights += [float(log_y) + named, float(log_y) + none]
             laws += [law, zero]
-            sizes = max(abs(w) for w in weights[-2:] if w > -math.inf) if max(weights[-2:]) > -math.inf else 0.0
-            worst = max(worst, e + more + 2.0**-51 * sizes)
+            worst = max(worst, e + more + _rounding(weights[-2:]))
         return log_mixture(weights, laws, error + worst)
 
-    def _embedding(self, middle: Multiset) -> tuple[list[int], Multiset, Multiset]:
-        """Return e - 1 of the distinct points, the multiset S, and e - 1 of the rest as a multiset."""
+    def _embedding(self, middle: Multiset) -> tuple[Multiset, Multiset]:
+        """Return the multiset S, and that of e - 1 of the rest."""
         points, counts = middle
         depths = _depths(points, counts, self.height)
         order = sorted(range(len(points)), key=lambda i: (-depths[i], points[i]))
@@ -237,10 +236,10 @@ class TreeLog:
             missing -= taken
             deep[points[i]] += taken
             shallow[depths[i]] += counts[i] - taken
-        return depths, _sorted(deep), _sorted(shallow)
+        return _sorted(deep), _sorted(shallow)
 
     def _candidates(self, deep: Multiset, depth: int) -> tuple[Standing, list[int]]:
-        """Return the standing of the nodes at a depth by their share of S, and the candidates that the best one gives."""
+        """Return the standing of the nodes at a depth by their share of S, and the best one's candidates."""
         shift = self.height - depth
         weights: Counter[int] = Counter()
         for x, count in zip(*deep, strict=True):
@@ -254,6 +253,11 @@ class TreeLog:
     def _check(self, counts: Sequence[int]) -> None:
         if sum(counts) != self.n:
             raise InputError(f"the data must have n = {self.n} points, got {sum(counts)}")
+
+
+def _rounding(logs: Sequence[float]) -> float:
+    """Return a bound on what adding such logarithms to others rounds away."""
+    return 2.0**-51 * max((abs(v) for v in logs if v > -math.inf), default=0.0)
 
 
 def _sorted(multiset: Counter[int]) -> Multiset:

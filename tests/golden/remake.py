@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from scipy.stats import beta as beta_law
 
 from dpaudit.contract import Pair
+from dpaudit.privacy.curve import fit_curve
 from dpaudit.results import LawFinding, PrivacyFinding, UtilityFinding, Witness
 
 HERE = Path(__file__).parent
@@ -51,7 +52,8 @@ def law(verdict, epsilon, claimed, curve, claim_id, delta_at_claim=0.0, pairs=56
     )
 
 
-def blackbox(verdict, epsilon, lower, detectable, hits, other, claim_id, **extra):
+def blackbox(verdict, epsilon, lower, detectable, hits, other, claim_id, errors, curve=None):
+    """Return a finding of the fixed design: 12 pairs given, 18 more tried by the local search."""
     witness = Witness(
         pair=3,
         origin="crafted: one label flipped",
@@ -70,20 +72,70 @@ def blackbox(verdict, epsilon, lower, detectable, hits, other, claim_id, **extra
         delta=0.0,
         epsilon_lower=lower,
         detectable_epsilon=detectable,
+        detectable_delta=0.00012,
+        frontier=((0.1, epsilon + 0.02), (0.01, epsilon + 0.07), (0.001, epsilon + 0.3), (0.0001, math.inf)),
         confidence=0.95,
-        trials=200_000,
-        selection_trials=40_000,
+        trials=20_000,
+        selection_trials=80_000,
         confirmation_trials=160_000,
-        pairs=12,
+        pairs=30,
         events=64,
         witness=witness,
         bound="melded",
         distinguisher="histogram",
         relation="replace-one",
         seed=0,
+        design="fixed",
+        budget={"halving": 30_000, "local": 10_000, "training": 40_000, "confirmation": 160_000},
+        errors=errors,
+        scores=("histogram", "logistic"),
+        origins=("crafted: one label flipped",) * 8 + ("random: number 0", "random: number 1", "given", "given"),
+        curve=curve,
         claim_id=claim_id,
         versions=VERSIONS,
-        **extra,
+    )
+
+
+def betting(verdict, epsilon, lower, claim_id):
+    """Return a finding of the sequential design, where no single event decides and there are no counts."""
+    witness = Witness(
+        pair=1,
+        origin="given",
+        data="Sample(n=1: (3,)->0)",
+        neighbour="Sample(n=1: (3,)->1)",
+        direction="forward",
+        event="no single event: bets on 3000 runs of this pair made the stake exp(1.25) times larger",
+        hits=None,
+        trials=None,
+        neighbour_hits=None,
+        neighbour_trials=None,
+    )
+    return PrivacyFinding(
+        verdict=verdict,
+        epsilon=epsilon,
+        delta=0.0,
+        epsilon_lower=lower,
+        detectable_epsilon=0.93,
+        detectable_delta=0.0021,
+        frontier=((0.1, 0.93), (0.01, 1.4), (0.001, 3.1), (0.0001, math.inf)),
+        confidence=0.95,
+        trials=1_000,
+        selection_trials=0,
+        confirmation_trials=2_000,
+        pairs=2,
+        events=0,
+        witness=witness,
+        bound="betting",
+        distinguisher="betting",
+        relation="replace-one",
+        seed=0,
+        design="sequential",
+        budget={"used": 4_000, "allowed": 4_000},
+        errors={"verdict": 0.025, "epsilon_lower": 0.025},
+        scores=(),
+        origins=("given", "given"),
+        claim_id=claim_id,
+        versions=VERSIONS,
     )
 
 
@@ -134,7 +186,18 @@ def _entries():
         *good,
         "privacy",
         {"n": 1},
-        blackbox("consistent", 1.0, 0.50021, 1.01263, 50_012, 29_968, "parity-private-pure"),
+        blackbox(
+            "consistent",
+            1.0,
+            0.50021,
+            1.01263,
+            50_012,
+            29_968,
+            "parity-private-pure",
+            errors={"verdict": 0.04, "curve": 0.01},
+            # The pair's two likeliest outputs, then the third: nested events.
+            curve=fit_curve([50_012, 80_020], 160_000, [29_968, 60_010], 160_000, 0.01),
+        ),
     )
     first, last = "mass just above alpha on the hard point", "uniform, last concept"
     for role, case, concept, n, failures in (
@@ -159,6 +222,8 @@ def _entries():
         {"role": "claim", "case": last},
         utility(0, 37, 0.1, "occam", "parity 3", "uniform"),
     )
+    bets = ("threshold-exponential", {"size": 8, "epsilon": 0.8}, None, _claim(0.8, "threshold-pure"))
+    yield *bets, "privacy", {"n": 1, "sequential": True}, betting("consistent", 0.8, 0.31, "threshold-pure")
     broken = (
         "parity-private-careless",
         {"dimension": 2, "epsilon": 0.5},
@@ -182,7 +247,9 @@ def _entries():
         *broken,
         "privacy",
         {"n": 1},
-        blackbox("violation", 0.5, 1.08351, 0.51407, 59_950, 20_040, "parity-private-pure"),
+        blackbox(
+            "violation", 0.5, 1.08351, 0.51407, 59_950, 20_040, "parity-private-pure", errors={"verdict": 0.05}
+        ),
     )
 
 
@@ -210,7 +277,7 @@ def build():
         "seed": 0,
         "profile": "quick",
         "plan": [r["task"] for r in results],
-        "command": "dpaudit run parity-private parity-elimination --profile quick --seed 0",
+        "command": "dpaudit run parity-private parity-elimination threshold-exponential --profile quick --seed 0",
         "versions": VERSIONS,
     }
     return {"header": header, "results": results}
@@ -219,8 +286,7 @@ def build():
 def lines(run):
     """Return a run as JSON Lines."""
     return "".join(
-        json.dumps(record, sort_keys=True, allow_nan=False) + "\n"
-        for record in (run["header"], *run["results"])
+        json.dumps(record, sort_keys=True, allow_nan=False) + "\n" for record in (run["header"], *run["results"])
     )
 
 

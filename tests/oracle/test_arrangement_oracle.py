@@ -33,7 +33,9 @@ def shoelace(shape: Polygon) -> Fraction:
     return abs(sum((a0 * b1 - a1 * b0 for (a0, b0), (a1, b1) in pairs), Fraction(0))) / 2
 
 
-def clipped(points: list[tuple[int, int]], weights: list[tuple[int, int]], side: int) -> list[tuple[int, int, Fraction]]:
+def clipped(
+    points: list[tuple[int, int]], weights: list[tuple[int, int]], side: int
+) -> list[tuple[int, int, Fraction]]:
     """Return (weight of 0s below, weight of 1s below, area) of every cell."""
     width = Fraction(half_width(side))
     box = [(-width, -width), (width, -width), (width, width), (-width, width)]

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from dpaudit.contract import Relation
 from learners.conjunctions import ConjunctionElimination, ConjunctionLaplace
+from learners.conjunctions_exponential import ConjunctionExponential
+from learners.conjunctions_greedy import ConjunctionGreedy
 from learners.finite_class import PointExponential, ThresholdConsistent, ThresholdExponential
 from learners.parity import ParityElimination, ParityPrivate
+from learners.parity_confidence import ParityAmplified, ParityRestart
 
 PRIVATE = [
     PointExponential(3, 0.8),
@@ -20,6 +23,10 @@ PRIVATE = [
     ParityPrivate(2, 1.0),
     ParityPrivate(2, 3.8),
     ConjunctionLaplace(2, 3.0, 0.8),
+    ParityAmplified(2, 2.0, 0.1),
+    ParityRestart(2, 2.0, 0.05),
+    ConjunctionExponential(2, 2, 1.0),
+    ConjunctionGreedy(2, 2, 2.0, rounds=4),
 ]
 
 rows = st.lists(st.tuples(st.integers(0, 255), st.integers(0, 1), st.integers(1, 30)), min_size=1, max_size=5)

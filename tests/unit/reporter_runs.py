@@ -40,8 +40,4 @@ def with_results(run, results):
 
 def first(run, kind, role=None):
     """Return the first result of a kind (and role), to be changed in place."""
-    return next(
-        r
-        for r in run["results"]
-        if r["kind"] == kind and (role is None or r["arguments"].get("role") == role)
-    )
+    return next(r for r in run["results"] if r["kind"] == kind and (role is None or r["arguments"].get("role") == role))

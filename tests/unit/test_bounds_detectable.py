@@ -11,25 +11,27 @@ from dpaudit.privacy.bounds import ClopperPearson, Melded, Unconditional
 from dpaudit.privacy.detectable import detectable_delta, detectable_epsilon, rejection_boundary, trials_needed
 
 
-def _power(bound, p, q, n1, n2, epsilon, delta, gamma):
+def _power(bound, n1, n2, epsilon, delta, gamma):
+    """The probability of rejection as a function of (p, q), from the p-values of all outcomes."""
     x, y = np.arange(n1 + 1)[:, None], np.arange(n2 + 1)[None, :]
     rejected = bound.p_value(x, n1, y, n2, epsilon=epsilon, delta=delta, gamma=gamma) <= gamma
-    return float((binom.pmf(x, n1, p) * binom.pmf(y, n2, q) * rejected).sum())
+    return lambda p, q: float((binom.pmf(x, n1, p) * binom.pmf(y, n2, q) * rejected).sum())
 
 
-@pytest.mark.parametrize("bound", [Melded(), ClopperPearson()], ids=lambda b: b.name)
-@pytest.mark.parametrize(("n1", "n2", "q", "epsilon", "delta"), [(60, 40, 0.1, 0.5, 0.0), (50, 50, 0.05, 1.0, 0.1)])
-def test_detectable_epsilon_is_where_the_power_of_all_outcomes_crosses(bound, n1, n2, q, epsilon, delta):
-    at = detectable_epsilon(bound, q, n1, n2, epsilon=epsilon, delta=delta, gamma=0.05, power=0.9)
-    powers = [_power(bound, math.exp(e) * q + delta, q, n1, n2, epsilon, delta, 0.05) for e in (at - 1e-3, at + 1e-6)]
-    assert powers[0] < 0.9 <= powers[1]
-
-
-def test_detectable_epsilon_of_the_strict_bound():
-    bound, q, epsilon = Unconditional(), 0.1, 0.5
-    at = detectable_epsilon(bound, q, 16, 10, epsilon=epsilon, gamma=0.05, power=0.6)
-    powers = [_power(bound, math.exp(e) * q, q, 16, 10, epsilon, 0.0, 0.05) for e in (at - 1e-3, at + 1e-6)]
-    assert powers[0] < 0.6 <= powers[1]
+@pytest.mark.parametrize(
+    ("bound", "n1", "n2", "q", "epsilon", "delta", "target"),
+    [
+        (Melded(), 60, 40, 0.1, 0.5, 0.0, 0.9),
+        (Melded(), 50, 50, 0.05, 1.0, 0.1, 0.9),
+        (ClopperPearson(), 60, 40, 0.1, 0.5, 0.0, 0.9),
+        (ClopperPearson(), 50, 50, 0.05, 1.0, 0.1, 0.9),
+        (Unconditional(), 16, 10, 0.1, 0.5, 0.0, 0.6),
+    ],
+)
+def test_detectable_epsilon_is_where_the_power_of_all_outcomes_crosses(bound, n1, n2, q, epsilon, delta, target):
+    at = detectable_epsilon(bound, q, n1, n2, epsilon=epsilon, delta=delta, gamma=0.05, power=target)
+    power = _power(bound, n1, n2, epsilon, delta, 0.05)
+    assert power(math.exp(at - 1e-3) * q + delta, q) < target <= power(math.exp(at + 1e-6) * q + delta, q)
 
 
 def test_rejection_boundary_is_the_first_rejected_count():

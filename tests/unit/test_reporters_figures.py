@@ -26,9 +26,7 @@ def test_claimed_curve_is_the_best_over_the_trade_off(claim):
     knot = (1 - d) * math.exp(-e) / (1 + math.exp(-e))
     x = np.union1d(np.linspace(0, 1, 20_001), [knot])
     with np.errstate(over="ignore", invalid="ignore"):
-        f = np.maximum.reduce(
-            [np.zeros_like(x), 1 - d - np.where(x > 0, np.exp(e) * x, 0), np.exp(-e) * (1 - d - x)]
-        )
+        f = np.maximum.reduce([np.zeros_like(x), 1 - d - np.where(x > 0, np.exp(e) * x, 0), np.exp(-e) * (1 - d - x)])
     for epsilon in (0.0, 0.1, 0.5, 1.0, 1.7, 3.0):
         slow = np.max(1 - f - np.exp(epsilon) * x)
         assert claimed_delta(epsilon, e, d) == pytest.approx(slow, abs=1e-9)
@@ -84,9 +82,7 @@ def line_of(drawn, colour):
     for style, path in re.findall(r'<path d="([^"]*)"[^>]*style="([^"]*)"', drawn):
         path, style = style, path
         if f"--figure-{colour}," in style and "stroke-width: 1.8" in style:
-            return np.array(
-                [[float(v) for v in pair] for pair in re.findall(r"[ML] ([-\d.]+) ([-\d.]+)", path)]
-            )
+            return np.array([[float(v) for v in pair] for pair in re.findall(r"[ML] ([-\d.]+) ([-\d.]+)", path)])
     raise AssertionError(f"no line in {colour}")
 
 

@@ -82,9 +82,7 @@ def test_page_is_accessible(small):
 
 def test_every_number_stands_beside_its_grade(small):
     text = Page(small).text
-    assert "0.5108 exact, 56 pairs, n = 1, all samples".replace(" ", "") in text.replace("\xa0", " ").replace(
-        " ", ""
-    )
+    assert "0.5108 exact, 56 pairs, n = 1, all samples".replace(" ", "") in text.replace("\xa0", " ").replace(" ", "")
     assert "≥ 0.5002" in text
     assert "statistical, 95 %; would convict from 1.013" in text
     assert "0.503 [0.467, 0.539]" in text
@@ -193,9 +191,7 @@ def test_words_of_a_learner_cannot_become_markup():
         result["claim"].update(source=evil, claim_id=evil)
         result["finding"]["versions"] = {evil: evil}
     first(run, "privacy")["finding"]["witness"].update(event=evil, data=evil, neighbour=evil, origin=evil)
-    first(run, "exact")["finding"].update(
-        worst_atom=evil, worst_pair={"data": evil, "neighbour": evil, "origin": evil}
-    )
+    first(run, "exact")["finding"].update(worst_atom=evil, worst_pair={"data": evil, "neighbour": evil, "origin": evil})
     page = Page(html.render(run))
     assert not {"script", "img"} & set(page.tags)
     assert evil in "".join(page.words)
@@ -223,8 +219,7 @@ def contrast(a, b):
 def test_contrast_in_both_themes():
     css = (TEMPLATES / "report.css").read_text()
     themes = [
-        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
-        for block in re.findall(r":root \{([^}]*--[^}]*)\}", css)
+        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block)) for block in re.findall(r":root \{([^}]*--[^}]*)\}", css)
     ]
     assert len(themes) == 2
     for theme in themes:

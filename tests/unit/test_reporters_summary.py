@@ -30,9 +30,7 @@ def test_stored_fixture_is_what_its_script_constructs():
 
 def test_ladder_never_decides():
     run = only(load_small(), "parity-private", "utility")
-    assert any(
-        r["finding"]["verdict"] == "violation" for r in run["results"] if r["arguments"]["role"] == "ladder"
-    )
+    assert any(r["finding"]["verdict"] == "violation" for r in run["results"] if r["arguments"]["role"] == "ladder")
     assert row(run).utility_verdict == "holds"
     assert row(run).verdict == "privacy not checked"
     assert row(run).utility["n"] == 119
@@ -146,9 +144,7 @@ def test_joint_confidence_adds_up_the_errors_of_the_cases():
     assert row(only(load_small(), "parity-private", "exact")).utility_confidence is None
 
 
-@pytest.mark.parametrize(
-    ("lower", "conflict"), [(0.5108, False), (0.51083, True), ("inf", True), (0.0, False)]
-)
+@pytest.mark.parametrize(("lower", "conflict"), [(0.5108, False), (0.51083, True), ("inf", True), (0.0, False)])
 def test_a_lower_bound_above_the_exact_worst_case_is_a_conflict(lower, conflict):
     run = only(load_small(), "parity-private")  # exact 0.5108256
     first(run, "privacy")["finding"]["epsilon_lower"] = lower

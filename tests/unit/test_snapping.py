@@ -61,17 +61,17 @@ def test_dyadic_squares_are_the_largest_free_ones() -> None:
     for _ in range(60):
         side, bits = rng.choice([1, 2, 5, 9]), 256
         width = 2 * side * side
-        box = (p := rng.randrange(-width << bits, width << bits), p + 1, r := rng.randrange(-width << bits, width << bits))
-        centre = dyadic_square(side, (*box, r + 1, 1 << bits), bits)
+        p, r = (rng.randrange(-width << bits, width << bits) for _ in range(2))
+        centre = dyadic_square(side, (p, p + 1, r, r + 1, 1 << bits), bits)
         assert centre is not None
-        half = Fraction(1, centre[0].denominator)
+        # The centre is an odd multiple of half the side.
+        half = Fraction(centre[0].numerator & -centre[0].numerator, centre[0].denominator)
         a, b = Fraction(p, 1 << bits), Fraction(r, 1 << bits)
         assert abs(a - centre[0]) < half
         assert abs(b - centre[1]) < half
-        if half < 1:
-            assert not lines_that_meet(side, *centre, half)
-            parent = [(value / (4 * half)).__floor__() * 4 * half + 2 * half for value in centre]
-            assert lines_that_meet(side, parent[0], parent[1], 2 * half)
+        assert not lines_that_meet(side, *centre, half)
+        parent = [value // (4 * half) * 4 * half + 2 * half for value in centre]
+        assert lines_that_meet(side, parent[0], parent[1], 2 * half)
 
 
 def test_a_box_too_large_to_decide_is_not_decided() -> None:
@@ -97,7 +97,7 @@ def test_dichotomies(side: int, size: int) -> None:
 def test_points_of_a_polygon_are_uniform() -> None:
     shape = [(0, 0, 1), (4, 0, 1), (6, 3, 1), (1, 5, 2)]
     uniform = UniformPoint.of(shape)
-    assert uniform.cumulative[-1] == 2 * area(shape) * (uniform.cumulative[-1] / (2 * area(shape)))
+    assert area(shape) == Fraction(6) + Fraction(27, 4)
     rng = random.Random(3)
     points = []
     for _ in range(20_000):

@@ -1,0 +1,232 @@
+"""The dominating pair of a mechanism: one pair of laws that is at least as bad as every pair of neighbours at once.
+
+For a pair of laws (P, Q) let H(g) = sum_o (P(o) - g Q(o))_+, g >= 0, so that delta(epsilon) = H(exp(epsilon)). H
+is the greatest of the lines P(S) - g Q(S) over the events S: convex, decreasing, H(0) = 1. The supremum h of the H of
+all pairs is again of this form, and every T-fold composition, adaptive or not, of mechanisms below h has
+
+    delta_T(epsilon) <= the same for T independent copies of any pair (P^, Q^) with H^ >= h
+
+(Zhu, Dong and Wang, "Optimal accounting of differential privacy via characteristic function", AISTATS 2022,
+Theorem 10). The proof adds up H over the outputs of the other mechanisms with non-negative weights, so it holds for
+measures P^, Q^ that are no probabilities just as well: where a rounding error must be covered, mass is added.
+
+No single pair need attain h: the one with the greatest epsilon can be far below it elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.privacy.profiles import LossProfiles
+
+__all__ = ["MAX_LOSS", "LossLaw", "dominating_law"]
+
+MAX_LOSS = 500.0
+"""Greater losses count as infinite in upper bounds (which raises them): exp of it must be a float."""
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+_ULP = 2.0**-52
+_BLOCK = 2**19
+"""Atoms of pairs that are compared at a time."""
+_FLAT = 2.0**-46
+"""A chord this close to the supremum is taken for it; about the rounding error of H."""
+_WIDTH = 1e-4
+"""Knots are set no closer than this in epsilon; the chord between two of them is still an upper bound."""
+_MAX_KNOTS = 2**15
+
+
+@dataclass(frozen=True, eq=False)
+class LossLaw:
+    """The law of the privacy loss ln dP/dQ under P: all that composition needs to know of a pair (P, Q).
+
+    Parameters
+    ----------
+    losses : array of float64, shape (m,)
+        The finite losses, increasing.
+    mass : array of float64, shape (m,)
+        The probability of each under P.
+    infinite : float
+        The probability under P of what is impossible under Q.
+    """
+
+    losses: Floats
+    mass: Floats
+    infinite: float
+
+    def delta(self, epsilon: float) -> float:
+        """Return the hockey-stick divergence: infinite + sum of mass (1 - exp(epsilon - loss))_+."""
+        gap = np.minimum(epsilon - self.losses, 0.0)
+        return float(-np.expm1(gap) @ self.mass) + self.infinite
+
+
+def dominating_law(profiles: LossProfiles) -> LossLaw:
+    """Return the loss law of a pair that dominates every pair of the profiles.
+
+    The supremum h is bounded by its chords between knots. Knots are found by intersecting tangents: between two knots
+    h lies above the tangents at both and below the chord; where the tangents meet, h is evaluated, and becomes a knot
+    unless it touches the chord. A break of a piecewise linear h is hit exactly, so the result is exact for a few
+    breaks, and otherwise off by what a shift of the loss by `_WIDTH` can do, to second order.
+
+    The knots' values become masses: with slopes s_i of the chords, Q has the mass q_i = s_{i+1} - s_i at the loss
+    ln g_i, P the mass g_i q_i. Finally the curve of these masses is evaluated at all knots, and what it lacks there,
+    with the errors of the laws and of rounding, is added to the infinite loss.
+    """
+    gammas, values = _Envelope(profiles).knots()
+    return _masses(gammas, values, _value_error(profiles))
+
+
+def _value_error(profiles: LossProfiles) -> float:
+    """Return a bound on the error of a computed H.
+
+    As in `LossProfiles.delta_error`: laws off by a and b move a term by at most P ((e^a - 1) + (e^b - 1)). An
+    exponential, a product and a difference round P - g Q, where it is positive, by at most 8 ulp of P; the sum over
+    atoms, by any order of additions of K numbers in [0, 1] with total at most 1, adds K ulp.
+    """
+    noise = np.expm1(np.minimum(profiles.error, 1.0))
+    laws = float((noise[profiles.left] + noise[profiles.right]).max())
+    return laws + _ULP * (profiles.log_prob.shape[1] + 16)
+
+
+@dataclass(frozen=True, eq=False)
+class _Knot:
+    """The supremum h at one g: its value, the line height - g slope of the best event, and H of each candidate."""
+
+    gamma: float
+    value: float
+    height: float
+    slope: float
+    curves: Floats
+
+    def tangent(self, gamma: float) -> float:
+        """Return the line of the best event: h is nowhere below it."""
+        return self.height - gamma * self.slope
+
+    def only(self, kept: Indices) -> _Knot:
+        """Return the same knot with fewer candidates."""
+        return replace(self, curves=self.curves[kept])
+
+
+class _Envelope:
+    """The supremum of the curves H of all pairs, evaluated where it must be."""
+
+    def __init__(self, profiles: LossProfiles) -> None:
+        self._profiles = profiles
+        self._prob = np.exp(profiles.log_prob)
+
+    def knots(self) -> tuple[Floats, Floats]:
+        """Return the knots g, increasing from 0, and h there; beyond the last one h is constant.
+
+        A pair whose chord between two knots is below the tangents where these meet is nowhere between them the
+        greatest (chord minus tangents is concave and greatest there), and is a candidate no more.
+        """
+        everyone = np.arange(len(self._profiles.left), dtype=np.int64)
+        first, last = self._first(everyone), self._last(everyone)
+        found = {first.gamma: first.value, last.gamma: last.value}
+        stack = [(first, last, everyone)]
+        while stack and len(found) < _MAX_KNOTS:
+            low, high, pairs = stack.pop()
+            gamma = _next_knot(low, high)
+            if gamma is None:
+                continue
+            meeting = _meeting(low, high)
+            share = (meeting - low.gamma) / (high.gamma - low.gamma)
+            chords = low.curves + share * (high.curves - low.curves)
+            kept = np.flatnonzero(chords >= low.tangent(meeting) - _FLAT)
+            middle = self._evaluate(gamma, pairs[kept])
+            found[gamma] = middle.value
+            stack += [(low.only(kept), middle, pairs[kept]), (middle, high.only(kept), pairs[kept])]
+        gammas = sorted(found)
+        return np.array(gammas), np.array([found[g] for g in gammas])
+
+    def _first(self, pairs: Indices) -> _Knot:
+        """Return the knot 0, where every H is 1 and falls with the mass of Q on what P can give."""
+        slopes = self._sums(pairs, lambda p, q: np.where(p > 0, q, 0.0))
+        return _Knot(0.0, 1.0, 1.0, float(slopes.min()), np.ones(len(pairs)))
+
+    def _last(self, pairs: Indices) -> _Knot:
+        """Return a knot beyond the greatest loss up to `MAX_LOSS`, where H is the mass of P on greater losses."""
+        top = math.exp(self._greatest_loss(pairs)) * (1 + 2.0**-40)
+        curves = self._sums(pairs, lambda p, q: np.where(p > top * q, p, 0.0))
+        value = float(curves.max())
+        return _Knot(top, value, value, 0.0, curves)
+
+    def _greatest_loss(self, pairs: Indices) -> float:
+        logs, greatest = self._profiles.log_prob, 0.0
+        for part in self._blocks(pairs):
+            loss = logs[self._profiles.left[part]] - logs[self._profiles.right[part]]
+            greatest = max(greatest, float(loss.max(where=loss <= MAX_LOSS, initial=0.0)))
+        return greatest
+
+    def _evaluate(self, gamma: float, pairs: Indices) -> _Knot:
+        """Return the knot at `gamma`, given that one of `pairs` is the greatest there."""
+        curves = self._sums(pairs, lambda p, q: np.maximum(p - gamma * q, 0.0))
+        best = int(np.argmax(curves))
+        left, right = self._sides(pairs[best : best + 1])
+        event = left > gamma * right
+        return _Knot(gamma, float(curves[best]), float(left[event].sum()), float(right[event].sum()), curves)
+
+    def _sums(self, pairs: Indices, terms: Callable[[Floats, Floats], Floats]) -> Floats:
+        """Return for each pair the sum over its atoms of terms(P, Q)."""
+        return np.concatenate([terms(*self._sides(part)).sum(axis=1) for part in self._blocks(pairs)])
+
+    def _sides(self, pairs: Indices) -> tuple[Floats, Floats]:
+        return self._prob[self._profiles.left[pairs]], self._prob[self._profiles.right[pairs]]
+
+    def _blocks(self, pairs: Indices) -> list[Indices]:
+        width = max(1, _BLOCK // self._prob.shape[1])
+        return [pairs[i : i + width] for i in range(0, len(pairs), width)]
+
+
+def _meeting(low: _Knot, high: _Knot) -> float:
+    """Return where the two tangents meet, within the knots; the middle if rounding left them parallel."""
+    fall = low.slope - high.slope
+    if fall <= 0:
+        return (low.gamma + high.gamma) / 2
+    return min(max((low.height - high.height) / fall, low.gamma), high.gamma)
+
+
+def _next_knot(low: _Knot, high: _Knot) -> float | None:
+    """Return where to evaluate h between two knots; None if they are close, or the tangents touch the chord."""
+    gamma = _meeting(low, high)
+    chord = low.value + (gamma - low.gamma) / (high.gamma - low.gamma) * (high.value - low.value)
+    if chord - low.tangent(gamma) <= _FLAT or high.gamma <= low.gamma * (1 + _WIDTH):
+        return None
+    # Not at a knot that is there already, whatever rounding says.
+    least = low.gamma * (1 + _WIDTH / 2) if low.gamma > 0 else 0.5 * min(gamma, high.gamma)
+    found = min(max(gamma, least), high.gamma * (1 - _WIDTH / 4))
+    return found if found > 0 else None
+
+
+def _masses(gammas: Floats, values: Floats, error: float) -> LossLaw:
+    """Return the loss law whose curve H is at least `values` + `error` at the knots, hence at least h everywhere."""
+    corners = _lower_hull(gammas, values)
+    slopes = np.append(np.diff(values[corners]) / np.diff(gammas[corners]), 0.0)
+    knots = gammas[corners][1:]
+    mass = knots * np.maximum(np.diff(slopes), 0.0)
+    losses = np.log(knots)
+    reached = np.array([LossLaw(losses, mass, 0.0).delta(e) for e in np.log(gammas[1:])])
+    lack = float((values[1:] - reached).max())
+    # At g = 0 the curve is the whole mass; the sums have as many terms as there are knots, each at most 1.
+    lack = max(lack, 1.0 - float(mass.sum()), 0.0) + error + 4 * _ULP * (len(knots) + 16 + float(np.abs(losses).max()))
+    kept = mass > 0
+    return LossLaw(losses[kept], mass[kept], min(lack, 1.0))
+
+
+def _lower_hull(x: Floats, y: Floats) -> NDArray[np.int64]:
+    """Return the corners of the greatest convex function below the points, the first and the last point included."""
+    corners: list[int] = []
+    for i in range(len(x)):
+        while len(corners) > 1:
+            a, b = corners[-2:]
+            if (y[b] - y[a]) * (x[i] - x[b]) < (y[i] - y[b]) * (x[b] - x[a]):
+                break
+            corners.pop()
+        corners.append(i)
+    return np.array(corners, dtype=np.int64)

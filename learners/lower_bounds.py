@@ -1,0 +1,178 @@
+"""Theorem 5.1 of BMNS as an experiment: who finds a point in the span of the data gives its points away.
+
+S holds equally many copies of each of k = d/2 random points x_1 .. x_k of [T]^d, S' has another random point x' in the
+place of a random x_i. A point b of span(S) names one of the x_j: the one with the largest absolute coefficient. On S it
+is x_i with probability about 1/k. On S' the answer is independent of x_i, and names it only if x_i lies in the span of
+the answer and the other k points: k + 1 vectors, whose span holds at most T^(k + 1) of the T^d points. The paper counts
+k vectors and has T^(-d/2) in the place of T^(1 - d/2). Privacy for groups of m/k examples makes the two probabilities
+close unless m is large.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import InputError, Sample
+from learners.domains import Grid
+from learners.parameters import check_integer, check_positive, check_probability
+
+__all__ = ["Reconstruction", "coefficients", "named_point", "reconstruction", "required_examples", "theorem_51_slack"]
+
+Vector = Sequence[int | Fraction]
+
+
+def theorem_51_slack(dimension: int, side: int) -> Fraction:
+    """Return a lower bound on (1 - beta - (d/2) T^(-d/2)) (2/d) - 1/(2 d) for beta = 1/2, T = side + 1, d even or odd.
+
+    The theorem needs it to be >= 0. T^(-d/2) is replaced by 1/floor(T^(d/2)), which is exact for even d.
+    """
+    check_integer("dimension", dimension, 1)
+    check_integer("side", side, 1)
+    power = math.isqrt((side + 1) ** dimension)
+    return (Fraction(1, 2) - Fraction(dimension, 2 * power)) * Fraction(2, dimension) - Fraction(1, 2 * dimension)
+
+
+def required_examples(dimension: int, side: int, epsilon: float, delta: float = 0.0, *, literal: bool = False) -> float:
+    """Return the m below which no (epsilon, delta)-private algorithm answers with a point of the span half of the time.
+
+    The m with 1/(2 d) = e^(2 epsilon m/d) (T^(1 - d/2) + 2 delta m/d), T = side + 1: the last display of the
+    proof, with the exponent repaired (`literal=True`: T^(-d/2)), before it is simplified to
+    Omega(min{d^2 ln T, d ln(1/delta)}/epsilon). The proof takes d >= 10.
+    """
+    check_integer("dimension", dimension, 1)
+    check_integer("side", side, 1)
+    check_positive("epsilon", epsilon)
+    if delta:
+        check_probability("delta", delta)
+
+    exponent = -dimension / 2 if literal else 1 - dimension / 2
+
+    def excess(m: float) -> float:
+        mass = math.exp(exponent * math.log(side + 1)) + 2 * delta * m / dimension
+        return 2 * epsilon * m / dimension + math.log(mass) + math.log(2 * dimension)
+
+    if excess(0.0) >= 0:
+        return 0.0
+    low, high = 0.0, 1.0
+    while excess(high) < 0:
+        low, high = high, 2 * high
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(middle) < 0 else (low, middle)
+    return low
+
+
+def coefficients(point: Vector, points: Sequence[Vector]) -> list[Fraction] | None:
+    """Return the c with point = sum c_j points_j; None unless the points are independent and span the point."""
+    k = len(points)
+    rows = [[*map(Fraction, column), Fraction(value)] for *column, value in zip(*points, point, strict=True)]
+    for column in range(k):
+        pivot = next((i for i in range(column, len(rows)) if rows[i][column]), None)
+        if pivot is None:
+            return None
+        rows[column], rows[pivot] = rows[pivot], rows[column]
+        lead = rows[column][column]
+        rows[column] = [v / lead for v in rows[column]]
+        for i, row in enumerate(rows):
+            if i != column and row[column]:
+                rows[i] = [a - row[column] * b for a, b in zip(row, rows[column], strict=True)]
+    return None if any(row[k] for row in rows[k:]) else [rows[i][k] for i in range(k)]
+
+
+def named_point(point: Vector, points: Sequence[Vector], *, literal: bool = False) -> int | None:
+    """Return the procedure B(b, I): the index of the largest coefficient, None where B answers "bottom".
+
+    The largest in absolute value, first one in ties: if b is a combination of some of the points that is not 0, the
+    answer is one of them. As printed (`literal=True`) the largest: a point with coefficient 0 beats negative ones.
+    """
+    found = coefficients(point, points)
+    if found is None or not any(found):
+        return None
+    sizes = found if literal else [abs(c) for c in found]
+    return sizes.index(max(sizes))
+
+
+@dataclass(frozen=True)
+class Reconstruction:
+    """How often B named x_i on S and on S', how often A answered in span(S), and a simultaneous error of the rates.
+
+    `error` bounds |rate - probability| for all three rates with probability `confidence` (Hoeffding, union bound).
+    """
+
+    trials: int
+    named: float
+    named_without: float
+    in_span: float
+    error: float
+    confidence: float
+
+    def refutes(self, epsilon: float, delta: float, group: int) -> bool:
+        """Say whether the rates contradict (epsilon, delta)-privacy for a group of examples.
+
+        Pr[named on S] <= e^(g epsilon) Pr[named on S'] + delta (e^(g epsilon) - 1)/(e^epsilon - 1).
+        """
+        growth = math.exp(group * epsilon)
+        spill = delta * (growth - 1) / math.expm1(epsilon)
+        return self.named - self.error > growth * (self.named_without + self.error) + spill
+
+
+def reconstruction(
+    release: Callable[[Sample, np.random.Generator], Vector],
+    domain: Grid,
+    copies: int,
+    trials: int,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+) -> Reconstruction:
+    """Run the experiment of the proof on an algorithm that releases a point near the data.
+
+    Parameters
+    ----------
+    release : callable
+        Maps (sample, rng) to a point with d coordinates, d = domain.dimension >= 2.
+    domain : Grid
+        Points {0 .. side}^d stand for [T]^d, T = side + 1: 1 is added to every coordinate before spans are taken.
+    copies : int
+        m/k, how often each of the k = d // 2 points occurs: S and S' differ in so many examples.
+    trials : int
+        Independent choices of points, each run once on S and once on S'.
+    """
+    check_integer("copies", copies, 1)
+    check_integer("trials", trials, 1)
+    check_probability("confidence", confidence)
+    if domain.dimension < 2:
+        raise InputError(f"dimension must be at least 2, got {domain.dimension}")
+    k, hits = domain.dimension // 2, np.zeros(3)
+    for _ in range(trials):
+        points = rng.integers(0, domain.side + 1, (k + 1, domain.dimension))
+        i = int(rng.integers(k))
+        vectors = (points + 1).tolist()
+        other = np.append(np.delete(np.arange(k), i), k)
+        answers = [_answer(release, domain, points[rows], copies, rng) for rows in (np.arange(k), other)]
+        hits += [
+            named_point(answers[0], vectors) == i,
+            named_point(answers[1], vectors) == i,
+            coefficients(answers[0], vectors[:k]) is not None,
+        ]
+    error = math.sqrt(math.log(6 / (1 - confidence)) / (2 * trials))
+    named, without, spanned = (hits / trials).tolist()
+    return Reconstruction(trials, named, without, spanned, error, confidence)
+
+
+def _answer(
+    release: Callable[[Sample, np.random.Generator], Vector],
+    domain: Grid,
+    points: NDArray[Any],
+    copies: int,
+    rng: np.random.Generator,
+) -> list[Fraction]:
+    """Return the released point, as a vector of [T]^d."""
+    sample = domain.sample(points, np.zeros(len(points), dtype=np.int64), np.full(len(points), copies))
+    return [Fraction(c) + 1 for c in release(sample, rng)]

@@ -1,0 +1,73 @@
+"""Every ledger claim of the two lectures: its verdict and the numbers that decide it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import dpaudit
+from dpaudit.contract import Claim, Evidence
+from learners.claims import nis, ste_conjunctions
+
+ALL = nis.CLAIMS + ste_conjunctions.CLAIMS
+EXPECTED: dict[str, tuple[str, dict[str, float]]] = {
+    "NIS-Point": ("holds", {"n": 30, "failure": 0.8999**30}),
+    "NIS-Occam": ("holds", {"n": 12}),
+    "NIS-Thr": ("refuted", {"errors_literal": 1, "errors_repaired": 0}),
+    "NIS-Sauer": ("holds", {}),
+    "NIS-VC": ("holds", {"intervals": 2, "parity_6": 6}),
+    "NIS-VC-Bounds": ("holds", {"lower": 36, "failure_below_lower": 0.89999**35}),
+    "NIS-Generic": ("loose", {"epsilon": 0.945290771808052, "n": 369, "slides_factor": 1e4, "sufficient_factor": 4e3}),
+    "NIS-Generic-LargeEpsilon": ("refuted", {"n": 5, "failure": 0.98999**5 / 2}),
+    "NIS-ParityLearner": ("loose", {"exact_epsilon": math.log(5 / 3)}),
+    "NIS-ParityFailure": ("refuted", {"before": 0.5, "after": 0.625, "slides": 0.75}),
+    "NIS-ParityAmplification": ("loose", {"epsilon_repeated": 10 * math.log1p(1 / 40)}),
+    "NIS-ParityRestart": ("holds", {"failure": 1e-3}),
+    "NIS-Effect": ("holds", {"least_share": 0.5}),
+    "STE-NonPriv": ("holds", {"errors": 0}),
+    "STE-Conj1": ("holds", {"replacement": 1.0, "add_remove": 0.5}),
+    "STE-Conj1-Size": ("holds", {"n": 702}),
+    "STE-ConjExp": ("holds", {"n": 20, "n_printed": 2}),
+    "STE-Conj2": ("loose", {"add_remove": math.inf}),
+    "STE-Conj2-Delta": (
+        "refuted",
+        {"rounds": 19, "probability": 1 - 1 / (1 + 18 * math.exp(-10 / 19) + math.exp(-20 / 19))},
+    ),
+    "STE-Conj2-Constant": ("refuted", {"failure_literal": 1.0}),
+}
+
+
+@pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)
+def test_verdict_and_numbers(claim: Claim) -> None:
+    evidence = claim.check(dpaudit)
+    assert isinstance(evidence, Evidence)
+    verdict, numbers = EXPECTED[claim.id]
+    assert evidence.verdict == verdict, evidence
+    assert bool(evidence.witness) == (verdict == "refuted")
+    for name, value in numbers.items():
+        assert evidence.numbers[name] == pytest.approx(value, rel=1e-3), name
+    assert len(evidence.summary) > 40
+
+
+def test_ids_are_unique_and_all_are_expected() -> None:
+    assert {claim.id for claim in ALL} == set(EXPECTED)
+    assert len(ALL) == len(EXPECTED)
+    assert all(claim.statement and claim.source for claim in ALL)
+
+
+@pytest.mark.parametrize("name", ["NIS-ParityLearner", "NIS-ParityRestart", "STE-Conj1", "STE-Conj2"])
+def test_a_claim_is_not_confirmed_by_a_tool_that_finds_a_leak(name: str) -> None:
+    class Leaky:
+        """A harness whose exact audits find ten times more."""
+
+        @staticmethod
+        def audit_law(*_: Any, **__: Any) -> Any:
+            class Finding:
+                epsilon, verdict = 10.0, "violation"
+
+            return Finding()
+
+    claim = next(c for c in ALL if c.id == name)
+    assert claim.check(Leaky()).verdict == "undecided"
