@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dpaudit.cli.mechanism import audit_mechanism, is_mechanism
 from dpaudit.cli.terminal import find_learners, note, note_taken, say
 from dpaudit.cli.verdict_block import verdict_block
 from dpaudit.contract import Learner
@@ -18,23 +19,39 @@ from dpaudit.registry import Entry
 __all__ = ["exact_command", "privacy_command", "utility_command"]
 
 
-def privacy_command(args: argparse.Namespace) -> int:
-    """Make one black-box audit."""
-    entry, _, parameters = _learner(args)
+_PRIVACY_FLAGS = ("strict", "sequential", "curve", "float_bits")
 
+
+def privacy_command(args: argparse.Namespace) -> int:
+    """Make one black-box audit: of a learner, or of anybody's MODULE:FUNCTION."""
+    _check_design(args)
+    given = {name: getattr(args, name) for name in ("epsilon", "delta", "relation", *_PRIVACY_FLAGS)}
+    if is_mechanism(args.id):
+        options = {"n": args.n, "trials": args.trials, "confidence": args.confidence, **given}
+        record = audit_mechanism(args, options)
+        places = {"pairs": args.pairs, "batched": args.batched}
+        return _show(args, [record], _single_line(args, {}, {**options, **places, "seed": args.seed}))
+    if args.pairs is not None or args.batched:
+        raise InputError(
+            f"--pairs and --batched are for MODULE:FUNCTION; the pairs of the learner {args.id} are crafted"
+        )
+    entry, _, parameters = _learner(args)
     task = privacy_task(
         entry,
         trials=args.trials,
         confidence=args.confidence,
         parameters=parameters,
         n=_taken_n(args, entry),
-        epsilon=args.epsilon,
-        delta=args.delta,
-        relation=args.relation,
+        **given,
     )
-    options = {name: task.arguments[name] for name in ("n", "trials", "confidence")}
-    options |= {name: getattr(args, name) for name in ("epsilon", "delta", "relation")}
-    return _audit(args, [task], options)
+    return _audit(args, [task], {name: task.arguments[name] for name in ("n", "trials", "confidence")} | given)
+
+
+def _check_design(args: argparse.Namespace) -> None:
+    """Refuse options that the sequential design has no use for, rather than drop them in silence."""
+    useless = [f"--{name}" for name in ("strict", "curve") if getattr(args, name)]
+    if args.sequential and useless:
+        raise InputError(f"{' and '.join(useless)} must be left out with --sequential, which bets instead of counting")
 
 
 def exact_command(args: argparse.Namespace) -> int:
@@ -122,6 +139,11 @@ def _audit(args: argparse.Namespace, tasks: Sequence[Task], options: Mapping[str
     repeat = _single_line(args, tasks[0].parameters, {**options, "seed": seed})
     paths, jobs = tuple(args.learners), getattr(args, "jobs", 1)
     records = [perform(task, seed=seed or 0, paths=paths, n_jobs=jobs) for task in tasks]
+    return _show(args, records, repeat)
+
+
+def _show(args: argparse.Namespace, records: Sequence[Mapping[str, Any]], repeat: str) -> int:
+    """Print the records as JSON or as text, and return the status."""
     if args.json:
         say("".join(canonical({**record, "command": repeat}) + "\n" for record in records))
     else:
@@ -135,6 +157,7 @@ def _single_line(args: argparse.Namespace, parameters: Mapping[str, Any], option
     for name, value in parameters.items():
         words += ["-p", f"{name}={getattr(value, 'value', value)}"]
     for name, value in options.items():
-        if value is not None:
-            words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+        option = f"--{name.replace('_', '-')}"
+        if value is not None and value is not False:
+            words += [option] if value is True else [option, str(value)]
     return shlex.join(words + [word for path in args.learners for word in ("--learners", path)])

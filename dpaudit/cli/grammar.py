@@ -104,9 +104,13 @@ def _add_learners(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_single(parser: argparse.ArgumentParser, n: str = "the example's") -> None:
+def _add_single(
+    parser: argparse.ArgumentParser,
+    n: str = "the example's",
+    what: str = "the learner, as `dpaudit list` shows it",
+) -> None:
     """Add what the three single audits share."""
-    parser.add_argument("id", metavar="ID", help="the learner, as `dpaudit list` shows it")
+    parser.add_argument("id", metavar="ID", help=what)
     parser.add_argument(
         "-p",
         "--parameter",
@@ -152,10 +156,24 @@ def _add_list(commands: Any) -> None:
 
 def _add_privacy(commands: Any) -> None:
     parser = _command(commands, "privacy")
-    _add_single(parser)
+    _add_single(parser, what="the learner, as `dpaudit list` shows it, or any mechanism, as MODULE:FUNCTION")
     parser.add_argument("--epsilon", type=float, help="claim to test (default: the learner's own)")
-    parser.add_argument("--delta", type=float, help="claim to test (default: the learner's own)")
+    parser.add_argument("--delta", type=float, help="claim to test (default: the learner's own; 0 for a function)")
     parser.add_argument("--relation", help="what neighbours are (default: as in the learner's claim)")
+    parser.add_argument(
+        "--pairs",
+        metavar="MODULE:PAIRS",
+        help="a list of (data, neighbour) tuples, or a callable that returns one (default: crafted, for learners only)",
+    )
+    flags = {
+        "batched": "call FUNCTION with (data, rng, size) for size outputs (default: with (data, rng) for one)",
+        "strict": "the certified exact bound (default: the melded one, which convicts a little sooner)",
+        "sequential": "bet run by run and stop as soon as the claim is refuted (default: a fixed number of runs)",
+        "curve": "bound delta at every epsilon too, for a fifth of the error probability (default: epsilon only)",
+        "float-bits": "look at the bits of floats too (default: at their values)",
+    }
+    for name, text in flags.items():
+        parser.add_argument(f"--{name}", action="store_true", help=text)
     _add_statistics(parser, _TRIALS, "runs on each side of each pair, on average")
 
 

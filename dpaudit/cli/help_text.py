@@ -21,11 +21,12 @@ COMMANDS = {
         "dpaudit list --all",
     ),
     "privacy": (
-        "test a privacy claim by running the learner",
+        "test a privacy claim by running the learner, or any mechanism",
         """
         Runs the learner on crafted neighbouring samples of n examples, picks the event that tells them apart
         best, and bounds epsilon from below on fresh runs. A bound above the claim is a violation; anything else
-        says only that none was found with so many runs.
+        says only that none was found with so many runs. MODULE:FUNCTION audits any function
+        (data, rng) -> output on your --pairs; modules of the current directory can be imported.
         """,
         "dpaudit privacy parity-private -p dimension=2 -p epsilon=1 --n 2 --trials 200000",
     ),

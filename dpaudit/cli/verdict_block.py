@@ -5,6 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from dpaudit.cli.mechanism import is_mechanism
+from dpaudit.reporters.unseen import (
+    POWER,
+    budget_text,
+    errors_text,
+    frontier_text,
+    origins_text,
+    power_text,
+    scores_text,
+)
 from dpaudit.reporters.wording import count, label_parameters, percent, rate, significant, value_text
 
 __all__ = ["verdict_block"]
@@ -23,7 +33,7 @@ def verdict_block(records: Sequence[Mapping[str, Any]], repeat: str) -> str:
         The command that makes them again.
     """
     first = records[0]
-    lines: _Lines = [("learner", f"{first['learner']} ({label_parameters(first['parameters'])})")]
+    lines: _Lines = [_subject(first)]
     if first["fault"] is not None:
         lines.append(("leaks", f"on purpose: {first['fault']}"))
     for record in records:
@@ -34,10 +44,19 @@ def verdict_block(records: Sequence[Mapping[str, Any]], repeat: str) -> str:
     return "\n".join(f"{name.ljust(width)}  {text}" for name, text in lines) + "\n"
 
 
+def _subject(record: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what was audited."""
+    if is_mechanism(record["learner"]):
+        return "mechanism", str(record["learner"])
+    return "learner", f"{record['learner']} ({label_parameters(record['parameters'])})"
+
+
 def _claim(epsilon: Any, delta: Any, relation: Any, record: Mapping[str, Any]) -> str:
     """Return the claim that was tested; with its source if it is the learner's own."""
     own = record["claim"]
-    tested = f"epsilon = {value_text(epsilon)}, delta = {value_text(delta)}, {relation}"
+    tested = f"epsilon = {value_text(epsilon)}, delta = {value_text(delta)}, {relation or 'neighbours as given'}"
+    if own is None and is_mechanism(record["learner"]):
+        return tested
     if own is None or (own["epsilon"], own["delta"], own["relation"]) != (epsilon, delta, relation):
         return f"{tested} (not the learner's own)"
     known = [own[name] for name in ("claim_id", "source") if own.get(name)]
@@ -77,31 +96,67 @@ def _privacy(record: Mapping[str, Any], finding: Mapping[str, Any]) -> _Lines:
         "violation": "VIOLATION: the claim is refuted",
         "consistent": "consistent: no violation found with these runs, pairs and events",
     }
-    detectable = significant(finding["detectable_epsilon"], "up")
-    inputs = f"{witness['data']} against {witness['neighbour']}"
-    rates = (
-        f"{count(witness['hits'])} of {count(witness['trials'])} against "
-        f"{count(witness['neighbour_hits'])} of {count(witness['neighbour_trials'])} runs"
-    )
     return [
         ("claim", _claim(epsilon, finding["delta"], finding["relation"], record)),
         (
             "bound",
-            f"epsilon >= {lower} with confidence {percent(finding['confidence'])} (statistical; "
-            f"{count(finding['trials'])} runs a side of each of {count(finding['pairs'])} pairs on average, "
-            f"{count(finding['events'])} events)",
+            f"epsilon >= {lower} with confidence {percent(finding['confidence'])} (statistical; {_size(finding)})",
         ),
-        (
-            "power",
-            f"a true epsilon of {detectable} on an event as likely would have been convicted with probability 95 %",
-        ),
+        *_curve(finding),
+        ("power", f"would convict with probability {POWER}: {power_text(finding)}"),
+        ("frontier", _frontier(finding)),
+        ("compared", f"pairs: {origins_text(finding)}; scores: {scores_text(finding)}"),
+        ("budget", budget_text(finding)),
+        ("errors", errors_text(finding)),
         ("verdict", words[finding["verdict"]]),
-        (
-            "witness",
-            f"{inputs} ({witness['direction']}), event: {witness['event']}: {rates} [{witness['origin']}]",
-        ),
+        ("witness", _witness(witness)),
         *(("warning", text) for text in finding["warnings"]),
     ]
+
+
+def _size(finding: Mapping[str, Any]) -> str:
+    """Return how much was run and compared."""
+    pairs = f"{count(finding['pairs'])} pair{'s' if finding['pairs'] != 1 else ''}"
+    if finding["design"] == "sequential":
+        return f"{count(finding['budget']['used'])} runs on {pairs}, by bets"
+    # The runs of the local search come out of those of the pairs given.
+    each = "a side" if finding["pairs"] == 1 else f"a side of each of {count(len(finding['origins']))} pairs given"
+    return f"{count(finding['trials'])} runs {each}; {pairs} and {count(finding['events'])} events compared"
+
+
+def _frontier(finding: Mapping[str, Any]) -> str:
+    """Return the frontier on one line."""
+    steps = ", ".join(f"{mass}: {least}" for mass, least in frontier_text(finding, infinity="none in reach"))
+    betting = "; betting needs somewhat more" if finding["design"] == "sequential" else ""
+    return f"least epsilon convicted, by probability of the event: {steps}{betting}"
+
+
+def _curve(finding: Mapping[str, Any]) -> _Lines:
+    """Return the lower bounds on delta at a few epsilons, where a curve was asked for."""
+    if finding["curve"] is None:
+        return []
+    from dpaudit.privacy.curve import Curve
+
+    curve = Curve.from_dict(finding["curve"])
+    grid = sorted({0.0, finding["epsilon"] / 2, finding["epsilon"]})
+    steps = ", ".join(
+        f"{significant(float(delta), 'down')} at epsilon {value_text(e)}"
+        for e, delta in zip(grid, curve.delta_lower(grid).tolist(), strict=True)
+    )
+    at = f"with confidence {percent(1 - curve.gamma)}, at all epsilons together"
+    return [("curve", f"delta >= {steps}; mu >= {significant(curve.mu_lower(), 'down')} ({at})")]
+
+
+def _witness(witness: Mapping[str, Any]) -> str:
+    """Return the two inputs, the event and its counts; bets have no counts."""
+    told = f"{witness['data']} against {witness['neighbour']}"
+    if witness["hits"] is None:
+        return f"{told}, {witness['event']} [{witness['origin']}]"
+    rates = (
+        f"{count(witness['hits'])} of {count(witness['trials'])} against "
+        f"{count(witness['neighbour_hits'])} of {count(witness['neighbour_trials'])} runs"
+    )
+    return f"{told} ({witness['direction']}), event: {witness['event']}: {rates} [{witness['origin']}]"
 
 
 def _utility(record: Mapping[str, Any], finding: Mapping[str, Any]) -> _Lines:

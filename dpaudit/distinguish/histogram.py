@@ -147,7 +147,9 @@ def choose_label_event(
     for name, direction, order in _orders(common, x, y, monotone, log_ratio):
         sides = (x, m, y, k) if direction == FORWARD else (y, k, x, m)
         hits, trained, others, neighbour_trained = sides
-        choice = best_prefix(hits[order], trained, others[order], neighbour_trained, confirm, delta=delta, gamma=gamma)
+        choice = best_prefix(
+            hits[order], trained, others[order], neighbour_trained, confirm, delta=delta, gamma=gamma, ordered=monotone
+        )
         compared += len(order)
         if best is None or choice.value > best.value:
             ranking = tuple(common[i] if i < len(common) else RARE for i in order.tolist())

@@ -86,7 +86,7 @@ def make_plan(
     Returns
     -------
     Plan
-        For each learner: exact (if it has a law), black-box (if it claims privacy), and, unless it is a
+        For each learner: exact (if it has a law), black-box with its curve (if it claims privacy), and, unless it is a
         positive control, utility on every hard case at the theorem's n and on the first one at smaller n.
     """
     if profile not in PROFILES:
@@ -118,7 +118,7 @@ def _plan_one(entry: Entry, work: Profile, confidence: float, trials: int) -> tu
     if hasattr(learner, "law"):
         tasks.append(exact_task(entry, learner))
     if learner.privacy is not None:
-        tasks.append(privacy_task(entry, trials=trials, confidence=confidence))
+        tasks.append(privacy_task(entry, trials=trials, confidence=confidence, curve=True))
     if entry.fault is not None and not tasks:
         raise InputError("a positive control needs a law or a claim; it has neither, so nothing can convict it")
     if entry.fault is not None:

@@ -37,10 +37,11 @@ class Task:
         The learner's keyword arguments.
     arguments : mapping
         What the audit takes, JSON-able. Exact: ``n``, ``relation`` and ``samples`` ("all" or "crafted").
-        Privacy: ``n``, ``trials``, ``confidence`` and, to override the claim, ``epsilon``, ``delta``,
-        ``relation``. Utility: ``role`` ("claim" or "ladder"), ``case`` (name), ``case_index`` (into
-        `hard_cases`, or None for the uniform distribution), ``concept`` (a code, or None for the case's own),
-        ``alpha``, ``beta``, ``n``, ``trials``, ``confidence``, ``setting``.
+        Privacy: ``n``, ``trials``, ``confidence``; to override the claim, ``epsilon``, ``delta``, ``relation``;
+        where they are on, ``strict``, ``sequential``, ``curve``, ``float_bits``. Utility: ``role`` ("claim" or
+        "ladder"), ``case`` (name), ``case_index`` (into `hard_cases`, or None for the uniform distribution),
+        ``concept`` (a code, or None for the case's own), ``alpha``, ``beta``, ``n``, ``trials``, ``confidence``,
+        ``setting``.
     """
 
     learner: str
@@ -93,11 +94,11 @@ def privacy_task(
     confidence: float,
     parameters: Mapping[str, Any] | None = None,
     n: int | None = None,
-    **claim: Any,
+    **options: Any,
 ) -> Task:
-    """Return the task of the black-box audit; `claim` may override epsilon, delta and relation."""
+    """Return the task of the black-box audit; `options` are as for `audit_privacy`, None and False stand for none."""
     arguments = {"n": entry.example.n if n is None else n, "trials": trials, "confidence": confidence}
-    arguments |= {name: value for name, value in claim.items() if value is not None}
+    arguments |= {name: value for name, value in options.items() if value is not None and value is not False}
     return Task(entry.id, "privacy", entry.example.parameters if parameters is None else parameters, arguments)
 
 

@@ -156,15 +156,15 @@ class Curve:
             If a field is missing, or the limits are not K >= 1 numbers in (0, 1] each.
         """
         try:
-            limits = [np.asarray(stored[f"false_{side}_upper"], dtype=np.float64) for side in ("positive", "negative")]
+            a, b = (np.asarray(stored[f"false_{side}_upper"], np.float64) for side in ("positive", "negative"))
             gamma, runs = float(stored["gamma"]), (int(stored["trials"]), int(stored["neighbour_trials"]))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"a stored curve must have limits, gamma and runs; {error!r} in {stored!r:.100}") from None
-        if limits[0].shape != limits[1].shape or limits[0].ndim != 1 or limits[0].size == 0:
-            raise InputError(f"limits must be K >= 1 numbers each, got shapes {limits[0].shape} and {limits[1].shape}")
-        if not all(bool(((side > 0) & (side <= 1)).all()) for side in limits):
+        if a.shape != b.shape or a.ndim != 1 or a.size == 0:
+            raise InputError(f"limits must be K >= 1 numbers each, got shapes {a.shape} and {b.shape}")
+        if not bool(((a > 0) & (a <= 1) & (b > 0) & (b <= 1)).all()):
             raise InputError(f"limits must be in (0, 1], got {stored!r:.200}")
-        return cls(*limits, check_level(gamma), *runs)
+        return cls(a, b, check_level(gamma), *runs)
 
 
 def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour_trials: int, gamma: float) -> Curve:

@@ -210,13 +210,23 @@ def _masses(gammas: Floats, values: Floats, error: float) -> LossLaw:
     slopes = np.append(np.diff(values[corners]) / np.diff(gammas[corners]), 0.0)
     knots = gammas[corners][1:]
     mass = knots * np.maximum(np.diff(slopes), 0.0)
-    losses = np.log(knots)
-    reached = np.array([LossLaw(losses, mass, 0.0).delta(e) for e in np.log(gammas[1:])])
-    lack = float((values[1:] - reached).max())
-    # At g = 0 the curve is the whole mass; the sums have as many terms as there are knots, each at most 1.
-    lack = max(lack, 1.0 - float(mass.sum()), 0.0) + error + 4 * _ULP * (len(knots) + 16 + float(np.abs(losses).max()))
+    lack = float((values - _curve(knots, mass, gammas)).max())
+    rounding = 16 * len(gammas) * float(np.finfo(np.longdouble).eps) + 4 * _ULP
     kept = mass > 0
-    return LossLaw(losses[kept], mass[kept], min(lack, 1.0))
+    return LossLaw(np.log(knots[kept]), mass[kept], min(max(lack, 0.0) + error + rounding, 1.0))
+
+
+def _curve(knots: Floats, mass: Floats, gammas: Floats) -> Floats:
+    """Return H(g) = sum of mass (1 - g / knot)_+ at every g, both increasing, by sums from the right.
+
+    Extended precision, so that the rounding of n additions of numbers that total 1 is n times its epsilon (where a
+    platform has none, that of a double: `_masses` asks for it).
+    """
+    above = np.searchsorted(knots, gammas, side="right")
+    heavy = mass.astype(np.longdouble)
+    heights = np.append(np.cumsum(heavy[::-1])[::-1], 0)
+    slopes = np.append(np.cumsum((heavy / knots)[::-1])[::-1], 0)
+    return np.asarray(heights[above] - gammas * slopes[above], dtype=np.float64)
 
 
 def _lower_hull(x: Floats, y: Floats) -> NDArray[np.int64]:

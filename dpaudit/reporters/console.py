@@ -91,7 +91,7 @@ def _unseen_legend(audited: Sequence[tuple[Row, Mapping[str, Any], Any]]) -> lis
     """Say what the numbers of the table mean."""
     lines = [
         f"eps(q) from: the least true epsilon convicted with probability {POWER} on an event of probability q on the",
-        "unlikelier side; delta from: the same for an event impossible there; inf: no leak of this kind was within reach.",
+        "unlikelier side; delta from: the same for an event impossible there; inf: no such leak was within reach.",
     ]
     if any(finding["design"] == "sequential" for _, finding, _ in audited):
         lines.append("Sequential design: as for a fixed design of as many runs; betting needs somewhat more.")

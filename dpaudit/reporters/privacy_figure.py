@@ -63,15 +63,29 @@ def _privacy_caption(row: Row) -> str:
     if row.claim is not None:
         parts.append(f"Dashed line: the most that the claim of {claim_text(row.claim)} allows.")
     if row.blackbox is not None:
-        lower = number(row.blackbox["epsilon_lower"])
-        at = f"at delta = {value_text(row.blackbox['delta'])} and confidence {percent(row.blackbox['confidence'])}"
-        shown = significant(lower, "down", apart_from=row.blackbox["epsilon"])
-        parts.append(
-            f"Shaded: every epsilon below {shown} is ruled out by the black-box audit {at}."
-            if lower > 0
-            else f"The black-box audit ruled out no epsilon {at}."
-        )
+        parts += _blackbox_caption(row.blackbox)
     return " ".join(parts)
+
+
+def _blackbox_caption(finding: Mapping[str, Any]) -> list[str]:
+    """Say what the black-box audit ruled out: an epsilon, and with a curve everything below it."""
+    lower = number(finding["epsilon_lower"])
+    at = f"at delta = {value_text(finding['delta'])} and confidence {percent(finding['confidence'])}"
+    shown = significant(lower, "down", apart_from=finding["epsilon"])
+    banded = finding["curve"] is not None
+    said = f"every epsilon below {shown} is ruled out by the black-box audit {at}."
+    said = f"{'Dotted' if banded else 'Shaded'}: {said}" if lower > 0 else ""
+    parts = [said or f"The black-box audit ruled out no epsilon {at}."]
+    if banded:
+        parts.append(
+            "Shaded: the true worst-case curve does not lie in it, at all epsilons together, with confidence "
+            f"{_curve_confidence(finding)} (black box, from the pair that was chosen)."
+        )
+    return parts
+
+
+def _curve_confidence(finding: Mapping[str, Any]) -> str:
+    return percent(1 - float(finding["curve"]["gamma"]))
 
 
 def _paint_privacy(figure: Figure, row: Row) -> None:
@@ -79,10 +93,6 @@ def _paint_privacy(figure: Figure, row: Row) -> None:
     axes = figure.subplots()
     curve = [(number(e), float(d)) for e, d in (row.exact or {}).get("curve", ())]
     right = _right_end(row, curve)
-    if row.blackbox is not None and (lower := number(row.blackbox["epsilon_lower"])) > 0:
-        shown = min(lower, right)
-        axes.axvspan(0, shown, color=svg.AREA, lw=0, label="ruled out (black box)")
-        axes.axvline(shown, color=svg.BOUND, lw=1.2)
     if row.claim is not None:
         claim = float(row.claim["epsilon"]), float(row.claim["delta"])
         # The claim's own epsilon is a knot, so that the bend and the marker are where they belong.
@@ -101,6 +111,7 @@ def _paint_privacy(figure: Figure, row: Row) -> None:
         ) if curve else None
         _mark_exact(axes, row.exact)
     heights = [d for e, d in curve if e <= right]
+    heights += [0.0 if row.blackbox is None else _paint_blackbox(axes, row.blackbox, right)]
     heights += [claimed_delta(0.0, row.claim["epsilon"], row.claim["delta"])] if row.claim is not None else []
     axes.set(
         xlim=(0, right),
@@ -109,6 +120,26 @@ def _paint_privacy(figure: Figure, row: Row) -> None:
         ylabel="worst-case delta",
     )
     svg.legend(figure)
+
+
+def _paint_blackbox(axes: Axes, finding: Mapping[str, Any], right: float) -> float:
+    """Shade what the black-box audit ruled out, all below its curve or else left of its epsilon; return its height."""
+    top, lower = 0.0, min(number(finding["epsilon_lower"]), right)
+    if finding["curve"] is not None:
+        from dpaudit.privacy.curve import Curve
+
+        grid = [right * i / (_POINTS - 1) for i in range(_POINTS)]
+        delta = Curve.from_dict(finding["curve"]).delta_lower(grid)
+        label = f"below: ruled out (black box, {_curve_confidence(finding)})"
+        axes.fill_between(grid, delta, color=svg.AREA, lw=0, label=label)
+        axes.plot(grid, delta, color=svg.BOUND, lw=1.2)
+        top = float(delta.max())
+    elif lower > 0:
+        axes.axvspan(0, lower, color=svg.AREA, lw=0)
+    if lower > 0:
+        label = f"left: ruled out (black box, {percent(finding['confidence'])})"
+        axes.axvline(lower, color=svg.BOUND, lw=1.2, ls=":" if finding["curve"] else "-", label=label)
+    return top
 
 
 def _mark_exact(axes: Axes, exact: Mapping[str, Any]) -> None:

@@ -42,6 +42,7 @@ _PURPOSES = {
     "training": "to choose the event",
     "confirmation": "to confirm it",
 }
+_STATEMENTS = {"epsilon_lower": "bound on epsilon"}
 
 
 def unseen(finding: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,14 +101,15 @@ def budget_text(finding: Mapping[str, Any]) -> str:
     """Return how the runs were spent."""
     budget = finding["budget"]
     if finding["design"] == "sequential":
-        return f"{count(budget['used'])} runs used of {count(budget['allowed'])} allowed, both sides and all pairs together"
+        return f"{count(budget['used'])} runs used of {count(budget['allowed'])} allowed, on both sides of all pairs"
     spent = ", ".join(f"{count(budget[name])} {words}" for name, words in _PURPOSES.items() if budget[name])
     return f"runs on each side, all pairs together: {spent}"
 
 
 def errors_text(finding: Mapping[str, Any]) -> str:
     """Return how the probability of error is split over the statements."""
-    parts = [f"{share_text(share)} {name.replace('_', ' ')}" for name, share in finding["errors"].items()]
+    errors = sorted(finding["errors"].items(), key=lambda item: (item[0] != "verdict", item[0]))
+    parts = [f"{share_text(share)} for the {_STATEMENTS.get(name, name)}" for name, share in errors]
     return f"{share_text(1 - finding['confidence'])} in all: {', '.join(parts)}"
 
 

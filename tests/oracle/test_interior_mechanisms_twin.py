@@ -113,7 +113,9 @@ def test_rec_concave_runs_on_any_step_function() -> None:
     values = rng.integers(-3, 6, 20).tolist()
     mechanism = RecConcave(19, F(4), F(1, 2), F(2), F(1, 10), 4)
     slow = slow_concave(values, F(4), F(1, 2), mechanism)
-    assert np.exp(mechanism.log_law(Steps.of_values(values))[0]) == pytest.approx([slow[x] for x in range(20)], abs=1e-10)
+    assert np.exp(mechanism.log_law(Steps.of_values(values))[0]) == pytest.approx(
+        [slow[x] for x in range(20)], abs=1e-10
+    )
     drawn = np.bincount(mechanism.draw(Steps.of_values(values), rng, 20_000), minlength=20)
     for x, p in slow.items():
         # Seven standard deviations and one: false-alarm rate below 1e-10 for all twenty.

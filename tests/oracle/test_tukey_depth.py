@@ -135,7 +135,7 @@ def test_the_step_function_is_the_greatest_depth_on_every_vertical_line() -> Non
 
 
 def test_the_step_function_of_few_points_in_a_flat() -> None:
-    for points in ([[1, 1]], [[0, 0], [2, 2]], [[0, 1], [2, 1], [1, 1]], [[1, 0], [1, 2]]):
+    for points in ([[1, 1]], [[1, 0], [1, 1]], [[0, 0], [2, 2]], [[0, 1], [2, 1], [1, 1]], [[1, 0], [1, 2]]):
         xs = np.array(points)
         weights = np.arange(2, 2 + len(xs))
         step = DepthRegions(xs, weights, spanned_normals(xs)).function()

@@ -1,0 +1,150 @@
+"""Anybody's mechanism on the command line: MODULE:FUNCTION and its pairs, found from the current directory."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+import dpaudit
+from dpaudit.contract import Learner
+from dpaudit.errors import InputError
+from dpaudit.results import jsonable
+
+__all__ = ["audit_mechanism", "find_object", "find_pairs", "importable_here", "is_mechanism"]
+
+
+def is_mechanism(text: str) -> bool:
+    """Say whether what was given is MODULE:FUNCTION; the id of a learner has no colon."""
+    return ":" in text
+
+
+def audit_mechanism(args: argparse.Namespace, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Audit MODULE:FUNCTION and return the record, as `engine.perform` makes it for a learner.
+
+    Parameters
+    ----------
+    args : Namespace
+        Of ``dpaudit privacy``.
+    options : mapping
+        Further arguments of `audit_privacy`.
+
+    Raises
+    ------
+    InputError
+        If the module, the function or the pairs are not there, or cannot be called as they must be.
+    """
+    if args.parameter:
+        raise InputError(f"-p is for learners of the registry; {args.id} takes none")
+    with importable_here():
+        mechanism = find_object("the mechanism", args.id)
+        pairs = None if args.pairs is None else find_pairs(args.pairs)
+        own = mechanism.privacy if isinstance(mechanism, Learner) else None
+        if not isinstance(mechanism, Learner):
+            _check_plain(args, mechanism)
+        finding = dpaudit.audit_privacy(
+            mechanism, pairs, batched=args.batched, **options, seed=args.seed, n_jobs=args.jobs
+        )
+    record: dict[str, Any] = jsonable(
+        {
+            "task": None,
+            "kind": "privacy",
+            "learner": args.id,
+            "parameters": {},
+            "arguments": {**options, "pairs": args.pairs, "batched": args.batched},
+            "fault": None,
+            "claim": own,
+        }
+    )
+    return {**record, "finding": finding.to_dict()}
+
+
+@contextmanager
+def importable_here() -> Iterator[None]:
+    """Let modules of the current directory be imported, in worker processes too, while the block runs."""
+    here = os.getcwd()
+    sys.path.insert(0, here)
+    try:
+        yield
+    finally:
+        sys.path.remove(here)
+
+
+def find_object(role: str, place: str) -> Any:
+    """Return the object at MODULE:NAME, where NAME may have dots.
+
+    Raises
+    ------
+    InputError
+        If `place` is not of that form, the module cannot be imported, or it has no such attribute.
+    """
+    module, colon, name = place.partition(":")
+    if not colon or not all(part.isidentifier() for part in (*module.split("."), *name.split("."))):
+        raise InputError(f"{role} must be given as MODULE:NAME, such as package.module:name; got {place!r}")
+    found = _import(module)
+    for part in name.split("."):
+        if not hasattr(found, part):
+            near = get_close_matches(part, [known for known in dir(found) if not known.startswith("__")])
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise InputError(f"{role} {place!r} is not there: {module} has no {name}{hint}")
+        found = getattr(found, part)
+    return found
+
+
+def find_pairs(place: str) -> list[Any]:
+    """Return the pairs at MODULE:NAME: a list of (data, neighbour), or what a callable returns."""
+    pairs = find_object("--pairs", place)
+    if callable(pairs):
+        try:
+            pairs = pairs()
+        except Exception as error:
+            raise InputError(f"--pairs {place}() failed: {type(error).__name__}: {error}") from error
+    if isinstance(pairs, str | bytes | dict):
+        raise InputError(f"--pairs {place} must be a list of (data, neighbour) tuples, got {pairs!r:.100}")
+    try:
+        return list(pairs)
+    except TypeError:
+        raise InputError(
+            f"--pairs {place} must be a list of (data, neighbour) tuples or a callable that returns one, "
+            f"got {pairs!r:.100}"
+        ) from None
+
+
+def _import(module: str) -> Any:
+    """Import a module; whatever it does wrong is bad input, an exit of its own above all."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{module}.".startswith(f"{error.name}."):
+            raise InputError(
+                f"there is no module {error.name!r}, neither installed nor in the current directory {os.getcwd()}"
+            ) from None
+        raise InputError(f"the module {module} could not be imported: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise InputError(f"the module {module} could not be imported: {type(error).__name__}: {error}") from error
+
+
+def _check_plain(args: argparse.Namespace, mechanism: Any) -> None:
+    """Refuse what cannot be run: called wrongly, every run would raise the same error, and nothing would be seen."""
+    wanted = "(data, rng, size)" if args.batched else "(data, rng)"
+    if not callable(mechanism):
+        raise InputError(f"{args.id} must be a function {wanted} -> output, got {mechanism!r:.100}")
+    if args.pairs is None:
+        raise InputError(f"--pairs MODULE:PAIRS must be given: {args.id} is no learner whose samples could be crafted")
+    if args.n is not None:
+        raise InputError(f"--n is for learners, whose samples are crafted; {args.id} gets the pairs given")
+    try:
+        signature = inspect.signature(mechanism)
+    except (TypeError, ValueError):  # some functions of C tell nothing of themselves
+        return
+    try:
+        signature.bind(*range(3 if args.batched else 2))
+    except TypeError as error:
+        hint = "" if args.batched else "; with --batched it is called with (data, rng, size)"
+        raise InputError(f"{args.id}{signature} cannot be called with {wanted}: {error}{hint}") from None

@@ -1,0 +1,1 @@
+"""Mechanisms to audit from the repository's root, as in README.md."""
