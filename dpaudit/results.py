@@ -17,6 +17,7 @@ from dpaudit.errors import ToolFault
 
 if TYPE_CHECKING:
     from dpaudit.contract import Pair
+    from dpaudit.privacy.composition import Composition
     from dpaudit.privacy.curve import Curve
     from dpaudit.privacy.exact import LossProfiles
 
@@ -159,7 +160,8 @@ class LawFinding:
     """What enumeration of exact output laws learned about a claim of privacy.
 
     `epsilon` is the exact worst case over the pairs covered, to within `error`; `curve` the worst-case delta at some
-    epsilons, and the method `delta` at any.
+    epsilons, and the method `delta` at any. `enclosure`, if it was asked for, holds two floats between which the worst
+    case lies for certain, recomputed in ball arithmetic.
     """
 
     verdict: str
@@ -181,16 +183,20 @@ class LawFinding:
     claim_id: str = ""
     kind: str = "exact"
     versions: Mapping[str, str] = field(default_factory=versions)
+    enclosure: tuple[float, float] | None = None
 
     def delta(self, epsilon: float) -> float:
         """Return the worst hockey-stick divergence max over pairs of sum over atoms of (P - exp(epsilon) Q)_+."""
         return self.profiles.delta(epsilon)
 
+    def compose(self, times: int, *, epsilon: float | None = None, delta: float | None = None) -> Composition:
+        """Return bounds on the privacy of `times` runs on the same sample; see `privacy.composition.compose`."""
+        return self.profiles.compose(times, epsilon=epsilon, delta=delta, grade=self.grade)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as JSON-safe data that validates against schema/finding.json."""
-        shown = {
-            f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in ("profiles", "worst_pair")
-        }
+        hidden = {"profiles", "worst_pair"} | ({"enclosure"} if self.enclosure is None else set())
+        shown = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in hidden}
         pair = {
             "data": repr(self.worst_pair.data),
             "neighbour": repr(self.worst_pair.neighbour),

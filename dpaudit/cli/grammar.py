@@ -167,7 +167,7 @@ def _add_privacy(commands: Any) -> None:
     )
     flags = {
         "batched": "call FUNCTION with (data, rng, size) for size outputs (default: with (data, rng) for one)",
-        "strict": "the certified exact bound (default: the melded one, which convicts a little sooner)",
+        "strict": "the certified exact bound: slow, at most 1e6 runs in all (default: the melded one)",
         "sequential": "bet run by run and stop as soon as the claim is refuted (default: a fixed number of runs)",
         "curve": "bound delta at every epsilon too, for a fifth of the error probability (default: epsilon only)",
         "float-bits": "look at the bits of floats too (default: at their values)",

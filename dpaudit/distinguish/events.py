@@ -14,7 +14,7 @@ from dpaudit.distinguish.smoothing import SmoothRatio, smooth_ratio
 __all__ = ["Choice", "best_prefix", "expected_bound", "selection_penalty"]
 
 
-SMOOTH_PENALTY = 1.5
+SMOOTH_PENALTY = 2.0
 """What takes the place of z_s for a smooth likelihood ratio: a fit of a dozen parameters has less luck to give."""
 
 
@@ -88,7 +88,10 @@ def _smooth_bound(
     p = np.minimum(q * np.exp(smooth.log_ratio), 1.0)
     # The confirmation needs some hits on the rarer side before a ratio of counts is near normal.
     sampling = np.sqrt((1 - p) / (p * confirm) + (1 - q) / (q * confirm)) * (1 + 1 / (q * confirm))
-    bound: NDArray[np.float64] = smooth.log_ratio + ndtri(gamma) * sampling - SMOOTH_PENALTY * smooth.error
+    # Beyond the data the fit extrapolates with more confidence than it has.
+    own = np.sqrt(1 / (np.asarray(hits) + 0.5) + 1 / (np.asarray(neighbour_hits) + 0.5))
+    error = np.maximum(smooth.error, own / 2)
+    bound: NDArray[np.float64] = smooth.log_ratio + ndtri(gamma) * sampling - SMOOTH_PENALTY * error
     return bound
 
 

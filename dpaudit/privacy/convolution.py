@@ -69,7 +69,8 @@ class LossSum:
 
     def delta(self, epsilon: float) -> float:
         """Return the bound on delta at a finite epsilon."""
-        return self._delta(epsilon, int(np.argmin(self._times * self._cumulants - _TILTS * epsilon)))
+        tilt = int(np.argmin(self._times * self._cumulants - _TILTS * epsilon))
+        return self._delta(epsilon, tilt, self._upper)
 
     def epsilon(self, delta: float) -> float:
         """Return the bound on the least epsilon >= 0 with at most that delta > 0; inf where there is none.
@@ -81,28 +82,34 @@ class LossSum:
         if finite <= 0:
             return math.inf if finite < 0 or self._upper else 0.0
         tilt = 1 + int(np.argmin((self._times * self._cumulants[1:] - math.log(finite)) / _TILTS[1:]))
-
-        def excess(epsilon: float) -> float:
-            return math.log(max(self._delta(epsilon, tilt), 1e-320)) - math.log(delta)
-
-        highest = max(0.0, self._times * float(self._law.losses[-1])) * (1 + 1e-9) + 1e-6 if len(self._law.mass) else 0.0
-        if excess(0.0) <= 0:
-            return 0.0
-        if excess(highest) > 0:
-            return math.inf if self._upper else highest
-        root = float(brentq(excess, 0.0, highest, xtol=1e-12, rtol=1e-12))
+        root = self._root(delta, tilt)
         for step in (0.0, *(1e-12 * 4.0 ** np.arange(40))):
-            found = root + step if self._upper else max(root - step, 0.0)
-            if (excess(found) <= 0) is self._upper:
+            found = root + step if self._upper else root - step
+            if found <= 0 and not self._upper:
+                return 0.0
+            if (self._delta(found, tilt, self._upper) <= delta) is self._upper:
                 return float(found)
         return math.inf if self._upper else 0.0
 
-    def _delta(self, epsilon: float, tilt: int) -> float:
+    def _root(self, delta: float, tilt: int) -> float:
+        """Return about where delta is reached; of the two bounds the upper one falls all the way."""
+
+        def excess(epsilon: float) -> float:
+            return math.log(max(self._delta(epsilon, tilt, True), 1e-320)) - math.log(delta)
+
+        if excess(0.0) <= 0:
+            return 0.0
+        highest = max(0.0, self._times * float(self._law.losses[-1])) * (1 + 1e-9) + 1e-6 if len(self._law.mass) else 0.0
+        if excess(highest) > 0:
+            return highest
+        return float(brentq(excess, 0.0, highest, xtol=1e-12, rtol=1e-12))
+
+    def _delta(self, epsilon: float, tilt: int, upper: bool) -> float:
         if not len(self._law.mass):
             return self._infinite
         if self._last is None or self._last[0] != tilt:
             self._last = tilt, _Tilted(self._law, self._times, float(_TILTS[tilt]), upper=self._upper)
-        return min(1.0, self._infinite + self._last[1].delta(epsilon))
+        return float(min(1.0, self._infinite + self._last[1].delta(epsilon, upper=upper)))
 
 
 def _infinite_part(law: LossLaw, times: int, upper: bool) -> float:
@@ -135,7 +142,7 @@ class _Tilted:
     """The law of the sum under one tilt, on a window of the grid, with its errors."""
 
     def __init__(self, law: LossLaw, times: int, tilt: float, *, upper: bool) -> None:
-        self._tilt, self._upper = tilt, upper
+        self._tilt = tilt
         low, high = _spread(law, times, tilt)
         greatest = float(np.abs(law.losses).max())
         self._step = max((high - low) / (_CELLS - 2 * times - 16), 2.0**-40 * (1 + greatest))
@@ -149,17 +156,17 @@ class _Tilted:
         self._error_one = _spill(losses, weights, times, self._first * self._step, _CELLS * self._step)
         self._error_one += times * _ROUNDING * (1 + abs(cumulant) + (1 + 2 * tilt) * (greatest + self._step))
 
-    def delta(self, epsilon: float) -> float:
-        """Return the bound on the finite part of delta."""
+    def delta(self, epsilon: float, *, upper: bool) -> float:
+        """Return a bound on the finite part of delta of the losses on the grid."""
         exponent = self._exponent - self._tilt * epsilon
         if exponent > 700:
-            return 1.0 if self._upper else 0.0
+            return 1.0 if upper else 0.0
         start = min(max(0, math.floor(epsilon / self._step) - self._first), _CELLS)
         gap = np.maximum((self._first + np.arange(start, _CELLS)) * self._step - epsilon, 0.0)
         weights = np.exp(-self._tilt * gap) * -np.expm1(-gap)
         value = float((self._sum[start:] * weights).sum())
         error = self._error * float(np.sqrt((weights * weights).sum())) + self._error_one
-        if self._upper:
+        if upper:
             return math.exp(exponent) * (value + error) * (1 + self._error_one)
         return math.exp(exponent) * max(0.0, value - error) * max(0.0, 1 - self._error_one)
 

@@ -15,7 +15,7 @@ import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,10 @@ from numpy.typing import NDArray
 from dpaudit.contract import Law
 from dpaudit.errors import InputError
 
-__all__ = ["LAW_CELLS", "LawTable", "LossProfiles"]
+if TYPE_CHECKING:
+    from dpaudit.privacy.composition import Composition
+
+__all__ = ["LAW_CELLS", "UNBOUNDED", "LawTable", "LossProfiles"]
 
 LAW_CELLS = 2**24
 """The most log-probabilities (laws times atoms) that one audit holds."""
@@ -31,10 +34,10 @@ LAW_CELLS = 2**24
 _BLOCK = 2**19
 """Atoms of pairs that are compared at a time."""
 _ULP = 2.0**-52
+UNBOUNDED = 1e299
+"""A loss above this has an impossible atom on the right."""
 _IMPOSSIBLE = -1e300
 """Stands for ln 0: finite, so that losses need no arithmetic on infinities; its exponential is exactly 0."""
-_UNBOUNDED = 1e299
-"""A loss above this has an impossible atom on the right."""
 
 Floats = NDArray[np.float64]
 
@@ -147,7 +150,7 @@ class LossProfiles:
         """The greatest loss of each pair, at least 0; inf where an atom is impossible on the right alone."""
         found = [self._loss(block).max(axis=1) for block in self._blocks(np.arange(len(self.left)))]
         peaks: Floats = np.maximum(np.concatenate(found), 0.0)
-        peaks[peaks > _UNBOUNDED] = np.inf
+        peaks[peaks > UNBOUNDED] = np.inf
         return peaks
 
     @property
@@ -166,7 +169,7 @@ class LossProfiles:
         """Return the first (pair, atom) whose loss is `epsilon`, ties within the error included."""
         pair = int(np.argmax(self.peaks >= self.epsilon - self.epsilon_error))
         loss = self._loss(np.array([pair]))[0]
-        return pair, int(np.argmax(loss >= min(self.peaks[pair], _UNBOUNDED) - self.epsilon_error))
+        return pair, int(np.argmax(loss >= min(self.peaks[pair], UNBOUNDED) - self.epsilon_error))
 
     def delta(self, epsilon: float) -> float:
         """Return the worst hockey-stick divergence at a finite epsilon; see `delta_error` for its error."""
@@ -188,6 +191,14 @@ class LossProfiles:
         """Return the pair that attains `delta(epsilon)`, and the atom that adds most to it."""
         _, pair = self._worst_delta(epsilon)
         return pair, int(np.argmax(self._terms(np.array([pair]), epsilon)[0]))
+
+    def compose(
+        self, times: int, *, epsilon: float | None = None, delta: float | None = None, grade: str = "numeric"
+    ) -> Composition:
+        """Return bounds on the privacy of `times` runs; see `composition.compose`."""
+        from dpaudit.privacy.composition import compose
+
+        return compose(self, times, epsilon=epsilon, delta=delta, grade=grade)
 
     def _worst_delta(self, epsilon: float) -> tuple[float, int]:
         """Return the worst delta and its pair, walking down the peaks until none can do better.

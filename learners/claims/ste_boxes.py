@@ -1,4 +1,4 @@
-"""Claims of lecture 12 (STE) on boxes and interior points, and of the mechanisms behind them, that computation decides."""
+"""Claims of lecture 12 (STE) on boxes, and of the mechanisms behind its interior points, that computation decides."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def _signs(tools: Any) -> Evidence:
     }
     failed = numbers["Pr[some positive example wrong]"] > 0.01
     text = (
-        f"m = {m}: errs on positive examples with probability {numbers['Pr[some positive example wrong]']:.3f}, on more "
-        f"than 4 (m - 1) of them with probability {numbers['Pr[more than 4 (m - 1) wrong]']:.2g}; there are no negative ones"
+        f"m = {m}: errs on positive examples with probability {numbers['Pr[some positive example wrong]']:.3f}, on "
+        f"more than 4 (m - 1) of them with probability {numbers['Pr[more than 4 (m - 1) wrong]']:.2g}; none is negative"
     )
     witness = f"all {sample.n} examples positive, one on each face of their box: the errors cannot be negative points"
     return Evidence("refuted" if failed else "undecided", text, numbers, "exact", witness if failed else "")
@@ -56,8 +56,8 @@ def _count(tools: Any) -> Evidence:
     }
     failed = found.verdict == "violation" and sound.verdict == "consistent"
     text = (
-        f"exact count: epsilon {found.epsilon}, delta(8) = {found.delta_at_claim:.3f}; noisy count as one of three calls: "
-        f"epsilon {sound.epsilon:.3f} of 8, and m grows from {literal.m} to {repaired.m}"
+        f"exact count: epsilon {found.epsilon}, delta(8) = {found.delta_at_claim:.3f}; noisy count as one of three "
+        f"calls: epsilon {sound.epsilon:.3f} of 8, and m grows from {literal.m} to {repaired.m}"
     )
     witness = f"{found.worst_pair.data!r} against {found.worst_pair.neighbour!r}: {literal.m} or fewer positives"
     return Evidence("refuted" if failed else "undecided", text, numbers, "exact", witness if failed else "")
@@ -90,8 +90,8 @@ def _dimension(tools: Any) -> Evidence:
         for name, delta in (("basic", None), ("advanced", 1e-6))
     }
     text = (
-        f"from d = {low} to {high} the sample size grows like d^{slopes['advanced']:.2f} by advanced composition and like "
-        f"d^{slopes['basic']:.2f} by basic composition (each with a factor ln d)"
+        f"from d = {low} to {high} the sample size grows like d^{slopes['advanced']:.2f} by advanced composition and "
+        f"like d^{slopes['basic']:.2f} by basic composition (each with a factor ln d)"
     )
     held = 1.5 <= slopes["advanced"] <= 1.65 < 2 <= slopes["basic"]
     return Evidence("holds" if held else "undecided", text, slopes, "numeric")
@@ -145,9 +145,11 @@ def _crossover(tools: Any) -> Evidence:
     numbers["crossover k, delta 1e-6, beta 0.1"] = crossover(1.0, 1e-6, 0.1)
     numbers["crossover k, delta 1e-9, beta 0.001"] = crossover(1.0, 1e-9, 1e-3)
     text = (
-        f"epsilon 1, delta 1e-6, beta 0.1, alpha 1/2, on 2^64 indices: the printed promise is {numbers['printed, 2^64']:.2g},"
-        f" {numbers['RecConcave, 2^64']:.5g} suffices, and the exponential mechanism (pure) needs "
-        f"{numbers['exponential, 2^64']:.0f}; RecConcave wins from 2^{numbers['crossover k, delta 1e-6, beta 0.1']:.0f} on"
+        "epsilon 1, delta 1e-6, beta 0.1, alpha 1/2, 2^64 indices: "
+        f"the printed promise is {numbers['printed, 2^64']:.2g}, "
+        f"{numbers['RecConcave, 2^64']:.5g} suffices, and the exponential mechanism (pure) needs "
+        f"{numbers['exponential, 2^64']:.0f}; RecConcave wins from "
+        f"2^{numbers['crossover k, delta 1e-6, beta 0.1']:.0f} on"
     )
     return Evidence("loose", text, numbers, "numeric")
 
@@ -184,7 +186,7 @@ def _safe(tools: Any) -> Evidence:
     delta = Fraction(1, 10**6)
     ratio, named = _measured(StableSelect(Fraction(1), delta))
     held = ratio <= 1 + 1e-9 and named <= float(delta) * (1 + 1e-9)
-    text = f"epsilon 1, delta 1e-6: ratio e^{ratio:.6f} with a common best solution, else named with probability {named:.3g}"
+    text = f"epsilon 1, delta 1e-6: ratio e^{ratio:.6f} with a common best solution, else named with chance {named:.3g}"
     numbers = {"epsilon": ratio, "delta": named}
     return Evidence("holds" if held else "refuted", text, numbers, "exact", "" if held else text)
 
@@ -207,7 +209,7 @@ def _wrong(tools: Any) -> Evidence:
     numbers = {"epsilon": ratio, "delta": named, "delta at claim": finding.delta_at_claim, "inside RecConcave": hidden}
     text = (
         f"claimed (1, 0.02): really ratio e^{ratio:.3f} and naming with probability {named:.3f} at gap 2; delta(1) = "
-        f"{finding.delta_at_claim:.3f}. Inside RecConcave the slack of composition hides it (worst ratio {hidden:.2f} of 4)"
+        f"{finding.delta_at_claim:.3f}. Inside RecConcave the slack of composition hides it (ratio {hidden:.2f} of 4)"
     )
     failed = finding.verdict == "violation"
     witness = f"{finding.worst_pair.data!r} against {finding.worst_pair.neighbour!r}"
@@ -229,7 +231,8 @@ def _hidden(tools: Any) -> float:
     pairs = []
     for xs, ns, source in itertools.product(points, counts, range(3)):
         moved = [n - (i == source) + (i == (source + 1) % 3) for i, n in enumerate(ns)]
-        pairs.append(Pair(*(learner.domain.sample(xs, [0] * 3, c) for c in (ns, moved))))
+        left, right = (learner.domain.sample(xs, [0] * 3, c) for c in (ns, moved))
+        pairs.append(Pair(left, right))
     return float(tools.audit_law(learner, samples=pairs).epsilon)
 
 

@@ -247,9 +247,7 @@ def _entries():
         *broken,
         "privacy",
         {"n": 1},
-        blackbox(
-            "violation", 0.5, 1.08351, 0.51407, 59_950, 20_040, "parity-private-pure", errors={"verdict": 0.05}
-        ),
+        blackbox("violation", 0.5, 1.08351, 0.51407, 59_950, 20_040, "parity-private-pure", errors={"verdict": 0.05}),
     )
 
 

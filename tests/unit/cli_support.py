@@ -8,6 +8,7 @@ import pytest
 
 import dpaudit
 from dpaudit import cli
+from dpaudit.privacy.curve import fit_curve
 from dpaudit.results import PrivacyFinding, Witness
 
 HERE = Path(__file__).parent
@@ -18,7 +19,7 @@ TOYS = str(HERE / "toy_learners.py")
 def instant_privacy(monkeypatch):
     """A black-box audit that takes no time: it convicts a learner whose gain exceeds the claim."""
 
-    def audit(learner, *, epsilon=None, n, trials, confidence, seed, n_jobs, **_):
+    def audit(learner, *, epsilon=None, n, trials, confidence, seed, n_jobs, curve=False, **_):
         claim = learner.privacy.epsilon if epsilon is None else epsilon
         witness = Witness(0, "toy", "S", "T", "forward", "output 1", 9, 10, 1, 10)
         return PrivacyFinding(
@@ -38,6 +39,14 @@ def instant_privacy(monkeypatch):
             distinguisher="toy",
             relation="replace-one",
             seed=seed,
+            design="fixed",
+            detectable_delta=0.2,
+            frontier=((0.1, claim + 0.2), (0.01, float("inf"))),
+            budget={"halving": 0, "local": 0, "training": 5, "confirmation": 5},
+            errors={"verdict": 1 - confidence},
+            scores=("toy",),
+            origins=("toy",),
+            curve=fit_curve([9], 10, [1], 10, 0.01) if curve else None,
         )
 
     monkeypatch.setitem(dpaudit.__dict__, "audit_privacy", audit)

@@ -28,7 +28,7 @@ def tasks_of(id: str, kind: str, **options) -> list[Task]:
 def test_a_learner_with_law_claim_and_theorem_gets_all_three():
     (exact,), (privacy,) = tasks_of("toy-coin", "exact"), tasks_of("toy-coin", "privacy")
     assert exact.arguments == {"n": 1, "relation": "replace-one", "samples": "all"}
-    assert privacy.arguments == {"n": 1, "trials": 100_000, "confidence": 0.95}
+    assert privacy.arguments == {"n": 1, "trials": 100_000, "confidence": 0.95, "curve": True}
     assert tasks_of("toy-coin", "utility")
 
 

@@ -44,7 +44,7 @@ def excess(left: Any, right: Any, epsilon: float) -> float:
 @pytest.mark.parametrize(("base", "levels"), [(9, 1), (4, 2), (2, 3)])
 @pytest.mark.parametrize("delta", [0.02, 0.8])
 def test_rec_concave_keeps_its_claim_on_every_pair(base: int, levels: int, delta: float) -> None:
-    size, n = 10 if base < 9 else 10, 4
+    size, n = 10, 4
     mechanism = RecConcave.within(size - 1, F(n, 2), F(1, 2), 3.0, delta, base=base)
     assert mechanism.levels == levels
     assert len(mechanism.calls) == 3 * levels - 2

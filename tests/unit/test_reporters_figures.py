@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from reporter_runs import GOLDEN, first, load_small, only, with_results
 
+from dpaudit.privacy.curve import fit_curve
 from dpaudit.reporters.figures import figures
 from dpaudit.reporters.privacy_figure import claimed_delta
 from dpaudit.reporters.summary import summarise
@@ -77,11 +78,11 @@ def test_texts_are_texts_with_all_their_digits():
     assert "font-family" not in privacy + failure
 
 
-def line_of(drawn, colour):
-    """Return the points of the thick line in a colour of the palette."""
+def line_of(drawn, colour, width=1.8):
+    """Return the points of the first line in a colour of the palette and of a width."""
     for style, path in re.findall(r'<path d="([^"]*)"[^>]*style="([^"]*)"', drawn):
         path, style = style, path
-        if f"--figure-{colour}," in style and "stroke-width: 1.8" in style:
+        if f"--figure-{colour}," in style and f"stroke-width: {width}" in style:
             return np.array([[float(v) for v in pair] for pair in re.findall(r"[ML] ([-\d.]+) ([-\d.]+)", path)])
     raise AssertionError(f"no line in {colour}")
 
@@ -95,12 +96,44 @@ def test_exact_curve_lies_below_the_claimed_one_and_above_it_for_the_broken_lear
         assert sign * middle > 2
 
 
-def test_band_only_for_a_positive_bound():
+def test_band_of_the_curve_lies_below_the_exact_one_and_says_its_confidence():
+    drawn, caption = figures(row(only(load_small(), "parity-private")), "a")[0]
+    assert ">below: ruled out (black box, 99 %)<" in drawn
+    assert ">left: ruled out (black box, 95 %)<" in drawn
+    assert "with confidence 99 %" in caption
+    band, exact = line_of(drawn, "bound", 1.2), line_of(drawn, "exact")
+    left = band[:, 0] < exact[:, 0].max() / 3
+    below = band[left, 1] - np.interp(band[left, 0], *exact.T)
+    assert (below > 0).all()  # downwards is positive in SVG
+    assert below.max() < 15  # and it lies near: 160,000 runs show nearly all
+
+
+def test_band_over_the_claimed_curve_is_all_in_the_picture():
+    run = only(load_small(), "parity-private", "privacy")
+    first(run, "privacy")["finding"]["curve"] = fit_curve([9_900], 10_000, [100], 10_000, 0.01).to_dict()
+    drawn = figures(row(run), "a")[0][0]
+    band, claim = line_of(drawn, "bound", 1.2), line_of(drawn, "claim")
+    assert band[0, 1] < claim[0, 1] - 10
+    assert band[:, 1].min() > 0
+
+
+def test_a_band_that_shows_nothing_is_drawn():
+    run = only(load_small(), "parity-private", "privacy")
+    first(run, "privacy")["finding"].update(epsilon_lower=0.0, curve=fit_curve([5], 10, [5], 10, 0.01).to_dict())
+    drawn, caption = figures(row(run), "a")[0]
+    assert "below: ruled out (black box, 99 %)" in drawn
+    assert "left: ruled out" not in drawn
+    assert "ruled out no epsilon" in caption
+
+
+def test_without_a_curve_the_band_is_only_for_a_positive_bound():
     run = only(load_small(), "parity-private")
-    assert "ruled out" in figures(row(run), "a")[0][0]
+    first(run, "privacy")["finding"]["curve"] = None
+    assert ">left: ruled out (black box, 95 %)<" in figures(row(run), "a")[0][0]
+    assert "below: ruled out" not in figures(row(run), "a")[0][0]
     first(run, "privacy")["finding"]["epsilon_lower"] = 0.0
     drawn, caption = figures(row(run), "a")[0]
-    assert "ruled out (black box)" not in drawn
+    assert "left: ruled out" not in drawn
     assert "ruled out no epsilon" in caption
 
 

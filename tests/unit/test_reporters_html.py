@@ -75,7 +75,7 @@ def test_page_is_accessible(small):
     assert page.tags.count("caption") == page.tags.count("table")
     assert all(a.get("scope") in ("col", "row") for tag, a in page.attributes if tag == "th")
     assert all(a.get("role") == "img" and a["aria-label"] for tag, a in page.attributes if tag == "svg")
-    assert page.tags.count("svg") == page.tags.count("figcaption") == 5
+    assert page.tags.count("svg") == page.tags.count("figcaption") == 6
     assert dict(page.attributes)["html"] == {"lang": "en"}
     assert page.tags.count("h1") == 1
 
@@ -97,6 +97,49 @@ def test_it_says_what_it_is_not(small):
     assert "never an upper bound" in text
     assert "does not mean that the claim is true" in text
     assert not re.search(r"\bpass", text, re.IGNORECASE)
+
+
+def section(text, learner, following):
+    """Return the text of one learner's section."""
+    return text[text.index(f"{learner} Verdict") : text.index(f"{following} Verdict")]
+
+
+def test_what_was_not_seen_stands_with_every_black_box_audit(small):
+    fixed = section(Page(small).text, "parity-private", "parity-elimination")
+    for words in (
+        "What was not seen These runs convict with probability 95\xa0%: a true epsilon of 1.013 or more on an event as "
+        "likely as the witness; a probability of 0.0001200 or more of an event impossible on the other side.",
+        "Probability of the event 0.10.010.0010.0001",
+        "Least epsilon convicted 1.0201.0701.300none in reach",
+        "Compared30 pairs, 64 events",
+        "Pairs from8 crafted, 2 random, 2 given, 18 local search",
+        "Scores triedhistogram, logistic",
+        "Budgetruns on each side, all pairs together: 30,000 to compare the pairs, 10,000 to vary the best pair, "
+        "40,000 to choose the event, 160,000 to confirm it",
+        "Error probability0.05 in all: 0.04 for the verdict, 0.01 for the curve",
+    ):
+        assert re.sub(r"\s", "", words) in re.sub(r"\s", "", fixed), words
+    assert "What was not seen" not in section(Page(small).text, "parity-elimination", "threshold-exponential")
+
+
+def test_bets_have_no_events_and_no_counts(small):
+    told = section(Page(small).text, "threshold-exponential", "parity-private-careless")
+    assert "Sequential design: bets against the claim" in told
+    assert "No single event: bets on 3000 runs of this pair made the stake exp(1.25) times larger: Sample" in told
+    assert "as likely as the witness" not in told
+    assert "of probability 0.1" in told
+    assert "betting needs somewhat more" in told
+    assert "4,000 runs used of 4,000 allowed" in told
+    assert "2 pairs, by bets and not by events" in told
+    assert not re.search(r"None|null", told)
+
+
+def test_a_leak_out_of_reach_is_said_to_be_so():
+    run = only(load_small(), "parity-private", "privacy")
+    first(run, "privacy")["finding"].update(detectable_epsilon="inf", detectable_delta="inf", frontier=[])
+    text = Page(html.render(run)).text
+    assert "no epsilon on an event as likely as the witness; no probability of an event impossible" in text
+    assert "The frontier" not in text
 
 
 def test_witness_is_told_from_the_likelier_side(small):
@@ -141,7 +184,7 @@ def test_violations_controls_and_pending_tasks_are_announced():
     run["header"]["plan"].append("box-tightest/exact/n1-ab")
     page = html.render(run)
     text = Page(page).text
-    assert "1 of 2 learners breaks a promise." in text
+    assert "1 of 3 learners breaks a promise." in text
     assert "A violation was found in: parity-private." in text
     assert "1.0000001" in text
     assert "it convicted 0 of 1, so its silence elsewhere means less. 1 planned task has no result." in text

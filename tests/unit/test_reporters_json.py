@@ -13,7 +13,7 @@ def variants():
     run = load_small()
     yield run
     yield with_results(run, [])
-    for learner in ("parity-private", "parity-elimination", "parity-private-careless"):
+    for learner in ("parity-private", "parity-elimination", "threshold-exponential", "parity-private-careless"):
         for kind in ("exact", "privacy", "utility"):
             yield only(run, learner, kind)
 
@@ -30,16 +30,29 @@ def test_every_report_validates(run):
 def test_rows_hold_the_numbers_as_they_are():
     run = load_small()
     document = json.loads(json_report.render(run))
-    good, bare = document["learners"]
+    good, bare, bets = document["learners"]
     assert good["exact"]["epsilon"] == first(run, "exact")["finding"]["epsilon"]
     assert good["blackbox"]["epsilon_lower"] == 0.50021
     assert good["utility"]["joint_confidence"] == 0.95
     assert bare["exact"]["epsilon"] == "inf"
     assert bare["blackbox"] == {"computed": False, "reason": "the learner claims no privacy"}
+    assert bets["blackbox"]["unseen"] == {
+        "detectable_epsilon": 0.93,
+        "detectable_delta": 0.0021,
+        "frontier": [[0.1, 0.93], [0.01, 1.4], [0.001, 3.1], [0.0001, "inf"]],
+        "design": "sequential",
+        "pairs": 2,
+        "events": 0,
+        "scores": [],
+        "budget": {"used": 4000, "allowed": 4000},
+        "errors": {"verdict": 0.025, "epsilon_lower": 0.025},
+        "origins": {"given": 2},
+    }
+    assert good["blackbox"]["unseen"]["origins"] == {"crafted": 8, "random": 2, "given": 2, "local search": 18}
     assert document["positive_controls"][0]["convicted_by"] == ["exact", "black box"]
     assert document["results"] == run["results"]
     assert document["totals"] == {
-        "learners": 2,
+        "learners": 3,
         "violations": 0,
         "undecided": 0,
         "positive_controls": 1,

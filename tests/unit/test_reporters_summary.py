@@ -12,10 +12,10 @@ def row(run):
     return [*summary.learners, *summary.controls][0]
 
 
-def test_small_run_has_two_learners_and_one_convicted_control():
+def test_small_run_has_three_learners_and_one_convicted_control():
     summary = summarise(load_small())
-    assert [r.label for r in summary.learners] == ["parity-private", "parity-elimination"]
-    assert [r.verdict for r in summary.learners] == ["no violation found", "no privacy claim"]
+    assert [r.label for r in summary.learners] == ["parity-private", "parity-elimination", "threshold-exponential"]
+    assert [r.verdict for r in summary.learners] == ["no violation found", "no privacy claim", "no violation found"]
     assert [r.label for r in summary.convicted] == ["parity-private-careless"]
     assert summary.controls[0].convicted_by == ("exact", "black box")
     assert not summary.violations
@@ -111,6 +111,7 @@ def test_same_learner_with_other_parameters_is_another_row():
     assert [r.label for r in summary.learners] == [
         "parity-private (dimension=2, epsilon=1.0)",
         "parity-elimination",
+        "threshold-exponential",
         "parity-private (dimension=3, epsilon=0.5)",
     ]
 

@@ -1,0 +1,85 @@
+"""What was not seen, in words; and that no report ever says that something passed."""
+
+import re
+
+import pytest
+from reporter_runs import first, load_small, only
+
+from dpaudit.reporters import console, html
+from dpaudit.reporters import json as json_report
+from dpaudit.reporters import unseen as told
+
+
+def finding(learner="parity-private", **changes):
+    return {**first(only(load_small(), learner), "privacy")["finding"], **changes}
+
+
+def test_pairs_are_counted_by_how_they_were_made():
+    assert told.origin_counts(finding()) == {"crafted": 8, "random": 2, "given": 2, "local search": 18}
+    bare = finding(origins=["", "pattern: half", "strategy: number 0"], pairs=3)
+    assert told.origin_counts(bare) == {"origin not given": 1, "pattern": 1, "strategy": 1}
+    assert told.origins_text(finding(origins=["given"] * 1500, pairs=1500)) == "1,500 given"
+
+
+def test_the_frontier_is_rounded_up_and_stays_above_the_claim():
+    shown = told.frontier_text(finding(frontier=[[0.1, 1.0000001], [0.01, 1.00001], [0.001, "inf"]]), infinity="none")
+    assert shown == [("0.1", "1.0000001"), ("0.01", "1.00001"), ("0.001", "none")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        (
+            {},
+            "a true epsilon of 1.013 or more on an event as likely as the witness; "
+            "a probability of 0.0001200 or more of an event impossible on the other side",
+        ),
+        (
+            {"detectable_epsilon": "inf", "detectable_delta": "inf"},
+            "no epsilon on an event as likely as the witness; no probability of an event impossible on the other side",
+        ),
+        (
+            {"design": "sequential", "detectable_delta": 1e-6, "delta": 1e-6},
+            "a true epsilon of 1.013 or more on an event of probability 0.1; "
+            "a probability of 0.000001000 or more of an event impossible on the other side",
+        ),
+    ],
+)
+def test_power_in_words(changes, text):
+    assert told.power_text(finding(**changes)) == text.replace("0.000001000", "1.000e-6")
+
+
+def test_the_budget_leaves_out_what_was_not_spent():
+    spent = {"halving": 0, "local": 0, "training": 4_000, "confirmation": 16_000}
+    words = "runs on each side, all pairs together: 4,000 to choose the event, 16,000 to confirm it"
+    assert told.budget_text(finding(budget=spent)) == words
+    bets = finding("threshold-exponential", budget={"used": 812, "allowed": 200_000})
+    assert told.budget_text(bets) == "812 runs used of 200,000 allowed, on both sides of all pairs"
+
+
+def test_the_error_split_hides_binary_fractions_and_begins_with_the_verdict():
+    split = {"curve": 0.2 * (1 - 0.95), "verdict": 0.8 * (1 - 0.95)}
+    assert told.errors_text(finding(errors=split)) == "0.05 in all: 0.04 for the verdict, 0.01 for the curve"
+    bets = finding("threshold-exponential")
+    assert told.errors_text(bets) == "0.05 in all: 0.025 for the verdict, 0.025 for the bound on epsilon"
+
+
+def test_scores():
+    assert told.scores_text(finding()) == "histogram, logistic"
+    assert told.scores_text(finding("threshold-exponential")) == "betting"
+
+
+def variants():
+    """Return runs with all verdicts: as stored, all violations, all undecided or consistent, controls missed."""
+    yield load_small()
+    for privacy, utility in (("violation", "violation"), ("consistent", "undecided")):
+        run = load_small()
+        for result in run["results"]:
+            result["finding"]["verdict"] = utility if result["kind"] == "utility" else privacy
+        yield run
+
+
+@pytest.mark.parametrize("render", [console.render, json_report.render, html.render])
+def test_no_report_says_that_something_passed(render):
+    for run in variants():
+        assert not re.search(r"\bpass(es|ed|ing)?\b", render(run), re.IGNORECASE)
