@@ -22,8 +22,8 @@ def test_pairs_are_counted_by_how_they_were_made():
 
 
 def test_the_frontier_is_rounded_up_and_stays_above_the_claim():
-    shown = told.frontier_text(finding(frontier=[[0.1, 1.0000001], [0.01, 1.00001], [0.001, "inf"]]), infinity="none")
-    assert shown == [("0.1", "1.0000001"), ("0.01", "1.00001"), ("0.001", "none")]
+    shown = told.frontier_text(finding(frontier=[[0.1, 1.0000001], [0.01, 1.0], [0.001, "inf"]]), infinity="none")
+    assert shown == [("0.1", "1.001"), ("0.01", "1.000"), ("0.001", "none")]
 
 
 @pytest.mark.parametrize(
