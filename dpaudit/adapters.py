@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, is_dataclass
 from typing import Any
@@ -96,10 +97,24 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None) -> Me
         return Mechanism(source.run, f"{source.id} {_parameters(source)}", True)
     if not callable(source):
         raise InputError(f"mechanism must be a learner or a callable (data, rng) -> output, got {source!r:.100}")
+    _check_signature(source, 3 if batched else 2)
     # Mechanisms that differ in their parameters alone must not share their noise.
     fallback = repr(source) if is_dataclass(source) else type(source).__qualname__
     name = getattr(source, "__qualname__", fallback)
     return Mechanism(source if batched else _OneByOne(source), name, batched)
+
+
+def _check_signature(function: Callable[..., Any], arguments: int) -> None:
+    """Raise if a call with so many arguments must fail: the same TypeError in every run would look like privacy."""
+    try:
+        signature = inspect.signature(function)
+    except (ValueError, TypeError):  # some built-ins have none
+        return
+    try:
+        signature.bind(*[None] * arguments)
+    except TypeError as error:
+        wanted = "(data, rng, size)" if arguments == 3 else "(data, rng)"
+        raise InputError(f"mechanism must take {wanted}; {function!r:.100} does not: {error}") from None
 
 
 def _parameters(learner: Any) -> str:

@@ -7,7 +7,8 @@ says its `domain` and its `concepts`.
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from fractions import Fraction
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,6 +209,23 @@ class ExponentialLearner:
         correct = scores(self.concepts, sample)
         log_prob, error = exponential.log_law(correct, self._rate, self._eligible(sample, correct))
         return Law(range(self.concepts.size), log_prob, error)
+
+    def exact_law(self, sample: Sample, field: Any) -> dict[int, Any]:
+        """Return weights exp(-rate (greatest score - score)) proportional to the law, 0 where not eligible.
+
+        `field` makes numbers of rationals and their exponentials, as fine as whoever asks needs them.
+        """
+        check_sample(sample, self.domain)
+        correct = scores(self.concepts, sample)
+        eligible = self._eligible(sample, correct)
+        chosen = correct if eligible is None else correct[eligible]
+        gaps = (int(chosen.max()) - correct).tolist()
+        powers = {gap: field.exp(field.number(-Fraction(self._rate) * gap)) for gap in set(gaps)}
+        allowed = [True] * len(gaps) if eligible is None else eligible.tolist()
+        return {
+            code: powers[gap] if kept else field.number(0)
+            for code, (gap, kept) in enumerate(zip(gaps, allowed, strict=True))
+        }
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the sample size of the realizable claim, derived in the class docstring."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from fractions import Fraction
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from learners.generic import SLIDES, consistent_size, occam_sample_size, point_l
 from learners.gf2 import MAX_DIMENSION
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_positive, check_probability
+from learners.parity_exact import rational_law
 from learners.parity_law import log_law
 from learners.parity_subsample import Subsampler, equations_of
 from learners.symmetries import moving_points, rows_of_bits
@@ -202,6 +204,13 @@ class ParityPrivate(ParityLearner):
         check_law_dimension(self.dimension, LAW_DIMENSION)
         log_prob, error = log_law(sample, self.dimension, self._keep, self._coin, uniform=self._uniform)
         return Law(range(FAIL, 2**self.dimension), log_prob, error)
+
+    def exact_law(self, sample: Sample, field: Any) -> dict[int, Any]:
+        """Return the same law in exact numbers, which `field.number` makes of rationals; see `parity_exact`."""
+        check_sample(sample, self.domain)
+        keep, coin = Fraction(self._keep), Fraction(self._coin)
+        law = rational_law(sample, self.dimension, keep, coin, uniform=self._uniform)
+        return {code: field.number(probability) for code, probability in law.items()}
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the least n with 1/2 + 2^d (1 - p alpha)^n / 2 <= beta, p = epsilon/4.

@@ -11,6 +11,7 @@ from dpaudit.reporters.unseen import (
     budget_text,
     errors_text,
     frontier_text,
+    origin_text,
     origins_text,
     power_text,
     scores_text,
@@ -151,12 +152,12 @@ def _witness(witness: Mapping[str, Any]) -> str:
     """Return the two inputs, the event and its counts; bets have no counts."""
     told = f"{witness['data']} against {witness['neighbour']}"
     if witness["hits"] is None:
-        return f"{told}, {witness['event']} [{witness['origin']}]"
+        return f"{told}, {witness['event']} [{origin_text(witness['origin'])}]"
     rates = (
         f"{count(witness['hits'])} of {count(witness['trials'])} against "
         f"{count(witness['neighbour_hits'])} of {count(witness['neighbour_trials'])} runs"
     )
-    return f"{told} ({witness['direction']}), event: {witness['event']}: {rates} [{witness['origin']}]"
+    return f"{told} ({witness['direction']}), event: {witness['event']}: {rates} [{origin_text(witness['origin'])}]"
 
 
 def _utility(record: Mapping[str, Any], finding: Mapping[str, Any]) -> _Lines:

@@ -53,7 +53,7 @@ def anytime_finding(request: Request) -> PrivacyFinding:
             data=f"{pair.data!r:.300}",
             neighbour=f"{pair.neighbour!r:.300}",
             direction="forward",
-            event=f"no single event: bets on {best.runs} runs of this pair made the stake exp({best.log_e:.4g}) times larger",
+            event=f"no single event: bets on {best.runs} runs of this pair raised the stake by exp({best.log_e:.4g})",
             hits=None,
             trials=None,
             neighbour_hits=None,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpaudit.contract import Relation
+from dpaudit.errors import InputError
 from dpaudit.privacy.anytime import anytime_finding
 from dpaudit.privacy.fixed import fixed_finding
 from dpaudit.privacy.request import Request, resolve_claim
@@ -93,6 +94,8 @@ def audit_privacy(
     >>> finding.verdict
     'violation'
     """
+    if sequential and (curve or strict):
+        raise InputError("sequential=True bets instead of testing one event, so it takes neither curve nor strict")
     request = Request.of(
         mechanism,
         pairs,

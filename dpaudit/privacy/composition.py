@@ -1,8 +1,8 @@
 """Running a learner many times: what its exact laws say about epsilon and delta of T-fold composition.
 
-The truth lies in a bracket. From above, the dominating pair of all pairs of neighbours (see `dominating`), composed with
-itself: it bounds every adaptive composition. From below, the best of a few single pairs of neighbours, each composed
-with itself: running the learner T times on one sample or on its neighbour is one composition among those covered.
+The truth lies in a bracket. From above, the dominating pair of all pairs of neighbours (see `dominating`), composed
+with itself: it bounds every adaptive composition. From below, the best of a few single pairs of neighbours, each
+composed with itself: T runs of the learner on one sample, or on its neighbour, are one of the compositions covered.
 
 The pair with the greatest epsilon is no upper bound. At T = 1 it has the greatest loss, but what adds up over many runs
 is the mean of the loss (the Kullback-Leibler divergence), which another pair can have ten times as large.
@@ -39,11 +39,17 @@ class Composition:
     times : int
         T.
     basic : float
-        T times the learner's own epsilon: an upper bound at delta = 0, and the least one.
+        T times the learner's own epsilon, an upper bound at delta = 0.
     pairs : tuple of int
         Numbers of the pairs of neighbours that give the lower ends.
     grade : {"exact", "numeric"}
         "exact" if the laws' errors are proved: then so are all bounds here.
+    least : float
+        The same less the error of the learner's epsilon: a lower bound at delta = 0.
+    dominating : LossSum
+        The composed dominating pair: the upper ends.
+    witnesses : tuple of LossSum
+        The composed pairs: the lower ends.
     epsilon_interval : (float, float) or None
         The bracket on epsilon at the delta asked for.
     delta_interval : (float, float) or None
@@ -54,31 +60,31 @@ class Composition:
     basic: float
     pairs: tuple[int, ...]
     grade: str
-    _upper: LossSum = field(repr=False)
-    _lower: tuple[LossSum, ...] = field(repr=False)
-    _least: float = field(repr=False)
+    least: float
+    dominating: LossSum = field(repr=False)
+    witnesses: tuple[LossSum, ...] = field(repr=False)
     epsilon_interval: tuple[float, float] | None = None
     delta_interval: tuple[float, float] | None = None
 
     def epsilon_upper(self, delta: float) -> float:
         """Return an epsilon such that T runs are (epsilon, delta)-private on the pairs audited."""
         _check_delta(delta)
-        return self.basic if delta == 0 else min(self.basic, self._upper.epsilon(delta))
+        return self.basic if delta == 0 else min(self.basic, self.dominating.epsilon(delta))
 
     def epsilon_lower(self, delta: float) -> float:
         """Return an epsilon below which T runs are not (epsilon, delta)-private: some pair of neighbours tells."""
         _check_delta(delta)
-        return self._least if delta == 0 else max(lower.epsilon(delta) for lower in self._lower)
+        return self.least if delta == 0 else max(lower.epsilon(delta) for lower in self.witnesses)
 
     def delta_upper(self, epsilon: float) -> float:
         """Return a delta such that T runs are (epsilon, delta)-private on the pairs audited."""
         _check_epsilon(epsilon)
-        return 0.0 if epsilon >= self.basic else self._upper.delta(epsilon)
+        return 0.0 if epsilon >= self.basic else self.dominating.delta(epsilon)
 
     def delta_lower(self, epsilon: float) -> float:
         """Return a delta below which T runs are not (epsilon, delta)-private: some pair of neighbours tells."""
         _check_epsilon(epsilon)
-        return max(lower.delta(epsilon) for lower in self._lower)
+        return max(lower.delta(epsilon) for lower in self.witnesses)
 
 
 def compose(
@@ -127,9 +133,9 @@ def compose(
         basic=times * (profiles.epsilon + profiles.epsilon_error) * (1 + 4 * _ULP),
         pairs=pairs,
         grade=getattr(source, "grade", "numeric") if grade is None else grade,
-        _upper=LossSum(dominating_law(profiles), int(times), upper=True),
-        _lower=tuple(LossSum(pair_law(profiles, pair), int(times), upper=False) for pair in pairs),
-        _least=times * max(0.0, profiles.epsilon - profiles.epsilon_error) * (1 - 4 * _ULP),
+        dominating=LossSum(dominating_law(profiles), int(times), upper=True),
+        witnesses=tuple(LossSum(pair_law(profiles, pair), int(times), upper=False) for pair in pairs),
+        least=times * max(0.0, profiles.epsilon - profiles.epsilon_error) * (1 - 4 * _ULP),
     )
     at_delta = None if delta is None else (made.epsilon_lower(delta), made.epsilon_upper(delta))
     at_epsilon = None if epsilon is None else (made.delta_lower(epsilon), made.delta_upper(epsilon))

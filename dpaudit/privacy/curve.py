@@ -231,13 +231,18 @@ def choose_thresholds(data: ArrayLike, neighbour: ArrayLike, thresholds: int = D
     left, right = (_atom_counts(name, v) for name, v in (("data", data), ("neighbour", neighbour)))
     if left.shape != right.shape or len(left) < 2:
         raise InputError(f"data and neighbour must count the same 2 atoms or more, got {len(left)} and {len(right)}")
+    if len(left) - 1 <= thresholds:
+        return np.arange(1, len(left))
     # Prefixes that hold everything or nothing are no tests.
     false_positives = np.cumsum(right)[:-1] / right.sum()
     false_negatives = 1 - np.cumsum(left)[:-1] / left.sum()
+    thresholds -= 1
     half = thresholds // 2
     by_positive = _nearest(false_positives, _rates(thresholds - half, int(right.sum())))
     by_negative = _nearest(false_negatives[::-1], _rates(half, int(left.sum())))
-    return np.unique(np.concatenate([by_positive, len(left) - 2 - by_negative])) + 1
+    # Where the sides differ most, delta(0) is read off.
+    widest = [int(np.argmax(1 - false_negatives - false_positives))]
+    return np.unique(np.concatenate([by_positive, len(left) - 2 - by_negative, widest])) + 1
 
 
 def _rates(number: int, runs: int) -> Array:

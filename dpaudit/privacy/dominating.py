@@ -63,7 +63,7 @@ class LossLaw:
     def delta(self, epsilon: float) -> float:
         """Return the hockey-stick divergence: infinite + sum of mass (1 - exp(epsilon - loss))_+."""
         gap = np.minimum(epsilon - self.losses, 0.0)
-        return float(-np.expm1(gap) @ self.mass) + self.infinite
+        return float((-np.expm1(gap) * self.mass).sum()) + self.infinite
 
 
 def dominating_law(profiles: LossProfiles) -> LossLaw:
@@ -75,23 +75,25 @@ def dominating_law(profiles: LossProfiles) -> LossLaw:
     breaks, and otherwise off by what a shift of the loss by `_WIDTH` can do, to second order.
 
     The knots' values become masses: with slopes s_i of the chords, Q has the mass q_i = s_{i+1} - s_i at the loss
-    ln g_i, P the mass g_i q_i. Finally the curve of these masses is evaluated at all knots, and what it lacks there,
-    with the errors of the laws and of rounding, is added to the infinite loss.
+    ln g_i, P the mass g_i q_i. The curve of these masses is evaluated at all knots, and what rounding made it lack
+    there is added to the infinite loss. Finally masses and losses are raised by the errors of the laws.
     """
-    gammas, values = _Envelope(profiles).knots()
-    return _masses(gammas, values, _value_error(profiles))
+    law = _masses(*_Envelope(profiles).knots())
+    scale, shift = _errors(profiles)
+    return LossLaw(law.losses + shift, law.mass * scale, min(1.0, law.infinite * scale))
 
 
-def _value_error(profiles: LossProfiles) -> float:
-    """Return a bound on the error of a computed H.
+def _errors(profiles: LossProfiles) -> tuple[float, float]:
+    """Return the factor on masses and the shift of losses that cover the errors of the laws and of a computed H.
 
-    As in `LossProfiles.delta_error`: laws off by a and b move a term by at most P ((e^a - 1) + (e^b - 1)). An
-    exponential, a product and a difference round P - g Q, where it is positive, by at most 8 ulp of P; the sum over
-    atoms, by any order of additions of K numbers in [0, 1] with total at most 1, adds K ulp.
+    If ln P is off by at most a and ln Q by at most b, the true P is at most e^a P and the true loss at most a + b
+    more: the true H(g) is at most e^a H(g e^-(a + b)). An exponential rounds P and Q by 2 ulp, the product g Q rounds
+    by 1/2 ulp: more of the same. The difference and the sum over K atoms round their result by at most K + 1 ulp.
     """
-    noise = np.expm1(np.minimum(profiles.error, 1.0))
-    laws = float((noise[profiles.left] + noise[profiles.right]).max())
-    return laws + _ULP * (profiles.log_prob.shape[1] + 16)
+    error = profiles.error
+    each = float(max(error[profiles.left].max(), error[profiles.right].max()))
+    both = float((error[profiles.left] + error[profiles.right]).max())
+    return math.exp(min(each, 700.0)) * (1 + _ULP * (profiles.log_prob.shape[1] + 8)), both + 8 * _ULP
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,16 +206,16 @@ def _next_knot(low: _Knot, high: _Knot) -> float | None:
     return found if found > 0 else None
 
 
-def _masses(gammas: Floats, values: Floats, error: float) -> LossLaw:
-    """Return the loss law whose curve H is at least `values` + `error` at the knots, hence at least h everywhere."""
+def _masses(gammas: Floats, values: Floats) -> LossLaw:
+    """Return the loss law whose curve H is at least `values` at the knots, hence at least their chords everywhere."""
     corners = _lower_hull(gammas, values)
     slopes = np.append(np.diff(values[corners]) / np.diff(gammas[corners]), 0.0)
     knots = gammas[corners][1:]
     mass = knots * np.maximum(np.diff(slopes), 0.0)
     lack = float((values - _curve(knots, mass, gammas)).max())
-    rounding = 16 * len(gammas) * float(np.finfo(np.longdouble).eps) + 4 * _ULP
+    rounding = 4 * len(gammas) * float(np.finfo(np.longdouble).eps) + 4 * _ULP
     kept = mass > 0
-    return LossLaw(np.log(knots[kept]), mass[kept], min(max(lack, 0.0) + error + rounding, 1.0))
+    return LossLaw(np.log(knots[kept]), mass[kept], max(lack, 0.0) + rounding)
 
 
 def _curve(knots: Floats, mass: Floats, gammas: Floats) -> Floats:

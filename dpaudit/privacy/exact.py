@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import Learner, Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.exhaustive import PairPlan, every_pair, given_pairs
+from dpaudit.privacy.enclosure import enclose, require_exact_law
 from dpaudit.privacy.profiles import LawTable, LossProfiles
 from dpaudit.results import LawFinding
 
@@ -30,6 +31,7 @@ def audit_law(
     n: int | None = None,
     samples: Iterable[Any] | None = None,
     relation: Relation | str | None = None,
+    enclosure: bool = False,
 ) -> LawFinding:
     """Compute the worst-case epsilon and delta of a learner from its exact output laws.
 
@@ -49,24 +51,29 @@ def audit_law(
         Audit these samples against all their neighbours; a `Pair` stands for itself.
     relation : Relation or str, optional
         By default the claim's, else REPLACE_ONE.
+    enclosure : bool
+        Recompute the losses that decide epsilon in ball arithmetic: `finding.enclosure` then holds two floats between
+        which the worst case lies. Needs a learner with `exact_law` (see `privacy.enclosure`) and python-flint.
 
     Returns
     -------
     LawFinding
         The verdict is "violation" if the claim is refuted beyond the error bound: for a claim with delta = 0
-        if ``epsilon - error`` exceeds the claimed epsilon, else if delta at the claimed epsilon exceeds the
-        claimed delta by more than its error. `worst_pair` is ordered so that `worst_atom` is likelier on
-        `data`; it attains `epsilon`, but `delta_at_claim` where the claim has delta > 0 and that is positive.
-        `samples` and `pairs` count with symmetric copies: all samples of n examples, or the distinct ones
+        if ``epsilon - error`` (or the lower end of the enclosure) exceeds the claimed epsilon, else if delta at the
+        claimed epsilon exceeds the claimed delta by more than its error. `worst_pair` is ordered so that `worst_atom`
+        is likelier on `data`; it attains `epsilon`, but `delta_at_claim` where the claim has delta > 0 and that is
+        positive. `samples` and `pairs` count with symmetric copies: all samples of n examples, or the distinct ones
         given.
 
     Raises
     ------
     InputError
-        If the learner has no law, both `n` and `samples` are given, a pair is none, or there is too much to
-        enumerate.
+        If the learner has no law, both `n` and `samples` are given, a pair is none, there is too much to
+        enumerate, or an enclosure is asked for that cannot be had.
     """
     claim = _check(learner, n, samples)
+    if enclosure:
+        require_exact_law(learner)
     default = claim.relation if claim else Relation.REPLACE_ONE
     rel = default if relation is None else Relation.parse(relation)
     size = None
@@ -80,7 +87,8 @@ def audit_law(
         data = plan.inputs(i)
         table.add(learner.law(data), data)  # type: ignore[attr-defined]
     profiles = LossProfiles(table.log_prob, table.error, plan.left, plan.right)
-    return _finding(claim, plan, table, profiles, size, rel)
+    ends = enclose(learner, plan.inputs, table.atoms, profiles) if enclosure else None
+    return _finding(claim, plan, table, profiles, size, rel, ends)
 
 
 def _check(learner: Learner, n: int | None, samples: Iterable[Any] | None) -> PrivacyClaim | None:
@@ -106,6 +114,7 @@ def _finding(
     profiles: LossProfiles,
     n: int | None,
     rel: Relation,
+    ends: tuple[float, float] | None,
 ) -> LawFinding:
     """Return what the profiles say about the claim."""
     at_claim = profiles.delta(claim.epsilon) if claim else profiles.delta(0.0)
@@ -113,7 +122,7 @@ def _finding(
     pair, atom = profiles.worst_delta(claim.epsilon) if claim is not None and by_delta else profiles.worst()
     sides = plan.inputs(int(plan.left[pair])), plan.inputs(int(plan.right[pair]))
     return LawFinding(
-        verdict="violation" if claim and _refuted(claim, profiles, at_claim) else "consistent",
+        verdict="violation" if claim and _refuted(claim, profiles, at_claim, ends) else "consistent",
         epsilon=profiles.epsilon,
         error=profiles.epsilon_error,
         claimed_epsilon=claim.epsilon if claim else None,
@@ -130,13 +139,15 @@ def _finding(
         curve=_curve(claim, profiles),
         profiles=profiles,
         claim_id=claim.claim_id if claim else "",
+        enclosure=ends,
     )
 
 
-def _refuted(claim: PrivacyClaim, profiles: LossProfiles, at_claim: float) -> bool:
+def _refuted(claim: PrivacyClaim, profiles: LossProfiles, at_claim: float, ends: tuple[float, float] | None) -> bool:
     """Say whether the claim fails by more than the error of the numbers that refute it."""
     if claim.delta == 0:
-        return profiles.epsilon - profiles.epsilon_error > claim.epsilon
+        least = profiles.epsilon - profiles.epsilon_error if ends is None else ends[0]
+        return least > claim.epsilon
     return at_claim - profiles.delta_error(claim.epsilon) > claim.delta
 
 

@@ -13,9 +13,10 @@ from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.local import SampleMoves
-from dpaudit.privacy.bounds import Bound, get_bound
+from dpaudit.privacy.bounds import Bound, Unconditional, get_bound
 from dpaudit.privacy.detectable import trials_needed
 from dpaudit.privacy.selection import Budget
+from dpaudit.privacy.unconditional import MAX_STRICT_RUNS
 
 __all__ = ["LawRatios", "Request", "resolve_claim"]
 
@@ -122,6 +123,11 @@ class Request:
     def _check_power(self) -> None:
         """Raise if the budget could convict nobody."""
         epsilon, delta, runs = self.claim.epsilon, self.claim.delta, self.budget.confirmation
+        if isinstance(self.bound, Unconditional) and runs > MAX_STRICT_RUNS:
+            raise InputError(
+                f"strict=True takes at most {MAX_STRICT_RUNS:.0f} confirmation runs a side; trials={self.trials} with "
+                f"{len(self.pairs)} pair(s) makes {runs}: lower trials, or leave strict out"
+            )
         least = trials_needed(self.bound, epsilon=epsilon, delta=delta, gamma=self.gamma)
         if runs < least:
             raise InputError(

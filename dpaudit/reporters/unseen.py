@@ -15,6 +15,7 @@ __all__ = [
     "errors_text",
     "frontier_text",
     "origin_counts",
+    "origin_text",
     "origins_text",
     "power_text",
     "scores_text",
@@ -42,6 +43,7 @@ _PURPOSES = {
     "training": "to choose the event",
     "confirmation": "to confirm it",
 }
+_SEARCHED = "local search from "
 _STATEMENTS = {"epsilon_lower": "bound on epsilon"}
 
 
@@ -59,6 +61,15 @@ def origin_counts(finding: Mapping[str, Any]) -> dict[str, int]:
     kinds = Counter(origin.partition(":")[0].strip() or "origin not given" for origin in finding["origins"])
     varied = finding["pairs"] - len(finding["origins"])
     return dict(kinds) | ({"local search": varied} if varied > 0 else {})
+
+
+def origin_text(origin: str) -> str:
+    """Return how one pair was made; the moves of a local search are counted instead of told one by one."""
+    rest = origin
+    while rest.startswith(_SEARCHED):
+        rest = rest.removeprefix(_SEARCHED)
+    moves = (len(origin) - len(rest)) // len(_SEARCHED)
+    return f"local search, {moves} moves from {rest}" if moves > 1 else origin
 
 
 def origins_text(finding: Mapping[str, Any]) -> str:

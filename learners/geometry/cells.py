@@ -15,7 +15,7 @@ import numpy as np
 
 from learners.geometry.arrangement import LEFT, Arrangement, half_width
 
-__all__ = ["Bits", "Box", "Polygon", "UniformPoint", "area", "polygon", "vertex_mean"]
+__all__ = ["Bits", "Box", "Polygon", "UniformPoint", "area", "cut", "polygon", "vertex_mean"]
 
 Homogeneous = tuple[int, int, int]
 Polygon = list[Homogeneous]
@@ -38,11 +38,11 @@ def polygon(arrangement: Arrangement, cell: int) -> Polygon:
     limit = (y * q - x * p, -x)
     corners = [(-width, -width, 1), (width, -width, 1), (width, width, 1), (-width, width, 1)]
     for x, y in lines[:-2]:
-        corners = _cut(corners, x, y, 1 if (y * q - x * p, -x) <= limit else -1)
+        corners = cut(corners, x, y, 1 if (y * q - x * p, -x) <= limit else -1)
     return corners
 
 
-def _cut(corners: Polygon, x: int, y: int, side: int) -> Polygon:
+def cut(corners: Polygon, x: int, y: int, side: int) -> Polygon:
     """Return the part of a convex polygon above (side 1) or below (side -1) the line b = y - x a."""
     heights = [side * (r + x * p - y * q) for p, r, q in corners]
     if min(heights) >= 0:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from learners.geometry.arrangement import Arrangement
 from learners.geometry.cells import Bits, Box, UniformPoint, polygon
 
-__all__ = ["Selector", "exponential_bounds"]
+__all__ = ["Bounds", "Selector", "choose", "exponential_bounds"]
 
 Output = TypeVar("Output")
 Bounds = tuple[list[int], list[int]]
@@ -49,7 +49,7 @@ def exponential_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
     return max(low, 0), low + 3
 
 
-def _choose(bounds: Bounds, uniform: int, bits: int) -> int | None:
+def choose(bounds: Bounds, uniform: int, bits: int) -> int | None:
     """Return the index whose share of the cumulative weights holds the uniform number; None if not decided.
 
     `bounds` encloses the cumulative weights c_0 <= c_1 <= ...; the number lies in [uniform, uniform + 1]/2^bits, and
@@ -153,10 +153,10 @@ class Selector:
     def _attempt(
         self, uniforms: list[int], known: int, level: int, resolve: Callable[[int, int, Box, int], Output | None]
     ) -> Output | None:
-        kind = _choose(self._level_bounds(level), uniforms[0], known)
+        kind = choose(self._level_bounds(level), uniforms[0], known)
         if kind is None:
             return None
-        place = _choose(self._class_bounds(kind, level), uniforms[1], known)
+        place = choose(self._class_bounds(kind, level), uniforms[1], known)
         if place is None:
             return None
         item, cells = int(self._order[int(self._starts[kind]) + place]), self._arrangements[0].cells

@@ -178,6 +178,9 @@ GOOD: dict[str, Any] = {"pairs": [(0, 1)], "epsilon": 1.0, "trials": 1000, "batc
         ({"trials": 1.5}, "trials must be an integer"),
         ({"seed": -1}, "seed must be a non-negative integer, got -1"),
         ({"relation": "close"}, "relation must be one of replace-one, add-remove-one, replace-private; got 'close'"),
+        ({"sequential": True, "curve": True}, "takes neither curve nor strict"),
+        ({"strict": True, "trials": 5_000_000}, "strict=True takes at most 1000000 confirmation runs a side"),
+        ({"batched": False}, r"mechanism must take \(data, rng\)"),
         ({"pairs": None}, "pairs must be given"),
         ({"pairs": []}, "pairs must hold at least one"),
         ({"pairs": [0]}, "pair 0 must be a tuple"),
@@ -200,3 +203,62 @@ def test_samples_that_are_not_neighbours_are_refused() -> None:
     near, far = (learner.domain.sample([[0, 0], [0, 1]], labels) for labels in ([0, 0], [1, 1]))
     with pytest.raises(InputError, match="pair 0 is not a pair of neighbours"):
         dpaudit.audit_privacy(learner, [(near, far)])
+
+
+def test_the_sequential_design_stops_as_soon_as_the_claim_is_refuted() -> None:
+    finding = dpaudit.audit_privacy(
+        batched_response, [(0, 1), (1, 1)], epsilon=0.5, trials=50_000, batched=True, sequential=True
+    )
+    assert finding.verdict == "violation"
+    assert finding.design == "sequential"
+    assert finding.budget["used"] < 20_000
+    assert 0.5 < finding.epsilon_lower < TRUTH
+    assert sum(finding.errors.values()) == pytest.approx(0.05)
+    consistent = dpaudit.audit_privacy(
+        batched_response, [(0, 1)], epsilon=1.2, trials=5_000, batched=True, sequential=True
+    )
+    assert consistent.verdict == "consistent"
+    assert consistent.budget["used"] <= 10_000
+
+
+def test_a_curve_shares_the_error_budget() -> None:
+    finding = dpaudit.audit_privacy(geometric, [(0, 1)], epsilon=1.0, trials=50_000, batched=True, curve=True)
+    assert finding.errors == pytest.approx({"verdict": 0.04, "curve": 0.01})
+    assert finding.curve is not None
+    truth = np.tanh(0.5)  # delta(0) of the geometric mechanism at epsilon = 1 is its total variation
+    assert 0.9 * truth < finding.curve.delta_lower(0.0) <= truth
+    assert finding.curve.delta_lower(1.0) < 0.01
+    assert finding.to_dict()["curve"]["gamma"] == pytest.approx(0.01)
+
+
+def test_the_strict_bound_convicts_too() -> None:
+    finding = dpaudit.audit_privacy(batched_response, [(0, 1)], epsilon=0.9, trials=5_000, batched=True, strict=True)
+    assert (finding.verdict, finding.bound) == ("violation", "unconditional")
+
+
+class Constant:
+    def __init__(self, label: int) -> None:
+        self.label = label
+
+    def predict(self, points: np.ndarray) -> np.ndarray:
+        return np.full(len(points), self.label)
+
+
+def test_hypotheses_are_compared_by_their_predictions_on_a_probe_set() -> None:
+    def learn(bit: int, rng: np.random.Generator) -> Constant:
+        return Constant(randomised_response(bit, rng))
+
+    finding = dpaudit.audit_privacy(learn, [(0, 1)], epsilon=0.5, trials=4_000, probe=np.zeros((3, 1)))
+    assert finding.verdict == "violation"
+    with pytest.raises(InputError, match="cannot be compared"):
+        dpaudit.audit_privacy(learn, [(0, 1)], epsilon=0.5, trials=4_000)
+
+
+def test_the_frontier_rises_as_events_get_rarer() -> None:
+    finding = dpaudit.audit_privacy(batched_response, [(0, 1)], epsilon=1.2, trials=50_000, batched=True)
+    masses, epsilons = zip(*finding.frontier, strict=True)
+    assert list(masses) == sorted(masses, reverse=True)
+    assert list(epsilons) == sorted(epsilons)
+    assert epsilons[0] > 1.2
+    # The least impossible event that is convicted has probability about 15.7 / n.
+    assert finding.detectable_delta == pytest.approx(15.7 / finding.confirmation_trials, rel=0.2)

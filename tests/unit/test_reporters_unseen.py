@@ -21,6 +21,19 @@ def test_pairs_are_counted_by_how_they_were_made():
     assert told.origins_text(finding(origins=["given"] * 1500, pairs=1500)) == "1,500 given"
 
 
+@pytest.mark.parametrize(
+    ("origin", "text"),
+    [
+        ("", ""),
+        ("given", "given"),
+        ("local search from crafted: x", "local search from crafted: x"),
+        ("local search from local search from local search from crafted: x", "local search, 3 moves from crafted: x"),
+    ],
+)
+def test_the_moves_of_a_local_search_are_counted(origin, text):
+    assert told.origin_text(origin) == text
+
+
 def test_the_frontier_is_rounded_up_and_stays_above_the_claim():
     shown = told.frontier_text(finding(frontier=[[0.1, 1.0000001], [0.01, 1.0], [0.001, "inf"]]), infinity="none")
     assert shown == [("0.1", "1.001"), ("0.01", "1.000"), ("0.001", "none")]

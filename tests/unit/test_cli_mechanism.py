@@ -1,0 +1,260 @@
+"""Auditing anybody's mechanism from the command line, and the options of the black-box audit."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dpaudit
+from dpaudit import cli
+from dpaudit.cli.mechanism import find_object, find_pairs, importable_here
+from dpaudit.errors import InputError
+
+MODULE = """
+import numpy as np
+from toy_learners import ToyCoin
+
+PAIRS = [(0, 1)]
+MORE = ((0, 1), (1, 0))
+NONE = []
+NUMBER = 3
+WORD = "ab"
+TRIPLES = [(0, 1, 2)]
+coin = ToyCoin(1.0)
+
+class Space:
+    @staticmethod
+    def respond(bit, rng):
+        return respond(bit, rng)
+
+def make():
+    return [(0, 1), (1, 0)]
+
+def fails():
+    raise ValueError("no data today")
+
+def respond(bit, rng):
+    return bit if rng.random() < 0.75 else 1 - bit
+
+def batched(bit, rng, size):
+    return np.where(rng.random(size) < 0.75, bit, 1 - bit)
+
+def open_book(bit, rng):
+    return bit
+
+def counted(bit, rng, size):
+    return np.zeros(size - 1)
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """Stand in a folder with a module `mine` that no other test knows."""
+    (tmp_path / "mine.py").write_text(MODULE)
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    (tmp_path / "leaves.py").write_text("raise SystemExit(0)\n")
+    (tmp_path / "needs.py").write_text("import no_such_module_at_all\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    yield tmp_path
+    for name in ("mine", "broken", "leaves", "needs"):
+        sys.modules.pop(name, None)
+
+
+def call(capsys, *words):
+    capsys.readouterr()
+    status = cli.main(["privacy", *words])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+# Pr[answer = bit] = 3/4, so epsilon = ln 3 = 1.0986: with 4,000 runs a claim of 0.5 is refuted with probability above
+# 1 - 1e-9, and one of 1.5 is accused with probability below 1e-9 (its excess would be 12 standard deviations).
+REFUTED = ("--epsilon", "0.5", "--trials", "4000")
+KEPT = ("--epsilon", "1.5", "--trials", "4000")
+
+
+def test_a_function_that_leaks_more_is_convicted_and_one_that_does_not_is_not(capsys):
+    status, out, err = call(capsys, "mine:respond", "--pairs", "mine:PAIRS", *REFUTED)
+    assert (status, err) == (1, "")
+    assert re.search(r"^mechanism +mine:respond$", out, re.M)
+    assert re.search(r"^claim +epsilon = 0.5, delta = 0, neighbours as given$", out, re.M)
+    assert "VIOLATION: the claim is refuted" in out
+    assert call(capsys, "mine:respond", "--pairs", "mine:PAIRS", *KEPT)[0] == 0
+
+
+def test_the_block_tells_what_was_not_seen(capsys):
+    _, out, _ = call(capsys, "mine:respond", "--pairs", "mine:MORE", "--epsilon", "1.1", "--trials", "4000")
+    assert re.search(r"^power +would convict with probability 95 %: a true epsilon of 1\.\d+ or more on", out, re.M)
+    assert re.search(r"^frontier +least epsilon convicted, by probability of the event: 0\.1: [12]\.\d+, ", out, re.M)
+    assert re.search(r"^compared +pairs: 2 given; scores: histogram", out, re.M)
+    assert re.search(r"^budget +runs on each side, all pairs together: 2,400 to compare the pairs", out, re.M)
+    assert re.search(r"^errors +0\.05 in all: 0\.05 for the verdict$", out, re.M)
+    assert not re.search(r"\bpass", out)
+
+
+def test_the_sequential_design_tells_the_runs_used_of_those_allowed(capsys):
+    status, out, _ = call(capsys, "mine:batched", "--batched", "--pairs", "mine:PAIRS", "--sequential", *REFUTED)
+    used = re.search(r"^budget +([\d,]+) runs used of 8,000 allowed", out, re.M).group(1)
+    assert status == 1
+    assert 0 < int(used.replace(",", "")) < 8_000
+    assert re.search(r"^errors +0\.05 in all: 0\.025 for the verdict, 0\.025 for the bound on epsilon$", out, re.M)
+    assert re.search(r"^witness .*no single event: bets on", out, re.M)
+    assert "None" not in out
+
+
+def test_the_curve_is_told_with_its_own_confidence(capsys):
+    _, out, _ = call(capsys, "mine:batched", "--batched", "--pairs", "mine:PAIRS", "--curve", *KEPT)
+    line = re.search(r"^curve +delta >= (\S+) at epsilon 0, .* at epsilon 1.5; mu >= ", out, re.M)
+    assert 0.4 < float(line.group(1)) < 0.5  # the truth is 1/2
+    assert "with confidence 99 %, at all epsilons together" in out
+    assert "0.04 for the verdict, 0.01 for the curve" in out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("mine:respond", "--pairs", "mine:make", *KEPT),
+        ("mine:batched", "--batched", "--pairs", "mine:MORE", "--curve", "--float-bits", "--delta", "0.1", *KEPT),
+        ("mine:respond", "--pairs", "mine:PAIRS", "--sequential", "--confidence", "0.9", "--seed", "3", *KEPT),
+        ("mine:coin", "--n", "1", "--trials", "500"),
+    ],
+)
+def test_the_command_that_is_printed_repeats_the_audit(capsys, words):
+    status, out, _ = call(capsys, *words)
+    repeat = re.search(r"^repeat +dpaudit (.*)$", out, re.M).group(1)
+    capsys.readouterr()
+    assert cli.main(shlex.split(repeat)) == status
+    assert capsys.readouterr().out == out
+
+
+def test_options_reach_the_audit(capsys, monkeypatch):
+    seen = {}
+
+    def audit(mechanism, pairs, **options):
+        seen.update(options, pairs=pairs)
+        raise InputError("enough")
+
+    monkeypatch.setitem(dpaudit.__dict__, "audit_privacy", audit)
+    words = ("mine:batched", "--batched", "--pairs", "mine:PAIRS", "--epsilon", "1", "--trials", "100")
+    off = {"strict": False, "curve": False, "float_bits": False, "sequential": False, "delta": None, "batched": True}
+    assert call(capsys, *words)[0] == 2
+    assert seen.items() >= {**off, "epsilon": 1.0, "trials": 100, "seed": 0, "n_jobs": 1}.items()
+    assert seen["pairs"] == [(0, 1)]
+    call(capsys, *words, "--strict", "--delta", "0.05", "--curve", "--float-bits", "--seed", "4", "--jobs", "2")
+    on = {"strict": True, "curve": True, "float_bits": True, "delta": 0.05, "seed": 4, "n_jobs": 2}
+    assert seen.items() >= on.items()
+    call(capsys, *words, "--sequential", "--relation", "add-remove-one", "--confidence", "0.9")
+    assert seen.items() >= {"sequential": True, "relation": "add-remove-one", "confidence": 0.9}.items()
+
+
+def test_a_learner_object_brings_its_own_claim_and_pairs(capsys):
+    status, out, _ = call(capsys, "mine:coin", "--n", "1", "--trials", "500", "--json")
+    record = json.loads(out)
+    assert status == 0
+    assert record["claim"]["epsilon"] == record["finding"]["epsilon"] == 1.0
+    assert record["finding"]["pairs"] > 1
+
+
+def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_path):
+    # In a process of its own, whose worker processes end with it.
+    found = []
+    for jobs in ("1", "2"):
+        words = ["privacy", "mine:Space.respond", "--pairs", "mine:PAIRS", *KEPT, "--jobs", jobs]
+        env = {"PATH": "", "PYTHONPATH": str(Path(__file__).parent), "HOME": str(tmp_path)}
+        line = [sys.executable, "-m", "dpaudit", *words]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=60, cwd=tmp_path, env=env)
+        assert done.returncode == 0, done.stderr
+        found.append(done.stdout)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("mine:respond",), "--pairs MODULE:PAIRS must be given: mine:respond is no learner"),
+        (("mine:respond", "--pairs", "mine:PAIRS"), "epsilon must be given"),
+        (("nine:respond", "--pairs", "mine:PAIRS"), "there is no module 'nine', neither installed nor in the current"),
+        (("mine.deep:respond", "--pairs", "mine:PAIRS"), "there is no module 'mine.deep'"),
+        (("needs:respond", "--pairs", "mine:PAIRS"), "could not be imported: No module named 'no_such_module_at_all'"),
+        (("broken:f", "--pairs", "mine:PAIRS"), "broken could not be imported: ZeroDivisionError"),
+        (("leaves:f", "--pairs", "mine:PAIRS"), "leaves could not be imported: SystemExit"),
+        (("mine:respnd", "--pairs", "mine:PAIRS"), "mine has no respnd; did you mean respond?"),
+        (("mine:Space.answer", "--pairs", "mine:PAIRS"), "mine has no Space.answer"),
+        ((":respond", "--pairs", "mine:PAIRS"), "must be given as MODULE:NAME, such as package.module:name"),
+        (("mine:", "--pairs", "mine:PAIRS"), "must be given as MODULE:NAME"),
+        (("./mine.py:respond", "--pairs", "mine:PAIRS"), "must be given as MODULE:NAME"),
+        (("mine:NUMBER", "--pairs", "mine:PAIRS"), "mine:NUMBER must be a function (data, rng) -> output, got 3"),
+        (("mine:batched", "--pairs", "mine:PAIRS"), "cannot be called with (data, rng)"),
+        (("mine:respond", "--pairs", "mine:PAIRS", "--batched"), "cannot be called with (data, rng, size)"),
+        (("mine:counted", "--pairs", "mine:PAIRS", "--batched", "--epsilon", "1"), "was asked for 2 outputs"),
+        (("mine:respond", "--pairs", "PAIRS"), "--pairs must be given as MODULE:NAME"),
+        (("mine:respond", "--pairs", "mine:PEARS"), "mine has no PEARS; did you mean PAIRS"),
+        (("mine:respond", "--pairs", "mine:NUMBER"), "must be a list of (data, neighbour) tuples or a callable"),
+        (("mine:respond", "--pairs", "mine:WORD"), "must be a list of (data, neighbour) tuples, got 'ab'"),
+        (("mine:respond", "--pairs", "mine:fails"), "mine:fails() failed: ValueError: no data today"),
+        (("mine:respond", "--pairs", "mine:NONE", "--epsilon", "1"), "pairs must hold at least one"),
+        (("mine:respond", "--pairs", "mine:TRIPLES", "--epsilon", "1"), "pair 0 must be a tuple (data, neighbour)"),
+        (("mine:respond", "--pairs", "mine:PAIRS", "-p", "x=1"), "-p is for learners of the registry"),
+        (("mine:respond", "--pairs", "mine:PAIRS", "--n", "3"), "--n is for learners"),
+        (("mine:respond", "--pairs", "mine:PAIRS", "--epsilon", "-1"), "epsilon must"),
+        (("toy-coin", "--pairs", "mine:PAIRS"), "--pairs and --batched are for MODULE:FUNCTION"),
+        (("toy-coin", "--batched"), "--pairs and --batched are for MODULE:FUNCTION"),
+        (("toy-coin", "--sequential", "--curve"), "--curve must be left out with --sequential"),
+        (("toy-coin", "--sequential", "--curve", "--strict"), "--strict and --curve must be left out"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(capsys, words, message):
+    status, out, err = call(capsys, *words)
+    (line,) = err.splitlines()
+    assert (status, out) == (2, "")
+    assert line.startswith("dpaudit: error: ")
+    assert message in line
+
+
+def test_the_path_of_python_is_as_before(capsys):
+    before = list(sys.path)
+    call(capsys, "mine:respond", "--pairs", "mine:PAIRS", *KEPT)
+    call(capsys, "nine:respond", "--pairs", "mine:PAIRS", *KEPT)
+    assert sys.path == before
+
+
+def test_objects_and_pairs_are_found_by_dotted_names():
+    with importable_here():
+        assert find_object("it", "mine:Space.respond")(1, _Half()) == 1
+        assert find_pairs("mine:make") == [(0, 1), (1, 0)]
+        assert find_pairs("mine:MORE") == [(0, 1), (1, 0)]
+        with pytest.raises(InputError, match="it must be given as MODULE:NAME"):
+            find_object("it", "mine:Space..respond")
+
+
+class _Half:
+    def random(self):
+        return 0.5
+
+
+def test_a_learner_takes_the_new_options_too(capsys):
+    learners = str(Path(__file__).parent / "toy_learners.py")
+    words = ("toy-coin", "-p", "gain=1", "--n", "1", "--trials", "300", "--learners", learners)
+    status, out, _ = call(capsys, *words, "--curve")
+    assert status == 0
+    assert re.search(r"^curve +delta >= ", out, re.M)
+    assert "a side of each of" in out
+    assert "--curve" in re.search(r"^repeat .*$", out, re.M).group()
+    status, out, _ = call(capsys, *words, "--sequential")
+    assert status == 0
+    assert "runs used of" in out
+
+
+def test_the_example_of_the_repository_works(capsys, monkeypatch):
+    monkeypatch.chdir(Path(__file__).parents[2])
+    for function, more in (("respond", ()), ("respond_batched", ("--batched",))):
+        words = (f"examples.randomised_response:{function}", "--pairs", "examples.randomised_response:PAIRS", *more)
+        assert call(capsys, *words, *KEPT)[0] == 0
+        assert call(capsys, *words, *REFUTED)[0] == 1
