@@ -67,7 +67,10 @@ class LossSum:
         self._law, self._times, self._upper = law, times, upper
         self._infinite = _infinite_part(law, times, upper)
         self._cumulants = np.array([_cumulant(law.losses, np.log(law.mass), tilt) for tilt in _TILTS])
-        self._last: tuple[float, _Tilted] | None = None
+        greatest = float(law.losses[-1]) if len(law.losses) else -math.inf
+        # Beyond T times the greatest loss no finite part is left; `_RAISE` covers the rounding of the product.
+        self._highest = times * greatest + _RAISE * (1 + abs(times * greatest)) if len(law.losses) else -math.inf
+        self._last: tuple[int, _Tilted] | None = None
 
     def delta(self, epsilon: float) -> float:
         """Return the bound on delta at a finite epsilon."""
@@ -96,7 +99,7 @@ class LossSum:
     def _root(self, delta: float, finite: float) -> tuple[float, int]:
         """Return about where delta is reached, and the tilt that suits that epsilon; start from Chernoff's bound."""
         root = max(0.0, float(((self._times * self._cumulants[1:] - math.log(finite)) / _TILTS[1:]).min()))
-        tilt = len(_TILTS)
+        tilt = -len(_TILTS)
         for _ in range(_ROUNDS):
             before, tilt = tilt, self._best_tilt(root)
             if abs(tilt - before) <= 2:
@@ -112,17 +115,16 @@ class LossSum:
 
         if excess(0.0) <= 0:
             return 0.0
-        highest = max(0.0, self._times * float(self._law.losses[-1])) * (1 + 1e-9) + 1e-6
-        if excess(highest) > 0:
-            return highest
-        return float(brentq(excess, 0.0, highest, xtol=1e-12, rtol=1e-12))
+        if excess(self._highest) > 0:
+            return self._highest
+        return float(brentq(excess, 0.0, self._highest, xtol=1e-12, rtol=1e-12))
 
     def _best_tilt(self, epsilon: float) -> int:
         """Return the tilt whose Chernoff bound on delta is least."""
         return int(np.argmin(self._times * self._cumulants - _TILTS * epsilon))
 
     def _delta(self, epsilon: float, tilt: int, upper: bool) -> float:
-        if not len(self._law.mass):
+        if epsilon >= self._highest:
             return self._infinite
         if self._last is None or self._last[0] != tilt:
             self._last = tilt, _Tilted(self._law, self._times, float(_TILTS[tilt]), upper=self._upper)

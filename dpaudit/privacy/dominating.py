@@ -39,6 +39,8 @@ _FLAT = 2.0**-46
 """A chord this close to the supremum is taken for it; about the rounding error of H."""
 _WIDTH = 1e-4
 """Knots are set no closer than this in epsilon; the chord between two of them is still an upper bound."""
+_CLOSE = 2.0**-30
+"""How close a knot may come to the ends of a wider interval, relative to them."""
 _MAX_KNOTS = 2**15
 
 
@@ -154,7 +156,8 @@ class _Envelope:
 
     def _last(self, pairs: Indices) -> _Knot:
         """Return a knot beyond the greatest loss up to `MAX_LOSS`, where H is the mass of P on greater losses."""
-        top = math.exp(self._greatest_loss(pairs)) * (1 + 2.0**-40)
+        greatest = self._greatest_loss(pairs)
+        top = math.exp(greatest) * (1 + 8 * _ULP * (1 + greatest))
         curves = self._sums(pairs, lambda p, q: np.where(p > top * q, p, 0.0))
         value = float(curves.max())
         return _Knot(top, value, value, 0.0, curves)
@@ -201,9 +204,8 @@ def _next_knot(low: _Knot, high: _Knot) -> float | None:
     if chord - low.tangent(gamma) <= _FLAT or high.gamma <= low.gamma * (1 + _WIDTH):
         return None
     # Not at a knot that is there already, whatever rounding says.
-    least = low.gamma * (1 + _WIDTH / 2) if low.gamma > 0 else 0.5 * min(gamma, high.gamma)
-    found = min(max(gamma, least), high.gamma * (1 - _WIDTH / 4))
-    return found if found > 0 else None
+    found = min(max(gamma, low.gamma * (1 + _CLOSE)), high.gamma * (1 - _CLOSE))
+    return found if found > low.gamma else None
 
 
 def _masses(gammas: Floats, values: Floats) -> LossLaw:

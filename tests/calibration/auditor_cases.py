@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from dpaudit.adapters import Mechanism, as_mechanism
+from dpaudit.distinguish.canonical import Raised
+
 GRID = 2.0**-20
 EPSILON = 1.0
 LEAK = 0.05
+"""The probability with which leaking mechanisms tell their input."""
+TOLD = 1000
 
 Array = NDArray[Any]
 
@@ -145,14 +150,13 @@ class Anything:
 
 @dataclass(frozen=True)
 class Leaking:
-    """A batched mechanism that tells its input with probability 0.05: `told` + the input, among its outputs."""
+    """A batched mechanism that with probability 0.05 outputs 1000 + its input instead."""
 
     inner: Any
-    told: int = 1000
 
     def __call__(self, data: int, rng: np.random.Generator, size: int) -> Array:
         outputs = self.inner(data, rng, size)
-        return np.where(rng.random(size) < LEAK, self.told + data, outputs)
+        return np.where(rng.random(size) < LEAK, TOLD + data, outputs)
 
 
 @dataclass(frozen=True)
@@ -169,7 +173,7 @@ class LeakingAnything:
 
 @dataclass(frozen=True)
 class Case:
-    """A mechanism, its worst pair, and exactly what holds on it.
+    """A mechanism, and what holds exactly on its worst pair (1, 0).
 
     Parameters
     ----------
@@ -179,11 +183,13 @@ class Case:
         The mechanism as a function of `noise`.
     epsilon_at : callable
         The pair's exact epsilon at `delta`, as a function of `noise`.
+    event : callable
+        Which of a batch of outputs (by `noise`) are in an event T with ln((P(T) - delta) / Q(T)) = epsilon, P being the
+        law on the input 1 and Q that on 0.
+    mass : callable
+        Q(T) as a function of `noise`.
     delta : float
         The claim's delta.
-    known : callable
-        The event with the greatest ratio, likelier on the input 1, on a batch of outputs; None where it has no
-        simple form.
     batched : bool
         How the mechanism is called.
     """
@@ -192,18 +198,19 @@ class Case:
     kind: str
     make: Callable[..., Any]
     epsilon_at: Callable[[float], float]
+    event: Callable[[Any, float], Array]
+    mass: Callable[[float], float]
     delta: float = 0.0
-    known: Callable[[Array], Array] | None = None
     batched: bool = True
 
     @property
     def epsilon(self) -> float:
-        """The exact epsilon at full noise."""
+        """The exact epsilon at full noise: a claim that holds, and no smaller one does."""
         return self.epsilon_at(1.0)
 
-    def without_delta(self) -> Case:
-        """Return the case with a claim of delta = 0, for pairs that show no signal at all."""
-        return replace(self, delta=0.0)
+    def mechanism(self, noise: float = 1.0) -> Mechanism:
+        """Return the mechanism as the engine runs it, exceptions caught."""
+        return as_mechanism(self.make(noise), batched=self.batched)
 
 
 def pure(noise: float) -> float:
@@ -211,27 +218,27 @@ def pure(noise: float) -> float:
     return EPSILON / noise
 
 
+def lie(noise: float, share: float = 1.0) -> float:
+    """Return the probability of a false answer in randomised response at a share of epsilon."""
+    return 1 / (1 + math.exp(share * EPSILON / noise))
+
+
+def tail(noise: float, distance: float = 1.0) -> float:
+    """Return the probability that Laplace noise exceeds a distance."""
+    return 0.5 * math.exp(-EPSILON * distance / noise)
+
+
 GAUSSIAN_DELTA = gaussian_delta(EPSILON, 1.0)
 
 
 def of_gaussian(noise: float) -> float:
-    """Return the epsilon of a sensitivity 1 and a standard deviation `noise`, at the delta of noise 1."""
+    """Return the epsilon of a shift by 1 at standard deviation `noise`, at the delta of noise 1."""
     return gaussian_epsilon(GAUSSIAN_DELTA, 1 / noise)
 
 
-def told_or_one(outputs: Array) -> Array:
-    """Say for each output of `Leaking(Response)` whether it points at the input 1."""
-    return (outputs == 1) | (outputs == 1001)
-
-
-def at_least_one(outputs: Array) -> Array:
-    """Say for each number whether it is at least 1."""
-    return outputs >= 1
-
-
-def best_gaussian(outputs: Array) -> Array:
-    """Say for each number whether its likelihood ratio at noise 1 exceeds exp(epsilon): x >= 1/2 + epsilon."""
-    return outputs >= 0.5 + EPSILON
+def edge(noise: float) -> float:
+    """Return where the likelihood ratio of N(1, noise^2) against N(0, noise^2) is exp(epsilon)."""
+    return 0.5 + of_gaussian(noise) * noise**2
 
 
 def leaking_response(noise: float = 1.0) -> Leaking:
@@ -239,17 +246,65 @@ def leaking_response(noise: float = 1.0) -> Leaking:
     return Leaking(Response(noise))
 
 
+def at_least_one(outputs: Array, noise: float) -> Array:
+    """Numbers from 1 upwards."""
+    return outputs >= 1
+
+
+def tells_one(outputs: Array, noise: float) -> Array:
+    """The answer 1 and the leak of it."""
+    return (outputs == 1) | (outputs == TOLD + 1)
+
+
+def both_bits(outputs: Array, noise: float) -> Array:
+    """Rows with the bit and without its complement."""
+    return (outputs[:, 2] == 1) & (outputs[:, 5] == 0)
+
+
+def all_moved(outputs: Array, noise: float) -> Array:
+    """Rows in the corner where every ratio is greatest."""
+    return (outputs >= 0.25).all(axis=1)
+
+
+def above_edge(outputs: Array, noise: float) -> Array:
+    """Numbers, or half the sums of rows, above `edge`."""
+    return outputs.reshape(len(outputs), -1).sum(axis=1) >= edge(noise) * (1 if outputs.ndim == 1 else 2)
+
+
+def raised(outputs: Any, noise: float) -> Array:
+    """Exceptions, but those that tell the input 0."""
+    return np.array([isinstance(output, Raised) and output.message != "input 0" for output in outputs])
+
+
+def of_edge(noise: float) -> float:
+    """Return the probability of `above_edge` on the input 0."""
+    return float(ndtr(-edge(noise) / noise))
+
+
 CASES = (
-    Case("randomised response", "discrete", Response, pure, known=at_least_one),
-    Case("geometric", "discrete", Geometric, pure, known=at_least_one),
-    Case("response with leak", "discrete", leaking_response, pure, LEAK, told_or_one),
-    Case("Laplace", "continuous", Laplace, pure, known=at_least_one),
-    Case("Gaussian", "continuous", Gaussian, of_gaussian, GAUSSIAN_DELTA, best_gaussian),
-    Case("bits", "vector", Bits, pure),
-    Case("Laplace in 4 dimensions", "vector", LaplaceVector, pure),
-    Case("Gaussian in 4 dimensions", "vector", GaussianVector, of_gaussian, GAUSSIAN_DELTA),
-    Case("clamped Laplace", "mixed", Clamped, pure, known=at_least_one),
-    Case("numbers, strings, None, exceptions", "mixed", Anything, pure, batched=False),
-    Case("the same with a leak", "mixed", LeakingAnything, pure, LEAK, batched=False),
+    Case("randomised response", "discrete", Response, pure, at_least_one, lie),
+    Case("geometric", "discrete", Geometric, pure, at_least_one, lambda s: 1 / (1 + math.exp(EPSILON / s))),
+    Case(
+        "response with leak", "discrete", leaking_response, pure, tells_one, lambda s: (1 - LEAK) * lie(s), delta=LEAK
+    ),
+    Case("Laplace", "continuous", Laplace, pure, at_least_one, tail),
+    Case("Gaussian", "continuous", Gaussian, of_gaussian, above_edge, of_edge, delta=GAUSSIAN_DELTA),
+    Case("bits", "vector", Bits, pure, both_bits, lambda s: lie(s, 0.5) ** 2),
+    Case("Laplace, 4 numbers", "vector", LaplaceVector, pure, all_moved, lambda s: tail(s, 0.25) ** 4),
+    Case("Gaussian, 4 numbers", "vector", GaussianVector, of_gaussian, above_edge, of_edge, delta=GAUSSIAN_DELTA),
+    Case("clamped Laplace", "mixed", Clamped, pure, at_least_one, tail),
+    Case("number, None, text, error", "mixed", Anything, pure, raised, lambda s: tail(s, 1.5), batched=False),
+    Case(
+        "the same with leak",
+        "mixed",
+        LeakingAnything,
+        pure,
+        raised,
+        lambda s: (1 - LEAK) * tail(s, 1.5),
+        delta=LEAK,
+        batched=False,
+    ),
 )
-"""All cases; the worst pair of each is (1, 0), forwards."""
+"""All cases."""
+
+BY_NAME = {case.name: case for case in CASES}

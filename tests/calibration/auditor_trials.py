@@ -1,0 +1,135 @@
+"""Auditing a mechanism of known privacy many times: the trials that the auditor stands before its own court."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from auditor_cases import BY_NAME, Case
+
+import dpaudit
+from dpaudit import seeding
+from dpaudit.privacy import unseen
+from dpaudit.privacy.detectable import detectable_epsilon
+from dpaudit.privacy.melded import Melded
+
+CONFIDENCE = 0.95
+LEVEL = 1 - CONFIDENCE
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How a case is audited.
+
+    Parameters
+    ----------
+    case : str
+        Name of the case.
+    condition : str
+        "boundary": the pair (1, 0) and the case's exact epsilon as the claim; "swapped": the same with the pair (0, 1);
+        "no signal": the pair (0, 0) and the claim epsilon = 0; "wrong sign" (design "given" only): the event is
+        likelier on the other side than assumed, and the claim is epsilon = 0.
+    design : str
+        "fixed", "strict" and "sequential" are those of `audit_privacy`; "given" tests the case's own event with the
+        melded bound, so that nothing is chosen.
+    trials : int
+        Runs a side of each pair.
+    pairs : int
+        How many pairs, all alike, each as tempting as the others.
+    jobs : int
+        As for joblib.
+    noise : float
+        1 is the noise that the claim needs, or less.
+    """
+
+    case: str
+    condition: str = "boundary"
+    design: str = "fixed"
+    trials: int = 2_000
+    pairs: int = 1
+    jobs: int = 1
+    noise: float = 1.0
+
+    @property
+    def of(self) -> Case:
+        """The case itself."""
+        return BY_NAME[self.case]
+
+    @property
+    def claim(self) -> float:
+        """The claimed epsilon."""
+        return self.of.epsilon if self.condition in ("boundary", "swapped") else 0.0
+
+    @property
+    def inputs(self) -> tuple[int, int]:
+        """The pair."""
+        return {"boundary": (1, 0), "swapped": (0, 1), "no signal": (0, 0), "wrong sign": (0, 1)}[self.condition]
+
+    def accused(self, seeds: Sequence[int]) -> list[bool]:
+        """Return for each seed whether an audit accuses: by its verdict, or by a bound above a claim that is exact."""
+        judge = self._given if self.design == "given" else self._audit
+        return [judge(seed) for seed in seeds]
+
+    def _given(self, seed: int) -> bool:
+        """Judge by the counts of the case's own event, which is assumed to be likelier on the pair's first input."""
+        mechanism = self.of.mechanism(self.noise)
+        hits = []
+        for side, data in enumerate(self.inputs):
+            rng = seeding.generator(seed, "calibrate", mechanism.name, self.condition, side)
+            hits.append(int(self.of.event(mechanism(data, rng, self.trials), self.noise).sum()))
+        counts = (hits[0], self.trials, hits[1], self.trials)
+        return bool(Melded().p_value(*counts, epsilon=self.claim, delta=self.of.delta) <= LEVEL)
+
+    def _audit(self, seed: int) -> bool:
+        finding = dpaudit.audit_privacy(
+            self.of.make(self.noise),
+            [self.inputs] * self.pairs,
+            epsilon=self.claim,
+            delta=self.of.delta,
+            trials=self.trials,
+            confidence=CONFIDENCE,
+            seed=seed,
+            n_jobs=self.jobs,
+            batched=self.of.batched,
+            strict=self.design == "strict",
+            sequential=self.design == "sequential",
+        )
+        return finding.verdict == "violation" or (self.noise == 1.0 and finding.epsilon_lower > self.claim)
+
+
+def predicted_runs(case: Case, noise: float) -> int:
+    """Return the least confirmation runs a side by whose `detectable_epsilon` the case is convicted at this noise."""
+    test = {"epsilon": case.epsilon, "delta": case.delta, "gamma": LEVEL}
+    truth, mass = case.epsilon_at(noise), case.mass(noise)
+
+    def enough(runs: int) -> bool:
+        return detectable_epsilon(Melded(), mass, runs, runs, **test) <= truth
+
+    high = 2
+    while not enough(high):
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def trials_for(confirmation: int) -> int:
+    """Return the runs a side of one pair of which the fixed design leaves so many for the confirmation."""
+    return math.ceil(1.25 * confirmation) + 1
+
+
+def remember_detectable() -> None:
+    """Compute what no verdict depends on, the leaks that a budget could have detected, once for each budget."""
+    if not hasattr(unseen.detectable_epsilon, "cache_info"):
+        unseen.detectable_epsilon = lru_cache(maxsize=None)(unseen.detectable_epsilon)
+        unseen.detectable_delta = lru_cache(maxsize=None)(unseen.detectable_delta)
+
+
+def seeds_of(trial: Trial, number: int) -> list[int]:
+    """Return the root seeds of audits: no two trials share one."""
+    drawn: list[int] = seeding.generator(0, "calibrate", repr(trial)).integers(0, 2**62, number).tolist()
+    return drawn
