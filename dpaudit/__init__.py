@@ -5,7 +5,9 @@ The public names are loaded on first use, so that ``import dpaudit`` costs next 
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
         UtilityClaim,
     )
     from dpaudit.errors import DpauditError, InputError, ToolFault
+    from dpaudit.ledger import ledger
     from dpaudit.privacy.blackbox import audit_privacy
     from dpaudit.privacy.exact import audit_law
     from dpaudit.registry import get_learner, list_learners
@@ -47,6 +50,7 @@ _HOMES = {
     "audit_privacy": "privacy.blackbox",
     "audit_utility": "utility.pac",
     "get_learner": "registry",
+    "ledger": "ledger",
     "list_learners": "registry",
 }
 
@@ -69,6 +73,7 @@ __all__ = [
     "audit_privacy",
     "audit_utility",
     "get_learner",
+    "ledger",
     "list_learners",
 ]
 
@@ -83,3 +88,18 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """A package in which a public name wins over a submodule of the same name.
+
+    Importing a submodule binds it in its package: without this, `dpaudit.ledger` would be the function or the module,
+    depending on who imported what first.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

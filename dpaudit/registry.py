@@ -1,7 +1,8 @@
-"""Finds learner classes, in installed packages and in folders, and builds learners by id.
+"""Finds learner classes and claims, in installed packages and in folders, and builds learners by id.
 
-A learner is any class in a module's tuple ``LEARNERS``. Modules come from the entry-point group
-"dpaudit.learners" and from paths that the user names; dpaudit itself names none.
+A learner is any class in a module's tuple ``LEARNERS``, a claim of the ledger any `contract.Claim` in its tuple
+``CLAIMS``. Modules come from the entry-point group "dpaudit.learners" and from paths that the user names; dpaudit
+itself names none.
 """
 
 from __future__ import annotations
@@ -15,28 +16,40 @@ import inspect
 import pkgutil
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from dpaudit.contract import Example, Learner, PrivacyClaim
+from dpaudit.contract import Claim, Example, Learner, PrivacyClaim
 from dpaudit.errors import InputError
 
-__all__ = ["GROUP", "PRIVATE", "Entry", "Problem", "Registry", "get_learner", "list_learners", "load"]
+__all__ = [
+    "GROUP",
+    "PRIVATE",
+    "ClaimEntry",
+    "Entry",
+    "Problem",
+    "Registry",
+    "get_learner",
+    "list_claims",
+    "list_learners",
+    "load",
+]
 
 GROUP = "dpaudit.learners"
 """The entry-point group; each entry point names a module or a package to walk."""
 PRIVATE = "_dpaudit_learners_"
 """What the names of modules loaded from a path begin with."""
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_CLAIM_ID = re.compile(r"[A-Za-z0-9]+([-._][A-Za-z0-9]+)*")
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A module that could not be loaded, or holds something that is no learner."""
+    """A module that could not be loaded, or holds something that is no learner or no claim."""
 
     origin: str
     message: str
@@ -99,22 +112,47 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class ClaimEntry:
+    """A claim of the ledger, where it was looked for and the file or module that lists it."""
+
+    claim: Claim
+    origin: str
+    home: str = ""
+
+    @property
+    def id(self) -> str:
+        """The claim's id."""
+        return self.claim.id
+
+
+@dataclass(frozen=True)
 class Registry:
-    """The learners that were found, sorted by id, and the problems met on the way."""
+    """The learners and the claims that were found, each sorted by id, and the problems met on the way."""
 
     entries: tuple[Entry, ...]
     problems: tuple[Problem, ...] = ()
+    claims: tuple[ClaimEntry, ...] = ()
 
     def get(self, id: str) -> Entry:
         """Return the entry of that id, or raise `InputError` with the nearest ids."""
         for entry in self.entries:
             if entry.id == id:
                 return entry
-        known = [entry.id for entry in self.entries]
+        raise self._unknown("learner", id, [entry.id for entry in self.entries], "dpaudit list --all")
+
+    def get_claim(self, id: str) -> ClaimEntry:
+        """Return the claim of that id, or raise `InputError` with the nearest ids."""
+        for entry in self.claims:
+            if entry.id == id:
+                return entry
+        raise self._unknown("claim", id, [entry.id for entry in self.claims], "dpaudit ledger")
+
+    def _unknown(self, noun: str, id: str, known: Sequence[str], command: str) -> InputError:
+        """Return the error that says which ids are near."""
         near = difflib.get_close_matches(str(id), known, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"{len(known)} are known; see `dpaudit list --all`"
+        hint = f"did you mean {' or '.join(near)}?" if near else f"{len(known)} are known; see `{command}`"
         failed = f" ({len(self.problems)} module(s) of learners failed to load)" if self.problems else ""
-        raise InputError(f"there is no learner {id!r}; {hint}{failed}")
+        return InputError(f"there is no {noun} {id!r}; {hint}{failed}")
 
 
 def get_learner(id: str, /, **parameters: Any) -> Learner:
@@ -149,9 +187,14 @@ def list_learners() -> tuple[Entry, ...]:
     return load().entries
 
 
+def list_claims() -> tuple[ClaimEntry, ...]:
+    """Return every installed claim of the ledger, sorted by id, unchecked; `dpaudit.ledger` checks them."""
+    return load().claims
+
+
 @lru_cache(maxsize=8)
 def load(paths: tuple[str, ...] = ()) -> Registry:
-    """Find the learners of all installed packages and of some paths.
+    """Find the learners and the claims of all installed packages and of some paths.
 
     Parameters
     ----------
@@ -163,14 +206,18 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
     Raises
     ------
     InputError
-        If a path does not exist, is no Python file or folder, or if two classes share an id.
+        If a path does not exist, is no Python file or folder, or if two classes or two claims share an id.
     """
     problems: list[Problem] = []
     entries: dict[str, Entry] = {}
+    claims: dict[str, ClaimEntry] = {}
     for origin, requested, opener in (*_installed(), *(_at_path(Path(path)) for path in paths)):
         for module in _walk(origin, requested, opener, problems):
             _collect(module, origin, requested, entries, problems)
-    return Registry(tuple(entries[id] for id in sorted(entries)), tuple(problems))
+            _collect_claims(module, origin, requested, claims, problems)
+    return Registry(
+        tuple(entries[id] for id in sorted(entries)), tuple(problems), tuple(claims[id] for id in sorted(claims))
+    )
 
 
 _Source = tuple[str, bool, Callable[[], ModuleType]]
@@ -251,9 +298,40 @@ def _collect(
             raise InputError(f"two learners have the id {learner.id!r}: {_home(known.learner)} and {_home(learner)}")
 
 
+def _collect_claims(
+    module: ModuleType, origin: str, requested: bool, claims: dict[str, ClaimEntry], problems: list[Problem]
+) -> None:
+    """Put the module's claims into `claims`."""
+    found = getattr(module, "CLAIMS", ())
+    if not isinstance(found, Iterable):
+        problems.append(Problem(origin, f"CLAIMS must be a tuple of dpaudit.contract.Claim, got {found!r}", requested))
+        return
+    home = getattr(module, "__file__", None) or module.__name__
+    for claim in found:
+        wrong = _claim_defect(claim)
+        if wrong:
+            problems.append(Problem(origin, wrong, requested))
+            continue
+        known = claims.setdefault(claim.id, ClaimEntry(claim, origin, home))
+        if known.claim is not claim:
+            raise InputError(f"two claims have the id {claim.id!r}: one in {known.home}, one in {home}")
+
+
 def _home(learner: type[Any]) -> str:
     module = sys.modules.get(learner.__module__)
     return f"{learner.__qualname__} in {getattr(module, '__file__', None) or learner.__module__}"
+
+
+def _claim_defect(claim: Any) -> str:
+    """Say why something in CLAIMS is no claim; the empty string if it is one."""
+    if not isinstance(claim, Claim):
+        return f"CLAIMS must hold dpaudit.contract.Claim, got {claim!r}"
+    if not isinstance(claim.id, str) or not _CLAIM_ID.fullmatch(claim.id):
+        return f"a claim's id must be words joined by hyphens, dots or underscores, got {claim.id!r}"
+    blank = [name for name in ("statement", "source") if not str(getattr(claim, name) or "").strip()]
+    if blank:
+        return f"the claim {claim.id} has no {' and no '.join(blank)}"
+    return "" if callable(claim.check) else f"the check of the claim {claim.id} must be callable, got {claim.check!r}"
 
 
 def _defect(learner: Any) -> str:

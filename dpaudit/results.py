@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SCHEMA_VERSION",
     "LawFinding",
+    "LedgerRow",
     "PrivacyFinding",
     "UtilityFinding",
     "Witness",
@@ -234,4 +235,28 @@ class UtilityFinding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as JSON-safe data that validates against schema/finding.json."""
+        return {"schema_version": SCHEMA_VERSION, **jsonable(self)}
+
+
+@dataclass(frozen=True)
+class LedgerRow:
+    """What checking one claim of the ledger found: the claim, the verdict on it and the evidence.
+
+    `verdict` is "holds", "loose" (true, but its constant is far from the truth), "refuted" (then `witness` says by
+    which instance) or "undecided". `numbers` are those that decided; `grade` is the kind of the evidence.
+    """
+
+    id: str
+    statement: str
+    source: str
+    verdict: str
+    summary: str
+    numbers: Mapping[str, float]
+    grade: str
+    witness: str = ""
+    kind: str = "ledger"
+    versions: Mapping[str, str] = field(default_factory=versions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as JSON-safe data that validates against schema/ledger.json."""
         return {"schema_version": SCHEMA_VERSION, **jsonable(self)}

@@ -44,7 +44,13 @@ def run_command(args: argparse.Namespace) -> int:
     check_seed(args.seed)
     registry = find_learners(args)
     entries = [registry.get(id) for id in dict.fromkeys(args.ids)] or registry.entries
-    plan = make_plan(entries, profile=args.profile, confidence=args.confidence, trials=args.trials)
+    plan = make_plan(
+        entries,
+        profile=args.profile,
+        confidence=args.confidence,
+        trials=args.trials,
+        claims=() if args.ids else registry.claims,
+    )
     for line in plan.notes:
         note(line)
     if not plan.tasks:

@@ -49,7 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _action(command: str) -> Callable[[argparse.Namespace], int]:
     """Return what a command does; its module is loaded only now."""
-    home = "audit_commands" if command in ("privacy", "exact", "utility") else "commands"
+    homes = {"privacy": "audit_commands", "exact": "audit_commands", "utility": "audit_commands"}
+    home = {**homes, "ledger": "ledger_command"}.get(command, "commands")
     module = import_module(f"dpaudit.cli.{home}")
     action: Callable[[argparse.Namespace], int] = getattr(module, f"{command}_command")
     return action
@@ -71,7 +72,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dpaudit {dpaudit.__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for add in (_add_list, _add_privacy, _add_exact, _add_utility, _add_run, _add_report):
+    for add in (_add_list, _add_privacy, _add_exact, _add_utility, _add_run, _add_ledger, _add_report):
         add(commands)
     return parser
 
@@ -241,6 +242,20 @@ def _add_run(commands: Any) -> None:
         help="write report.html (default: --html)",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress on stderr (default: progress)")
+    _add_learners(parser)
+
+
+def _add_ledger(commands: Any) -> None:
+    parser = _command(commands, "ledger")
+    parser.add_argument("ids", metavar="ID", nargs="*", help="claims (default: all)")
+    parser.add_argument("--refuted", action="store_true", help="show the refuted ones only (default: all checked)")
+    parser.add_argument("--json", action="store_true", help="one JSON object a claim (default: a table)")
+    parser.add_argument(
+        "--jobs",
+        type=_jobs,
+        default=-1,
+        help="checks at a time; -1 for one a processor; no result depends on it (default: %(default)s)",
+    )
     _add_learners(parser)
 
 

@@ -38,9 +38,11 @@ def word(record: Mapping[str, Any]) -> str:
 
     One of "violation", "undecided" and "consistent" (which includes "holds") for a learner's claim,
     "convicted" and "not convicted" for a positive control, "ladder" for a point below the theorem's n, which
-    cannot refute it.
+    cannot refute it, "checked" for a claim of the ledger: that a paper errs is no violation by a learner.
     """
     verdict = record["finding"]["verdict"]
+    if record.get("kind") == "ledger":
+        return "checked"
     if record["fault"] is not None:
         return "convicted" if verdict == "violation" else "not convicted"
     if record["arguments"].get("role") == "ladder":

@@ -1,4 +1,4 @@
-"""How a task is performed: the learner is built, the audit is called, and the finding becomes a record."""
+"""How a task is performed: the learner is built and audited, or the claim checked; the finding becomes a record."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from importlib import import_module
 from typing import Any
 
 import dpaudit
+from dpaudit.contract import PrivacyClaim
+from dpaudit.engine.evidence import check_claim
 from dpaudit.engine.tasks import Task
 from dpaudit.registry import PRIVATE, Entry, load
 from dpaudit.results import jsonable
@@ -16,7 +18,9 @@ __all__ = ["perform"]
 
 
 def perform(task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int = 1) -> dict[str, Any]:
-    """Run one audit and return its record, JSON-safe: the task, the learner's claim and fault, the finding.
+    """Run one audit, or check one claim, and return its record, JSON-safe: the task and the finding.
+
+    The record of an audit also holds the learner's claim and, for a positive control, its fault.
 
     Parameters
     ----------
@@ -27,13 +31,20 @@ def perform(task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int =
     paths : tuple of str
         Where learners are found besides the installed packages.
     n_jobs : int
-        Processes for this one audit.
+        Processes for this one audit; checks of claims use one.
     """
+    if task.kind == "ledger":
+        return _record(task, None, None, check_claim(load(paths).get_claim(task.learner).claim))
     entry = load(paths).get(task.learner)
     learner = entry.build(**task.parameters)
     if n_jobs != 1:
         _send_by_value(entry)
     finding = _AUDITS[task.kind](learner, task.arguments, seed, n_jobs)
+    return _record(task, entry.fault, learner.privacy, finding)
+
+
+def _record(task: Task, fault: str | None, claim: PrivacyClaim | None, finding: Any) -> dict[str, Any]:
+    """Return what is stored of a task."""
     record: dict[str, Any] = jsonable(
         {
             "task": task.key,
@@ -41,8 +52,8 @@ def perform(task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int =
             "learner": task.learner,
             "parameters": task.parameters,
             "arguments": task.arguments,
-            "fault": entry.fault,
-            "claim": learner.privacy,
+            "fault": fault,
+            "claim": claim,
         }
     )
     return {**record, "finding": finding.to_dict()}

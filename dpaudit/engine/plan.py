@@ -1,4 +1,4 @@
-"""Which audits to make of which learners: a pure function of the learners' examples and a profile."""
+"""Which audits to make of which learners, and which claims to check: a function of the examples and a profile."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpaudit.contract import Learner
-from dpaudit.engine.tasks import Task, exact_task, privacy_task, utility_target, utility_tasks
+from dpaudit.engine.tasks import Task, exact_task, ledger_task, privacy_task, utility_target, utility_tasks
 from dpaudit.errors import InputError
-from dpaudit.registry import Entry
+from dpaudit.registry import ClaimEntry, Entry
 
 __all__ = ["PROFILES", "Plan", "Profile", "make_plan"]
 
@@ -37,9 +37,9 @@ class Profile:
 
 
 PROFILES = {
-    "quick": Profile(privacy_trials=20_000, utility_trials=100, ladder_trials=30, ladder_steps=3),
-    "default": Profile(privacy_trials=100_000, utility_trials=3_000, ladder_trials=300, ladder_steps=6),
-    "full": Profile(privacy_trials=2_000_000, utility_trials=10_000, ladder_trials=2_000, ladder_steps=6),
+    "quick": Profile(privacy_trials=1_000, utility_trials=100, ladder_trials=30, ladder_steps=3),
+    "default": Profile(privacy_trials=10_000, utility_trials=2_000, ladder_trials=300, ladder_steps=6),
+    "full": Profile(privacy_trials=200_000, utility_trials=10_000, ladder_trials=2_000, ladder_steps=6),
 }
 
 
@@ -68,9 +68,14 @@ class Plan:
 
 
 def make_plan(
-    entries: Sequence[Entry], *, profile: str = "default", confidence: float = 0.95, trials: int | None = None
+    entries: Sequence[Entry],
+    *,
+    profile: str = "default",
+    confidence: float = 0.95,
+    trials: int | None = None,
+    claims: Sequence[ClaimEntry] = (),
 ) -> Plan:
-    """Plan the audits of some learners on their examples.
+    """Plan the audits of some learners on their examples, and the checks of some claims.
 
     Parameters
     ----------
@@ -82,6 +87,8 @@ def make_plan(
         Of each finding; the hard cases of one learner share it.
     trials : int, optional
         Runs on each side of each pair in the black-box audit, instead of the profile's.
+    claims : sequence of ClaimEntry
+        Claims of the ledger to check after the audits; each does the same work in every profile.
 
     Returns
     -------
@@ -107,6 +114,7 @@ def make_plan(
             continue
         tasks |= {task.key: task for task in planned}
         notes += [f"{entry.id}: {note}" for note in left_out]
+    tasks |= {task.key: task for task in map(ledger_task, claims)}
     return Plan(tuple(tasks.values()), tuple(notes), tuple(faults))
 
 

@@ -13,7 +13,7 @@ from dpaudit.engine.outcome import word
 
 __all__ = ["Progress"]
 
-_SHOWN = ("violation", "not convicted", "failed", "undecided", "convicted", "consistent")
+_SHOWN = ("violation", "not convicted", "failed", "undecided", "convicted", "consistent", "checked")
 
 
 class Progress:

@@ -1,4 +1,4 @@
-"""One audit of one learner as data, and how the three kinds are made."""
+"""One audit of one learner, or the check of one claim, as data; and how the kinds are made."""
 
 from __future__ import annotations
 
@@ -10,12 +10,21 @@ from typing import Any
 
 from dpaudit.contract import Learner, Relation, UtilityClaim
 from dpaudit.errors import InputError
-from dpaudit.registry import Entry
+from dpaudit.registry import ClaimEntry, Entry
 from dpaudit.results import jsonable
 
-__all__ = ["KINDS", "Task", "canonical", "exact_task", "privacy_task", "utility_target", "utility_tasks"]
+__all__ = [
+    "KINDS",
+    "Task",
+    "canonical",
+    "exact_task",
+    "ledger_task",
+    "privacy_task",
+    "utility_target",
+    "utility_tasks",
+]
 
-KINDS = ("exact", "privacy", "utility")
+KINDS = ("exact", "privacy", "utility", "ledger")
 
 
 def canonical(value: Any) -> str:
@@ -25,13 +34,13 @@ def canonical(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Task:
-    """One audit of one learner.
+    """One audit of one learner, or the check of one claim of the ledger.
 
     Parameters
     ----------
     learner : str
-        The learner's id.
-    kind : {"exact", "privacy", "utility"}
+        The learner's id; for the ledger, the claim's.
+    kind : {"exact", "privacy", "utility", "ledger"}
         Which audit.
     parameters : mapping
         The learner's keyword arguments.
@@ -41,7 +50,7 @@ class Task:
         where they are on, ``strict``, ``sequential``, ``curve``, ``float_bits``. Utility: ``role`` ("claim" or
         "ladder"), ``case`` (name), ``case_index`` (into `hard_cases`, or None for the uniform distribution),
         ``concept`` (a code, or None for the case's own), ``alpha``, ``beta``, ``n``, ``trials``, ``confidence``,
-        ``setting``.
+        ``setting``. Ledger: ``statement``, so that a stored result stands for the statement that was checked.
     """
 
     learner: str
@@ -55,9 +64,11 @@ class Task:
 
     @property
     def key(self) -> str:
-        """A stable name: learner, kind, role, number of examples, and a hash of all that the task says."""
+        """A stable name: learner or claim, kind, role, number of examples, and a hash of all that the task says."""
         everything = canonical([self.learner, self.kind, self.parameters, self.arguments])
         digest = hashlib.blake2b(everything.encode(), digest_size=5).hexdigest()
+        if self.kind == "ledger":
+            return f"{self.learner}/ledger/{digest}"
         role = self.arguments.get("role")
         label = f"n{self.arguments.get('n')}" if role is None else f"{role}-n{self.arguments.get('n')}"
         return f"{self.learner}/{self.kind}/{label}-{digest}"
@@ -100,6 +111,11 @@ def privacy_task(
     arguments = {"n": entry.example.n if n is None else n, "trials": trials, "confidence": confidence}
     arguments |= {name: value for name, value in options.items() if value is not None and value is not False}
     return Task(entry.id, "privacy", entry.example.parameters if parameters is None else parameters, arguments)
+
+
+def ledger_task(entry: ClaimEntry) -> Task:
+    """Return the task that checks a claim."""
+    return Task(entry.id, "ledger", {}, {"statement": entry.claim.statement})
 
 
 def utility_target(learner: Any, alpha: float, beta: float) -> UtilityClaim | None:

@@ -15,7 +15,7 @@ from dpaudit.errors import InputError
 
 __all__ = ["DEFAULT_LIMIT", "crafted_pairs"]
 
-DEFAULT_LIMIT = 48
+DEFAULT_LIMIT = 64
 """How many pairs are crafted unless the caller says otherwise."""
 
 _Example = tuple[tuple[int, ...], int]
@@ -72,7 +72,7 @@ def _backgrounds(domain: Domain, size: int) -> Iterator[tuple[str, list[tuple[_E
         yield f"{size} x {point} labelled {label}", [((point, label), size)]
     half = size // 2
     low, middle, high = points[0], points[len(points) // 2], points[-1]
-    for (a, b), (first, second) in product([(low, high), (low, middle), (middle, high)], [(0, 1), (1, 0)]):
+    for (a, b), (first, second) in product([(low, high), (high, low), (low, middle), (middle, high)], [(0, 1), (1, 0)]):
         if a != b:
             yield (
                 f"{size - half} x {a} labelled {first} and {half} x {b} labelled {second}",

@@ -6,10 +6,11 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dpaudit.reporters.ledger import counts_text
 from dpaudit.reporters.row import NO_VIOLATION, Row
 from dpaudit.reporters.summary import Summary, summarise
 from dpaudit.reporters.unseen import POWER, delta_text, frontier_text
-from dpaudit.reporters.wording import claim_text, count, rate, significant, value_text
+from dpaudit.reporters.wording import claim_text, count, plain_ascii, rate, significant, value_text
 
 __all__ = ["render"]
 
@@ -44,7 +45,7 @@ def render(run: Mapping[str, Any], color: bool = False) -> str:
         If the run is of another schema version.
     """
     summary, header = summarise(run), run["header"]
-    parts = [_ascii(f"dpaudit: profile {header['profile']}, seed {header['seed']}")]
+    parts = [plain_ascii(f"dpaudit: profile {header['profile']}, seed {header['seed']}")]
     if summary.learners:
         notes = [_note(row) for row in summary.learners]
         table = _table([_LEARNERS, _UNITS], [_learner(row) for row in summary.learners], notes)
@@ -59,7 +60,7 @@ def render(run: Mapping[str, Any], color: bool = False) -> str:
         parts += [
             "",
             f"Planned, without a result: {len(summary.pending)}",
-            *(f"  {_ascii(key)}" for key in summary.pending),
+            *(f"  {plain_ascii(key)}" for key in summary.pending),
         ]
     return "\n".join([*parts, "", *_total(summary, color)]) + "\n"
 
@@ -156,7 +157,7 @@ def _table(heads: Sequence[Sequence[str]], rows: Sequence[Sequence[str]], notes:
 
     The note of a row, if any, stands below it.
     """
-    cells = [[_ascii(cell) for cell in row] for row in rows]
+    cells = [[plain_ascii(cell) for cell in row] for row in rows]
     widths = [max(len(line[i]) for line in [*heads, *cells]) for i in range(len(heads[0]))]
     widths[0] = min(widths[0], _WIDTH - sum(widths[1:-1]) - 2 * (len(widths) - 1) - min(widths[-1], _LAST))
     used = sum(widths[:-1]) + 2 * (len(widths) - 1)
@@ -187,9 +188,9 @@ def _paint(lines: Sequence[str], heads: int, rows: Sequence[Row], color: bool) -
 
 
 def _total(summary: Summary, color: bool) -> list[str]:
-    """Return the line that sums up, behind notes on contradictions."""
+    """Return the line that sums up, behind notes on contradictions, and one on the ledger if the run checked it."""
     notes = [
-        f"(!) {_ascii(row.label)}: the black-box lower bound exceeds the exact worst case; see the full report."
+        f"(!) {plain_ascii(row.label)}: the black-box lower bound exceeds the exact worst case; see the full report."
         for row in summary.learners
         if row.conflict
     ]
@@ -201,15 +202,10 @@ def _total(summary: Summary, color: bool) -> list[str]:
         f"missing results: {len(summary.pending)}"
     )
     alarm = bad or len(summary.convicted) < len(summary.controls)
-    return [*notes, f"{_RED if alarm else _BOLD}{line}{_END}" if color else line]
+    ledger = [f"ledger: {counts_text(summary.ledger)}"] if summary.ledger else []
+    return [*notes, f"{_RED if alarm else _BOLD}{line}{_END}" if color else line, *ledger]
 
 
 def _plural(n: int, noun: str) -> str:
     """Return a count with its noun."""
     return f"{n} {noun}{'' if n == 1 else 's'}"
-
-
-def _ascii(text: str) -> str:
-    """Return text in printable ASCII: a learner's words must not break a terminal."""
-    plain = text.encode("ascii", "backslashreplace").decode()
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in plain)

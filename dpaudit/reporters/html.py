@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.reporters import wording
 from dpaudit.reporters.figures import figures
+from dpaudit.reporters.ledger import TONES, counts_text
 from dpaudit.reporters.row import Finding, Row
 from dpaudit.reporters.summary import Summary, summarise
 from dpaudit.reporters.unseen import (
@@ -56,6 +57,8 @@ def render(run: Mapping[str, Any]) -> str:
             learners=views[:split],
             controls=views[split:],
             outcome=_outcome(summary),
+            ledger=[{"row": row, "tone": TONES[row["verdict"]]} for row in summary.ledger],
+            ledger_counts=counts_text(summary.ledger),
             versions=sorted(run["header"]["versions"].items()),
         )
     )

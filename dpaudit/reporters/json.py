@@ -1,4 +1,4 @@
-"""The report as a JSON document: header, one row a learner and all findings, numbers as they are."""
+"""The report as a JSON document: header, one row a learner, the ledger and all findings, numbers as they are."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from dpaudit.reporters.ledger import counts
 from dpaudit.reporters.row import Row
 from dpaudit.reporters.summary import Summary, summarise
 from dpaudit.reporters.unseen import unseen
@@ -71,6 +72,7 @@ def render(run: Mapping[str, Any]) -> str:
         "totals": _totals(summary),
         "learners": [_row(row) for row in summary.learners],
         "positive_controls": [{**_row(row), "convicted_by": list(row.convicted_by)} for row in summary.controls],
+        "ledger": {"counts": counts(summary.ledger), "claims": list(summary.ledger)},
         "pending": list(summary.pending),
         "results": sorted(run["results"], key=lambda result: int(result["index"])),
     }

@@ -23,11 +23,12 @@ _SEVERITY = {"violation": 2, "undecided": 1}
 
 @dataclass(frozen=True)
 class Summary:
-    """The rows of a run: the learners, the positive controls, and the planned tasks that have no result."""
+    """The rows of a run: the learners, the positive controls, the planned tasks without a result, and the ledger."""
 
     learners: Sequence[Row]
     controls: Sequence[Row]
     pending: Sequence[str]
+    ledger: Sequence[Finding] = ()
 
     @property
     def violations(self) -> Sequence[Row]:
@@ -63,8 +64,10 @@ def summarise(run: Mapping[str, Any]) -> Summary:
         raise InputError(f"schema_version must be {SCHEMA_VERSION}, got {header['schema_version']!r}")
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in results:
-        if result["kind"] not in _KINDS:
-            raise InputError(f"kind must be one of {', '.join(_KINDS)}; got {result['kind']!r}")
+        if result["kind"] not in (*_KINDS, "ledger"):
+            raise InputError(f"kind must be one of {', '.join(_KINDS)}, ledger; got {result['kind']!r}")
+        if result["kind"] == "ledger":
+            continue
         groups.setdefault((result["learner"], _compact(result["parameters"])), []).append(result)
     done = {result["task"] for result in results}
     pending = [key for key in header["plan"] if key not in done]
@@ -73,7 +76,8 @@ def summarise(run: Mapping[str, Any]) -> Summary:
         _row(learner if ids.count(learner) == 1 else f"{learner} ({parameters})", group, pending)
         for (learner, parameters), group in groups.items()
     ]
-    return Summary([r for r in rows if r.fault is None], [r for r in rows if r.fault is not None], pending)
+    ledger = [result["finding"] for result in results if result["kind"] == "ledger"]
+    return Summary([r for r in rows if r.fault is None], [r for r in rows if r.fault is not None], pending, ledger)
 
 
 def _row(label: str, results: Sequence[Result], pending: Sequence[str]) -> Row:

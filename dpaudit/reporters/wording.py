@@ -9,7 +9,7 @@ from typing import Any
 
 from dpaudit.results import number
 
-__all__ = ["claim_text", "count", "label_parameters", "percent", "rate", "significant", "value_text"]
+__all__ = ["claim_text", "count", "label_parameters", "percent", "plain_ascii", "rate", "significant", "value_text"]
 
 _ROUNDING = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
 
@@ -99,3 +99,9 @@ def claim_text(claim: Mapping[str, Any] | None) -> str:
 def label_parameters(parameters: Mapping[str, Any]) -> str:
     """Return parameters as `name = value, ...`, or "none"."""
     return ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(parameters.items())) or "none"
+
+
+def plain_ascii(text: str) -> str:
+    """Return text in printable ASCII: a learner's words must not break a terminal."""
+    plain = text.encode("ascii", "backslashreplace").decode()
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in plain)

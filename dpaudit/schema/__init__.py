@@ -1,4 +1,4 @@
-"""The JSON Schemas of what dpaudit writes: `finding`, `run` (the lines of a run file) and `report`."""
+"""The JSON Schemas of what dpaudit writes: `finding`, `ledger`, `run` (the lines of a run file) and `report`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,13 @@ from dpaudit.errors import InputError
 
 __all__ = ["NAMES", "load"]
 
-NAMES = ("finding", "run", "report")
-_NEEDS = {"finding": (), "run": ("finding",), "report": ("finding", "run")}
+NAMES = ("finding", "ledger", "run", "report")
+_NEEDS = {
+    "finding": (),
+    "ledger": (),
+    "run": ("finding", "ledger"),
+    "report": ("finding", "ledger", "run"),
+}
 
 
 def load(name: str) -> dict[str, Any]:
@@ -19,8 +24,9 @@ def load(name: str) -> dict[str, Any]:
 
     Parameters
     ----------
-    name : {"finding", "run", "report"}
-        Which: a finding of any of the three kinds, a line of a run file (header or result), or the JSON report.
+    name : {"finding", "ledger", "run", "report"}
+        Which: a finding of any of the three kinds, the verdict on one claim of the ledger, a line of a run file
+        (header or result), or the JSON report.
 
     Raises
     ------

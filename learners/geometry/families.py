@@ -84,7 +84,9 @@ def triangle_family(side: int) -> Family:
         raise InputError(f"side must be at most {TRIANGLE_SIDE} to list the labellings by triangles, got {side}")
     single = halfplane_family(side)
     masks = [int("".join(map(str, row)), 2) for row in single.labels.tolist()]
-    halfplanes = [(mask, volume, regions) for mask, volume, regions in zip(masks, single.volumes, single.regions, strict=True)]
+    halfplanes = [
+        (mask, volume, regions) for mask, volume, regions in zip(masks, single.volumes, single.regions, strict=True)
+    ]
     pairs = _joined([(mask, volume, regions) for mask, volume, regions in halfplanes], halfplanes)
     triples = _joined([(mask, *found) for mask, found in pairs.items()], halfplanes)
     order = sorted(triples)

@@ -29,7 +29,7 @@ from learners.geometry.refinement import Products, Score
 from learners.geometry.selection import Bounds, choose, exponential_bounds
 from learners.geometry.snapping import LISTED_SIDE, dyadic_square, full_grid
 
-__all__ = ["MAX_WEIGHT", "Region", "TupleSampler", "region_of"]
+__all__ = ["MAX_WEIGHT", "Region", "Resolver", "TupleSampler", "region_of"]
 
 Region = tuple[int, Fraction, Fraction]
 """(z, a, b): a region of the full grid, see `snapping`."""
@@ -37,7 +37,8 @@ Resolver = Callable[[int, Box, int], Region | None]
 
 MAX_WEIGHT = 2**53
 NEGLIGIBLE = 300.0
-"""Products below e^-300 of the greatest are first taken together."""
+"""Products below e^-300 of the greatest are first taken together, with at most 2^-200 of the weight of the others."""
+NEGLIGIBLE_BITS = 200
 _REJECTED = ()
 
 Weights = list[tuple[int, int]]
@@ -102,16 +103,26 @@ class TupleSampler:
         self._open: dict[int, tuple[int, int, list[int]]] = {}
         self.tries = 0
 
-    def draw(self, bits: Bits, resolve: Resolver) -> tuple[Region, ...]:
-        """Return the regions of one draw, sorted."""
-        while (found := self._try(bits, resolve)) == _REJECTED:
-            self.tries += 1
-        self.tries += 1
-        return found
+    def draw(self, bits: Bits, resolve: Resolver, base: int = 0) -> tuple[Region, ...]:
+        """Return the regions of one draw, sorted.
 
-    def _try(self, bits: Bits, resolve: Resolver) -> tuple[Region, ...]:
+        Parameters
+        ----------
+        bits : Bits
+            The source of randomness.
+        resolve : callable
+            Takes (z, box, bits) and returns the region of the dual point in the box, None if the box is too large.
+        base : int
+            How many bits of each uniform number are drawn first, a multiple of 8; by default enough for most draws.
+        """
+        base = base or 256 + 8 * self._side.bit_length()
+        while True:
+            self.tries += 1
+            if (found := self._try(bits, resolve, base)) != _REJECTED:
+                return found
+
+    def _try(self, bits: Bits, resolve: Resolver, base: int) -> tuple[Region, ...]:
         """Return the regions of one proposal, or `_REJECTED`; open choices take more bits of the same numbers."""
-        base = 256 + 8 * self._side.bit_length()
         count = 2 + 3 * self.products.codes.shape[1]
         uniforms, known, level = [bits.take(base) for _ in range(count)], base, 0
         while (found := self._attempt(uniforms, known, level, resolve)) is None:
@@ -119,9 +130,7 @@ class TupleSampler:
             known, level = known + base, level + 1
         return found
 
-    def _attempt(
-        self, uniforms: list[int], known: int, level: int, resolve: Resolver
-    ) -> tuple[Region, ...] | None:
+    def _attempt(self, uniforms: list[int], known: int, level: int, resolve: Resolver) -> tuple[Region, ...] | None:
         place = choose(self._cumulative(level), uniforms[0], known)
         if place is None or place >= self._listed(level):
             return None
@@ -183,7 +192,7 @@ class TupleSampler:
             lows, highs = [low for low, _ in weights], [high for _, high in weights]
             if listed < len(self._order):
                 lows.append(0)
-                highs.append(sum(lows) >> 200)
+                highs.append(sum(lows) >> NEGLIGIBLE_BITS)
             self._bounds[level] = list(accumulate(lows)), list(accumulate(highs))
         return self._bounds[level]
 

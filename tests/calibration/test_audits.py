@@ -31,7 +31,7 @@ def test_a_learner_at_exactly_its_worst_case_is_rarely_accused() -> None:
 @pytest.mark.parametrize("entry", CONTROLS, ids=lambda entry: entry.id)
 def test_every_broken_learner_is_convicted(entry: Entry) -> None:
     learner = entry.build(**entry.example.parameters)
-    finding = dpaudit.audit_privacy(learner, trials=20_000, confidence=0.999)
+    finding = dpaudit.audit_privacy(learner, trials=5_000, confidence=0.999)
     assert finding.verdict == "violation", finding
 
 
@@ -39,5 +39,5 @@ def test_every_broken_learner_is_convicted(entry: Entry) -> None:
 def test_no_sound_learner_is_accused(entry: Entry) -> None:
     # False-alarm rate at most 1e-6 for each.
     learner = entry.build(**entry.example.parameters)
-    finding = dpaudit.audit_privacy(learner, trials=10_000, confidence=1 - 1e-6)
+    finding = dpaudit.audit_privacy(learner, trials=3_000, confidence=1 - 1e-6)
     assert finding.verdict == "consistent"

@@ -11,7 +11,7 @@ from scipy.stats import beta as beta_law
 
 from dpaudit.contract import Pair
 from dpaudit.privacy.curve import fit_curve
-from dpaudit.results import LawFinding, PrivacyFinding, UtilityFinding, Witness
+from dpaudit.results import LawFinding, LedgerRow, PrivacyFinding, UtilityFinding, Witness
 
 HERE = Path(__file__).parent
 VERSIONS = {"python": "3.11.9", "dpaudit": "0.1.0", "numpy": "2.0.0", "scipy": "1.14.0"}
@@ -173,6 +173,42 @@ def _claim(epsilon, claim_id):
     }
 
 
+def _ledger():
+    """Yield one claim of each verdict that needs its own words."""
+    source = "Private learning (slides)"
+    yield LedgerRow(
+        "SL-Point",
+        "n = (1/alpha) ln(1/beta) examples suffice for points.",
+        source,
+        "holds",
+        "the exact failure probability at n = 30 is 0.0424 <= 0.05",
+        {"n": 30, "failure": 0.0424},
+        "exact",
+        versions=VERSIONS,
+    )
+    yield LedgerRow(
+        "SL-Rounds",
+        "J rounds of epsilon/J each are epsilon-private.",
+        source,
+        "loose",
+        "the worst epsilon that the optimiser found is 0.63 of 1; if examples are added or removed, it is infinite",
+        {"epsilon": 0.63, "added": math.inf},
+        "numeric",
+        versions=VERSIONS,
+    )
+    yield LedgerRow(
+        "SL-Failure",
+        "Replacing an example moves Pr[fail] from 1/2 to 1/2 + epsilon/4.",
+        source,
+        "refuted",
+        "Pr[fail] goes from 0.5 to 0.625 = 1/2 + epsilon/8",
+        {"before": 0.5, "after": 0.625},
+        "exact",
+        "d = 1, epsilon = 1: the sample (1 -> 1) replaced by (0 -> 1)",
+        versions=VERSIONS,
+    )
+
+
 def _entries():
     """Yield (learner, parameters, fault, claim, kind, arguments, finding) of every task in plan order."""
     good = ("parity-private", {"dimension": 2, "epsilon": 1.0}, None, _claim(1.0, "parity-private-pure"))
@@ -249,6 +285,8 @@ def _entries():
         {"n": 1},
         blackbox("violation", 0.5, 1.08351, 0.51407, 59_950, 20_040, "parity-private-pure", errors={"verdict": 0.05}),
     )
+    for row in _ledger():
+        yield row.id, {}, None, None, "ledger", {"statement": row.statement}, row
 
 
 def build():

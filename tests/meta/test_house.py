@@ -30,7 +30,7 @@ TIER = {room: i for i, rooms in enumerate(TIERS) for room in rooms}
 PUBLIC = {
     "Distribution", "DpauditError", "Example", "InputError", "Law", "LawFinding", "Learner", "Pair", "PrivacyClaim",
     "PrivacyFinding", "Relation", "ToolFault", "UtilityClaim", "UtilityFinding", "audit_law", "audit_privacy",
-    "audit_utility", "get_learner", "list_learners",
+    "audit_utility", "get_learner", "ledger", "list_learners",
 }  # fmt: skip
 
 

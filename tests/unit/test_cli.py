@@ -14,7 +14,7 @@ from cli_support import TOYS, call, instant_privacy  # noqa: F401
 from dpaudit import cli
 from dpaudit.cli import commands, help_text
 
-COMMANDS = ("list", "privacy", "exact", "utility", "run", "report")
+COMMANDS = ("list", "privacy", "exact", "utility", "run", "ledger", "report")
 
 
 @pytest.mark.parametrize("command", [None, *COMMANDS])

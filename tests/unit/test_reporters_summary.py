@@ -177,5 +177,5 @@ def test_other_schema_and_unknown_kind_are_refused():
     with pytest.raises(InputError, match="schema_version must be 1, got 2"):
         summarise({**run, "header": {**run["header"], "schema_version": 2}})
     run["results"][0]["kind"] = "guess"
-    with pytest.raises(InputError, match="kind must be one of exact, privacy, utility; got 'guess'"):
+    with pytest.raises(InputError, match="kind must be one of exact, privacy, utility, ledger; got 'guess'"):
         summarise(run)

@@ -11,7 +11,7 @@ from dpaudit import audit_privacy, schema
 from dpaudit.errors import InputError
 from dpaudit.reporters import console, html
 from dpaudit.reporters import json as json_report
-from dpaudit.results import LawFinding, PrivacyFinding, UtilityFinding, Witness
+from dpaudit.results import LawFinding, LedgerRow, PrivacyFinding, UtilityFinding, Witness
 
 
 @pytest.mark.parametrize("name", schema.NAMES)
@@ -25,7 +25,7 @@ def test_schemas_are_valid_and_self_contained(name):
 def test_load_returns_a_fresh_copy_and_refuses_unknown_names():
     schema.load("run")["$defs"].clear()
     assert schema.load("run")["$defs"]
-    with pytest.raises(InputError, match="name must be one of finding, run, report; got 'runs'"):
+    with pytest.raises(InputError, match="name must be one of finding, ledger, run, report; got 'runs'"):
         schema.load("runs")
 
 
@@ -51,13 +51,19 @@ def test_schema_lists_exactly_the_fields_of_a_witness():
     assert set(described["required"]) == {f.name for f in dataclasses.fields(Witness)}
 
 
+def test_schema_lists_exactly_the_fields_of_a_row_of_the_ledger():
+    described = schema.load("ledger")
+    fields = {f.name for f in dataclasses.fields(LedgerRow)} | {"schema_version"}
+    assert set(described["properties"]) == set(described["required"]) == fields
+
+
 def test_findings_as_constructed_validate():
-    validator = Draft202012Validator(schema.load("finding"))
+    finding, ledger = (Draft202012Validator(schema.load(name)) for name in ("finding", "ledger"))
     kinds = set()
     for result in remake().build()["results"]:
-        validator.validate(result["finding"])
+        (ledger if result["kind"] == "ledger" else finding).validate(result["finding"])
         kinds.add(result["finding"]["kind"])
-    assert kinds == {"exact", "privacy", "utility"}
+    assert kinds == {"exact", "privacy", "utility", "ledger"}
 
 
 def test_lines_of_a_run_validate():
@@ -100,6 +106,14 @@ BAD = [
     ("utility", {"verdict": "consistent"}),
     ("utility", {"n": 0}),
     ("utility", {"failure_rate": 1.1}),
+    ("ledger", {"verdict": "consistent"}),
+    ("ledger", {"verdict": "refuted", "witness": ""}),
+    ("ledger", {"statement": ""}),
+    ("ledger", {"grade": "proved"}),
+    ("ledger", {"numbers": {"n": "many"}}),
+    ("ledger", {"numbers": {"n": True}}),
+    ("ledger", {"id": "two words"}),
+    ("ledger", {"extra": 1}),
 ]
 
 
@@ -108,7 +122,7 @@ def test_wrong_findings_are_refused(kind, change):
     result = next(r for r in load_small()["results"] if r["kind"] == kind)
     finding = {**result["finding"], **change}
     with pytest.raises(ValidationError):
-        Draft202012Validator(schema.load("finding")).validate(finding)
+        Draft202012Validator(schema.load("ledger" if kind == "ledger" else "finding")).validate(finding)
     with pytest.raises(ValidationError):
         Draft202012Validator(schema.load("run")).validate({**result, "finding": finding})
 

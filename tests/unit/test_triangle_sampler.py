@@ -98,3 +98,167 @@ def test_draws_follow_the_enumerated_law(side: int, rate: Fraction, kind: str) -
     shares = exact_shares(side, points, weights, SCORES[kind], rate, family)
     sampler = TupleSampler(points, weights, side, SCORES[kind], rate)
     assert fit(drawn(sampler, side, family, 800, (side, str(rate), kind)), shares) > LEVEL
+
+
+@pytest.mark.parametrize(("side", "rate"), [(1, Fraction(1)), (2, Fraction(1, 2)), (3, Fraction(1, 4))])
+def test_more_draws_on_a_few_instances(side: int, rate: Fraction) -> None:
+    points, weights = instance(side, rate, "right")
+    family = triangle_family(side)
+    shares = exact_shares(side, points, weights, right, rate, family)
+    counts = drawn(TupleSampler(points, weights, side, right, rate), side, family, 5_000, ("more", side))
+    assert fit(counts, shares) > LEVEL
+    # The comparison sees half the rate.
+    assert fit(counts, exact_shares(side, points, weights, right, rate / 2, family)) < LEVEL
+
+
+def test_single_halfplanes_follow_their_law() -> None:
+    points, weights = instance(3, Fraction(1), "cover")
+    family = halfplane_family(3)
+    shares = exact_shares(3, points, weights, cover, Fraction(1, 2), family)
+    sampler = TupleSampler(points, weights, 3, cover, Fraction(1, 2), components=1)
+    assert fit(drawn(sampler, 3, family, 5_000, ("single",)), shares) > LEVEL
+
+
+@pytest.mark.parametrize("listed", ["all", "few"])
+def test_few_bits_at_a_time_give_the_same_law(listed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Eight bits leave nearly every choice open; with few products listed at first, and the others enclosed by 0 and as
+    # much as those have, half of the draws cannot be decided at level 0 at all.
+    if listed == "few":
+        monkeypatch.setattr("learners.geometry.triangles.NEGLIGIBLE", 2.0)
+        monkeypatch.setattr("learners.geometry.triangles.NEGLIGIBLE_BITS", 0)
+    points, weights = instance(2, Fraction(1), "right")
+    family, rate = triangle_family(2), Fraction(1)
+    shares = exact_shares(2, points, weights, right, rate, family)
+    sampler = TupleSampler(points, weights, 2, right, rate)
+    assert (sampler._heavy < len(sampler.products)) == (listed == "few")
+    place = {row.tobytes(): i for i, row in enumerate(family.labels)}
+    bits, resolve = Bits(generator(3, "few bits", listed)), region_of(2)
+    counts = np.zeros(len(family), dtype=np.int64)
+    for _ in range(1_500):
+        counts[place[labelling(2, sampler.draw(bits, resolve, 8))]] += 1
+    assert fit(counts, shares) > LEVEL
+    assert max(sampler._bounds) > 0
+    if listed == "few":
+        # The enclosure of the others is a true one.
+        lows, highs = sampler._bounds[1]
+        others = highs[-1] - lows[sampler._heavy - 1]
+        assert others <= lows[sampler._heavy - 1]
+
+
+def test_the_envelope_encloses_every_score() -> None:
+    side, rate = 3, 0.5
+    points, weights = instance(side, Fraction(2), "right")
+    products = Products(Pieces(points, side), np.array(weights, dtype=float), right, rate, 3)
+    pieces = products.pieces
+    surely, possibly = products.masks(products.codes)
+    for row, low, high, sure, maybe in zip(
+        products.codes.tolist(), products.lower.tolist(), products.upper.tolist(), surely, possibly, strict=True
+    ):
+        middles = [_middle(pieces, code) for code in row]
+        held = np.array([all(z * y >= z * (a * x + b) for z, a, b in middles) for x, y in points])
+        assert (sure <= held).all()
+        assert (held <= maybe).all()
+        score = sum((c - e) * bool(h) for (c, e), h in zip(weights, held, strict=True))
+        assert low <= score <= high
+
+
+def _middle(pieces: Pieces, code: int) -> tuple[int, Fraction, Fraction]:
+    corners = pieces._corners[code >> 1]
+    a = sum(Fraction(p, q) for p, _, q in corners) / len(corners)
+    b = sum(Fraction(r, q) for _, r, q in corners) / len(corners)
+    return 1 - 2 * (code & 1), a, b
+
+
+@pytest.mark.parametrize("side", [1, 3, 2**20, 2**64, 2**200])
+def test_products_partition_the_space(side: int) -> None:
+    rng = generator(4, "partition", side)
+    points = [(int(x * side), int(y * side)) for x, y in rng.random((12, 2))] if side > 4 else [(0, 0), (1, 1), (1, 0)]
+    weights = [(int(c), int(1 - c) * 3) for c in rng.integers(0, 2, len(points))]
+    pieces = Pieces(points, side)
+    products = Products(pieces, np.array(weights, dtype=float), right, 3.0, 2)
+    whole = (32 * side**4 << pieces._precision) ** 2
+    low = high = 0
+    for row, orders in zip(products.codes.tolist(), products.orders.tolist(), strict=True):
+        bounds = [pieces.area(code >> 1, 0) for code in row]
+        low += orders * math.prod(a for a, _ in bounds)
+        high += orders * math.prod(b for _, b in bounds)
+    assert low <= whole <= high
+    assert (high - low) * 2**90 < whole
+
+
+def test_pieces_are_cut_exactly() -> None:
+    # Points on few lines, far out: many dual lines meet in one vertex, where floating point cannot tell the side.
+    side = 2**64
+    points = [(i * 2**60, (i % 3) * 2**60 + i // 3) for i in range(12)] + [(side, side), (0, side)]
+    pieces = Pieces(points, side)
+    todo, leaves = [0], []
+    while todo:
+        piece = todo.pop()
+        open_ = ~(pieces.inside(np.array([2 * piece]))[0] | pieces.outside(np.array([2 * piece]))[0])
+        if open_.any():
+            todo += pieces.halves(piece, np.ones(len(points)))
+        else:
+            leaves.append(piece)
+    arrangement = sweep(points, [(1 << i, 0) for i in range(len(points))], side)
+    assert len(leaves) == arrangement.cells
+    known = dict(zip(arrangement.below[:, 0].tolist(), range(arrangement.cells), strict=True))
+    for piece in leaves:
+        cell = known[sum(1 << i for i, below in enumerate(pieces._inside[2 * piece + 1]) if below)]
+        true = area(polygon(arrangement, cell))
+        for level in (0, 1):
+            low, high = pieces.area(piece, level)
+            assert low <= true * 2 ** (pieces._precision + 256 * level) <= high
+            assert (high - low) * 2**100 <= low
+
+
+@pytest.mark.parametrize("side", [1, 2])
+def test_measures_of_triangles_are_sums_over_all_triples_of_cells(side: int) -> None:
+    grid, family = full_grid(side), triangle_family(side)
+    cells = [(~row, value) for row, value in zip(grid.below, grid.areas, strict=True)]
+    cells += [(row, value) for row, value in zip(grid.below, grid.areas, strict=True)]
+    pairs: dict[bytes, Fraction] = {}
+    for (one, u), (two, v) in itertools.product(cells, cells):
+        key = (one & two).tobytes()
+        pairs[key] = pairs.get(key, Fraction(0)) + u * v
+    total: dict[bytes, Fraction] = {}
+    for key, u in pairs.items():
+        mask = np.frombuffer(key, dtype=np.bool_)
+        for three, v in cells:
+            both = (mask & three).astype(np.uint8).tobytes()
+            total[both] = total.get(both, Fraction(0)) + u * v
+    whole = sum(total.values())
+    assert whole == (32 * side**4) ** 3
+    assert {row.tobytes() for row in family.labels} == set(total)
+    for row, volume, regions in zip(family.labels, family.volumes, family.regions, strict=True):
+        assert Fraction(volume, sum(family.volumes)) == total[row.tobytes()] / whole
+        assert labelling(side, regions) == row.tobytes()
+    assert np.exp(family.log_shares).sum() == pytest.approx(1.0, abs=1e-12)
+
+
+def test_huge_weights_and_a_huge_grid() -> None:
+    side = 2**64
+    points = [(0, 0), (side, 0), (side // 2, side), (side // 2, side // 2), (side // 3, side // 7)]
+    weights = [(0, 10**12), (0, 10**12), (0, 10**12), (10**15, 0), (10**15, 1)]
+    sampler = TupleSampler(points, weights, side, right, Fraction(1, 1000))
+    bits, resolve = Bits(generator(5, "huge")), region_of(side)
+    first = [sampler.draw(bits, resolve) for _ in range(5)]
+    assert len(set(first)) == 5
+    for regions in first:
+        held = [all(z * y >= z * (a * x + b) for z, a, b in regions) for x, y in points]
+        assert held == [False, False, False, True, True]
+    again = Bits(generator(5, "huge"))
+    assert first == [sampler.draw(again, resolve) for _ in range(5)]
+
+
+def test_no_points_at_all() -> None:
+    sampler = TupleSampler([], [], 5, right, Fraction(1))
+    assert len(sampler.draw(Bits(generator(6, "none")), region_of(5))) == 3
+
+
+def test_too_many_examples_or_too_large_a_grid() -> None:
+    with pytest.raises(InputError, match="2\\^53"):
+        TupleSampler([(0, 0)], [(2**53, 0)], 1, right, Fraction(1))
+    with pytest.raises(InputError, match="side"):
+        Pieces([(0, 0)], 2**256)
+    with pytest.raises(InputError, match="side"):
+        triangle_family(5)

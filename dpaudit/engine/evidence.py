@@ -1,0 +1,49 @@
+"""Checks one claim of the ledger: its evidence becomes a row, or a fault of the check."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+import dpaudit
+from dpaudit.contract import Claim, Evidence
+from dpaudit.errors import ToolFault
+from dpaudit.results import LedgerRow
+
+__all__ = ["check_claim"]
+
+
+def check_claim(claim: Claim) -> LedgerRow:
+    """Run the check of a claim, which gets the public names of dpaudit.
+
+    Raises
+    ------
+    ToolFault
+        If the check returns something other than `Evidence`, or a number that JSON cannot hold. Whatever the check
+        itself raises goes through: nothing is then known of the claim.
+    """
+    evidence = claim.check(dpaudit)
+    if not isinstance(evidence, Evidence):
+        raise ToolFault(f"the check of {claim.id} must return dpaudit.contract.Evidence, got {evidence!r}")
+    return LedgerRow(
+        id=claim.id,
+        statement=claim.statement,
+        source=claim.source,
+        verdict=evidence.verdict,
+        summary=evidence.summary,
+        numbers={str(name): _number(claim, name, value) for name, value in evidence.numbers.items()},
+        grade=evidence.grade,
+        witness=evidence.witness,
+    )
+
+
+def _number(claim: Claim, name: str, value: Any) -> float:
+    """Return a number of the evidence as a Python integer or float; a fraction is rounded to the nearest float."""
+    # A truth value is no number: written as 1 or 0 it would pass for a count.
+    if isinstance(value, Real) and not isinstance(value, bool):
+        if isinstance(value, Integral):
+            return int(value)
+        if not math.isnan(value):
+            return float(value)
+    raise ToolFault(f"the check of {claim.id} gives {name} = {value!r}, which is not a number")

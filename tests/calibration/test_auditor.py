@@ -1,0 +1,110 @@
+"""The auditor before its own court: who is accused at the exact boundary, and who is convicted with less noise.
+
+`scripts/calibrate.py` asks the same questions of ten times as many audits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from auditor_cases import BY_NAME, CASES
+from auditor_trials import LEVEL, Trial, predicted_runs, remember_detectable, seeds_of, trials_for
+from scipy.stats import binom
+
+from dpaudit.privacy import unseen
+
+ALARM = 1e-6
+"""A test of a level or of a power fails for a correct auditor with at most this probability over seeds."""
+AUDITS = 40
+SOME = ("geometric", "response with leak", "Laplace", "Gaussian", "bits", "clamped Laplace")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def remembered() -> Iterator[None]:
+    """Compute what no verdict depends on once for each budget."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("detectable_epsilon", "detectable_delta"):
+            patch.setattr(unseen, name, getattr(unseen, name))
+        remember_detectable()
+        yield
+
+
+def accusations(trial: Trial, number: int) -> int:
+    return sum(trial.accused(seeds_of(trial, number)))
+
+
+def most(number: int) -> int:
+    return int(binom.isf(ALARM, number, LEVEL))
+
+
+@pytest.mark.parametrize("design", ["fixed", "sequential"])
+@pytest.mark.parametrize("case", SOME)
+def test_a_claim_that_holds_with_equality_is_rarely_refuted(case: str, design: str) -> None:
+    # An auditor whose true level is 0.45 would be seen with probability 0.98.
+    assert accusations(Trial(case, "boundary", design), AUDITS) <= most(AUDITS) == 11
+
+
+@pytest.mark.parametrize("design", ["fixed", "sequential"])
+@pytest.mark.parametrize("condition", ["no signal", "swapped"])
+@pytest.mark.parametrize("case", ["geometric", "Gaussian", "Laplace, 4 numbers", "number, None, text, error"])
+def test_neither_no_signal_nor_the_wrong_order_is_a_leak(case: str, condition: str, design: str) -> None:
+    assert accusations(Trial(case, condition, design, trials=1_000), 20) <= most(20) == 8
+
+
+@pytest.mark.parametrize("case", ["geometric", "response with leak", "Gaussian"])
+def test_the_strict_bound_keeps_the_level_too(case: str) -> None:
+    assert accusations(Trial(case, "boundary", "strict", trials=1_000), 20) <= most(20)
+
+
+def test_thirty_two_equal_temptations_are_no_leak() -> None:
+    # Taking the best of 32 pairs without paying for it accuses in three of four audits.
+    assert accusations(Trial("geometric", pairs=32, trials=500), 20) <= most(20)
+    assert accusations(Trial("geometric", design="sequential", pairs=32, trials=500), 20) <= most(20)
+
+
+def test_two_jobs_accuse_whom_one_accuses() -> None:
+    for design in ("fixed", "sequential"):
+        one, two = (Trial("Laplace", design=design, jobs=jobs) for jobs in (1, 2))
+        seeds = seeds_of(one, 6)
+        assert one.accused(seeds) == two.accused(seeds)
+
+
+@pytest.mark.parametrize("case", [c.name for c in CASES if c.batched])
+def test_an_event_fixed_in_advance_is_judged_at_the_level(case: str) -> None:
+    # A true level of 0.1 would be seen with probability above 0.999; a level of nought would show that nothing is
+    # tested at all.
+    accused = accusations(Trial(case, "boundary", "given"), 2_000)
+    assert binom.ppf(ALARM, 2_000, 0.03) <= accused <= most(2_000) == 150
+
+
+@pytest.mark.parametrize("case", [c.name for c in CASES if c.batched])
+def test_a_signal_of_the_wrong_sign_is_nothing(case: str) -> None:
+    # The event is less likely on the assumed side by a factor of e: even 1 of 1000 would be far too many.
+    assert accusations(Trial(case, "wrong sign", "given"), 1_000) == 0
+
+
+@pytest.mark.parametrize("noise", [0.9, 0.7])
+@pytest.mark.parametrize("case", [c.name for c in CASES if c.batched])
+def test_a_given_event_convicts_with_the_runs_that_are_predicted(case: str, noise: float) -> None:
+    runs = predicted_runs(BY_NAME[case], noise)
+    audits = 2_000 if runs < 10_000 else 200
+    convicted = accusations(Trial(case, "boundary", "given", runs, noise=noise), audits)
+    assert convicted >= binom.ppf(ALARM, audits, 0.95)
+    # A tenth of the runs must not do, or the prediction says nothing.
+    fewer = accusations(Trial(case, "boundary", "given", max(10, runs // 10), noise=noise), audits)
+    assert fewer < 0.7 * audits
+
+
+@pytest.mark.parametrize("case", ["geometric", "response with leak", "Laplace", "Gaussian", "bits", "clamped Laplace"])
+def test_thirty_percent_less_noise_is_convicted(case: str) -> None:
+    # With twice the predicted runs, choosing the event included, at least 9 of 10 seeds convict.
+    runs = trials_for(2 * predicted_runs(BY_NAME[case], 0.7))
+    guilty = Trial(case, "boundary", "fixed", runs, noise=0.7)
+    assert accusations(guilty, 20) >= 18
+    assert accusations(Trial(case, "boundary", "fixed", runs), 20) <= most(20)
+
+
+def test_sequential_audits_convict_with_some_more_runs() -> None:
+    runs = 3 * predicted_runs(BY_NAME["geometric"], 0.7)
+    assert accusations(Trial("geometric", "boundary", "sequential", runs, noise=0.7), 20) >= 18
