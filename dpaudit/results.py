@@ -65,10 +65,15 @@ def number(value: float | str) -> float:
 def versions() -> dict[str, str]:
     """Return the versions that a result depends on."""
     import platform
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
-    found = {name: version(name) for name in ("dpaudit", "numpy", "scipy")}
-    return {"python": platform.python_version(), **found}
+    found = {"python": platform.python_version()}
+    for name in ("dpaudit", "numpy", "scipy", "scikit-learn"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
 
 
 @dataclass(frozen=True)

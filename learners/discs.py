@@ -15,6 +15,7 @@ from learners.concepts.counting import Numbered, check_code
 from learners.concepts.polygons import Union
 from learners.domains import Grid
 from learners.geometry.halfspace_dichotomies import halfspace_dichotomies
+from learners.geometry.pictures import error_share
 from learners.parameters import check_integer
 from learners.region_cover import Listed, RegionCover
 
@@ -32,7 +33,7 @@ def lifted(points: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class Disc:
-    """f(x, y) = 1 iff u x + v y + w (x^2 + y^2) >= t: a disc if w < 0, its complement if w > 0, a halfplane if w = 0."""
+    """f(x, y) = 1 iff u x + v y + w (x^2 + y^2) >= t: a disc for w < 0, its complement for w > 0, else a halfplane."""
 
     u: int
     v: int
@@ -134,7 +135,7 @@ class DiscUnion(RegionCover):
             "points": [{"x": x, "y": y, "label": label, "count": count} for (x, y), label, count in rows],
             "hypotheses": [
                 {
-                    "error": sample.errors(union) / max(sample.n, 1),
+                    "error": error_share(sample, union),
                     "discs": [[d.u, d.v, d.w, d.t] for d in union.parts],  # type: ignore[attr-defined]
                 }
                 for union in unions

@@ -50,7 +50,7 @@ class _PlaneCover(RegionCover):
 
     @property
     def _log_ratio(self) -> float:
-        """ln (64 d^7) for each dual point: area 32 d^4 in all, and cells of at least 1/(2 d^3)."""
+        """Return ln(64 d^7) for each dual point: area 32 d^4 in all, and cells of at least 1/(2 d^3)."""
         return self._components * math.log(64 * self.side**7)
 
     @property

@@ -51,7 +51,8 @@ class RegionCover:
     As `set_cover.SetCoverLearner`, with regions in place of literals: in each of J = ceil(2 k ln(2/alpha)) rounds, with
     R of the examples to be covered left,
 
-        b = R + ceil(Lap(J/epsilon) - (J/epsilon) ln(J/beta)),    q(h) = min{#covered - b/k, -#covered on the other side},
+        b = R + ceil(Lap(J/epsilon) - (J/epsilon) ln(J/beta)),
+        q(h) = min{#covered - b/k, -#covered on the other side},
 
     draw h with density proportional to exp(eps_hat q(h)/2) with respect to a measure that does not depend on the
     sample, and delete what it covers. Privacy is that of the Set Cover Learner, whose proofs hold for any measure: it

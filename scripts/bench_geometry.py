@@ -1,4 +1,4 @@
-"""Time the arrangement of dual lines and a run of the Set Cover Learner, on one core.
+"""Time the arrangement of dual lines, draws of triangles, and runs of the Set Cover Learners, on one core.
 
     python scripts/bench_geometry.py
 
@@ -10,16 +10,22 @@ from __future__ import annotations
 import random
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
 from dpaudit.seeding import generator
 from learners.concepts.conjunctions import Conjunction
 from learners.geometry.arrangement import sweep
+from learners.geometry.cells import Bits
+from learners.geometry.triangles import region_of
+from learners.polygon_covers import ConvexPolygon, PolygonUnion
 from learners.polygons import HalfplaneSelect
 from learners.set_cover import SetCoverConjunction
+from learners.triangles import TriangleSelect
 
 SIDE = 2**64
+LARGE = 2**32
 
 
 def arrangement(n: int) -> float:
@@ -52,6 +58,40 @@ def set_cover(distinct: int) -> float:
     return time.perf_counter() - start
 
 
+def triangle_sample(learner: Any, distinct: int, examples: int) -> Any:
+    """Random points, labelled by a triangle that holds about a quarter of the grid."""
+    rng = random.Random(distinct)
+    points = np.array([(rng.randrange(LARGE + 1), rng.randrange(LARGE + 1)) for _ in range(distinct)])
+    x, y = points.T / LARGE
+    labels = ((y >= 0.2 + 0.1 * x) & (y <= 3 * x - 0.4) & (y <= 1.7 - 1.5 * x)).astype(np.int64)
+    return learner.domain.sample(points, labels, np.full(distinct, examples // distinct))
+
+
+def triangle_draws(distinct: int, further: bool) -> float:
+    """Seconds of the first draw with its set-up, or of each of 50 further draws from the same state."""
+    learner = TriangleSelect(LARGE, 1.0)
+    sample = triangle_sample(learner, distinct, 10**6)
+    bits, resolve = Bits(generator(0, "bench triangle", distinct)), region_of(LARGE)
+    start = time.perf_counter()
+    sampler = learner._sampler(sample)
+    sampler.draw(bits, resolve)
+    first = time.perf_counter() - start
+    if not further:
+        return first
+    start = time.perf_counter()
+    for _ in range(50):
+        sampler.draw(bits, resolve)
+    return (time.perf_counter() - start) / 50
+
+
+def cover_run(kind: Any, k: int, distinct: int) -> float:
+    learner = kind(LARGE, k, 1.0, 1e-6, 0.1, 0.1)
+    sample = triangle_sample(learner, distinct, 10**6)
+    start = time.perf_counter()
+    learner.run(sample, generator(0, "bench cover", kind.id), 1)
+    return time.perf_counter() - start
+
+
 def main() -> int:
     rows = [
         ("arrangement, side 2^64, 500 distinct points", lambda: arrangement(500), 3.0),
@@ -59,12 +99,25 @@ def main() -> int:
         ("halfplane-select, side 2^64, 100 distinct points, 100 runs", lambda: halfplane_runs(100, 100), 3.0),
         ("set-cover-conjunction, d = 100, k = 5, n = 1e6, 1000 distinct, 1 run", lambda: set_cover(1000), 0.5),
         ("set-cover-conjunction, d = 100, k = 5, n = 1e6, 100000 distinct, 1 run", lambda: set_cover(100_000), 0.5),
+        ("triangle-select, d = 2^32, n = 1e6, 300 distinct, first draw", lambda: triangle_draws(300, False), 5.0),
+        (
+            "triangle-select, d = 2^32, n = 1e6, 300 distinct, each further draw",
+            lambda: triangle_draws(300, True),
+            0.05,
+        ),
+        ("triangle-select, d = 2^32, n = 1e6, 1000 distinct, first draw", lambda: triangle_draws(1000, False), 10.0),
+        (
+            "convex-polygon, d = 2^32, k = 3, n = 1e6, 300 distinct, 1 run",
+            lambda: cover_run(ConvexPolygon, 3, 300),
+            5.0,
+        ),
+        ("polygon-union, d = 2^32, k = 2, n = 1e6, 300 distinct, 1 run", lambda: cover_run(PolygonUnion, 2, 300), 20.0),
     ]
     slow = False
     for name, measure, budget in rows:
         seconds = measure()
         slow |= seconds > budget
-        print(f"{name}: {seconds:.2f} s (budget {budget:g} s)", flush=True)
+        print(f"{name}: {seconds:.3f} s (budget {budget:g} s)", flush=True)
     return int(slow)
 
 

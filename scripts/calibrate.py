@@ -114,7 +114,8 @@ class Profile:
         some = [n for n in ("geometric", "Gaussian", "Laplace, 4 numbers", "number, None, text, error") if n in names]
         many = [n for n in ("geometric", "response with leak", "Laplace", "bits", "clamped Laplace") if n in names]
         parallel = [n for n in ("geometric", "Laplace, 4 numbers") if n in names]
-        trials = [Trial(n, "boundary", design) for design in ("fixed", "sequential", "strict") for n in names]
+        trials = [Trial(n, "boundary", design) for design in ("fixed", "sequential") for n in names]
+        trials += [Trial(n, "boundary", "strict") for n in many]
         for condition in ("swapped", "no signal"):
             trials += [Trial(n, condition, design) for design in ("fixed", "sequential") for n in some]
         trials += [Trial(n, design=d, pairs=32, trials=1_000) for d in ("fixed", "sequential") for n in many]
@@ -139,7 +140,7 @@ class Profile:
 
 
 QUICK = tuple(c for c in CASES if c.name in ("geometric", "response with leak", "Laplace", "clamped Laplace"))
-PROFILES = {"quick": Profile(40, 200, 20, QUICK, every=8), "full": Profile(300, 2_000, 100, CASES)}
+PROFILES = {"quick": Profile(40, 200, 20, QUICK, every=8), "full": Profile(200, 2_000, 50, CASES)}
 
 
 def judge(trial: Trial, seeds: Sequence[int]) -> int:

@@ -21,7 +21,9 @@ class Profile:
     Parameters
     ----------
     privacy_trials : int
-        Runs on each side of each pair in the black-box audit.
+        Runs on each side of each pair, on average, in the black-box audit.
+    control_trials : int
+        The same for positive controls, whose leaks are known to be large.
     utility_trials : int
         Samples drawn for each hard case at the theorem's n.
     ladder_trials : int
@@ -31,15 +33,20 @@ class Profile:
     """
 
     privacy_trials: int
+    control_trials: int
     utility_trials: int
     ladder_trials: int
     ladder_steps: int
 
 
 PROFILES = {
-    "quick": Profile(privacy_trials=1_000, utility_trials=100, ladder_trials=30, ladder_steps=3),
-    "default": Profile(privacy_trials=10_000, utility_trials=2_000, ladder_trials=300, ladder_steps=6),
-    "full": Profile(privacy_trials=200_000, utility_trials=10_000, ladder_trials=2_000, ladder_steps=6),
+    "quick": Profile(privacy_trials=1_000, control_trials=1_000, utility_trials=100, ladder_trials=30, ladder_steps=3),
+    "default": Profile(
+        privacy_trials=10_000, control_trials=2_000, utility_trials=2_000, ladder_trials=300, ladder_steps=6
+    ),
+    "full": Profile(
+        privacy_trials=200_000, control_trials=20_000, utility_trials=10_000, ladder_trials=2_000, ladder_steps=6
+    ),
 }
 
 
@@ -108,7 +115,8 @@ def make_plan(
     faults: list[str] = []
     for entry in entries:
         try:
-            planned, left_out = _plan_one(entry, work, confidence, trials or work.privacy_trials)
+            usual = work.privacy_trials if entry.fault is None else work.control_trials
+            planned, left_out = _plan_one(entry, work, confidence, trials or usual)
         except Exception as error:  # whatever a third party's learner raises, the others are still audited
             faults.append(f"{entry.id}: no audit could be planned: {type(error).__name__}: {error}")
             continue

@@ -94,7 +94,7 @@ def _masks(labels: NDArray[np.uint8]) -> list[int]:
 def _joined(family: Family, k: int, join: Callable[[int, int], int]) -> dict[int, tuple[int, ...]]:
     """Return the masks that joining at most k labellings of a family gives, each with members that give it."""
     base = _masks(family.labels)
-    found = {mask: (i,) for i, mask in enumerate(base)}
+    found: dict[int, tuple[int, ...]] = {mask: (i,) for i, mask in enumerate(base)}
     newest = found
     for _ in range(k - 1):
         if len(newest) * len(base) > MAX_JOINS:

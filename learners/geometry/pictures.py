@@ -7,7 +7,7 @@ from typing import Any
 
 from dpaudit.contract import Hypothesis, Sample
 
-__all__ = ["picture"]
+__all__ = ["error_share", "picture"]
 
 
 def picture(side: int, sample: Sample, hypotheses: Sequence[Hypothesis]) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def picture(side: int, sample: Sample, hypotheses: Sequence[Hypothesis]) -> dict
         "points": [{"x": x, "y": y, "label": label, "count": count} for (x, y), label, count in rows],
         "hypotheses": [
             {
-                "error": sample.errors(hypothesis) / max(sample.n, 1),
+                "error": error_share(sample, hypothesis),
                 "polygons": [
                     [[float(x), float(y)] for x, y in vertices]
                     for vertices in hypothesis.region(side)  # type: ignore[attr-defined]
@@ -44,3 +44,9 @@ def picture(side: int, sample: Sample, hypotheses: Sequence[Hypothesis]) -> dict
             for hypothesis in hypotheses
         ],
     }
+
+
+def error_share(sample: Sample, hypothesis: Hypothesis) -> float:
+    """Return the share of the sample that a hypothesis labels wrongly, 0 for the empty sample."""
+    wrong = hypothesis.predict(sample.points) != sample.labels
+    return int(sample.counts[wrong].sum()) / max(sample.n, 1)

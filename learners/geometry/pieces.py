@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,7 +146,7 @@ def _enclosed_area(corners: Polygon, precision: int) -> tuple[int, int]:
     """Return integers that enclose 2^precision times the area: each triangle of a fan is rounded down."""
     p0, r0, q0 = corners[0]
     total = 0
-    for (p1, r1, q1), (p2, r2, q2) in zip(corners[1:-1], corners[2:], strict=True):
+    for (p1, r1, q1), (p2, r2, q2) in pairwise(corners[1:]):
         det = p0 * (r1 * q2 - r2 * q1) - r0 * (p1 * q2 - p2 * q1) + q0 * (p1 * r2 - p2 * r1)
         total += (abs(det) << (precision - 1)) // (q0 * q1 * q2)
     return total, total + len(corners) - 2

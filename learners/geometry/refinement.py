@@ -2,8 +2,8 @@
 
 A tuple of t halfplanes (t = 3 for a triangle) covers a point if all of them contain it. Its score q = f(covered,
 spoiled) grows with the weight to be covered and falls with the weight to be spared, so over a product of pieces it lies
-between f(surely covered, possibly spoiled) and f(possibly covered, surely spoiled). The products that contribute most to
-the gap between the two envelopes are cut, until the upper one has at most a few times the mass of the lower one.
+between f(surely covered, possibly spoiled) and f(possibly covered, surely spoiled). The products that contribute most
+to the gap between the two envelopes are cut, until the upper one has at most a few times the mass of the lower one.
 
 Tuples are unordered: products stand once for all orders of their pieces, with a multiplicity, and equal pieces are cut
 together. Everything here steers and is in floating point; what is drawn from the products is exact at any state.
@@ -104,7 +104,6 @@ class Products:
         surely, possibly = self.masks(codes)
         undecided = (possibly & ~surely) * self.weights.sum(axis=1)
         crossed = ~(self.pieces.inside(codes) | self.pieces.outside(codes))
-        # A point may weigh too little to move the score's bound; every undecided one counts a little.
         picked = (crossed * undecided[:, None, :]).sum(axis=2).argmax(axis=1)
         parts: list[list[int]] = []
         orders: list[int] = []

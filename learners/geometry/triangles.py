@@ -138,7 +138,8 @@ class TupleSampler:
         codes = self.products.codes[chosen].tolist()
         boxes: list[tuple[int, Box]] = []
         for j, code in enumerate(codes):
-            box = self._pieces.uniform(code >> 1).box(*uniforms[2 + 3 * j : 5 + 3 * j], known)
+            pick, s, t = uniforms[2 + 3 * j : 5 + 3 * j]
+            box = self._pieces.uniform(code >> 1).box(pick, s, t, known)
             if box is None:
                 return None
             boxes.append((1 - 2 * (code & 1), box))

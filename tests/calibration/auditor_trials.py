@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
 from auditor_cases import BY_NAME, Case
 
 import dpaudit
@@ -69,18 +70,20 @@ class Trial:
 
     def accused(self, seeds: Sequence[int]) -> list[bool]:
         """Return for each seed whether an audit accuses: by its verdict, or by a bound above a claim that is exact."""
-        judge = self._given if self.design == "given" else self._audit
-        return [judge(seed) for seed in seeds]
+        return self._given(seeds) if self.design == "given" else [self._audit(seed) for seed in seeds]
 
-    def _given(self, seed: int) -> bool:
+    def _given(self, seeds: Sequence[int]) -> list[bool]:
         """Judge by the counts of the case's own event, which is assumed to be likelier on the pair's first input."""
         mechanism = self.of.mechanism(self.noise)
-        hits = []
-        for side, data in enumerate(self.inputs):
-            rng = seeding.generator(seed, "calibrate", mechanism.name, self.condition, side)
-            hits.append(int(self.of.event(mechanism(data, rng, self.trials), self.noise).sum()))
-        counts = (hits[0], self.trials, hits[1], self.trials)
-        return bool(Melded().p_value(*counts, epsilon=self.claim, delta=self.of.delta) <= LEVEL)
+        hits = np.zeros((2, len(seeds)), dtype=np.int64)
+        for at, seed in enumerate(seeds):
+            for side, data in enumerate(self.inputs):
+                rng = seeding.generator(seed, "calibrate", mechanism.name, self.condition, side)
+                hits[side, at] = self.of.event(mechanism(data, rng, self.trials), self.noise).sum()
+        n = self.trials
+        p_values = Melded().p_value(hits[0], n, hits[1], n, epsilon=self.claim, delta=self.of.delta)
+        judged: list[bool] = (p_values <= LEVEL).tolist()
+        return judged
 
     def _audit(self, seed: int) -> bool:
         finding = dpaudit.audit_privacy(

@@ -54,19 +54,19 @@ def test_neither_no_signal_nor_the_wrong_order_is_a_leak(case: str, condition: s
 
 @pytest.mark.parametrize("case", ["geometric", "response with leak", "Gaussian"])
 def test_the_strict_bound_keeps_the_level_too(case: str) -> None:
-    assert accusations(Trial(case, "boundary", "strict", trials=1_000), 20) <= most(20)
+    assert accusations(Trial(case, "boundary", "strict", trials=1_000), 12) <= most(12)
 
 
 def test_thirty_two_equal_temptations_are_no_leak() -> None:
     # Taking the best of 32 pairs without paying for it accuses in three of four audits.
-    assert accusations(Trial("geometric", pairs=32, trials=500), 20) <= most(20)
-    assert accusations(Trial("geometric", design="sequential", pairs=32, trials=500), 20) <= most(20)
+    for design in ("fixed", "sequential"):
+        assert accusations(Trial("geometric", design=design, pairs=32, trials=300), 12) <= most(12) == 6
 
 
 def test_two_jobs_accuse_whom_one_accuses() -> None:
     for design in ("fixed", "sequential"):
         one, two = (Trial("Laplace", design=design, jobs=jobs) for jobs in (1, 2))
-        seeds = seeds_of(one, 6)
+        seeds = seeds_of(one, 3)
         assert one.accused(seeds) == two.accused(seeds)
 
 
@@ -75,7 +75,7 @@ def test_an_event_fixed_in_advance_is_judged_at_the_level(case: str) -> None:
     # A true level of 0.1 would be seen with probability above 0.999; a level of nought would show that nothing is
     # tested at all.
     accused = accusations(Trial(case, "boundary", "given"), 2_000)
-    assert binom.ppf(ALARM, 2_000, 0.03) <= accused <= most(2_000) == 150
+    assert binom.ppf(ALARM, 2_000, 0.03) <= accused <= most(2_000) == 149
 
 
 @pytest.mark.parametrize("case", [c.name for c in CASES if c.batched])
@@ -88,7 +88,7 @@ def test_a_signal_of_the_wrong_sign_is_nothing(case: str) -> None:
 @pytest.mark.parametrize("case", [c.name for c in CASES if c.batched])
 def test_a_given_event_convicts_with_the_runs_that_are_predicted(case: str, noise: float) -> None:
     runs = predicted_runs(BY_NAME[case], noise)
-    audits = 2_000 if runs < 10_000 else 200
+    audits = 1_000 if runs < 10_000 else 200
     convicted = accusations(Trial(case, "boundary", "given", runs, noise=noise), audits)
     assert convicted >= binom.ppf(ALARM, audits, 0.95)
     # A tenth of the runs must not do, or the prediction says nothing.
@@ -98,8 +98,8 @@ def test_a_given_event_convicts_with_the_runs_that_are_predicted(case: str, nois
 
 @pytest.mark.parametrize("case", ["geometric", "response with leak", "Laplace", "Gaussian", "bits", "clamped Laplace"])
 def test_thirty_percent_less_noise_is_convicted(case: str) -> None:
-    # With twice the predicted runs, choosing the event included, at least 9 of 10 seeds convict.
-    runs = trials_for(2 * predicted_runs(BY_NAME[case], 0.7))
+    # With three times the predicted runs, choosing the event included, at least 9 of 10 seeds convict.
+    runs = trials_for(3 * predicted_runs(BY_NAME[case], 0.7))
     guilty = Trial(case, "boundary", "fixed", runs, noise=0.7)
     assert accusations(guilty, 20) >= 18
     assert accusations(Trial(case, "boundary", "fixed", runs), 20) <= most(20)

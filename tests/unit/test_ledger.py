@@ -210,7 +210,7 @@ def test_numbers_become_plain_ones():
 
 @pytest.mark.parametrize("value", [math.nan, np.nan, True, np.True_, "3", None, 1j])
 def test_what_is_no_number_is_a_fault(value):
-    with pytest.raises(ToolFault, match="the check of X gives n = .* which is not a number"):
+    with pytest.raises(ToolFault, match=r"the check of X gives n = .* which is not a number"):
         checked(n=value)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,7 @@ def test_listed_codes_decode_to_what_they_cover() -> None:
             assert (labels == (1 - covered if kind is ConvexPolygon else covered)).all()
 
 
-@pytest.mark.parametrize("kind", (*COVERS, TriangleSelect), ids=lambda kind: kind.id)
+@pytest.mark.parametrize("kind", [*COVERS, TriangleSelect], ids=lambda kind: kind.id)
 def test_claims_hold_exactly_on_small_samples(kind: Any) -> None:
     for variant in VARIANTS if kind is not TriangleSelect else [None]:
         learner = build(kind) if variant is None else build(kind, variant=variant)
@@ -137,7 +138,7 @@ def test_a_round_is_the_sum_over_all_values_of_the_noise(noise: RoundedNoise) ->
         logs, error = round_law(covered, spoiled, 9, k, rate, measures, noise)
         expected = np.zeros(6)
         cdf = [_laplace((v + noise.offset) / noise.scale) for v in range(-1500, 1501)]
-        for v, (before, after) in zip(range(-1499, 1501), zip(cdf, cdf[1:], strict=False), strict=True):
+        for v, (before, after) in zip(range(-1499, 1501), pairwise(cdf), strict=True):
             weights = measures + rate * np.minimum(covered - (9 + v) / k, -spoiled)
             weights = np.exp(weights - weights.max())
             expected += (after - before) * weights / weights.sum()
@@ -241,7 +242,7 @@ def test_hard_targets_on_a_large_grid_are_learned(kind: Any, name: str) -> None:
         assert distribution.probabilities[wrong].sum() <= 0.1
 
 
-@pytest.mark.parametrize("kind", (*COVERS, TriangleSelect), ids=lambda kind: kind.id)
+@pytest.mark.parametrize("kind", [*COVERS, TriangleSelect], ids=lambda kind: kind.id)
 def test_utility_holds_at_the_claimed_size(kind: Any) -> None:
     if kind is TriangleSelect:
         learner = kind(2, 1.0)

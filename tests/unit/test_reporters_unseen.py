@@ -87,7 +87,7 @@ def variants():
     yield load_small()
     for privacy, utility in (("violation", "violation"), ("consistent", "undecided")):
         run = load_small()
-        for result in run["results"]:
+        for result in (r for r in run["results"] if r["kind"] != "ledger"):
             result["finding"]["verdict"] = utility if result["kind"] == "utility" else privacy
         yield run
 
