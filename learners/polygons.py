@@ -6,16 +6,18 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.concepts.halfplanes import Halfplane, Halfplanes
+from learners.concepts.polygons import Intersection
 from learners.domains import Grid
 from learners.geometry.arrangement import Arrangement, sweep
-from learners.geometry.cells import Bits, Box
+from learners.geometry.cells import Bits, Box, polygon
+from learners.geometry.pictures import picture
 from learners.geometry.selection import Selector
 from learners.geometry.snapping import LISTED_SIDE, FullGrid, dyadic_square, full_grid
 from learners.inputs import check_run, check_sample
@@ -170,6 +172,28 @@ class HalfplaneSelect:
         """Return the claim Pr[error > alpha] <= beta in the realizable case; see `sample_size`."""
         size = self.sample_size(alpha, beta)
         return UtilityClaim(alpha, beta, size, "realizable", "KMMS-Lem4.6", f"{KMMS}, Lemma 4.6 with its own constants")
+
+    def picture(self, sample: Sample, codes: Any) -> dict[str, Any]:
+        """Return what a reporter draws: the sample, some halfplanes, and the dual plane.
+
+        As `geometry.pictures`, and "dual": a list of {"z", "probability", "vertices"}, the cells of the sample's own
+        arrangement in both copies of the box with their probabilities, in floating point. It shows the sample.
+        """
+        check_sample(sample, self.domain)
+        drawn = picture(self.side, sample, [Intersection((self.decode(code),)) for code in codes])
+        points, weights = distinct_points(sample)
+        arrangement = sweep(points, weights, self.side)
+        scores = _scores(arrangement, weights)
+        logs = self._rate * (scores - scores.max()) + np.array([math.log(value) for value in arrangement.areas])
+        shares = np.exp(logs - logs.max())
+        shares /= shares.sum()
+        shapes = [polygon(arrangement, cell) for cell in range(arrangement.cells)]
+        drawn["dual"] = [
+            {"z": z, "probability": float(share), "vertices": [[p / q, r / q] for p, r, q in shape]}
+            for z, row in zip((1, -1), shares, strict=True)
+            for share, shape in zip(row, shapes, strict=True)
+        ]
+        return drawn
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return the flip of all labels, under which z changes its sign; the dual box has no other symmetry."""

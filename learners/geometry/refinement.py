@@ -30,6 +30,9 @@ TIGHT = 2.0
 TRADE = 2000
 """The mass of the upper envelope may be TIGHT + products / TRADE times that of the lower one."""
 BATCH = 512
+"""At most so many products, or an eighth of all, are cut before the gaps are looked at again."""
+BLOCK = 1024
+"""How many products are compared with all points together."""
 
 
 class Products:
@@ -68,16 +71,28 @@ class Products:
 
     def masks(self, codes: Integers) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return which points (products, m) every tuple covers, and which at least one may."""
-        inside, outside = self.pieces.inside(codes), self.pieces.outside(codes)
-        return np.asarray(inside.all(axis=1)), np.asarray(~outside.any(axis=1))
+        inside, outside = self.pieces.inside(codes[:, 0]), self.pieces.outside(codes[:, 0])
+        for column in codes.T[1:]:
+            inside &= self.pieces.inside(column)
+            outside |= self.pieces.outside(column)
+        return inside, ~outside
 
     def _bounds(self, codes: Integers, orders: Integers) -> tuple[Integers, Integers, Floats]:
         """Return the greatest and least scores of products, and the logarithms of their volumes."""
-        surely, possibly = self.masks(codes)
-        least = (surely.astype(np.float64) @ self.weights).astype(np.int64)
-        most = (possibly.astype(np.float64) @ self.weights).astype(np.int64)
+        least = np.empty((len(codes), 2), dtype=np.int64)
+        most = np.empty((len(codes), 2), dtype=np.int64)
+        for start in range(0, len(codes), BLOCK):
+            part = slice(start, start + BLOCK)
+            surely, possibly = self.masks(codes[part])
+            least[part], most[part] = self._weighed(surely), self._weighed(possibly)
         logs = np.log(orders) + self.pieces.log_areas(codes).sum(axis=1)
         return self.score(most[:, 0], least[:, 1]), self.score(least[:, 0], most[:, 1]), logs
+
+    def _weighed(self, held: NDArray[np.bool_]) -> Floats:
+        """Return the weights (products, 2) of the points held; exact, as all sums stay below 2^53."""
+        # Not a matrix product: the threads of a busy BLAS cost far more than they save.
+        table = held.astype(np.float64)
+        return np.stack([np.einsum("pm,m->p", table, column) for column in self.weights.T], axis=1)
 
     def _masses(self) -> tuple[Floats, Floats]:
         logs = self.log_weights
@@ -96,17 +111,23 @@ class Products:
         held = np.cumsum(gaps[order])
         # Beyond the range of floating point all gaps may vanish but one: that one is taken.
         count = int(np.searchsorted(held, held[-1] / 2)) + 1
-        return np.asarray(order[: min(count, BATCH)], dtype=np.int64)
+        return np.asarray(order[: min(count, max(BATCH, len(self) // 8))], dtype=np.int64)
 
     def _cut(self, chosen: Integers) -> None:
+        """Replace the chosen products by their parts."""
+        parts: list[list[int]] = []
+        orders: list[int] = []
+        for start in range(0, len(chosen), BLOCK):
+            self._add_parts(chosen[start : start + BLOCK], parts, orders)
+        self._replace(chosen, np.array(parts, dtype=np.int64), np.array(orders, dtype=np.int64))
+
+    def _add_parts(self, chosen: Integers, parts: list[list[int]], orders: list[int]) -> None:
         """Cut each chosen product in the component that is crossed by most of its undecided weight."""
         codes = self.codes[chosen]
         surely, possibly = self.masks(codes)
         undecided = (possibly & ~surely) * self.weights.sum(axis=1)
-        crossed = ~(self.pieces.inside(codes) | self.pieces.outside(codes))
-        picked = (crossed * undecided[:, None, :]).sum(axis=2).argmax(axis=1)
-        parts: list[list[int]] = []
-        orders: list[int] = []
+        crossed = [~(self.pieces.inside(column) | self.pieces.outside(column)) for column in codes.T]
+        picked = np.stack([np.einsum("pm,pm->p", undecided, hit) for hit in crossed], axis=1).argmax(axis=1)
         rows = zip(codes.tolist(), self.orders[chosen].tolist(), picked.tolist(), undecided, strict=True)
         for row, multiplicity, place, wanted in rows:
             piece, copy = divmod(row[place], 2)
@@ -115,7 +136,6 @@ class Products:
             equal = len(row) - len(rest)
             parts += [sorted([*rest, *[low] * j, *[high] * (equal - j)]) for j in range(equal + 1)]
             orders += [multiplicity * math.comb(equal, j) for j in range(equal + 1)]
-        self._replace(chosen, np.array(parts, dtype=np.int64), np.array(orders, dtype=np.int64))
 
     def _replace(self, chosen: Integers, codes: Integers, orders: Integers) -> None:
         kept = np.ones(len(self), dtype=np.bool_)

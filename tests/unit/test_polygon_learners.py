@@ -21,6 +21,7 @@ from learners.concepts.polygons import ConvexPolygons, Intersection, PolygonUnio
 from learners.cover_noise import RoundedNoise, round_law
 from learners.discs import Disc, Discs, DiscUnion
 from learners.polygon_covers import ConvexPolygon, PolygonUnion
+from learners.polygons import HalfplaneSelect
 from learners.region_cover import VARIANTS
 from learners.triangles import TriangleSelect
 
@@ -289,6 +290,17 @@ def test_pictures_are_json() -> None:
             for polygon in shown.get("polygons", []):
                 assert len(polygon) >= 3
                 assert all(0 <= v <= learner.side for vertex in polygon for v in vertex)
+
+
+def test_the_dual_picture_shades_cells_by_their_law() -> None:
+    learner = HalfplaneSelect(1, 1.0)
+    # All points of the grid: the sample's arrangement is the full grid's.
+    sample = learner.domain.sample([[0, 0], [0, 1], [1, 0], [1, 1]], [1, 0, 1, 1], [5, 1, 2, 3])
+    drawn = json.loads(json.dumps(learner.picture(sample, learner.run(sample, generator(14), 2))))
+    law = learner.law(sample)
+    shown = sorted(cell["probability"] for cell in drawn["dual"])
+    assert shown == pytest.approx(sorted(np.exp(law.log_prob)), abs=1e-12)
+    assert all(len(shape["polygons"]) <= 1 for shape in drawn["hypotheses"])
 
 
 @pytest.mark.parametrize(
