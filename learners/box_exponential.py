@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
-from learners.box_cells import BoxCells
 from learners.boxes import BoxLearner
 from learners.concepts.boxes import Box
 from learners.domains import ENUMERABLE
 from learners.generic import ExponentialLearner
+from learners.geometry.box_cells import BoxCells
 from learners.inputs import check_run
 from learners.interior_point import LECTURE, as_codes
 from learners.mechanisms import equal_scores

@@ -16,9 +16,9 @@ from learners.concepts.conjunctions import Conjunction, Conjunctions
 from learners.concepts.short_conjunctions import ShortConjunctions
 from learners.conjunctions import LECTURE, renaming_symmetries
 from learners.domains import Cube
-from learners.greedy_counts import GreedyCounts, Remaining
-from learners.greedy_law import LAW_DIMENSION, log_law
 from learners.inputs import check_run, check_sample
+from learners.literals.counts import GreedyCounts, Remaining
+from learners.literals.law import LAW_DIMENSION, log_law
 from learners.mechanisms import exponential
 from learners.mechanisms.repeated_pure import largest_repeated_epsilon
 from learners.parameters import check_integer, check_positive, check_probability

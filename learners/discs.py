@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from dpaudit.contract import Example, Hypothesis, InputError
 from learners.concepts.counting import Numbered, check_code
 from learners.concepts.polygons import Union
+from learners.covers.regions import Listed, RegionCover
 from learners.domains import Grid
 from learners.geometry.halfspace_dichotomies import halfspace_dichotomies
 from learners.geometry.pictures import error_share
 from learners.parameters import check_integer
-from learners.region_cover import Listed, RegionCover
 
 __all__ = ["LEARNERS", "MAX_DISC_SIDE", "Disc", "DiscUnion", "Discs", "lifted"]
 

@@ -14,12 +14,12 @@ from dpaudit.contract import FAIL, Example, InputError, Law, PrivacyClaim, Sampl
 from learners.concepts.parities import Parities, Parity
 from learners.domains import Cube
 from learners.generic import SLIDES, consistent_size, occam_sample_size, point_law
-from learners.gf2 import MAX_DIMENSION
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_positive, check_probability
-from learners.parity_exact import rational_law
-from learners.parity_law import log_law
-from learners.parity_subsample import Subsampler, equations_of
+from learners.parities.exact import rational_law
+from learners.parities.gf2 import MAX_DIMENSION
+from learners.parities.law import log_law
+from learners.parities.subsample import Subsampler, equations_of
 from learners.symmetries import moving_points, rows_of_bits
 
 __all__ = [

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.generic import SLIDES
-from learners.gf2 import MAX_DIMENSION
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_positive, check_probability
+from learners.parities.gf2 import MAX_DIMENSION
+from learners.parities.law import log_answers, log_law
+from learners.parities.subsample import RUNS, Subsampler
 from learners.parity import (
     LAW_DIMENSION,
     MAX_EPSILON,
@@ -21,8 +23,6 @@ from learners.parity import (
     check_law_dimension,
     general_linear_symmetries,
 )
-from learners.parity_law import log_answers, log_law
-from learners.parity_subsample import RUNS, Subsampler
 
 __all__ = ["LEARNERS", "ParityAmplified", "ParityRestart", "restart_rate"]
 

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from dpaudit.contract import Example, Hypothesis, Sample
 from learners.concepts.halfplanes import Halfplane, Halfplanes
 from learners.concepts.polygons import ConvexPolygons, Intersection, PolygonUnions, Union, triangle
+from learners.covers.regions import Listed, RegionCover
 from learners.geometry.cells import Bits
 from learners.geometry.families import halfplane_family, triangle_family
 from learners.geometry.snapping import LISTED_SIDE
 from learners.geometry.triangles import Region, Resolver, TupleSampler, region_of
-from learners.region_cover import Listed, RegionCover
 from learners.triangles import LISTED_TRIANGLES, check_regions
 
 __all__ = ["LEARNERS", "ConvexPolygon", "PolygonUnion"]

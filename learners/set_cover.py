@@ -14,12 +14,12 @@ from learners.concepts.conjunctions import Conjunction, contradicted
 from learners.concepts.disjunctions import Disjunction
 from learners.concepts.short_conjunctions import ShortConjunctions
 from learners.concepts.short_disjunctions import ShortDisjunctions
+from learners.covers.law import Noise, round_law
+from learners.covers.shares import composed_share, noiseless_share, paper_share
 from learners.domains import Cube
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.polygons import KMMS
-from learners.set_cover_law import Noise, round_law
-from learners.set_cover_shares import composed_share, noiseless_share, paper_share
 from learners.symmetries import moving_points, rows_of_bits
 
 __all__ = ["LEARNERS", "VARIANTS", "SetCoverConjunction", "SetCoverDisjunction", "SetCoverLearner"]

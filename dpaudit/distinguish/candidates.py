@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 from dpaudit.distinguish import classifiers
 from dpaudit.distinguish.canonical import canonical
 from dpaudit.distinguish.features import GROUPS, Flattener, group_columns
-from dpaudit.distinguish.labellers import FEW, AsTheyAre, Atoms, Joint, Labeller, PackedRows, Scored, score_edges
+from dpaudit.distinguish.histogram import tally
+from dpaudit.distinguish.labellers import (
+    FEW,
+    AsTheyAre,
+    Atoms,
+    Joint,
+    Labeller,
+    PackedRows,
+    Ranked,
+    Scored,
+    score_edges,
+)
 from dpaudit.distinguish.naive_bayes import NaiveBayes
 
 __all__ = ["discrete_labeller", "join", "scored_labellers"]
@@ -95,7 +106,9 @@ def scored_labellers(
         joint = _joint(flattener, name, GROUPS[name](left)) if name in names else None
         found += [joint] if joint else []
     repeated = _atoms(data, neighbour) if atoms else None
-    return [*found, repeated] if repeated else found
+    if repeated is None:
+        return found
+    return [*found, Ranked.fit(repeated, tally(repeated(data)), tally(repeated(neighbour)))]
 
 
 def _scores(

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Example, Law, Sample
 from learners.inputs import check_sample
+from learners.parities.law import log_answers
 from learners.parity import ParityPrivate
 from learners.parity_confidence import ParityAmplified, ParityRestart
-from learners.parity_law import log_answers
 
 __all__ = ["LEARNERS"]
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Example, InputError
+from learners.covers.regions import Floats, RegionCover
 from learners.discs import DiscUnion
 from learners.polygon_covers import ConvexPolygon, PolygonUnion
-from learners.region_cover import Floats, RegionCover
 
 __all__ = ["LEARNERS"]
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Example
+from learners.covers.law import Floats
 from learners.set_cover import SetCoverConjunction, SetCoverDisjunction, SetCoverLearner
-from learners.set_cover_law import Floats
 
 __all__ = ["LEARNERS"]
 

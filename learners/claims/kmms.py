@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Claim, Evidence
 from learners.concepts.vc import vc_dimension
+from learners.covers.game import calibrate, game_epsilon
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Polygon, area, polygon
 from learners.geometry.dichotomies import dichotomies
 from learners.geometry.snapping import full_grid
 from learners.polygons import KMMS, HalfplaneSelect
 from learners.set_cover import SetCoverConjunction
-from learners.set_cover_game import calibrate, game_epsilon
 
 __all__ = ["CLAIMS", "closed_halfplanes", "least_area", "thinnest_cell"]
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Claim, Evidence
+from learners.covers.game import game_epsilon
 from learners.geometry.families import triangle_family
 from learners.geometry.triangulation import contains, cross, triangulate
 from learners.polygon_covers import ConvexPolygon, PolygonUnion
 from learners.polygons import KMMS
-from learners.set_cover_game import game_epsilon
 
 __all__ = ["CLAIMS", "random_polygon"]
 

@@ -12,7 +12,7 @@ from dpaudit.contract import Claim, Evidence, Pair, Relation
 from learners.conjunctions import LECTURE, ConjunctionElimination, ConjunctionLaplace
 from learners.conjunctions_exponential import ConjunctionExponential
 from learners.conjunctions_greedy import ConjunctionGreedy
-from learners.greedy_counts import GreedyCounts
+from learners.literals.counts import GreedyCounts
 from learners.mechanisms.exponential import log_law
 
 __all__ = ["CLAIMS"]

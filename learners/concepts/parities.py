@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learners.concepts.counting import Numbered, check_code, check_listable
-from learners.gf2 import MAX_DIMENSION, pack, parity
 from learners.parameters import check_integer
+from learners.parities.gf2 import MAX_DIMENSION, pack, parity
 
 __all__ = ["Parities", "Parity"]
 

@@ -24,8 +24,8 @@ from learners.broken.finite_class import PointFrozen, PointSupport
 from learners.conjunctions import ConjunctionLaplace, contradictions
 from learners.domains import Interval
 from learners.finite_class import PointExponential, ThresholdExponential
+from learners.parities.exact import rational_law
 from learners.parity import ParityPrivate
-from learners.parity_exact import rational_law
 
 
 def slowest_thresholds(points: int, n: int, epsilon: Decimal) -> Decimal:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from learners.broken.parity import FixedSolution, NoCoin, Oversampled
-from learners.gf2 import Systems
+from learners.parities.gf2 import Systems
 from learners.parity import ParityElimination, ParityPrivate
 
 decimal.getcontext().prec = 50

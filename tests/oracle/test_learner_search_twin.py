@@ -18,7 +18,7 @@ from learners.concepts.short_conjunctions import ShortConjunctions
 from learners.conjunctions_exponential import ConjunctionExponential
 from learners.conjunctions_greedy import ConjunctionGreedy, rounds_for
 from learners.generic import scores
-from learners.greedy_counts import GreedyCounts
+from learners.literals.counts import GreedyCounts
 from learners.mechanisms.repeated_pure import largest_repeated_epsilon, repeated_delta
 
 decimal.getcontext().prec = 40

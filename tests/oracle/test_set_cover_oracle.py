@@ -12,9 +12,9 @@ from scipy.integrate import quad
 
 from dpaudit.contract import Relation
 from dpaudit.privacy.exact import audit_law
+from learners.covers.game import KINDS, calibrate, game_delta, game_epsilon
+from learners.covers.law import Noise, round_law
 from learners.set_cover import SetCoverConjunction, SetCoverDisjunction
-from learners.set_cover_game import KINDS, calibrate, game_delta, game_epsilon
-from learners.set_cover_law import Noise, round_law
 
 Row = tuple[tuple[int, ...], int, int]
 

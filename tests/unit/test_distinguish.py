@@ -104,16 +104,17 @@ def test_atoms_in_a_continuum_are_found() -> None:
     rng = np.random.default_rng(0)
     data = np.where(rng.random(4000) < 0.1, np.nan, rng.normal(size=4000))
     neighbour = np.where(rng.random(4000) < 0.1, -0.0, rng.normal(size=4000))
-    atoms = [
+    ranked = [
         found
         for found in scored_labellers(data, neighbour, thorough=False, float_bits=False)
-        if isinstance(found, Atoms)
+        if isinstance(found, Ranked) and isinstance(found.base, Atoms)
     ]
-    assert len(atoms) == 1
-    labels = atoms[0](np.array([np.nan, -0.0, 0.0, 1.5]))
-    assert len(set(labels[:2].tolist())) == 2
-    assert labels[2:].tolist() == [-1, -1]
-    assert labels.tolist() == atoms[0]([float("nan"), -0.0, 0.0, 1.5]).tolist()
+    assert len(ranked) == 1
+    labels = ranked[0](np.array([np.nan, -0.0, 0.0, 1.5]))
+    # NaN tells of the data and -0.0 of the neighbour; all other values lie between.
+    assert labels[0] > labels[2] > labels[1]
+    assert labels[2] == labels[3]
+    assert labels.tolist() == ranked[0]([float("nan"), -0.0, 0.0, 1.5]).tolist()
 
 
 @pytest.mark.parametrize(

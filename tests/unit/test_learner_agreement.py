@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from learner_cases import BROKEN, SOUND, agreement, example_of
 
-import learners.parity_subsample as parity_module
+import learners.parities.subsample as parity_module
 from dpaudit.seeding import generator
 from learners.broken.conjunctions import HalfSensitivity, Undivided
 from learners.broken.finite_class import PointDoubled
@@ -63,9 +63,7 @@ def test_the_comparison_sees_another_law(sound: Any, broken: Any) -> None:
 
 
 @pytest.mark.parametrize(("runs", "cells"), [(7, 2**22), (2**15, 64), (100, 1)])
-def test_parity_runs_do_not_depend_on_how_they_are_cut(
-    runs: int, cells: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parity_runs_do_not_depend_on_how_they_are_cut(runs: int, cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parity_module, "RUNS", runs)
     monkeypatch.setattr(parity_module, "CELLS", cells)
     learner = ParityPrivate(3, 1.5)

@@ -17,7 +17,7 @@ from learners.concepts.points import Constant, Points
 from learners.concepts.thresholds import Thresholds
 from learners.conjunctions import ConjunctionElimination
 from learners.domains import Cube, Interval
-from learners.gf2 import pack, parity, rank
+from learners.parities.gf2 import pack, parity, rank
 from learners.symmetries import moving_points, rows_of_bits
 
 CLASSES = [

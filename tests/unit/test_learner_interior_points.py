@@ -14,7 +14,6 @@ from dpaudit.contract import Distribution, InputError, Pair
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.seeding import generator
 from learners import box_exponential, boxes, interior_point, thresholds
-from learners.box_cells import Axis
 from learners.box_exponential import BoxExponential
 from learners.boxes import BoxInteriorPoint, BoxTightest
 from learners.broken import boxes as broken_boxes
@@ -23,6 +22,7 @@ from learners.broken import stable_select as broken_stable_select
 from learners.broken import thresholds as broken_thresholds
 from learners.concepts.boxes import Box, Boxes, interval_number, interval_of
 from learners.domains import Grid, Interval
+from learners.geometry.box_cells import Axis
 from learners.interior_point import InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog
 from learners.thresholds import ThresholdInteriorPoint, extremes
 

@@ -18,11 +18,11 @@ from dpaudit.seeding import generator
 from learners.broken import region_cover as broken_covers
 from learners.broken import triangles as broken_triangles
 from learners.concepts.polygons import ConvexPolygons, Intersection, PolygonUnions, Triangles, Union, triangle
-from learners.cover_noise import RoundedNoise, round_law
+from learners.covers.noise import RoundedNoise, round_law
+from learners.covers.regions import VARIANTS
 from learners.discs import Disc, Discs, DiscUnion
 from learners.polygon_covers import ConvexPolygon, PolygonUnion
 from learners.polygons import HalfplaneSelect
-from learners.region_cover import VARIANTS
 from learners.triangles import TriangleSelect
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.

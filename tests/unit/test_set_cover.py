@@ -15,8 +15,8 @@ from dpaudit.contract import InputError, Relation
 from dpaudit.seeding import generator
 from learners.broken import set_cover as broken
 from learners.concepts.short_disjunctions import ShortDisjunctions
+from learners.covers.shares import composed_share, noiseless_share, paper_share
 from learners.set_cover import LEARNERS, VARIANTS, SetCoverConjunction, SetCoverDisjunction
-from learners.set_cover_shares import composed_share, noiseless_share, paper_share
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Sample
-from learners.gf2 import pack, parity
+from learners.parities.gf2 import pack, parity
 
 __all__ = ["log_answers", "log_law"]
 

@@ -9,7 +9,7 @@ import itertools
 from fractions import Fraction
 
 from dpaudit.contract import FAIL, InputError, Sample
-from learners.gf2 import pack
+from learners.parities.gf2 import pack
 
 __all__ = ["MOST_EXAMPLES", "MOST_SUBSETS", "rational_law"]
 

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, InputError, Law, PrivacyClaim, Sample, UtilityClaim
-from learners.cover_noise import RoundedNoise, round_law
+from learners.covers.noise import RoundedNoise, round_law
+from learners.covers.shares import composed_share, noiseless_share, paper_share
 from learners.domains import Grid
 from learners.geometry.pictures import picture
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.polygons import KMMS
 from learners.set_cover import VARIANTS
-from learners.set_cover_shares import composed_share, noiseless_share, paper_share
 from learners.triangles import grid_rows
 
 __all__ = ["Listed", "RegionCover"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, Sample
-from learners.gf2 import Systems, pack, parity, rank
+from learners.parities.gf2 import Systems, pack, parity, rank
 
 __all__ = ["Subsampler", "equations_of"]
 

@@ -1,0 +1,1 @@
+"""What the greedy conjunction learner is made of: its counts and its exact law."""
