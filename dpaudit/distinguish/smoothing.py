@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, ndtri
-from scipy.stats import chi2
+from scipy.special import chdtrc, expit, ndtri
 
 __all__ = ["SmoothRatio", "smooth_ratio"]
 
@@ -92,4 +91,4 @@ def _fit_p_value(hits: Array, total: Array, expected: Array, parameters: int) ->
     variance = expected * (1 - expected / np.maximum(total, 1))
     statistic = float(((hits - expected)[enough] ** 2 / variance[enough]).sum())
     freedom = int(enough.sum()) - parameters
-    return float(chi2.sf(statistic, freedom)) if freedom > 0 else 0.0
+    return float(chdtrc(freedom, statistic)) if freedom > 0 else 0.0

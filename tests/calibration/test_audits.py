@@ -14,9 +14,8 @@ AUDITS = 200
 
 
 def test_a_learner_at_exactly_its_worst_case_is_rarely_accused() -> None:
-    # The claim is the exact worst case of this learner, so every accusation is a false one, and each audit makes one
-    # with probability at most 0.05. A valid auditor at exactly that level would exceed 21 of 200 with probability
-    # 5e-4; the seeds are fixed.
+    # The claim is the exact worst case of this learner, so every accusation is a false one. With other seeds 81 of 2000
+    # audits accused; at that rate more than 10 of 200 do with probability 0.18 over seeds, and these seeds are fixed.
     learner = dpaudit.get_learner("parity-private", dimension=2, epsilon=1.0)
     worst = dpaudit.audit_law(learner, n=2).epsilon
     assert worst == pytest.approx(np.log(1.25 / 0.75), abs=1e-9)
@@ -25,7 +24,7 @@ def test_a_learner_at_exactly_its_worst_case_is_rarely_accused() -> None:
         dpaudit.audit_privacy(learner, pairs, epsilon=worst, trials=1000, seed=seed).verdict == "violation"
         for seed in range(AUDITS)
     ]
-    assert sum(accused) <= 21
+    assert sum(accused) <= 0.05 * AUDITS
 
 
 @pytest.mark.parametrize("entry", CONTROLS, ids=lambda entry: entry.id)
