@@ -23,10 +23,14 @@ if TYPE_CHECKING:
     )
     from dpaudit.errors import DpauditError, InputError, ToolFault
     from dpaudit.ledger import ledger
+    from dpaudit.neighbours.crafted import crafted_pairs
+    from dpaudit.neighbours.patterns import query_patterns
+    from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
     from dpaudit.privacy.blackbox import audit_privacy
     from dpaudit.privacy.exact import audit_law
     from dpaudit.registry import get_learner, list_learners
     from dpaudit.results import LawFinding, PrivacyFinding, UtilityFinding
+    from dpaudit.tables import to_frame
     from dpaudit.utility.pac import audit_utility
 
 __version__ = "0.1.0"
@@ -49,9 +53,14 @@ _HOMES = {
     "audit_law": "privacy.exact",
     "audit_privacy": "privacy.blackbox",
     "audit_utility": "utility.pac",
+    "crafted_pairs": "neighbours.crafted",
     "get_learner": "registry",
     "ledger": "ledger",
     "list_learners": "registry",
+    "pairs_from_strategy": "neighbours.sampled",
+    "query_patterns": "neighbours.patterns",
+    "random_pairs": "neighbours.sampled",
+    "to_frame": "tables",
 }
 
 __all__ = [
@@ -72,9 +81,14 @@ __all__ = [
     "audit_law",
     "audit_privacy",
     "audit_utility",
+    "crafted_pairs",
     "get_learner",
     "ledger",
     "list_learners",
+    "pairs_from_strategy",
+    "query_patterns",
+    "random_pairs",
+    "to_frame",
 ]
 
 

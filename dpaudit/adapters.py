@@ -5,14 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, is_dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.arguments import parameters_of
 from dpaudit.contract import Learner
 from dpaudit.distinguish.canonical import Raised
-from dpaudit.errors import InputError
+from dpaudit.errors import InputError, blamed
+from dpaudit.jsonable import stable_repr
 
 __all__ = ["Mechanism", "as_mechanism"]
 
@@ -36,8 +39,9 @@ class Mechanism:
     batched: bool
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Any:
-        """Return the outputs of `size` runs on `data`."""
-        outputs = self.function(data, rng, size)
+        """Return the outputs of `size` runs on `data`; what a run of many raises is nobody's output: `InputError`."""
+        with blamed(f"the mechanism {self.name}"):
+            outputs = self.function(data, rng, size)
         try:
             count = len(outputs)
         except TypeError:
@@ -98,10 +102,15 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None) -> Me
     if not callable(source):
         raise InputError(f"mechanism must be a learner or a callable (data, rng) -> output, got {source!r:.100}")
     _check_signature(source, 3 if batched else 2)
-    # Mechanisms that differ in their parameters alone must not share their noise.
-    fallback = repr(source) if is_dataclass(source) else type(source).__qualname__
-    name = getattr(source, "__qualname__", fallback)
-    return Mechanism(source if batched else _OneByOne(source), name, batched)
+    return Mechanism(source if batched else _OneByOne(source), _name(source), batched)
+
+
+def _name(source: Callable[..., Any]) -> str:
+    """Name a callable in addresses of streams: as far as names tell, different mechanisms do not share their noise."""
+    if isinstance(source, partial):
+        return f"{_name(source.func)} of {stable_repr([source.args, source.keywords])}"
+    fallback = stable_repr(source) if is_dataclass(source) else type(source).__qualname__
+    return str(getattr(source, "__qualname__", fallback))
 
 
 def _check_signature(function: Callable[..., Any], arguments: int) -> None:
@@ -113,10 +122,9 @@ def _check_signature(function: Callable[..., Any], arguments: int) -> None:
     try:
         signature.bind(*[None] * arguments)
     except TypeError as error:
-        wanted = "(data, rng, size)" if arguments == 3 else "(data, rng)"
-        raise InputError(f"mechanism must take {wanted}; {function!r:.100} does not: {error}") from None
+        wanted = "(data, rng, size) if batched" if arguments == 3 else "(data, rng), or (data, rng, size) if batched"
+        raise InputError(f"mechanism must take {wanted}; {_name(function)}{signature} does not: {error}") from None
 
 
 def _parameters(learner: Any) -> str:
-    fields = getattr(learner, "__dataclass_fields__", {})
-    return ", ".join(f"{name}={getattr(learner, name)!r}" for name in fields)
+    return ", ".join(f"{name}={stable_repr(value)}" for name, value in parameters_of(learner).items())

@@ -17,27 +17,30 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from scipy.special import chdtrc
 
 from dpaudit import seeding
+from dpaudit.arguments import parameters_of
 from dpaudit.contract import FAIL, Example, Learner, PrivacyClaim, Relation, UtilityClaim
 from dpaudit.distinguish.canonical import canonical
 from dpaudit.distinguish.histogram import tally
 from dpaudit.errors import InputError
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.exhaustive import check_symmetry
+from dpaudit.neighbours.symmetry import check_symmetry
 
 __all__ = ["CHECKS", "FALSE_ALARM", "NonConforming", "check_learner"]
 
 FALSE_ALARM = 1e-6
-"""Probability with which one comparison of `run` with `law` accuses a conforming learner."""
+"""Probability with which `check_run_agrees_with_law` accuses a conforming learner, over all its samples together."""
 
 RUNS = 20_000
 SAMPLES = 6
+NEIGHBOURS = 2
 
 
 class NonConforming(AssertionError):
@@ -47,14 +50,6 @@ class NonConforming(AssertionError):
 def _require(condition: bool, learner: Any, message: str) -> None:
     if not condition:
         raise NonConforming(f"{type(learner).__name__}: {message}")
-
-
-def _fields(learner: Any) -> tuple[dataclasses.Field[Any], ...]:
-    return dataclasses.fields(learner)
-
-
-def _parameters(learner: Any) -> dict[str, Any]:
-    return {f.name: getattr(learner, f.name) for f in _fields(learner)}
 
 
 def _samples(learner: Learner) -> list[Any]:
@@ -67,15 +62,15 @@ def _samples(learner: Learner) -> list[Any]:
 def check_constructor_only_stores(learner: Learner) -> None:
     """Check that the constructor stores its arguments unchanged; that learners are frozen, picklable, comparable."""
     _require(dataclasses.is_dataclass(learner), learner, "a learner must be a dataclass")
-    again = type(learner)(**_parameters(learner))
-    for name, value in _parameters(learner).items():
+    again = type(learner)(**parameters_of(learner))
+    for name, value in parameters_of(learner).items():
         _require(getattr(again, name) is value, learner, f"the constructor changed {name}={value!r}")
     _require(again == learner, learner, "two learners with the same parameters must be equal")
     _require(
         pickle.loads(pickle.dumps(learner)) == learner, learner, "a learner must survive pickling (workers need it)"
     )
     try:
-        setattr(learner, _fields(learner)[0].name, 0)
+        setattr(learner, next(iter(parameters_of(learner))), 0)
     except dataclasses.FrozenInstanceError:
         return
     raise NonConforming(f"{type(learner).__name__}: a learner must be a frozen dataclass")
@@ -104,6 +99,12 @@ def check_claims(learner: Learner) -> None:
         _require(bool(stated.claim_id and stated.source), learner, "the utility claim needs a claim_id and a source")
         same = stated.sample_size == learner.sample_size(stated.alpha, stated.beta)  # type: ignore[attr-defined]
         _require(same, learner, "utility(alpha, beta).sample_size must be sample_size(alpha, beta)")
+        named = getattr(learner, "settings", (stated.setting,))
+        _require(named[:1] == (stated.setting,), learner, f"settings must begin with utility's own {stated.setting!r}")
+        for setting in named[1:]:
+            other = utility(learner.example.alpha, learner.example.beta, setting=setting)
+            _require(other.setting == setting, learner, f"utility in {setting!r} must answer for it, got {other!r}")
+        _require("solution" not in named or hasattr(learner, "solves"), learner, "the setting solution needs solves")
 
 
 def check_random_state(learner: Learner) -> None:
@@ -196,11 +197,11 @@ def check_huge_counts(learner: Learner) -> None:
 
 def check_bad_input(learner: Learner) -> None:
     """Check that parameters out of range and samples of the wrong dimension raise `InputError`."""
-    for name, value in _parameters(learner).items():
+    for name, value in parameters_of(learner).items():
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
         for bad in (-1, 0, float("nan"), float("inf"), "one"):
-            changed = {**_parameters(learner), name: bad}
+            changed = {**parameters_of(learner), name: bad}
             _refused(learner, partial(type(learner), **changed), f"{name}={bad!r}")
     dimension = learner.domain.dimension + 1
     sample: Any = learner.domain.sample(learner.domain.landmarks()[:1], [0])
@@ -219,13 +220,26 @@ def _refused(learner: Learner, attempt: Callable[[], object], what: str) -> None
 
 
 def check_symmetries(learner: Learner) -> None:
-    """Check that each generator that `symmetries` returns leaves laws the same up to the names of atoms."""
+    """Check that each generator that `symmetries` returns keeps what tells samples from their neighbours."""
     if not (hasattr(learner, "symmetries") and hasattr(learner, "law")):
         return
+    remembered = SimpleNamespace(domain=learner.domain, law=lru_cache(maxsize=None)(learner.law))
+    kin = learner.privacy.relation if learner.privacy else Relation.REPLACE_ONE
+    samples = [sample for sample in _samples(learner) if sample.n]
+    pairs = [(sample, other) for sample in samples for other in _some_neighbours(sample, kin)]
     for permutation in learner.symmetries():
-        for sample in _samples(learner):
-            if sample.n:
-                check_symmetry(learner, sample, permutation)
+        for sample, other in pairs:
+            _require(
+                check_symmetry(remembered, sample, other, permutation),
+                learner,
+                f"{list(permutation)!r:.200} is no symmetry: it changes what tells {sample!r:.200} from {other!r:.200}",
+            )
+
+
+def _some_neighbours(sample: Any, relation: Relation) -> list[Any]:
+    """Return a few neighbours of a sample, spread over all."""
+    found = list(sample.neighbours(relation))
+    return found[:: max(1, len(found) // NEIGHBOURS)][:NEIGHBOURS]
 
 
 CHECKS: tuple[Callable[[Learner], None], ...] = (

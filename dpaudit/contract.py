@@ -10,9 +10,11 @@ import enum
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from dpaudit.errors import InputError
+from dpaudit.picture import Panel, Picture, Shape
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FAIL",
+    "FIXED_SETTINGS",
+    "SETTINGS",
     "Claim",
     "ConceptClass",
     "Distribution",
@@ -31,11 +35,20 @@ __all__ = [
     "Law",
     "Learner",
     "Pair",
+    "Panel",
+    "Picture",
     "PrivacyClaim",
     "Relation",
     "Sample",
+    "Shape",
     "UtilityClaim",
 ]
+
+SETTINGS = ("realizable", "agnostic", "empirical", "solution")
+"""In what a learner may promise to succeed; see `UtilityClaim`."""
+
+FIXED_SETTINGS = ("empirical", "solution")
+"""Those that speak of every sample, over the learner's coins alone: an audit takes one sample for all runs."""
 
 FAIL = -1
 """The code by which a learner with integer codes says that it failed; `decode` answers it with None."""
@@ -75,19 +88,27 @@ class PrivacyClaim:
     source: str = ""
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.epsilon, int | float) and 0 <= self.epsilon < math.inf):
+        if not (isinstance(self.epsilon, Real) and 0 <= self.epsilon < math.inf):
             raise InputError(f"epsilon must be a finite number >= 0, got {self.epsilon!r}")
-        if not (isinstance(self.delta, int | float) and 0 <= self.delta < 1):
+        if not (isinstance(self.delta, Real) and 0 <= self.delta < 1):
             raise InputError(f"delta must be in [0, 1), got {self.delta!r}")
+        for name in ("epsilon", "delta"):  # scalars of NumPy, fractions
+            if not isinstance(value := getattr(self, name), int | float):
+                object.__setattr__(self, name, float(value))
 
 
 @dataclass(frozen=True)
 class UtilityClaim:
     """A claim that Pr[error > alpha] <= beta on `sample_size` examples.
 
-    `setting` says what the error is measured on and what is random: "realizable" and "agnostic" take the population
-    error with the sample drawn independently from the distribution ("agnostic" counts the excess over the best
-    concept); "empirical" takes the error on the sample itself, over the learner's coins alone.
+    `setting` says what the error is measured on and what is random:
+
+    - "realizable": the population error; the examples are drawn independently and labelled by a concept of the class;
+    - "agnostic": by how much the population error exceeds that of the best concept, whatever the labels;
+    - "empirical": the error on the sample, for every sample labelled by a concept, over the learner's coins alone;
+    - "solution": no error. The output solves a problem on the sample or does not, as the learner's `solves(output,
+      sample)` decides, for every sample and over the learner's coins alone; `failure` says in words what it is not to
+      solve it, and `alpha` plays no part.
     """
 
     alpha: float
@@ -96,6 +117,7 @@ class UtilityClaim:
     setting: str = "realizable"
     claim_id: str = ""
     source: str = ""
+    failure: str = ""
 
     def __post_init__(self) -> None:
         for name in ("alpha", "beta"):
@@ -103,8 +125,11 @@ class UtilityClaim:
                 raise InputError(f"{name} must be in (0, 1), got {getattr(self, name)!r}")
         if self.sample_size < 1:
             raise InputError(f"sample_size must be at least 1, got {self.sample_size!r}")
-        if self.setting not in ("realizable", "agnostic", "empirical"):
-            raise InputError(f"setting must be realizable, agnostic or empirical; got {self.setting!r}")
+        if self.setting not in SETTINGS:
+            raise InputError(f"setting must be one of {', '.join(SETTINGS)}; got {self.setting!r}")
+        if (self.setting == "solution") != bool(self.failure):
+            raise InputError(f"failure must be said in words in the setting 'solution' and nowhere else; got "
+                             f"{self.failure!r} in the setting {self.setting!r}")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -329,6 +354,17 @@ class Learner(Protocol):
     Learners may also have `law(sample) -> Law`, `utility(alpha, beta) -> UtilityClaim` with `sample_size(alpha, beta)`,
     `symmetries() -> list of permutations of the example universe` (see `neighbours.exhaustive`), and, for positive
     controls, the class attribute `fault`: what it leaks, in a sentence.
+
+    A learner whose theorem speaks of several settings says which in the class attribute `settings`, its own first, and
+    has `utility(alpha, beta, setting=...)`; without `settings`, what `utility(alpha, beta)` answers is its only one.
+    For "solution" it has `solves(output, sample) -> bool`; see `UtilityClaim`. Its utility is audited on its example
+    and on every further `Example` in the class attribute `audited`; `hard_targets(alpha) -> [(code, distribution,
+    name)]` adds hard cases of its own to those that are made from its concepts.
+
+    A learner that has `picture(sample, codes, target) -> Picture` is drawn in reports: the sample, some outputs, and
+    what labelled the sample (None where that is not known). The instance drawn is that of the class attribute
+    `pictured`, an `Example`, else of `example`; its sample is made by `scene(rng) -> (sample, target)`, else n examples
+    are drawn from the uniform distribution, labelled by the middle concept. `dpaudit.picture` says what a picture is.
     """
 
     id: ClassVar[str]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["DpauditError", "InputError", "ToolFault"]
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["DpauditError", "InputError", "ToolFault", "blamed", "place_of"]
 
 
 class DpauditError(Exception):
@@ -15,3 +18,22 @@ class InputError(DpauditError, ValueError):
 
 class ToolFault(DpauditError, RuntimeError):
     """The tool itself failed (a worker died, a result file is corrupt); nothing is known of the mechanism."""
+
+
+@contextmanager
+def blamed(what: str) -> Iterator[None]:
+    """Turn what other people's code raises, even an exit, into an `InputError` that names it, its error and its line."""
+    try:
+        yield
+    except DpauditError:
+        raise
+    except (Exception, SystemExit) as error:  # whatever it is, it is theirs
+        raise InputError(f"{what} raised {type(error).__name__}: {error} ({place_of(error)})") from error
+
+
+def place_of(error: BaseException) -> str:
+    """Say where an exception was raised."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return "unknown place" if trace is None else f"{trace.tb_frame.f_code.co_filename}, line {trace.tb_lineno}"

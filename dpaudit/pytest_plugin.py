@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpaudit.results import PrivacyFinding
+    from dpaudit.results import PrivacyFinding, Witness
 
 __all__ = ["assert_private", "pytest_addoption"]
 
@@ -51,11 +51,20 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
                 f"not ({finding.epsilon:g}, {finding.delta:g})-private: epsilon >= {finding.epsilon_lower:.4g} at "
                 f"confidence {finding.confidence:g} (false-alarm rate at most {1 - finding.confidence:.3g})\n"
                 f"  event: {witness.event}\n"
-                f"  {witness.hits} of {witness.trials} runs against {witness.neighbour_hits} of "
-                f"{witness.neighbour_trials} ({witness.direction}, pair {witness.pair}: {witness.data} and "
-                f"{witness.neighbour})\n"
+                f"{_counts(witness)}"
+                f"  pair {witness.pair}: {witness.data} and {witness.neighbour}\n"
                 f"  seed {finding.seed}"
             )
         return finding
 
     return audit
+
+
+def _counts(witness: Witness) -> str:
+    """Return the line of the event's counts; bets, of the sequential design, are on no single event."""
+    if witness.hits is None:
+        return ""
+    return (
+        f"  {witness.hits} of {witness.trials} runs against {witness.neighbour_hits} of {witness.neighbour_trials} "
+        f"({witness.direction})\n"
+    )

@@ -13,6 +13,7 @@ import importlib
 import importlib.metadata
 import importlib.util
 import inspect
+import os
 import pkgutil
 import re
 import sys
@@ -211,13 +212,29 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
     problems: list[Problem] = []
     entries: dict[str, Entry] = {}
     claims: dict[str, ClaimEntry] = {}
-    for origin, requested, opener in (*_installed(), *(_at_path(Path(path)) for path in paths)):
+    seen: set[str] = set()
+    # A path given twice is loaded once: a second copy of its classes would be another learner of the same id.
+    given = {Path(path).resolve(): Path(path) for path in reversed(paths)}
+    for origin, requested, opener in (*_installed(), *map(_at_path, reversed(given.values()))):
         for module in _walk(origin, requested, opener, problems):
+            if _known(module, seen):
+                continue
             _collect(module, origin, requested, entries, problems)
             _collect_claims(module, origin, requested, claims, problems)
     return Registry(
         tuple(entries[id] for id in sorted(entries)), tuple(problems), tuple(claims[id] for id in sorted(claims))
     )
+
+
+def _known(module: ModuleType, seen: set[str]) -> bool:
+    """Say whether the module's file was seen before, under this name or another (in a folder, and by itself)."""
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return False
+    where = os.path.realpath(file)
+    known = where in seen
+    seen.add(where)
+    return known
 
 
 _Source = tuple[str, bool, Callable[[], ModuleType]]

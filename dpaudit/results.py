@@ -7,13 +7,11 @@ has no infinity and no NaN: infinity is written as the string "inf", and NaN is 
 from __future__ import annotations
 
 import dataclasses
-import enum
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.errors import ToolFault
+from dpaudit.jsonable import jsonable
 
 if TYPE_CHECKING:
     from dpaudit.contract import Pair
@@ -25,36 +23,15 @@ __all__ = [
     "SCHEMA_VERSION",
     "LawFinding",
     "LedgerRow",
+    "PictureFinding",
     "PrivacyFinding",
     "UtilityFinding",
     "Witness",
-    "jsonable",
     "number",
     "versions",
 ]
 
 SCHEMA_VERSION = 1
-
-
-def jsonable(value: Any) -> Any:
-    """Return `value` as JSON-safe data: dataclasses become dictionaries, arrays lists, infinity the string "inf"."""
-    if isinstance(value, enum.Enum):
-        return value.value
-    if value is None or isinstance(value, bool | str | int):
-        return value
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: jsonable(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(k): jsonable(v) for k, v in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [jsonable(v) for v in value]
-    if hasattr(value, "tolist"):
-        return jsonable(value.tolist())
-    if isinstance(value, float):
-        if math.isnan(value):
-            raise ToolFault("a result is NaN; nothing that dpaudit reports may be")
-        return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
-    return repr(value)
 
 
 def number(value: float | str) -> float:
@@ -116,7 +93,9 @@ class PrivacyFinding:
 
     `epsilon_lower` is a lower confidence bound on epsilon at the claim's delta, at level `confidence` over everything
     that the audit tried; `detectable_epsilon` the least true epsilon, for an event as likely as the witness's, that
-    this budget would have convicted with probability 0.95.
+    this budget would have convicted with probability 0.95 had the event been given: by the confirmation runs alone in
+    the fixed design, by bets on it in all runs of the leading pair in the sequential one (there for an event of
+    probability 0.1). Events that have to be learned need more runs; `scripts/calibrate.py` measures how many.
 
     `frontier` says the same for events of other probabilities on the unlikelier side, and `detectable_delta` for events
     that are impossible there. `budget` holds the runs on each side by purpose, `errors` the error probability by
@@ -167,7 +146,8 @@ class LawFinding:
 
     `epsilon` is the exact worst case over the pairs covered, to within `error`; `curve` the worst-case delta at some
     epsilons, and the method `delta` at any. `enclosure`, if it was asked for, holds two floats between which the worst
-    case lies for certain, recomputed in ball arithmetic.
+    case lies for certain, recomputed in ball arithmetic; `composition`, if it was, what many runs cost (see
+    `privacy.composition.tabulate`).
     """
 
     verdict: str
@@ -190,6 +170,7 @@ class LawFinding:
     kind: str = "exact"
     versions: Mapping[str, str] = field(default_factory=versions)
     enclosure: tuple[float, float] | None = None
+    composition: Mapping[str, Any] | None = None
 
     def delta(self, epsilon: float) -> float:
         """Return the worst hockey-stick divergence max over pairs of sum over atoms of (P - exp(epsilon) Q)_+."""
@@ -201,7 +182,8 @@ class LawFinding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as JSON-safe data that validates against schema/finding.json."""
-        hidden = {"profiles", "worst_pair"} | ({"enclosure"} if self.enclosure is None else set())
+        hidden = {"profiles", "worst_pair"}
+        hidden |= {name for name in ("enclosure", "composition") if getattr(self, name) is None}
         shown = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in hidden}
         pair = {
             "data": repr(self.worst_pair.data),
@@ -214,6 +196,10 @@ class LawFinding:
 @dataclass(frozen=True)
 class UtilityFinding:
     """What an audit learned about a claim Pr[error > alpha] <= beta.
+
+    `setting` says what the error is and what is random (see `contract.UtilityClaim`), `failure` in words what counted
+    as a failure; `best_error`, in the setting "agnostic", is the exact error of the best concept, over which the excess
+    is counted.
 
     `failure_lower` and `failure_upper` enclose the failure rate with probability `confidence`; the verdict is "holds"
     if the upper end is at most beta, "violation" if the lower end exceeds it, else "undecided".
@@ -237,6 +223,8 @@ class UtilityFinding:
     grade: str = "statistical"
     kind: str = "utility"
     versions: Mapping[str, str] = field(default_factory=versions)
+    failure: str = ""
+    best_error: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as JSON-safe data that validates against schema/finding.json."""
@@ -264,4 +252,24 @@ class LedgerRow:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as JSON-safe data that validates against schema/ledger.json."""
+        return {"schema_version": SCHEMA_VERSION, **jsonable(self)}
+
+
+@dataclass(frozen=True)
+class PictureFinding:
+    """What a learner shows of some of its outputs on one sample: an illustration, and evidence of nothing.
+
+    `picture` is a `dpaudit.picture.Picture` as JSON-safe data; `n` the examples of the sample, `runs` the outputs.
+    """
+
+    picture: Mapping[str, Any]
+    n: int
+    runs: int
+    seed: int
+    verdict: str = "drawn"
+    kind: str = "picture"
+    versions: Mapping[str, str] = field(default_factory=versions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the picture as JSON-safe data that validates against schema/picture.json."""
         return {"schema_version": SCHEMA_VERSION, **jsonable(self)}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.concepts.boxes import Box, Boxes
 from learners.domains import Grid
-from learners.generic import occam_sample_size, point_law
+from learners.generic import check_law_size, consistent_size, occam_sample_size, point_law
 from learners.inputs import check_run, check_sample
 from learners.interior_point import LECTURE, as_codes
 from learners.mechanisms.composition import Cost, best, largest_share
@@ -89,6 +89,7 @@ class BoxTightest(BoxLearner):
 
     id: ClassVar[str] = "box-tightest"
     example: ClassVar[Example] = Example({"side": 2, "dimension": 2}, n=3)
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     def __post_init__(self) -> None:
         _ = self.concepts
@@ -110,6 +111,7 @@ class BoxTightest(BoxLearner):
     def law(self, sample: Sample) -> Law:
         """Return all mass on one box: of all that hold the positive points the one with the fewest points."""
         check_sample(sample, self.domain)
+        check_law_size(self.concepts)
         labels = self.concepts.evaluate(np.concatenate([sample.points[sample.labels == 1], self.domain.points()]))
         inner = len(labels[0]) - self.domain.size
         holding = labels[:, :inner].all(axis=1)
@@ -122,10 +124,10 @@ class BoxTightest(BoxLearner):
         occam = occam_sample_size(math.log(self.concepts.size), alpha, beta)
         return min(occam, math.ceil(faces / alpha * math.log(faces / beta)))
 
-    def utility(self, alpha: float, beta: float) -> UtilityClaim:
-        """Return the claim Pr[error > alpha] <= beta in the realizable case."""
-        size = self.sample_size(alpha, beta)
-        return UtilityClaim(alpha, beta, size, "realizable", "STE-BoxTight", f"{LECTURE}, boxes without privacy")
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta, in the setting "realizable" or "empirical" (at any n)."""
+        size = consistent_size(self.sample_size(alpha, beta), setting)
+        return UtilityClaim(alpha, beta, size, setting, "STE-BoxTight", f"{LECTURE}, boxes without privacy")
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return those of the grid, and the permutations of the negative examples, which the learner ignores."""
@@ -176,6 +178,7 @@ class BoxInteriorPoint(BoxLearner):
 
     id: ClassVar[str] = "box-interior-point"
     example: ClassVar[Example] = Example({"side": 2, "dimension": 1, "epsilon": 8.0, "beta": 0.8}, n=6, beta=0.9)
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     def __post_init__(self) -> None:
         _ = self.concepts

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.concepts.conjunctions import MAX_DIMENSION, Conjunction, Conjunctions, contradicted
 from learners.domains import Cube
-from learners.generic import consistent_size, occam_sample_size, point_law
+from learners.generic import Deterministic, consistent_size, occam_sample_size, point_law
 from learners.inputs import check_run, check_sample
 from learners.mechanisms.laplace import log_above, log_below
 from learners.parameters import check_integer, check_positive, check_probability
@@ -46,6 +46,8 @@ class _ConjunctionLearner:
     """What both conjunction learners share: a code is the mask of the literals kept; see `concepts.conjunctions`."""
 
     dimension: int
+
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     @property
     def domain(self) -> Cube:
@@ -82,7 +84,7 @@ def renaming_symmetries(domain: Cube) -> list[NDArray[np.int64]]:
 
 
 @dataclass(frozen=True)
-class ConjunctionElimination(_ConjunctionLearner):
+class ConjunctionElimination(_ConjunctionLearner, Deterministic):
     """Start with all 2 d literals and delete every one that a positive example contradicts. Not private.
 
     If a conjunction labels the sample, the answer does too. Elimination is a consistent learner for 3^d + 1 functions
@@ -103,16 +105,9 @@ class ConjunctionElimination(_ConjunctionLearner):
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
 
-    @property
-    def privacy(self) -> PrivacyClaim | None:
-        """No claim: the output is a function of the sample."""
-        return None
-
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
-        """Return the same code `size` times; the learner is deterministic."""
-        check_run(sample, self.domain, size)
+    def _choose(self, sample: Sample) -> int:
         kept = ~contradicted(sample.points[sample.labels == 1]).any(axis=0)
-        return np.full(size, sum(1 << int(i) for i in np.flatnonzero(kept)), dtype=np.int64)
+        return sum(1 << int(i) for i in np.flatnonzero(kept))
 
     def law(self, sample: Sample) -> Law:
         """Return all mass on one mask, made by striking literals out example by example."""

@@ -25,6 +25,8 @@ from learners.parameters import check_integer, check_positive, check_probability
 
 __all__ = ["LEARNERS", "ConjunctionGreedy", "rounds_for"]
 
+LAW_ROUNDS = 10_000
+"""The most rounds of the exact law, which takes seconds for them."""
 CELLS = 2**25
 """How many (run, example) cells are held at a time."""
 
@@ -83,6 +85,7 @@ class ConjunctionGreedy:
 
     id: ClassVar[str] = "conjunction-greedy"
     example: ClassVar[Example] = Example({"dimension": 2, "k": 1, "epsilon": 1.0}, n=3)
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)
@@ -179,6 +182,10 @@ class ConjunctionGreedy:
                 f"{self.dimension}; run has no such limit"
             )
         rounds = self.rounds_at(sample.n)
+        if rounds > LAW_ROUNDS:
+            raise InputError(
+                f"rounds must be at most {LAW_ROUNDS} for the exact law, got {rounds}; run has no such limit"
+            )
         rate = self._rate(rounds)
         log_prob, error = log_law(sample, self.dimension, self.k, rounds, rate, self._eligible, idle=not self.literal)
         return Law(range(4**self.dimension), log_prob, error)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -12,134 +10,26 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample
-from learners.concepts.halfspaces import Halfspace, Halfspaces
-from learners.domains import Grid
-from learners.geometry.depth_regions import DepthRegions
-from learners.geometry.extended_domain import ExtendedDomain
+from dpaudit.contract import Example, InputError, Panel, PrivacyClaim
 from learners.geometry.tukey_depth import centerpoint_bound
-from learners.inputs import check_run, check_sample
+from learners.hull_points.base import PICTURED_EXAMPLES, SOURCE, HullPoint, Point, Selected, weighted_points
 from learners.mechanisms import equal_scores, exponential
 from learners.mechanisms.composition import Cost, advanced, basic
-from learners.mechanisms.rec_concave import RecConcave
+from learners.mechanisms.rec_concave import BASE, RecConcave
 from learners.mechanisms.steps import Steps
 from learners.parameters import check_positive, check_probability
-from learners.symmetries import moving_points
 
-__all__ = ["LEARNERS", "HullPoint", "HullPointExponential", "HullPointRecConcave", "figure_1_share", "weighted_points"]
-
-SOURCE = "Beimel, Moran, Nissim, Stemmer, Private center points and learning of halfspaces (2019)"
-
-MAX_ATOMS = 2**16
-
-Point = tuple[Fraction, ...]
-Selected = tuple[NDArray[np.float64], float]
-
-
-def weighted_points(sample: Sample) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the distinct points (m, d) of a sample and how often each occurs, with either label."""
-    points, place = np.unique(sample.points.astype(np.int64), axis=0, return_inverse=True)
-    weights = np.zeros(len(points), dtype=np.int64)
-    np.add.at(weights, place.reshape(-1), sample.counts)
-    return points, weights
-
-
-class HullPoint:
-    """What the learners share: coordinate i is selected from X~_i(prefix) by the score Q_prefix of sensitivity 1.
-
-    Q_prefix(x) is the greatest depth of a point that begins with (prefix, x); see `geometry.depth_regions`. Outputs are
-    tuples of d fractions. `decode` reads a point p as the halfspace x_1 >= p_1.
-    """
-
-    side: int
-    dimension: int
-
-    @property
-    def domain(self) -> Grid:
-        """The grid {0 .. side}^dimension."""
-        return Grid(self.side, self.dimension)
-
-    @property
-    def concepts(self) -> Halfspaces:
-        """Halfspaces: the point's first coordinate bounds one."""
-        return Halfspaces(self.side, self.dimension)
-
-    @property
-    def extended(self) -> ExtendedDomain:
-        """The coordinates that can be released."""
-        return ExtendedDomain.grid(self.side, self.dimension)
-
-    def decode(self, code: Point) -> Halfspace:
-        """Return the halfspace x_1 >= p_1."""
-        return Halfspace((1, *[0] * (self.dimension - 1)), code[0])
-
-    def _draw(
-        self, scores: NDArray[np.int64], axis: int, n: int, rng: np.random.Generator, size: int
-    ) -> NDArray[np.int64]:
-        """Return `size` indices into the candidates on an axis (from 0)."""
-        raise NotImplementedError("a hull point learner selects")
-
-    def _log_law(self, scores: NDArray[np.int64], axis: int, n: int) -> Selected:
-        """Return the log-probabilities of `_draw` and a bound on their error."""
-        raise NotImplementedError("a hull point learner has a law of its selections")
-
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Point]:
-        """Return the points of independent runs."""
-        check_run(sample, self.domain, size)
-        return self.find(*weighted_points(sample), rng, size)
-
-    def find(
-        self, points: NDArray[np.int64], weights: NDArray[np.int64], rng: np.random.Generator, size: int
-    ) -> list[Point]:
-        """Return `size` points deep in a weighted multiset; runs that share a prefix share its scores."""
-        regions, n = self.extended.regions(points, weights), int(weights.sum())
-        groups: Counter[Point] = Counter({(): size})
-        for axis in range(self.extended.dimension):
-            following: Counter[Point] = Counter()
-            for prefix, count in groups.items():
-                candidates = self.extended.coordinates(prefix)
-                drawn = self._draw(regions.values(prefix, candidates), axis, n, rng, count)
-                for index, times in sorted(Counter(drawn.tolist()).items()):
-                    following[(*prefix, candidates[index])] += times
-            groups = following
-        found = [point for point, count in groups.items() for _ in range(count)]
-        return [found[i] for i in rng.permutation(size)]
-
-    def law(self, sample: Sample) -> Law:
-        """Return the law on all points of the extended domain: the product of the selections along each."""
-        check_sample(sample, self.domain)
-        return self.find_law(*weighted_points(sample))
-
-    def find_law(self, points: NDArray[np.int64], weights: NDArray[np.int64]) -> Law:
-        """Return the law of `find`."""
-        regions, n = self.extended.regions(points, weights), int(weights.sum())
-        atoms: list[Point] = [()]
-        logs, error = np.zeros(1), 0.0
-        for axis in range(self.extended.dimension):
-            parts = list(self._extend(regions, atoms, logs, axis, n))
-            atoms = [atom for longer, _, _ in parts for atom in longer]
-            if len(atoms) > MAX_ATOMS:
-                raise InputError(
-                    f"side must be smaller for the exact law: more than {MAX_ATOMS} points; run has no limit"
-                )
-            logs = np.concatenate([log for _, log, _ in parts])
-            error += max(e for _, _, e in parts)
-        finite = logs[np.isfinite(logs)]
-        return Law(atoms, logs, error + self.dimension * 2.0**-52 * float(-finite.min()))
-
-    def _extend(
-        self, regions: DepthRegions, atoms: list[Point], logs: NDArray[np.float64], axis: int, n: int
-    ) -> Iterator[tuple[list[Point], NDArray[np.float64], float]]:
-        """Yield for each prefix the longer prefixes, their log-probabilities and an error."""
-        for prefix, log in zip(atoms, logs.tolist(), strict=True):
-            candidates = self.extended.coordinates(prefix)
-            selected, error = self._log_law(regions.values(prefix, candidates), axis, n)
-            yield [(*prefix, x) for x in candidates], log + selected, error
-
-    def symmetries(self) -> list[NDArray[np.int64]]:
-        """Return the flips of one point's label, which is ignored."""
-        flips = np.eye(self.domain.size, dtype=np.int64)
-        return [moving_points(np.arange(len(flips)), flip) for flip in flips]
+__all__ = [
+    "LEARNERS",
+    "SOURCE",
+    "HullPoint",
+    "HullPointExponential",
+    "HullPointRecConcave",
+    "Point",
+    "Selected",
+    "figure_1_share",
+    "weighted_points",
+]
 
 
 @dataclass(frozen=True)
@@ -170,6 +60,7 @@ class HullPointExponential(HullPoint):
 
     id: ClassVar[str] = "hull-point-exponential"
     example: ClassVar[Example] = Example({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
+    pictured: ClassVar[Example] = Example({"side": 6, "dimension": 2, "epsilon": 1.0}, n=PICTURED_EXAMPLES)
 
     def __post_init__(self) -> None:
         check_positive("epsilon", self.epsilon)
@@ -178,7 +69,16 @@ class HullPointExponential(HullPoint):
     @property
     def privacy(self) -> PrivacyClaim:
         """Pure epsilon-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, claim_id="BMNS-Exponential", source=f"{SOURCE}, Section 1.1")
+        claim_id, source = self._theorem
+        return PrivacyClaim(self.epsilon, claim_id=claim_id, source=source)
+
+    @property
+    def _theorem(self) -> tuple[str, str]:
+        return "BMNS-Exponential", f"{SOURCE}, Section 1.1"
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the least n with `depth_guarantee(n, beta)` > 0: (d + 1) floor(L) + 1 for a loss of at most L."""
+        return (self.dimension + 1) * math.floor(-self.depth_guarantee(0, beta)) + 1
 
     @property
     def _rate(self) -> float:
@@ -200,7 +100,7 @@ class HullPointExponential(HullPoint):
     def depth_guarantee(self, n: int, beta: float) -> float:
         """Return a depth that the released point reaches with probability 1 - beta, for every n points; may be < 0."""
         check_probability("beta", beta)
-        losses = sum(math.log(self.dimension * size / beta) for size in self.extended.sizes)
+        losses = sum(math.log(self.dimension * size / beta) for size in self.extended.most)
         return centerpoint_bound(n, self.dimension) - 2 * self.dimension / self.epsilon * losses
 
 
@@ -219,14 +119,14 @@ class HullPointRecConcave(HullPoint):
 
     (epsilon, delta)-private: each coordinate gets (epsilon/d, delta/d), by basic composition. Figure 1's share
     epsilon/(2 sqrt(2 d ln(2/delta))) is larger only for d > 8 ln(2/delta). With |X~_i| <= 33 RecConcave is the
-    exponential mechanism and delta is not spent: `cost` says what the calls made sum to, at most the claim.
+    exponential mechanism and delta is not spent: `cost` says what the calls made sum to, and that is claimed.
 
     Parameters
     ----------
     side, dimension : int
         The grid; dimension 1, 2 (side <= 8) or 3 (side 1).
     epsilon, delta : float
-        The privacy claim; delta in (0, 1/2).
+        What may be spent; delta in (0, 1/2).
     beta : float
         The failure probability.
     literal : bool
@@ -246,6 +146,7 @@ class HullPointRecConcave(HullPoint):
 
     id: ClassVar[str] = "hull-point-rec-concave"
     example: ClassVar[Example] = Example({"side": 1, "dimension": 2, "epsilon": 1.0, "delta": 1e-6, "beta": 0.1}, n=3)
+    pictured: ClassVar[Example] = Example({**example.parameters, "side": 2}, n=PICTURED_EXAMPLES)
 
     _spent: ClassVar[int] = 1
 
@@ -260,10 +161,36 @@ class HullPointRecConcave(HullPoint):
             )
         _ = self.extended
 
+    def _panels(self) -> tuple[Panel, ...]:
+        """Return how many examples it takes, against the domain's size."""
+        # Measuring runs the learners of this module, so it cannot be imported before them.
+        from learners.hull_points.pictures import size_panels
+
+        return size_panels()
+
     @property
     def privacy(self) -> PrivacyClaim:
-        """(epsilon, delta)-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, self.delta, claim_id="BMNS-Thm3.6", source=f"{SOURCE}, Theorem 3.6")
+        """What the calls made cost, under replacement of one example: (epsilon, delta), or less.
+
+        The calls depend on the number of candidates by their levels alone; where the first axis already recurses, so
+        that delta is spent, the other axes need not be counted.
+        """
+        claim_id, source = self._theorem
+        first = len(self.extended.coordinates())
+        cost = self.cost(first if first > BASE + 1 else max(self.extended.most), 1)
+        # A control that overspends claims what it was asked for all the same.
+        epsilon, delta = min(float(cost.epsilon), self.epsilon), min(float(cost.delta), self.delta)
+        return PrivacyClaim(epsilon, delta, claim_id=claim_id, source=source)
+
+    @property
+    def _theorem(self) -> tuple[str, str]:
+        return "BMNS-Thm3.6", f"{SOURCE}, Theorem 3.6"
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return `required_examples` for the largest extended domain; beta must be at least the learner's own."""
+        if beta < self.beta:
+            raise InputError(f"beta must be at least {self.beta!r}, for which this learner is built; got {beta!r}")
+        return self.required_examples(max(self.extended.most))
 
     @property
     def share(self) -> tuple[Fraction, Fraction]:
@@ -273,6 +200,11 @@ class HullPointRecConcave(HullPoint):
             return Fraction(figure_1_share(self.epsilon, self.delta, d)), Fraction(self.delta) / (2 * d)
         return self._spent * Fraction(self.epsilon) / d, Fraction(self.delta) / d
 
+    @property
+    def accuracy(self) -> Fraction:
+        """The fraction of its promise that one coordinate may lose."""
+        return Fraction(1, 2 * self.dimension)
+
     def promise(self, axis: int, n: int) -> Fraction:
         """Return r of coordinate `axis` (from 0); not below 0."""
         d = self.dimension
@@ -281,8 +213,7 @@ class HullPointRecConcave(HullPoint):
 
     def mechanism(self, candidates: int, axis: int, n: int) -> RecConcave:
         """Return the selection among so many candidates; at least two indices, the last one repeated if need be."""
-        alpha = Fraction(1, 2 * self.dimension)
-        return RecConcave.within(max(1, candidates - 1), self.promise(axis, n), alpha, *self.share)
+        return RecConcave.within(max(1, candidates - 1), self.promise(axis, n), self.accuracy, *self.share)
 
     def cost(self, candidates: int, n: int) -> Cost:
         """Return what the d selections cost together, by the better of basic and advanced composition."""
@@ -317,8 +248,8 @@ class HullPointRecConcave(HullPoint):
         return math.ceil(needed / float(self.promise(d - 1, 10**12)) * 10**12)
 
     def guaranteed_depth(self, n: int) -> Fraction:
-        """Return the depth promised for the released point: (1 - 1/(2 d)) r_d."""
-        return (1 - Fraction(1, 2 * self.dimension)) * self.promise(self.dimension - 1, n)
+        """Return the depth promised for the released point: (1 - alpha) r_d, alpha = 1/(2 d)."""
+        return (1 - self.accuracy) * self.promise(self.dimension - 1, n)
 
 
 LEARNERS = (HullPointExponential, HullPointRecConcave)

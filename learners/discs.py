@@ -10,25 +10,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, Hypothesis, InputError
+from dpaudit.contract import Distribution, Example, Hypothesis, InputError, Picture, Sample, Shape
 from learners.concepts.counting import Numbered, check_code
 from learners.concepts.polygons import Union
+from learners.covers.accounting import AUDITED
 from learners.covers.regions import Listed, RegionCover
-from learners.domains import Grid
-from learners.geometry.halfspace_dichotomies import halfspace_dichotomies
-from learners.geometry.pictures import error_share
+from learners.geometry.disc_dichotomies import disc_dichotomies, lifted
+from learners.geometry.hard_targets import hard_targets
+from learners.geometry.pictures import error_share, panel
 from learners.parameters import check_integer
 
 __all__ = ["LEARNERS", "MAX_DISC_SIDE", "Disc", "DiscUnion", "Discs", "lifted"]
 
-MAX_DISC_SIDE = 3
-"""The largest side whose labellings by discs are listed."""
-
-
-def lifted(points: NDArray[Any]) -> NDArray[Any]:
-    """Return (x, y, x^2 + y^2) for points (m, 2), (m, 3)."""
-    x, y = points[:, 0], points[:, 1]
-    return np.stack([x, y, x * x + y * y], axis=1)
+MAX_DISC_SIDE = 8
+"""The largest side whose labellings by discs are listed: 134,438 of them, in a few seconds."""
 
 
 @dataclass(frozen=True)
@@ -46,16 +41,35 @@ class Disc:
         heights = lifted(np.asarray(points).astype(object)) @ normal
         return np.asarray(heights >= self.t, dtype=np.uint8)
 
+    def shape(self, side: int, tone: str, label: str) -> Shape:
+        """Return the disc, dashed where the outside is labelled 1, or the part of [0, side]^2 in the halfplane."""
+        style = {"tone": tone, "shade": 0.14 if tone == "blue" and self.w <= 0 else 0.0, "label": label}
+        if self.w:
+            x, y = -self.u / (2 * self.w), -self.v / (2 * self.w)
+            # A disc without points of the plane, as for t > max f, is drawn as small as can be.
+            radius = math.sqrt(max(self.t / self.w + x * x + y * y, 1e-6))
+            return Shape("disc", ((x, y),), radius=radius, dashed=self.w > 0, **style)  # type: ignore[arg-type]
+        corners = [(0.0, 0.0), (float(side), 0.0), (float(side), float(side)), (0.0, float(side))]
+        kept: list[tuple[float, float]] = []
+        for i, (x, y) in enumerate(corners):
+            (p, q), height = corners[i - 1], self.u * x + self.v * y - self.t
+            before = self.u * p + self.v * q - self.t
+            if height * before < 0:
+                share = before / (before - height)
+                kept.append((p + share * (x - p), q + share * (y - q)))
+            kept += [(x, y)] if height >= 0 else []
+        return Shape("polygon", tuple(kept), **style)  # type: ignore[arg-type]
+
 
 @lru_cache(maxsize=4)
 def _discs(side: int) -> tuple[NDArray[np.uint8], tuple[Disc, ...]]:
-    found = halfspace_dichotomies(lifted(Grid(side, 2).points()))
-    return np.array(list(found), dtype=np.uint8), tuple(Disc(*functional) for functional in found.values())
+    labels, functionals = disc_dichotomies(side)
+    return labels, tuple(Disc(*functional) for functional in functionals)
 
 
 @dataclass(frozen=True)
 class Discs(Numbered):
-    """The labellings of {0 .. side}^2 by halfspaces over the lifted points, in lexicographic order; side at most 3.
+    """The labellings of {0 .. side}^2 by halfspaces over the lifted points, in lexicographic order; side at most 8.
 
     These are discs, their complements, and halfplanes: linearisation learns all of them together.
     """
@@ -86,13 +100,17 @@ class DiscUnion(RegionCover):
     """Unions of at most k discs: cover the positives by discs, spare the negatives.
 
     The discs are halfspaces over the lifted points, one for each labelling of the grid, with equal measure (the plain
-    exponential mechanism on a finite class), so side is at most 3. Utility is claimed for targets that are one of
-    `concepts`: any of them is a union of k regions. See `region_cover.RegionCover`.
+    exponential mechanism on a finite class); they are listed, in integers, so side is at most 8. Utility is claimed for
+    targets that are one of `concepts`: any of them is a union of k regions. See `covers.regions.RegionCover`.
     """
 
     id: ClassVar[str] = "disc-union"
     example: ClassVar[Example] = Example(
         {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
+    )
+    audited: ClassVar[tuple[Example, ...]] = (Example({**AUDITED, "side": 3, "k": 1}, n=2, alpha=0.2, beta=0.2),)
+    pictured: ClassVar[Example] = Example(
+        {"side": 6, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.2, "beta": 0.2}, n=20_000
     )
     _covered_label: ClassVar[int] = 1
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, linearisation,")
@@ -126,21 +144,29 @@ class DiscUnion(RegionCover):
     def _join(self, members: tuple[Hypothesis, ...]) -> Union:
         return Union(members)
 
-    def picture(self, sample: Any, codes: Any) -> dict[str, Any]:
-        """Return {"side", "points", "hypotheses"}: as `geometry.pictures`, with "discs" [u, v, w, t] for polygons."""
-        rows = zip(sample.points.tolist(), sample.labels.tolist(), sample.counts.tolist(), strict=True)
-        unions = [self.decode(code) for code in codes]
-        return {
-            "side": self.side,
-            "points": [{"x": x, "y": y, "label": label, "count": count} for (x, y), label, count in rows],
-            "hypotheses": [
-                {
-                    "error": error_share(sample, union),
-                    "discs": [[d.u, d.v, d.w, d.t] for d in union.parts],  # type: ignore[attr-defined]
-                }
-                for union in unions
-            ],
-        }
+    def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
+        """Return what a report draws: the sample, the target and the discs of some outputs."""
+        shapes: list[Shape] = []
+        for code in codes:
+            union = self.decode(code)
+            label = f"learned, error {error_share(sample, union):.3g} on the sample"
+            shapes += [disc.shape(self.side, "blue", label) for disc in union.parts]  # type: ignore[attr-defined]
+        if isinstance(target, Disc):
+            shapes.append(target.shape(self.side, "orange", "target"))
+        return Picture((panel(self.side, sample, shapes, "discs (dashed: the outside of a disc)"),))
+
+    def hard_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
+        """Return thin and tiny targets, the boundary, and random targets; see `geometry.hard_targets`."""
+        return hard_targets(self.concepts, self.side, alpha)
+
+    def scene(self, rng: np.random.Generator) -> tuple[Sample, Disc]:
+        """Return the sample of the picture and its target, a disc around the middle."""
+        grid = self.domain.points()
+        middle = (2 * grid - self.side).astype(np.int64)
+        labels = (2 * (middle * middle).sum(axis=1) <= self.side**2).astype(np.uint8)
+        target = _discs(self.side)[1][int((_discs(self.side)[0] == labels).all(axis=1).argmax())]
+        law = Distribution(grid, np.full(len(grid), 1 / len(grid)), "uniform")
+        return self.domain.draw(target, law, self.pictured.n, rng), target
 
 
 LEARNERS = (DiscUnion,)

@@ -15,12 +15,19 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Example, Hypothesis, Law, Sample
 from learners.concepts.intervals import Intervals
-from learners.concepts.points import Constant, Point, Points
-from learners.concepts.thresholds import Threshold, Thresholds
+from learners.concepts.points import Constant, Point
 from learners.domains import Interval
-from learners.generic import SLIDES, ConsistentLearner, ExponentialLearner, occam_sample_size, point_law
+from learners.generic import (
+    SLIDES,
+    ConsistentLearner,
+    ExponentialLearner,
+    check_law_size,
+    occam_sample_size,
+    point_law,
+)
 from learners.inputs import check_run, check_sample
 from learners.mechanisms import equal_scores
+from learners.on_a_line import PointsOnALine, ThresholdsOnALine
 from learners.parameters import check_integer, check_positive
 from learners.symmetries import moving_negatives, moving_points
 
@@ -37,7 +44,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class PointConsistent(ConsistentLearner):
+class PointConsistent(PointsOnALine, ConsistentLearner):
     """Learn points: c_i for the smallest i with (i, 1) in the sample, else the all-zero hypothesis. Not private.
 
     The error exceeds alpha only if the target's point has mass above alpha and never occurs: probability at most
@@ -54,16 +61,6 @@ class PointConsistent(ConsistentLearner):
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2)
 
-    @property
-    def domain(self) -> Interval:
-        """The integers 0 .. domain_size - 1."""
-        return Interval(self.domain_size)
-
-    @property
-    def concepts(self) -> Points:
-        """All point functions."""
-        return Points(self.domain_size)
-
     def _choose(self, sample: Sample) -> int:
         positive = sample.points[sample.labels == 1, 0]
         return int(positive.min()) if len(positive) else self.domain_size
@@ -75,6 +72,7 @@ class PointConsistent(ConsistentLearner):
     def law(self, sample: Sample) -> Law:
         """Return all mass on the first i for which the example (i, 1) is in the sample, else on `domain_size`."""
         check_sample(sample, self.domain)
+        check_law_size(self.concepts)
         seen = {(int(x), int(y)) for (x,), y in zip(sample.points, sample.labels, strict=True)}
         atom = next((i for i in range(self.domain_size) if (i, 1) in seen), self.domain_size)
         return point_law(range(self.domain_size + 1), atom)
@@ -89,7 +87,7 @@ class PointConsistent(ConsistentLearner):
 
 
 @dataclass(frozen=True)
-class ThresholdConsistent(ConsistentLearner):
+class ThresholdConsistent(ThresholdsOnALine, ConsistentLearner):
     """Learn thresholds c_j(x) = 1 iff x < j: c_{i+1} for the largest i with (i, 1), c_0 if there is none. Not private.
 
     The slides define thresholds twice (x < j and x <= j) and return c_i, which is consistent only with the second.
@@ -107,27 +105,14 @@ class ThresholdConsistent(ConsistentLearner):
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2)
 
-    @property
-    def domain(self) -> Interval:
-        """The integers 0 .. domain_size - 1."""
-        return Interval(self.domain_size)
-
-    @property
-    def concepts(self) -> Thresholds:
-        """All thresholds."""
-        return Thresholds(self.domain_size)
-
     def _choose(self, sample: Sample) -> int:
         positive = sample.points[sample.labels == 1, 0]
         return int(positive.max()) + (not self.literal) if len(positive) else 0
 
-    def decode(self, code: int) -> Threshold:
-        """Return c_code."""
-        return self.concepts.concept(code)
-
     def law(self, sample: Sample) -> Law:
         """Return all mass on one threshold, found by counting down from the right end of the domain."""
         check_sample(sample, self.domain)
+        check_law_size(self.concepts)
         seen = {(int(x), int(y)) for (x,), y in zip(sample.points, sample.labels, strict=True)}
         i = next((i for i in range(self.domain_size - 1, -1, -1) if (i, 1) in seen), None)
         return point_law(range(self.concepts.size), 0 if i is None else i if self.literal else i + 1)
@@ -165,7 +150,7 @@ class OccamConsistent(ConsistentLearner):
 
 
 @dataclass(frozen=True)
-class PointExponential(ExponentialLearner):
+class PointExponential(PointsOnALine, ExponentialLearner):
     """Learn points privately by the exponential mechanism over all point functions."""
 
     domain_size: int
@@ -178,16 +163,6 @@ class PointExponential(ExponentialLearner):
         check_integer("domain_size", self.domain_size, 2)
         check_positive("epsilon", self.epsilon)
 
-    @property
-    def domain(self) -> Interval:
-        """The integers 0 .. domain_size - 1."""
-        return Interval(self.domain_size)
-
-    @property
-    def concepts(self) -> Points:
-        """All point functions."""
-        return Points(self.domain_size)
-
     def decode(self, code: int) -> Point:
         """Return c_code."""
         return self.concepts.concept(code)
@@ -199,7 +174,7 @@ class PointExponential(ExponentialLearner):
 
 
 @dataclass(frozen=True)
-class ThresholdExponential(ExponentialLearner):
+class ThresholdExponential(ThresholdsOnALine, ExponentialLearner):
     """Learn thresholds privately by the exponential mechanism over c_0 .. c_{domain_size}.
 
     The domain is never listed: between two neighbouring points of the sample all thresholds label it alike, so a sample
@@ -224,16 +199,6 @@ class ThresholdExponential(ExponentialLearner):
         check_integer("domain_size", self.domain_size, 2, 2**64)
         check_positive("epsilon", self.epsilon)
 
-    @property
-    def domain(self) -> Interval:
-        """The integers 0 .. domain_size - 1."""
-        return Interval(self.domain_size)
-
-    @property
-    def concepts(self) -> Thresholds:
-        """All thresholds."""
-        return Thresholds(self.domain_size)
-
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:  # type: ignore[override]
         """Return the codes of `size` independent runs."""
         check_run(sample, self.domain, size)
@@ -245,10 +210,6 @@ class ThresholdExponential(ExponentialLearner):
         offsets = equal_scores.uniform_within([lengths[kept[cell]] for cell in cells], rng)
         codes = [starts[kept[cell]] + offset for cell, offset in zip(cells, offsets, strict=True)]
         return np.array(codes, dtype=np.int64) if self.domain_size < 2**63 else codes
-
-    def decode(self, code: int) -> Threshold:
-        """Return c_code."""
-        return self.concepts.concept(code)
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return the reflection x -> T - 1 - x with labels flipped: it takes c_j to c_{T - j}."""

@@ -24,6 +24,7 @@ from dpaudit.contract import (
     Sample,
     UtilityClaim,
 )
+from learners.domains import ENUMERABLE
 from learners.inputs import check_run, check_sample
 from learners.mechanisms import exponential
 from learners.parameters import check_probability
@@ -31,7 +32,9 @@ from learners.parameters import check_probability
 __all__ = [
     "SLIDES",
     "ConsistentLearner",
+    "Deterministic",
     "ExponentialLearner",
+    "check_law_size",
     "consistent_size",
     "occam_sample_size",
     "point_law",
@@ -77,6 +80,13 @@ def scores(concepts: ConceptClass, sample: Sample) -> NDArray[np.int64]:
     return total
 
 
+def check_law_size(concepts: ConceptClass) -> None:
+    """Raise `InputError` if the exact law of a learner of the class would list too many concepts."""
+    if concepts.size > ENUMERABLE:
+        raise InputError(f"{concepts} must have at most {ENUMERABLE} concepts for the exact law, got {concepts.size}; "
+                         "run the learner instead")  # fmt: skip
+
+
 def point_law(atoms: range, atom: int) -> Law:
     """Return the law that puts all mass on one atom; exact."""
     log_prob = np.full(len(atoms), -np.inf)
@@ -84,7 +94,30 @@ def point_law(atoms: range, atom: int) -> Law:
     return Law(atoms, log_prob, 0.0)
 
 
-class ConsistentLearner:
+class Deterministic:
+    """What learners share whose answer is a function of the sample: one run is like another, and nothing is claimed."""
+
+    @property
+    def domain(self) -> Domain:
+        """Where the points live."""
+        raise NotImplementedError("a learner says its domain")
+
+    @property
+    def privacy(self) -> PrivacyClaim | None:
+        """No claim: the output can change with certainty when one example does."""
+        return None
+
+    def _choose(self, sample: Sample) -> int:
+        """Return the code of the answer."""
+        raise NotImplementedError("a deterministic learner chooses")
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        """Return the same code `size` times."""
+        check_run(sample, self.domain, size)
+        return np.full(size, self._choose(sample), dtype=np.int64)
+
+
+class ConsistentLearner(Deterministic):
     """Return the first concept that is consistent with the sample, `FAIL` if there is none. Not private.
 
     If the sample is labelled by a concept of the class and n >= (ln|C| + ln(1/beta)) / alpha, then
@@ -93,26 +126,12 @@ class ConsistentLearner:
 
     claim_id: ClassVar[str] = "NIS-Occam"
     source: ClassVar[str] = f"{SLIDES}, Occam's razor"
-
-    @property
-    def domain(self) -> Domain:
-        """Where the points live."""
-        raise NotImplementedError("a consistent learner says its domain")
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     @property
     def concepts(self) -> ConceptClass:
         """The class that it learns."""
         raise NotImplementedError("a consistent learner says its concepts")
-
-    @property
-    def privacy(self) -> PrivacyClaim | None:
-        """No claim: the output can change with certainty when one example does."""
-        return None
-
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
-        """Return the same code `size` times; the learner is deterministic."""
-        check_run(sample, self.domain, size)
-        return np.full(size, self._choose(sample), dtype=np.int64)
 
     def _choose(self, sample: Sample) -> int:
         consistent = scores(self.concepts, sample) == sample.n
@@ -125,6 +144,7 @@ class ConsistentLearner:
     def law(self, sample: Sample) -> Law:
         """Return the law on `FAIL` and all concepts: all mass on the first row of labels that equals the sample's."""
         check_sample(sample, self.domain)
+        check_law_size(self.concepts)
         labels = self.concepts.evaluate(sample.points)
         equal = np.flatnonzero((labels == sample.labels).all(axis=1))
         return point_law(range(FAIL, self.concepts.size), int(equal[0]) if len(equal) else FAIL)
@@ -170,6 +190,8 @@ class ExponentialLearner:
 
     epsilon: float
 
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "agnostic", "empirical")
+
     @property
     def domain(self) -> Domain:
         """Where the points live."""
@@ -206,6 +228,7 @@ class ExponentialLearner:
     def law(self, sample: Sample) -> Law:
         """Return the softmax on all concepts; see `mechanisms.exponential.log_law` for the error bound."""
         check_sample(sample, self.domain)
+        check_law_size(self.concepts)
         correct = scores(self.concepts, sample)
         log_prob, error = exponential.log_law(correct, self._rate, self._eligible(sample, correct))
         return Law(range(self.concepts.size), log_prob, error)

@@ -4,34 +4,32 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import FAIL, Example, Hypothesis, InputError, Law, PrivacyClaim, Sample
+from dpaudit.contract import FAIL, Example, Hypothesis, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.aggregation.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
+from learners.aggregation.subsamples import Counts, Subsamples, independent_counts
 from learners.concepts.halfspaces import Halfspace, Halfspaces
-from learners.convex_hull_point import SOURCE, HullPoint, HullPointExponential, HullPointRecConcave, Point
+from learners.convex_hull_point import SOURCE, Point
 from learners.domains import Grid
 from learners.generic import ExponentialLearner
-from learners.geometry.extended_domain import ExtendedDomain
 from learners.inputs import check_run, check_sample
 from learners.mechanisms.steps import log_mixture
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.symmetries import moving_points
 
-__all__ = ["LEARNERS", "HalfspaceExponential", "HalfspaceTukey", "consistent_law"]
-
-MAX_LAW_EXAMPLES = 32
-MAX_LAW_SUBSAMPLES = 8
-BLOCK = 2**12
+__all__ = ["LEARNERS", "HalfspaceExponential", "HalfspaceTukey"]
 
 Code = Point | int
+
+MAX_SUBSAMPLES = 10**6
+"""Up to this many subsamples are drawn one by one."""
 
 
 def _moved(images: NDArray[np.int64], side: int, flips: int = 0) -> NDArray[np.int64]:
@@ -85,54 +83,37 @@ class HalfspaceExponential(ExponentialLearner):
         return [*generators, _moved(points, self.side, 1)]
 
 
-@lru_cache(maxsize=8)
-def _extended(side: int, dimension: int) -> ExtendedDomain:
-    """Return the extended domain of the representations of all halfspaces on the grid."""
-    return ExtendedDomain(tuple(map(tuple, Halfspaces(side, dimension).representations.tolist())))
-
-
-@dataclass(frozen=True)
-class _DeepExponential(HullPointExponential):
-    """`hull-point-exponential` on representations in R^(d + 1); `dimension` is d + 1."""
-
-    @property
-    def extended(self) -> ExtendedDomain:
-        """The extended domain of H."""
-        return _extended(self.side, self.dimension - 1)
-
-
-@dataclass(frozen=True)
-class _DeepRecConcave(HullPointRecConcave):
-    """`hull-point-rec-concave` on representations in R^(d + 1); `dimension` is d + 1."""
-
-    @property
-    def extended(self) -> ExtendedDomain:
-        """The extended domain of H."""
-        return _extended(self.side, self.dimension - 1)
+VARIANTS = ("rec-concave", "exponential", "hull", "positive")
 
 
 @dataclass(frozen=True)
 class HalfspaceTukey:
     """Learn halfspaces by sample and aggregate (LearnHalfSpace): a deep point among halfspaces of subsamples.
 
-    Every example joins one of m subsamples, uniformly and independently (the paper's are of equal size; these are in
-    expectation, which needs no order of the examples and no divisibility). Of each subsample a consistent halfspace h_i
-    of H is chosen uniformly; where none is, h_i is a fixed default (number 0), because privacy must hold
-    for every sample. A point deep among the h_i, as points (w, t) of R^(d + 1), is released.
+    Every example joins one of m subsamples; of each a consistent halfspace h_i of H is chosen uniformly; where none is,
+    h_i is a fixed default (number 0), because privacy must hold for every sample. See `aggregation.subsamples`. A point
+    deep among the h_i, as points (w, t) of R^(d + 1), is released.
 
-    Private like the release: one example touches one subsample, so it changes at most one h_i. If the point has depth r
-    among the h_i, it errs at x only where r of them do: its error is at most the sum of theirs, divided by r.
+    Private like the release: one example touches one subsample, so it changes at most one h_i.
+
+    Utility. If at every x at least r of the h_i agree with the output, it errs at x only where r of them do: its error
+    is at most the sum of theirs, divided by r. One of them has an error above a' = r alpha/m with probability at most
+    m |H| e^(-a' n/m): an example joins a given subsample and shows a given error of a' with probability a'/m. So with
+    r the release's `agreement(m, beta/2)`, n >= (m^2 / (r alpha)) ln(2 m |H| / beta) examples suffice.
 
     Parameters
     ----------
     side, dimension : int
-        The grid; dimension 1 with side <= 8, whose H lies in the plane.
+        The grid. By coordinates ("rec-concave", "exponential", "hull"): dimension 1 with side <= 8, or dimension 2 with
+        side 1. Variant "positive": dimension 1, 2 or 3, wherever H can be listed.
     epsilon, delta, beta : float
-        Of the release; delta and beta are used by variant "rec-concave" alone.
+        Of the release; delta and beta are used by variants "rec-concave" and "hull" alone.
     subsamples : int
         m.
-    variant : {"exponential", "rec-concave"}
-        How the deep point is found.
+    variant : {"rec-concave", "exponential", "hull", "positive"}
+        How the h_i are aggregated: FindTukey as printed, or with the exponential mechanism for every coordinate; any
+        point of the convex hull, which the remark after Corollary 4.3 says is enough; or a halfspace that has what the
+        remark asks of a positive combination, by one exponential mechanism. See `aggregation.releases`.
 
     Notes
     -----
@@ -151,17 +132,20 @@ class HalfspaceTukey:
     example: ClassVar[Example] = Example({"side": 1, "dimension": 1, "epsilon": 1.0, "subsamples": 3}, n=3)
 
     _spending: ClassVar[float] = 1.0
+    _subsampling: ClassVar[type[Subsamples]] = Subsamples
 
     def __post_init__(self) -> None:
-        check_integer("dimension", self.dimension, 1, 1)
-        check_integer("side", self.side, 1, 8)
         check_positive("epsilon", self.epsilon)
-        check_integer("subsamples", self.subsamples, 1, 10**6)
+        # Beyond 10^6 a run would list too many subsamples; `simulate` takes any number.
+        check_integer("subsamples", self.subsamples, 1, 2**62)
         for name in ("delta", "beta"):
             check_probability(name, getattr(self, name))
-        if self.variant not in ("exponential", "rec-concave"):
-            raise InputError(f"variant must be exponential or rec-concave, got {self.variant!r}")
-        _ = self.release
+        if self.variant not in VARIANTS:
+            raise InputError(f"variant must be one of {', '.join(VARIANTS)}; got {self.variant!r}")
+        if self.variant != "positive":
+            check_integer("dimension", self.dimension, 1, 2)
+            check_integer("side", self.side, 1, 8 if self.dimension == 1 else 1)
+        _ = self.concepts.size, self.release
 
     @property
     def domain(self) -> Grid:
@@ -174,81 +158,72 @@ class HalfspaceTukey:
         return Halfspaces(self.side, self.dimension)
 
     @property
-    def release(self) -> HullPoint:
-        """The private release of a deep point of R^(d + 1)."""
+    def release(self) -> Release:
+        """The private release."""
         epsilon = self.epsilon * self._spending
+        if self.variant == "positive":
+            return Agreement(self.side, self.dimension, epsilon)
         if self.variant == "exponential":
-            return _DeepExponential(self.side, self.dimension + 1, epsilon)
-        return _DeepRecConcave(self.side, self.dimension + 1, epsilon, self.delta, self.beta)
+            return DeepExponential(self.side, self.dimension + 1, epsilon)
+        kind = DeepRecConcave if self.variant == "rec-concave" else AnyHullPoint
+        return kind(self.side, self.dimension + 1, epsilon, self.delta, self.beta)
+
+    @property
+    def scheme(self) -> Subsamples:
+        """How the h_i come about."""
+        return self._subsampling(self.concepts, self.subsamples)
 
     @property
     def privacy(self) -> PrivacyClaim:
         """The claim of the release, which the reduction keeps."""
-        delta = self.delta if self.variant == "rec-concave" else 0.0
+        # RecConcave spends no delta on few candidates.
+        delta = self.release.privacy.delta if isinstance(self.release, DeepRecConcave) else 0.0
         return PrivacyClaim(self.epsilon, delta, claim_id="BMNS-Thm4.2", source=f"{SOURCE}, Theorem 4.2")
 
     def decode(self, code: Code) -> Hypothesis | None:
         """Return the halfspace with that representation; None for `FAIL`, which only broken variants return."""
         return None if isinstance(code, int) else Halfspace(code[:-1], code[-1])
 
-    def _violations(self, sample: Sample) -> NDArray[np.bool_]:
-        """Return which halfspaces contradict which example (examples, |H|)."""
-        return np.asarray(self.concepts.evaluate(sample.points) != sample.labels).T
-
-    def _seen(self, sample: Sample, rng: np.random.Generator, runs: int) -> NDArray[np.bool_]:
-        """Return which examples each subsample contains (runs, m, examples)."""
-        m = self.subsamples
-        parts = [rng.multinomial(count, np.full(m, 1 / m), size=runs) > 0 for count in sample.counts]
-        return np.stack(parts, axis=2) if parts else np.zeros((runs, m, 0), dtype=np.bool_)
-
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Code]:
-        """Return the points of independent runs; runs with the same counts of the h_i share the release's scores."""
+        """Return the outputs of independent runs; runs with the same counts of the h_i share the release's scores."""
         check_run(sample, self.domain, size)
-        violations = self._violations(sample).astype(np.float32)
-        found: Counter[tuple[int, ...]] = Counter()
-        step = max(1, BLOCK // self.subsamples)
-        for start in range(0, size, step):
-            seen = self._seen(sample, rng, min(step, size - start))
-            found.update(map(tuple, self._counts(seen.astype(np.float32) @ violations == 0, rng)))
+        check_integer("subsamples", self.subsamples, 1, MAX_SUBSAMPLES)
+        return self._released(self.scheme.draw(sample, rng, size), rng, size)
+
+    def simulate(
+        self, target: int, probabilities: Any, n: int, rng: np.random.Generator, size: int
+    ) -> list[Code]:
+        """Return the outputs of runs on fresh samples of n independent examples labelled by a concept, one run each.
+
+        Subsamples are of equal size, as in the paper; n and m may be as large as the theorems ask (below 2^62).
+
+        Parameters
+        ----------
+        target : int
+            The number of the labelling concept.
+        probabilities : array of float, shape (|X|,)
+            The distribution on the grid's points, of which there must be at most 16.
+        n : int
+            Examples of each sample, at least m.
+        """
+        check_integer("size", size, 1)
+        found = independent_counts(self.concepts, target, probabilities, n, self.subsamples, rng, size)
         return self._released(found, rng, size)
 
-    def _counts(self, allowed: NDArray[np.bool_], rng: np.random.Generator) -> list[list[int]]:
-        """Return how often each halfspace is among the h_i (runs, |H|), chosen uniformly among those allowed."""
-        keys = np.where(allowed, rng.random(allowed.shape), -1.0)
-        # Without a consistent halfspace all keys are equal, and argmax is the default, number 0.
-        chosen = keys.argmax(axis=2)
-        counts = np.zeros((len(allowed), allowed.shape[2]), dtype=np.int64)
-        np.add.at(counts, (np.arange(len(allowed))[:, None], chosen), 1)
-        if self._refuses:
-            stuck: NDArray[np.bool_] = np.asarray(~allowed.any(axis=2))
-            counts[stuck.any(axis=1)] = -1
-        return list(counts.tolist())
-
-    _refuses: ClassVar[bool] = False
-
-    def _released(self, found: Counter[tuple[int, ...]], rng: np.random.Generator, size: int) -> list[Code]:
+    def _released(self, found: Counter[Counts | None], rng: np.random.Generator, size: int) -> list[Code]:
         codes: list[Code] = []
-        for counts, times in sorted(found.items()):
-            codes += [FAIL] * times if counts[0] < 0 else self._release(np.array(counts), rng, times)
+        for counts, times in sorted(found.items(), key=lambda item: item[0] or ()):
+            codes += [FAIL] * times if counts is None else self.release.release(counts, rng, times)
         return [codes[i] for i in rng.permutation(size)]
 
-    def _release(self, counts: NDArray[np.int64], rng: np.random.Generator, size: int) -> list[Point]:
-        kept = counts > 0
-        return self.release.find(self.concepts.representations[kept], counts[kept], rng, size)
-
     def law(self, sample: Sample) -> Law:
-        """Return the law on the extended domain of H (and FAIL), mixed over all counts of the h_i; n <= 32, m <= 8."""
+        """Return the law on all that can be released, and FAIL; for few examples, subsamples and halfspaces."""
         check_sample(sample, self.domain)
-        if sample.n > MAX_LAW_EXAMPLES or self.subsamples > MAX_LAW_SUBSAMPLES:
-            raise InputError(
-                f"the exact law needs n <= {MAX_LAW_EXAMPLES} and subsamples <= {MAX_LAW_SUBSAMPLES}, "
-                f"got n={sample.n} and subsamples={self.subsamples}; run has no such limit"
-            )
-        mixture = self._mixture(sample)
+        atoms: list[Code] = [FAIL, *self.release.outputs]
+        mixture = self.scheme.mixture(sample)
         fails = float(mixture.pop(None, Fraction(0)))
-        laws = [self._release_law(counts) for counts in mixture if counts is not None]
+        laws = [self.release.release_law(counts) for counts in mixture if counts is not None]
         weights = [math.log(p) for p in mixture.values()]
-        atoms: list[Code] = [FAIL, *self.release.extended.points]
         rows = [np.append(-np.inf, law.log_prob) for law in laws]
         if fails:
             rows.append(np.append(0.0, np.full(len(atoms) - 1, -np.inf)))
@@ -257,96 +232,34 @@ class HalfspaceTukey:
         log_prob, error = log_mixture(weights, rows, max([law.error for law in laws], default=0.0) + 2.0**-43)
         return Law(atoms, log_prob, error)
 
-    def _release_law(self, counts: tuple[int, ...]) -> Law:
-        table = np.array(counts, dtype=np.int64)
-        return self.release.find_law(self.concepts.representations[table > 0], table[table > 0])
+    @property
+    def utility(self) -> Callable[[float, float], UtilityClaim]:
+        """The theorem (alpha, beta) -> claim; absent where m is too small for it to promise anything.
 
-    def _mixture(self, sample: Sample) -> dict[tuple[int, ...] | None, Fraction]:
-        """Return the exact law of the counts of the h_i; None stands for a refusal."""
-        size = self.concepts.size
-        full = (1 << size) - 1
-        spaces: dict[tuple[int, ...], Fraction] = {(full,) * self.subsamples: Fraction(1)}
-        for row, count in zip(self._violations(sample), sample.counts.tolist(), strict=True):
-            allowed = full & ~sum(1 << int(i) for i in np.flatnonzero(row))
-            spaces = _updated(spaces, allowed, list(self._hits(count)))
-        mixture: dict[tuple[int, ...] | None, Fraction] = {}
-        for masks, weight in spaces.items():
-            for counts, p in self._choices(masks).items():
-                mixture[counts] = mixture.get(counts, Fraction(0)) + weight * p
-        return mixture
+        Raises
+        ------
+        AttributeError
+            If the release promises nothing for m points at beta/2, so that there is no theorem to audit.
+        """
+        if not self.release.agreement(self.subsamples, self.beta / 2):
+            raise AttributeError(f"{self.subsamples} subsamples are too few for Theorem 4.2 at beta={self.beta}")
+        return self._utility
 
-    def _hits(self, count: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
-        """Yield (subsamples that get a copy, probability) for an example with `count` copies: inclusion-exclusion."""
-        m = self.subsamples
-        for size in range(1, m + 1):
-            p = sum(
-                ((-1) ** (size - j) * math.comb(size, j) * Fraction(j, m) ** count for j in range(size + 1)),
-                Fraction(0),
-            )
-            if p:
-                yield from ((chosen, p) for chosen in combinations(range(m), size))
+    @property
+    def sample_size(self) -> Callable[[float, float], int]:
+        """The sample size of the theorem; absent where `utility` is."""
+        claim = self.utility
+        return lambda alpha, beta: claim(alpha, beta).sample_size
 
-    def _choices(self, masks: tuple[int, ...]) -> dict[tuple[int, ...] | None, Fraction]:
-        """Return the law of the counts, given the consistent halfspaces of each subsample."""
-        size = self.concepts.size
-        if self._refuses and not all(masks):
-            return {None: Fraction(1)}
-        law: dict[tuple[int, ...], Fraction] = {(0,) * size: Fraction(1)}
-        for mask in masks:
-            options = [i for i in range(size) if mask >> i & 1] or [0]
-            following: dict[tuple[int, ...], Fraction] = {}
-            for counts, p in law.items():
-                for i in options:
-                    longer = (*counts[:i], counts[i] + 1, *counts[i + 1 :])
-                    following[longer] = following.get(longer, Fraction(0)) + p / len(options)
-            law = following
-        return {counts: p for counts, p in law.items()}
-
-
-def _updated(
-    spaces: dict[tuple[int, ...], Fraction], allowed: int, hits: list[tuple[tuple[int, ...], Fraction]]
-) -> dict[tuple[int, ...], Fraction]:
-    """Return the law of the subsamples' version spaces after one more example, up to the subsamples' order."""
-    following: dict[tuple[int, ...], Fraction] = {}
-    for masks, weight in spaces.items():
-        for chosen, p in hits:
-            reduced = tuple(sorted(mask & allowed if i in chosen else mask for i, mask in enumerate(masks)))
-            following[reduced] = following.get(reduced, Fraction(0)) + weight * p
-    return following
-
-
-def consistent_law(concepts: Halfspaces, target: int, probabilities: Any, size: int) -> NDArray[np.float64]:
-    """Return the law (|H|,) of a uniform consistent halfspace of `size` independent examples labelled by a concept.
-
-    Sub-learners on disjoint subsamples of independent examples are independent, so the counts of m of them are
-    multinomial with this law: theorems with 1e15 examples are simulated without any.
-
-    Parameters
-    ----------
-    concepts : Halfspaces
-        The class; its grid must have at most 16 points.
-    target : int
-        The number of the labelling concept.
-    probabilities : array of float, shape (|X|,)
-        The distribution on the grid's points.
-    size : int
-        Examples of each subsample.
-    """
-    p = np.asarray(probabilities, dtype=np.float64)
-    points = concepts.domain().points()
-    if len(points) > 16 or p.shape != (len(points),) or abs(p.sum() - 1) > 1e-9 or (p < 0).any():
-        raise InputError(f"probabilities must be a distribution on at most 16 points, got shape {p.shape}")
-    check_integer("size", size, 1)
-    subsets = (np.arange(2 ** len(points))[:, None] >> np.arange(len(points)) & 1).astype(np.float64)
-    # Pr[exactly these points are seen] by inclusion-exclusion over Pr[only these are seen].
-    exactly = np.minimum(subsets @ p, 1.0) ** size
-    for bit in range(len(points)):
-        view = exactly.reshape(-1, 2, 2**bit)
-        view[:, 1] -= view[:, 0]
-    labels = concepts.evaluate(points)
-    consistent = subsets @ (labels != labels[target]).T.astype(np.float64) == 0
-    law = (np.maximum(exactly, 0.0)[:, None] * consistent / consistent.sum(axis=1, keepdims=True)).sum(axis=0)
-    return np.asarray(law / law.sum(), dtype=np.float64)
+    def _utility(self, alpha: float, beta: float) -> UtilityClaim:
+        check_probability("alpha", alpha)
+        check_probability("beta", beta)
+        m, r = self.subsamples, self.release.agreement(self.subsamples, beta / 2)
+        if not r:
+            raise InputError(f"beta must be larger for {m} subsamples (or these more), got {beta!r}")
+        n = m * m / (r * alpha) * (math.log(2 * m * self.concepts.size) - math.log(beta))
+        source = f"{SOURCE}, Theorem 4.2, constants derived"
+        return UtilityClaim(alpha, beta, math.ceil(n), "realizable", "BMNS-Thm4.2", source)
 
 
 LEARNERS = (HalfspaceExponential, HalfspaceTukey)

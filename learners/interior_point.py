@@ -9,18 +9,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample
-from learners.concepts.thresholds import Threshold, Thresholds
-from learners.domains import Interval
+from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.concepts.thresholds import Threshold
 from learners.inputs import check_run, check_sample
 from learners.mechanisms.interior_solvers import ExponentialSolver, RecConcaveSolver, Solver
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.tree_log import TreeLog
+from learners.on_a_line import ThresholdsOnALine
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.symmetries import moving_points
 
 __all__ = [
     "LEARNERS",
+    "InteriorPoint",
     "InteriorPointExponential",
     "InteriorPointRecConcave",
     "InteriorPointTreeLog",
@@ -52,29 +53,46 @@ def decimal_fraction(value: float) -> Fraction:
     return Fraction(repr(float(value)))
 
 
-class _InteriorPoint:
-    """What the learners share: labels are ignored; code x is the point x, decoded as the threshold that ends there."""
+class InteriorPoint(ThresholdsOnALine):
+    """What the learners share: labels are ignored; code x is the point x, decoded as the threshold that ends there.
 
-    domain_size: int
+    The theorems promise no small error: the point solves the problem if it is between the least and the greatest one.
+    """
 
-    @property
-    def domain(self) -> Interval:
-        """The integers 0 .. domain_size - 1."""
-        return Interval(self.domain_size)
-
-    @property
-    def concepts(self) -> Thresholds:
-        """All thresholds."""
-        return Thresholds(self.domain_size)
+    settings: ClassVar[tuple[str, ...]] = ("solution",)
+    claim_id: ClassVar[str]
+    source: ClassVar[str]
 
     def _solver(self, n: int) -> Solver:
         """Return the mechanism for n points."""
         raise NotImplementedError("an interior point learner says its solver")
 
-    def _claim(self, claim_id: str, source: str) -> PrivacyClaim:
+    def _claim(self) -> PrivacyClaim:
         """Return the claim that the calls of the mechanism, with all levels made, add up to."""
         cost = self._solver(2**63).cost
-        return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=claim_id, source=source)
+        return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=self.claim_id, source=self.source)
+
+    def points_needed(self, beta: float) -> int:
+        """Return how many points suffice for an interior point with probability 1 - beta."""
+        raise NotImplementedError("an interior point learner says how many points it needs")
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return `points_needed(beta)`, whatever alpha."""
+        check_probability("alpha", alpha)
+        return self.points_needed(beta)
+
+    def utility(self, alpha: float, beta: float, setting: str = "solution") -> UtilityClaim:
+        """Return the claim that the point is interior with probability 1 - beta, for every sample of that size."""
+        if setting != "solution":
+            raise InputError(f"setting must be solution, got {setting!r}: the theorem is not on errors")
+        size = self.sample_size(alpha, beta)
+        failure = "the point lies outside the data"
+        return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source, failure)
+
+    def solves(self, code: int, sample: Sample) -> bool:
+        """Say whether the point lies between the least and the greatest point of the sample."""
+        points = sample.points[:, 0]
+        return bool(points.min() <= code <= points.max())
 
     def decode(self, code: int) -> Threshold:
         """Return the threshold c(z) = 1 iff z <= code."""
@@ -99,7 +117,7 @@ class _InteriorPoint:
 
 
 @dataclass(frozen=True)
-class InteriorPointExponential(_InteriorPoint):
+class InteriorPointExponential(InteriorPoint):
     """Find an interior point by the exponential mechanism with the score q(x) = min(#{x_i <= x}, #{x_i >= x}). Pure.
 
     The domain is never listed: between two neighbouring distinct points q is constant, so the choice is among at most
@@ -120,6 +138,8 @@ class InteriorPointExponential(_InteriorPoint):
 
     id: ClassVar[str] = "interior-point-exponential"
     example: ClassVar[Example] = Example({"domain_size": 5, "epsilon": 1.0}, n=4)
+    claim_id: ClassVar[str] = "STE-IPP"
+    source: ClassVar[str] = f"{LECTURE}, the interior point problem"
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2, 2**64)
@@ -128,7 +148,7 @@ class InteriorPointExponential(_InteriorPoint):
     @property
     def privacy(self) -> PrivacyClaim:
         """Pure epsilon-differential privacy under replacement of one example."""
-        return self._claim("STE-IPP", f"{LECTURE}, the interior point problem")
+        return self._claim()
 
     def _solver(self, n: int) -> Solver:
         return ExponentialSolver(self.domain_size, Fraction(self.epsilon))
@@ -146,7 +166,7 @@ class InteriorPointExponential(_InteriorPoint):
 
 
 @dataclass(frozen=True)
-class InteriorPointRecConcave(_InteriorPoint):
+class InteriorPointRecConcave(InteriorPoint):
     """Find an interior point by RecConcave with the promise n/2.
 
     The claim is the sum of the calls made; with 33 points or fewer that is one exponential mechanism and the claim is
@@ -169,6 +189,8 @@ class InteriorPointRecConcave(_InteriorPoint):
 
     id: ClassVar[str] = "interior-point-rec-concave"
     example: ClassVar[Example] = Example({"domain_size": 64, "epsilon": 2.0, "delta": 0.01}, n=24, exhaustive=False)
+    claim_id: ClassVar[str] = "BMNS-Prop2.11"
+    source: ClassVar[str] = f"{CENTERS}, Proposition 2.11"
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2, 2**64)
@@ -181,7 +203,7 @@ class InteriorPointRecConcave(_InteriorPoint):
     @property
     def privacy(self) -> PrivacyClaim:
         """What the calls made add up to: (epsilon, delta) up to rounding, with 33 points or fewer (epsilon, 0)."""
-        return self._claim("BMNS-Prop2.11", f"{CENTERS}, Proposition 2.11")
+        return self._claim()
 
     def _concave(self, n: int) -> RecConcave:
         alpha = decimal_fraction(self.alpha)
@@ -197,7 +219,7 @@ class InteriorPointRecConcave(_InteriorPoint):
 
 
 @dataclass(frozen=True)
-class InteriorPointTreeLog(_InteriorPoint):
+class InteriorPointTreeLog(InteriorPoint):
     """Find an interior point by TreeLog, every call charged; see `mechanisms.tree_log` for the proof of privacy.
 
     The claim is the sum of the calls of all levels. Fewer than `points_needed` examples may get the exponential
@@ -222,6 +244,8 @@ class InteriorPointTreeLog(_InteriorPoint):
     example: ClassVar[Example] = Example(
         {"domain_size": 32, "epsilon": 2.0, "delta": 0.01, "beta": 0.1}, n=290, exhaustive=False
     )
+    claim_id: ClassVar[str] = "STE-TreeLog"
+    source: ClassVar[str] = f"{LECTURE}, the interior point problem; proof in mechanisms.tree_log"
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2, 2**64)
@@ -232,7 +256,7 @@ class InteriorPointTreeLog(_InteriorPoint):
     @property
     def privacy(self) -> PrivacyClaim:
         """What the calls of all levels add up to: (epsilon, delta) up to rounding, with 16 points or fewer pure."""
-        return self._claim("STE-TreeLog", f"{LECTURE}, the interior point problem; proof in mechanisms.tree_log")
+        return self._claim()
 
     def _solver(self, n: int) -> Solver:
         return self._tree(n)

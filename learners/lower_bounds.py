@@ -21,9 +21,19 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Sample
 from learners.domains import Grid
+from learners.mechanisms import equal_scores
 from learners.parameters import check_integer, check_positive, check_probability
 
-__all__ = ["Reconstruction", "coefficients", "named_point", "reconstruction", "required_examples", "theorem_51_slack"]
+__all__ = [
+    "Reconstruction",
+    "coefficients",
+    "common_point",
+    "common_point_examples",
+    "named_point",
+    "reconstruction",
+    "required_examples",
+    "theorem_51_slack",
+]
 
 Vector = Sequence[int | Fraction]
 
@@ -67,6 +77,49 @@ def required_examples(dimension: int, side: int, epsilon: float, delta: float = 
         middle = (low + high) / 2
         low, high = (middle, high) if excess(middle) < 0 else (low, middle)
     return low
+
+
+def common_point(epsilon: float) -> Callable[[Sample, np.random.Generator], Vector]:
+    """Return an epsilon-private algorithm that finds a point of the data where few points are common, in any dimension.
+
+    The exponential mechanism over the whole grid, score the number of examples at a point: sensitivity 1. On the data
+    of the theorem it answers in the span about as soon as anything can; see `common_point_examples`.
+    """
+    check_positive("epsilon", epsilon)
+
+    def release(sample: Sample, rng: np.random.Generator) -> Vector:
+        assert sample.domain is not None
+        points, place = np.unique(sample.points, axis=0, return_inverse=True)
+        counts = np.zeros(len(points) + 1, dtype=np.int64)
+        np.add.at(counts, place.reshape(-1), sample.counts)
+        absent = sample.domain.size - len(points)
+        sizes = [1] * len(points) + [absent] * (absent > 0)
+        drawn = int(equal_scores.draw(sizes, counts[: len(sizes)], epsilon / 2, rng, 1)[0])
+        if drawn < len(points):
+            return [int(v) for v in points[drawn]]
+        present = set(map(tuple, points.tolist()))
+        while True:
+            point = tuple(_anywhere(sample.domain, rng))
+            if point not in present:
+                return point
+
+    return release
+
+
+def _anywhere(domain: Any, rng: np.random.Generator) -> list[int]:
+    return [int(v) for v in rng.integers(0, domain.side + 1, domain.dimension)]
+
+
+def common_point_examples(dimension: int, side: int, epsilon: float) -> float:
+    """Return the m at which `common_point` names one of k = d // 2 equally common points half of the time.
+
+    k e^(epsilon m/(2 k)) = T^d - k, T = side + 1: m = (2 k/epsilon) ln(T^d/k - 1), about (d^2/epsilon) ln T.
+    """
+    check_integer("dimension", dimension, 2)
+    check_integer("side", side, 1)
+    check_positive("epsilon", epsilon)
+    k = dimension // 2
+    return 2 * k / epsilon * math.log((side + 1) ** dimension / k - 1)
 
 
 def coefficients(point: Vector, points: Sequence[Vector]) -> list[Fraction] | None:
@@ -118,6 +171,9 @@ class Reconstruction:
 
         Pr[named on S] <= e^(g epsilon) Pr[named on S'] + delta (e^(g epsilon) - 1)/(e^epsilon - 1).
         """
+        if group * epsilon > 700:
+            # The right-hand side is at least e^700 times the error of a rate: above 1.
+            return False
         growth = math.exp(group * epsilon)
         spill = delta * (growth - 1) / math.expm1(epsilon)
         return self.named - self.error > growth * (self.named_without + self.error) + spill

@@ -21,13 +21,15 @@ from dpaudit.contract import (
     Hypothesis,
     InputError,
     Law,
+    Picture,
     PrivacyClaim,
     Relation,
     Sample,
     UtilityClaim,
 )
-from learners.concepts.halfspaces import Halfspaces
+from learners.concepts.halfspaces import Halfspace, Halfspaces
 from learners.domains import Grid
+from learners.geometry.mixture_pictures import mixture_panel
 from learners.geometry.public_family import PublicFamily, collections_of, public_family
 from learners.geometry.tukey_depth import MAX_DIMENSION
 from learners.inputs import check_run, check_sample
@@ -41,6 +43,7 @@ SOURCE = "Bassily, Moran, Nandi, Learning from mixtures of private and public po
 MAX_SIDE = 2**18
 """Below this, heights of points over spanned hyperplanes fit an int64."""
 MAX_ATOMS = 2**17
+PICTURED_POINTS = 40
 
 Row = tuple[int, ...]
 Code = tuple[Any, ...]
@@ -180,6 +183,8 @@ class MixtureHalfspace:
 
     id: ClassVar[str] = "mixture-halfspace"
     example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 1.0, "side": 2}, n=6, exhaustive=False)
+    pictured: ClassVar[Example] = Example({"dimension": 2, "epsilon": 2.0, "side": 12}, n=200)
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "agnostic")
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
@@ -308,6 +313,19 @@ class MixtureHalfspace:
         d = self.dimension
         flats = (math.comb(n, k + 1) * collections_of(2 * math.comb(n, k), d) for k in range(d))
         return math.log(collections_of(2 * math.comb(n, d), d) + sum(flats))
+
+    def scene(self, rng: np.random.Generator) -> tuple[Sample, Halfspace]:
+        """Return the sample of the picture, public where labelled 0, and its target: a halfspace off one corner."""
+        target = Halfspace((2,) * (self.dimension - 1) + (3,), 2 * self.side * (self.dimension + 1) // 3)
+        points = rng.integers(0, self.side + 1, (PICTURED_POINTS, self.dimension))
+        counts = rng.multinomial(self.pictured.n, np.full(len(points), 1 / len(points)))
+        return self.domain.sample(points, target.predict(points), counts), target
+
+    def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
+        """Return the sample and the regions that were learned to be labelled 0; dimension 2 only."""
+        check_integer("dimension", self.dimension, 2, 2)
+        row = (*target.weights, target.threshold) if isinstance(target, Halfspace) else None
+        return Picture((mixture_panel(self.side, sample, [self.decode(code) for code in codes], row),))
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return no symmetry: outputs name points of the plane."""

@@ -9,6 +9,9 @@ from dpaudit.contract import InputError
 
 __all__ = ["check_integer", "check_positive", "check_probability"]
 
+LEAST = 1e-100
+"""Smaller numbers, and inverses of larger ones, make sample sizes and weights that floats cannot hold."""
+
 
 def check_integer(name: str, value: object, low: int, high: int | None = None) -> None:
     """Raise `InputError` unless `value` is an integer in [low, high]."""
@@ -22,9 +25,13 @@ def check_positive(name: str, value: object) -> None:
     """Raise `InputError` unless `value` is a finite number > 0."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
         raise InputError(f"{name} must be a finite number > 0, got {value!r}")
+    if not LEAST <= float(value) <= 1 / LEAST:
+        raise InputError(f"{name} must be in [{LEAST:g}, {1 / LEAST:g}], where it can be computed with; got {value!r}")
 
 
 def check_probability(name: str, value: object) -> None:
     """Raise `InputError` unless `value` is a number in (0, 1)."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
         raise InputError(f"{name} must be in (0, 1), got {value!r}")
+    if float(value) < LEAST:
+        raise InputError(f"{name} must be at least {LEAST:g}, from where it can be computed with; got {value!r}")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import FAIL, Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.concepts.parities import Parities, Parity
 from learners.domains import Cube
-from learners.generic import SLIDES, consistent_size, occam_sample_size, point_law
+from learners.generic import SLIDES, Deterministic, consistent_size, occam_sample_size, point_law
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.parities.exact import rational_law
@@ -51,6 +51,8 @@ class ParityLearner:
 
     dimension: int
 
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
+
     @property
     def domain(self) -> Cube:
         """The Boolean cube."""
@@ -67,7 +69,7 @@ class ParityLearner:
 
 
 @dataclass(frozen=True)
-class ParityElimination(ParityLearner):
+class ParityElimination(ParityLearner, Deterministic):
     """Solve <r, x> = y over GF(2) for all examples; the particular solution, `FAIL` if there is none. Not private.
 
     Pivots are leftmost and free variables 0. A consistent learner: n >= (d ln 2 + ln(1/beta))/alpha suffices for
@@ -87,14 +89,7 @@ class ParityElimination(ParityLearner):
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
 
-    @property
-    def privacy(self) -> PrivacyClaim | None:
-        """No claim: the output is a function of the sample."""
-        return None
-
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
-        """Return the same code `size` times; the learner is deterministic."""
-        check_run(sample, self.domain, size)
+    def _choose(self, sample: Sample) -> int:
         rows: dict[int, int] = {}
         for equation in map(int, equations_of(sample, self.dimension)):
             # The lowest bit is the leftmost variable, or the right-hand side if no variable is left: that row is 0 = 1.
@@ -102,7 +97,7 @@ class ParityElimination(ParityLearner):
                 equation ^= rows[low]
             if equation:
                 rows[low] = equation
-        return np.full(size, self._back_substitute(rows), dtype=np.int64)
+        return self._back_substitute(rows)
 
     def _back_substitute(self, rows: dict[int, int]) -> int:
         if 1 << self.dimension in rows:

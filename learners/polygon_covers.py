@@ -11,12 +11,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, Hypothesis, Sample
+from dpaudit.contract import Distribution, Example, Hypothesis, Picture, Sample
 from learners.concepts.halfplanes import Halfplane, Halfplanes
-from learners.concepts.polygons import ConvexPolygons, Intersection, PolygonUnions, Union, triangle
+from learners.concepts.polygons import ConvexPolygons, Intersection, Joins, PolygonUnions, Union, triangle
+from learners.covers.accounting import AUDITED
 from learners.covers.regions import Listed, RegionCover
 from learners.geometry.cells import Bits
 from learners.geometry.families import halfplane_family, triangle_family
+from learners.geometry.hard_targets import hard_targets
+from learners.geometry.pictures import plane
+from learners.geometry.scenes import regular_polygon, uniform_sample
 from learners.geometry.snapping import LISTED_SIDE
 from learners.geometry.triangles import Region, Resolver, TupleSampler, region_of
 from learners.triangles import LISTED_TRIANGLES, check_regions
@@ -26,6 +30,8 @@ __all__ = ["LEARNERS", "ConvexPolygon", "PolygonUnion"]
 EXAMPLE = Example(
     {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
 )
+COVERED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.2, "beta": 0.2}
+"""Parameters of the instances that are pictured."""
 
 Points = list[tuple[int, int]]
 Weights = list[tuple[int, int]]
@@ -56,6 +62,19 @@ class _PlaneCover(RegionCover):
     @property
     def _log_behaviours(self) -> float:
         return self._components * math.log(Halfplanes(self.side).size_bound)
+
+    def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
+        """Return what a report draws: the sample, the target and some outputs."""
+        return plane(self.side, sample, [self.decode(code) for code in codes], target)
+
+    def hard_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
+        """Return thin and tiny targets, the boundary, and random targets; see `geometry.hard_targets`."""
+        return hard_targets(self.concepts, self.side, alpha)
+
+    @property
+    def concepts(self) -> Joins:
+        """The class that is learned."""
+        raise NotImplementedError("a learner says its class")
 
     def _run_unlisted(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Any]:
         """Return tuples of J tuples of regions; without noise all runs share the first round's refinement."""
@@ -127,6 +146,8 @@ class ConvexPolygon(_PlaneCover):
 
     id: ClassVar[str] = "convex-polygon"
     example: ClassVar[Example] = EXAMPLE
+    audited: ClassVar[tuple[Example, ...]] = (Example({**AUDITED, "side": 3, "k": 3}, n=2, alpha=0.2, beta=0.2),)
+    pictured: ClassVar[Example] = Example({**COVERED, "side": 12, "k": 4}, n=100_000)
     _covered_label: ClassVar[int] = 0
     _components: ClassVar[int] = 1
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm4.7", "Theorem 4.7")
@@ -148,7 +169,12 @@ class ConvexPolygon(_PlaneCover):
         return tuple(Halfplane(-z, a, b) for z, a, b in regions)
 
     def _join(self, members: tuple[Hypothesis, ...]) -> Intersection:
-        return Intersection(members)  # type: ignore[arg-type]
+        return Intersection(members)
+
+    def scene(self, rng: np.random.Generator) -> tuple[Sample, Intersection]:
+        """Return the sample of the picture and its target, k halfplanes around the middle."""
+        target = regular_polygon(self.side, self.k)
+        return uniform_sample(self.side, target, self.pictured.n, rng), target
 
 
 @dataclass(frozen=True)
@@ -162,6 +188,8 @@ class PolygonUnion(_PlaneCover):
 
     id: ClassVar[str] = "polygon-union"
     example: ClassVar[Example] = EXAMPLE
+    audited: ClassVar[tuple[Example, ...]] = (Example({**AUDITED, "side": 2, "k": 2}, n=2, alpha=0.2, beta=0.2),)
+    pictured: ClassVar[Example] = Example({**COVERED, "side": 6, "k": 2, "variant": "noiseless"}, n=50_000)
     _covered_label: ClassVar[int] = 1
     _components: ClassVar[int] = 3
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm5.1", "Theorem 5.1")
@@ -183,6 +211,12 @@ class PolygonUnion(_PlaneCover):
 
     def _join(self, members: tuple[Hypothesis, ...]) -> Union:
         return Union(members)
+
+    def scene(self, rng: np.random.Generator) -> tuple[Sample, Union]:
+        """Return the sample of the picture and its target, two triangles (one for k = 1)."""
+        parts = (((0.25, 0.3), 0.16, 0.4), ((0.7, 0.7), 0.16, 1.2))[: self.k]
+        target = Union(tuple(regular_polygon(self.side, 3, *part) for part in parts))
+        return uniform_sample(self.side, target, self.pictured.n, rng), target
 
 
 def _sequence(code: Any, rounds: int) -> tuple[Any, ...]:

@@ -11,13 +11,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import Distribution, Example, InputError, Law, Picture, PrivacyClaim, Sample, UtilityClaim
 from learners.concepts.halfplanes import Halfplane, Halfplanes
 from learners.concepts.polygons import Intersection
 from learners.domains import Grid
 from learners.geometry.arrangement import Arrangement, sweep
-from learners.geometry.cells import Bits, Box, polygon
-from learners.geometry.pictures import picture
+from learners.geometry.cells import Bits, Box
+from learners.geometry.dual_pictures import dual_panels
+from learners.geometry.hard_targets import hard_targets
+from learners.geometry.pictures import panel, regions
+from learners.geometry.scenes import regular_polygon
 from learners.geometry.selection import Selector
 from learners.geometry.snapping import LISTED_SIDE, FullGrid, dyadic_square, full_grid
 from learners.inputs import check_run, check_sample
@@ -65,6 +68,8 @@ class HalfplaneSelect:
 
     id: ClassVar[str] = "halfplane-select"
     example: ClassVar[Example] = Example({"side": 1, "epsilon": 1.0}, n=3)
+    audited: ClassVar[tuple[Example, ...]] = (Example({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
+    pictured: ClassVar[Example] = Example({"side": 6, "epsilon": 0.5}, n=150)
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1)
@@ -173,27 +178,35 @@ class HalfplaneSelect:
         size = self.sample_size(alpha, beta)
         return UtilityClaim(alpha, beta, size, "realizable", "KMMS-Lem4.6", f"{KMMS}, Lemma 4.6 with its own constants")
 
-    def picture(self, sample: Sample, codes: Any) -> dict[str, Any]:
-        """Return what a reporter draws: the sample, some halfplanes, and the dual plane.
+    def picture(self, sample: Sample, codes: Any, target: Halfplane | None = None) -> Picture:
+        """Return what a report draws: the sample with some halfplanes, and both copies of the dual plane.
 
-        As `geometry.pictures`, and "dual": a list of {"z", "probability", "vertices"}, the cells of the sample's own
-        arrangement in both copies of the box with their probabilities, in floating point. It shows the sample.
+        The cells of the sample's own arrangement are shaded by their probabilities, which shows the sample.
         """
         check_sample(sample, self.domain)
-        drawn = picture(self.side, sample, [Intersection((self.decode(code),)) for code in codes])
+        chosen = [self.decode(code) for code in codes]
+        learned = [Intersection((halfplane,)) for halfplane in chosen]
+        aim = None if target is None else Intersection((target,))
         points, weights = distinct_points(sample)
         arrangement = sweep(points, weights, self.side)
         scores = _scores(arrangement, weights)
         logs = self._rate * (scores - scores.max()) + np.array([math.log(value) for value in arrangement.areas])
         shares = np.exp(logs - logs.max())
         shares /= shares.sum()
-        shapes = [polygon(arrangement, cell) for cell in range(arrangement.cells)]
-        drawn["dual"] = [
-            {"z": z, "probability": float(share), "vertices": [[p / q, r / q] for p, r, q in shape]}
-            for z, row in zip((1, -1), shares, strict=True)
-            for share, shape in zip(row, shapes, strict=True)
-        ]
-        return drawn
+        primal = panel(self.side, sample, regions(self.side, sample, learned, aim), "halfplanes")
+        return Picture((primal, *dual_panels(arrangement, shares, chosen)))
+
+    def scene(self, rng: np.random.Generator) -> tuple[Sample, Halfplane]:
+        """Return a sample of few distinct points, so that the cells of its arrangement can be seen, and its target."""
+        (target,) = regular_polygon(self.side, 1, radius=0.1, turn=-2.0).halfplanes
+        rows = np.sort(rng.choice(self.domain.size, min(7, self.domain.size), replace=False))
+        points = self.domain.points()[rows]
+        law = Distribution(points, np.full(len(points), 1 / len(points)), "uniform on a few points")
+        return self.domain.draw(target, law, self.pictured.n, rng), target
+
+    def hard_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
+        """Return thin and tiny targets, the boundary, and random targets; see `geometry.hard_targets`."""
+        return hard_targets(self.concepts, self.side, alpha)
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return the flip of all labels, under which z changes its sign; the dual box has no other symmetry."""

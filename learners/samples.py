@@ -14,6 +14,9 @@ from dpaudit.contract import Distribution, Domain, Hypothesis, InputError, Relat
 
 __all__ = ["Sample"]
 
+MOST = 2**62
+"""The most examples of a sample: sums of their counts, and differences of such sums, fit an int64."""
+
 
 @dataclass(frozen=True, eq=False)
 class Sample:
@@ -215,6 +218,9 @@ def _check(xs: NDArray[Any], ys: NDArray[Any], cs: NDArray[Any], domain: Domain 
         raise InputError(f"labels must be 0 or 1, got {ys[wrong][0]!r}")
     if (cs < 0).any():
         raise InputError(f"counts must be >= 0, got {cs[cs < 0][0]!r}")
+    # The sum in floats is off by far less than what is left below 2^63.
+    if len(cs) and float(cs.astype(np.float64).sum()) > MOST:
+        raise InputError(f"counts must sum to at most {MOST}, got {sum(int(c) for c in cs)}")
     if domain is not None and len(xs) and not (inside := domain.contains(xs)).all():
         outside = tuple(int(v) for v in xs[~inside][0])
         raise InputError(f"points must lie in the domain {domain}, got {outside}")

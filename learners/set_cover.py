@@ -9,23 +9,23 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import Example, InputError, Law, Picture, Sample
 from learners.concepts.conjunctions import Conjunction, contradicted
 from learners.concepts.disjunctions import Disjunction
+from learners.concepts.nonempty import Nonempty
 from learners.concepts.short_conjunctions import ShortConjunctions
 from learners.concepts.short_disjunctions import ShortDisjunctions
+from learners.covers.accounting import AUDITED, CoverAccounting
+from learners.covers.game_pictures import calibration_picture
 from learners.covers.law import Noise, round_law
-from learners.covers.shares import composed_share, noiseless_share, paper_share
+from learners.covers.sequences import LAW_ATOMS, decoded, encoded, sequence_law
 from learners.domains import Cube
 from learners.inputs import check_run, check_sample
-from learners.parameters import check_integer, check_positive, check_probability
-from learners.polygons import KMMS
+from learners.parameters import check_integer
 from learners.symmetries import moving_points, rows_of_bits
 
-__all__ = ["LEARNERS", "VARIANTS", "SetCoverConjunction", "SetCoverDisjunction", "SetCoverLearner"]
+__all__ = ["LEARNERS", "SetCoverConjunction", "SetCoverDisjunction", "SetCoverLearner"]
 
-VARIANTS = ("paper", "composition", "noiseless")
-LAW_ATOMS = 2**14
 BATCH = 2**22
 SMALL = 2**14
 """Samples with at most so many (point, literal) cells are run in batches, larger ones run by run."""
@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class SetCoverLearner:
+class SetCoverLearner(CoverAccounting):
     """Cover the examples of one label, greedily and privately, by literals that spare those of the other.
 
     A literal covers a point where it gives the final hypothesis its value: a conjunction is 0, a disjunction 1. In each
@@ -45,6 +45,9 @@ class SetCoverLearner:
 
     select h with probability proportional to exp(eps_hat q(h)/2) and delete what it covers. q has sensitivity 1, as its
     two terms have. The code of an output h_1 .. h_J is sum h_j (2 d)^(j-1): the whole sequence, not only its function.
+
+    Utility is claimed for targets of 1 .. k literals. One of none (always 1 as a conjunction) is out of reach: every
+    output has J literals or fewer distinct ones, but at least one, which errs on half of the cube (KMMS-Thm3.5).
 
     Parameters
     ----------
@@ -75,51 +78,11 @@ class SetCoverLearner:
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)
-        check_integer("k", self.k, 1)
-        check_positive("epsilon", self.epsilon)
-        for name in ("delta", "alpha", "beta"):
-            check_probability(name, getattr(self, name))
-        if self.variant not in VARIANTS:
-            raise InputError(f"variant must be one of {', '.join(VARIANTS)}; got {self.variant!r}")
-        if self.variant == "paper" and self.epsilon > 1:
-            raise InputError(f"epsilon must be at most 1 for the variant paper (Claim 3.4), got {self.epsilon!r}")
-        if self.variant == "paper" and self.delta >= 1 / math.e:
-            raise InputError(f"delta must be below 1/e for the variant paper (Claim 3.4), got {self.delta!r}")
-
-    @property
-    def rounds(self) -> int:
-        """J = ceil(2 k ln(2/alpha)), at least 2 as alpha < 1: (1 - 1/(2 k))^J <= alpha/2."""
-        return math.ceil(2 * self.k * math.log(2 / self.alpha))
-
-    @property
-    def selection_epsilon(self) -> float:
-        """eps_hat of a round."""
-        if self.variant == "paper":
-            return paper_share(self.epsilon, self.delta)
-        if self.variant == "composition":
-            return composed_share(self.rounds, self.epsilon, self.delta)
-        return noiseless_share(self.k, self.rounds, self.epsilon, self.delta)
-
-    @property
-    def _rate(self) -> float:
-        return self.selection_epsilon / 2
+        self._check_budget()
 
     @property
     def _noise(self) -> Noise | None:
-        if self.variant == "noiseless":
-            return None
-        scale = self.rounds / self.epsilon
-        return Noise(scale, scale * math.log(self.rounds / self.beta))
-
-    @property
-    def privacy(self) -> PrivacyClaim:
-        """(epsilon, delta)-differential privacy under replacement; the variant names the theorem."""
-        claim, place = {
-            "paper": ("KMMS-Claim3.4", "Claim 3.4"),
-            "composition": ("KMMS-Ex3.3", "Example 3.3"),
-            "noiseless": ("KMMS-Alg-SetCover", "Set Cover Learner without noise, analysed in `noiseless_share`"),
-        }[self.variant]
-        return PrivacyClaim(self.epsilon, self.delta, claim_id=claim, source=f"{KMMS}, {place}")
+        return None if self._noise_scale is None else Noise(*self._noise_scale)
 
     @property
     def domain(self) -> Cube:
@@ -157,7 +120,7 @@ class SetCoverLearner:
             weights = np.stack([wanted, other])
             totals = _totals(cover, weights, np.arange(len(cover)))
             parts = [self._run_large(cover, weights, totals, rng) for _ in range(size)]
-        return self._encode(np.concatenate(parts, axis=0))
+        return encoded(np.concatenate(parts, axis=0), 2 * self.dimension)
 
     def _select(
         self, covered: Floats, spoiled: Floats, remaining: Floats, rng: np.random.Generator
@@ -203,26 +166,17 @@ class SetCoverLearner:
             left -= float(weights[0, gone].sum())
         return chosen
 
-    def _encode(self, chosen: NDArray[np.int64]) -> NDArray[np.int64] | list[int]:
-        base = 2 * self.dimension
-        if base**self.rounds < 2**63:
-            return np.asarray(chosen @ base ** np.arange(self.rounds, dtype=np.int64), dtype=np.int64)
-        powers = [base**j for j in range(self.rounds)]
-        return [sum(h * power for h, power in zip(row, powers, strict=True)) for row in chosen.tolist()]
-
     def _mask(self, code: int) -> int:
         """Return the set of literals of an output as a mask."""
-        check_integer("code", code, 0, (2 * self.dimension) ** self.rounds - 1)
-        mask, rest = 0, int(code)
-        for _ in range(self.rounds):
-            rest, literal = divmod(rest, 2 * self.dimension)
+        mask = 0
+        for literal in decoded(code, 2 * self.dimension, self.rounds):
             mask |= 1 << literal
         return mask
 
     def law(self, sample: Sample) -> Law:
         """Return the law on all (2 d)^J sequences: products of the laws of the rounds along each sequence.
 
-        A round's law depends on the set of examples still alive alone; see `set_cover_law.round_law`.
+        A round's law depends on the set of examples still alive alone; see `covers.law.round_law`.
         """
         check_sample(sample, self.domain)
         literals = 2 * self.dimension
@@ -230,19 +184,7 @@ class SetCoverLearner:
             raise InputError(f"(2 dimension)^rounds must be at most {LAW_ATOMS} for the exact law, "
                              f"got {literals}^{self.rounds}; run has no such limit")  # fmt: skip
         cover, (wanted, other) = self._cover(sample.points).astype(np.bool_), self._split(sample)
-        hit = [sum(1 << i for i in np.flatnonzero(column).tolist()) for column in cover.T]
-        states, logs, error = [(1 << len(cover)) - 1], np.zeros(1), 0.0
-        known: dict[int, tuple[Floats, float]] = {}
-        for _ in range(self.rounds):
-            for state in set(states) - set(known):
-                alive = np.array([state >> i & 1 for i in range(len(cover))], dtype=np.float64)
-                known[state] = self._round_law(alive * wanted, alive * other, cover)
-            step = np.array([known[state][0] for state in states])
-            logs = (logs[None, :] + step.T).ravel()
-            error += max(known[state][1] for state in states)
-            states = [state & ~hit[h] for h in range(literals) for state in states]
-        finite = logs[np.isfinite(logs)]
-        return Law(range(len(logs)), logs, error + 2.0**-53 * self.rounds * float(-finite.min()))
+        return sequence_law(cover, self.rounds, lambda alive: self._round_law(alive * wanted, alive * other, cover))
 
     def _round_law(self, wanted: Floats, other: Floats, cover: NDArray[np.bool_]) -> tuple[Floats, float]:
         covered, spoiled = wanted @ cover, other @ cover
@@ -254,53 +196,13 @@ class SetCoverLearner:
         )
         return logs, error
 
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return the sample size of the realizable claim; see `utility`."""
-        return self.utility(alpha, beta).sample_size
+    @property
+    def _log_ratio(self) -> float:
+        return math.log(2 * self.dimension)
 
-    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
-        """Return the claim Pr[error > alpha] <= beta with its sample size, on examples labelled by k literals.
-
-        Let L = (J/epsilon) ln(J/b) be the offset (0 without noise), b the learner's own `beta` (0 without noise): with
-        probability 1 - b every b_j lies in [R - 2 L, R]. With probability 1 - g each round's q is within
-        lam = (2/eps_hat) ln(2 d J/g) of the best, which is at least 0: so it covers at most lam of the other side, and
-        at least (R - 2 L)/k - lam, which is R/(2 k) while R >= 4 L + 2 k lam. After J rounds R is at most
-        max{a n/2, 4 L + 2 k lam}, a the learner's own `alpha`; so the errors on the sample are at most
-        max{a n/2, 4 L + 2 k lam} + J lam.
-
-        "empirical": at most alpha n for alpha >= a and n >= (2/alpha) max{4 L + 2 k lam, J lam}, g = beta - b.
-        "realizable": at most alpha n/2 for alpha >= 2 a and n >= (4/alpha) max{4 L + 2 k lam, J lam}; and each of
-        the (2 d)^J outputs with error above alpha shows at most alpha/2 on the sample with probability e^(-alpha n/8)
-        (multiplicative Chernoff). Here g = (beta - b)/2 and n >= (8/alpha) ln((2 d)^J / g).
-
-        Raises
-        ------
-        InputError
-            If beta is not above the learner's own or alpha below what its number of rounds reaches.
-        """
-        check_probability("alpha", alpha)
-        check_probability("beta", beta)
-        if setting not in ("realizable", "empirical"):
-            raise InputError(f"setting must be realizable or empirical, got {setting!r}")
-        parts = 2 if setting == "realizable" else 1
-        own = self.beta if self._noise is not None else 0.0
-        if beta <= own:
-            raise InputError(f"beta must be above {own!r}, the probability with which this learner's noise exceeds its "
-                             f"offset at any n; got {beta!r}. Build the learner with a smaller beta")  # fmt: skip
-        if alpha < parts * self.alpha:
-            raise InputError(f"alpha must be at least {parts * self.alpha!r}, which the learner's own alpha gives if "
-                             f"{setting}; got {alpha!r}. Build the learner with a smaller alpha")  # fmt: skip
-        gap = (beta - own) / parts
-        n = self._empirical_size(gap) * parts / alpha
-        if setting == "realizable":
-            n = max(n, 8 / alpha * (self.rounds * math.log(2 * self.dimension) - math.log(gap)))
-        return UtilityClaim(alpha, beta, math.ceil(n), setting, "KMMS-Thm3.2", f"{KMMS}, Claim 3.1 and Theorem 3.2")
-
-    def _empirical_size(self, gap: float) -> float:
-        """Return 2 max{4 L + 2 k lam, J lam}: twice what each side may lose."""
-        offset = 0.0 if self._noise is None else self._noise.offset
-        lam = 2 / self.selection_epsilon * math.log(2 * self.dimension * self.rounds / gap)
-        return 2 * max(4 * offset + 2 * self.k * lam, self.rounds * lam)
+    @property
+    def _log_behaviours(self) -> float:
+        return math.log(2 * self.dimension)
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return generators: permuting the coordinates and complementing one; they permute the literals."""
@@ -330,6 +232,7 @@ def _totals(cover: NDArray[np.uint8], weights: Floats, rows: NDArray[np.int64]) 
 EXAMPLE = Example(
     {"dimension": 2, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=3, alpha=0.99, beta=0.5
 )
+FURTHER = (Example({**AUDITED, "dimension": 4, "k": 2}, n=3, alpha=0.2, beta=0.2),)
 
 
 @dataclass(frozen=True)
@@ -337,13 +240,19 @@ class SetCoverConjunction(SetCoverLearner):
     """Conjunctions of at most k literals by the Set Cover Learner: cover the negatives, spare the positives."""
 
     id: ClassVar[str] = "set-cover-conjunction"
+    pictured: ClassVar[Example] = Example({**AUDITED, "dimension": 2, "k": 1}, n=3)
     example: ClassVar[Example] = EXAMPLE
+    audited: ClassVar[tuple[Example, ...]] = FURTHER
     _covered_label: ClassVar[int] = 0
 
     @property
-    def concepts(self) -> ShortConjunctions:
-        """Conjunctions of at most k literals (at most `dimension` are distinct and consistent)."""
-        return ShortConjunctions(self.dimension, min(self.k, self.dimension))
+    def concepts(self) -> Nonempty:
+        """Conjunctions of 1 .. k literals (at most `dimension` are distinct and consistent)."""
+        return Nonempty(ShortConjunctions(self.dimension, min(self.k, self.dimension)))
+
+    def picture(self, sample: Sample, codes: Any, target: Any = None) -> Picture:
+        """Return what a report draws: what Claim 3.4 gives away at these parameters; the sample plays no part."""
+        return calibration_picture(self.k, self.rounds, self.epsilon, self.delta)
 
     def decode(self, code: int) -> Conjunction:
         """Return the conjunction of the literals selected."""
@@ -356,12 +265,13 @@ class SetCoverDisjunction(SetCoverLearner):
 
     id: ClassVar[str] = "set-cover-disjunction"
     example: ClassVar[Example] = EXAMPLE
+    audited: ClassVar[tuple[Example, ...]] = FURTHER
     _covered_label: ClassVar[int] = 1
 
     @property
-    def concepts(self) -> ShortDisjunctions:
-        """Disjunctions of at most k literals."""
-        return ShortDisjunctions(self.dimension, min(self.k, self.dimension))
+    def concepts(self) -> Nonempty:
+        """Disjunctions of 1 .. k literals."""
+        return Nonempty(ShortDisjunctions(self.dimension, min(self.k, self.dimension)))
 
     def decode(self, code: int) -> Disjunction:
         """Return the disjunction of the literals selected."""

@@ -11,18 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
-from learners.concepts.thresholds import Threshold, Thresholds
-from learners.domains import Interval
 from learners.inputs import check_run, check_sample
 from learners.interior_point import LECTURE, as_codes, multiset
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.interior_solvers import Solver, check_variant, make_solver
+from learners.on_a_line import ThresholdsOnALine
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.symmetries import moving_points
 
 __all__ = ["LEARNERS", "ThresholdInteriorPoint", "extremes"]
 
 Multiset = tuple[list[int], list[int]]
+
+MAX_EPSILON = 1000
+"""Up to here e^(epsilon/2) is a float."""
 
 
 def extremes(values: NDArray[Any], counts: NDArray[np.int64], m: int, padding: int, largest: bool) -> Multiset:
@@ -55,7 +57,7 @@ def merged(first: Multiset, second: Multiset) -> Multiset:
 
 
 @dataclass(frozen=True)
-class ThresholdInteriorPoint:
+class ThresholdInteriorPoint(ThresholdsOnALine):
     """Learn thresholds c_j(x) = 1 iff x < j: c_j for an interior point j of the examples nearest to the boundary.
 
     Say of each example which j it asks for: a positive x is right under c_j iff j >= x + 1, a negative one iff j <= x.
@@ -93,6 +95,7 @@ class ThresholdInteriorPoint:
 
     id: ClassVar[str] = "threshold-interior-point"
     example: ClassVar[Example] = Example({"domain_size": 4, "epsilon": 4.0, "beta": 0.5}, n=4, beta=0.6)
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2, 2**64 - 1)
@@ -101,22 +104,18 @@ class ThresholdInteriorPoint:
         if self.delta is not None:
             check_probability("delta", self.delta)
         check_variant(self.variant, self.delta)
-
-    @property
-    def domain(self) -> Interval:
-        """The integers 0 .. domain_size - 1."""
-        return Interval(self.domain_size)
-
-    @property
-    def concepts(self) -> Thresholds:
-        """All thresholds."""
-        return Thresholds(self.domain_size)
+        if self.delta is not None and self.epsilon > MAX_EPSILON:
+            raise InputError(
+                f"epsilon must be at most {MAX_EPSILON} with a delta, of which a group of two costs 1 + e^(epsilon/2) "
+                f"times as much; got {self.epsilon!r}"
+            )
 
     def _share(self) -> tuple[Fraction, Fraction]:
         """Return the mechanism's own (epsilon0, delta0)."""
         epsilon0 = Fraction(self.epsilon) / 2
-        delta0 = Fraction(self.delta or 0) / (1 + Fraction(math.exp(epsilon0)))
-        return epsilon0, delta0
+        if self.delta is None:
+            return epsilon0, Fraction(0)
+        return epsilon0, Fraction(self.delta) / (1 + Fraction(math.exp(epsilon0)))
 
     def _plan(self) -> tuple[Solver, int]:
         """Return the interior point mechanism for 2 m points, and m."""
@@ -162,10 +161,6 @@ class ThresholdInteriorPoint:
         solver, m = self._plan()
         log_prob, error = solver.log_law(*self._data(sample, m))
         return Law(range(self.concepts.size), log_prob, error)
-
-    def decode(self, code: int) -> Threshold:
-        """Return c_code."""
-        return self.concepts.concept(code)
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the sample size of the realizable claim; see `utility`."""

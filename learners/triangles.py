@@ -10,31 +10,27 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import Distribution, Example, Hypothesis, InputError, Law, Picture, Sample, UtilityClaim
 from learners.concepts.halfplanes import Halfplanes
 from learners.concepts.polygons import Intersection, Triangles, triangle
 from learners.domains import Grid
 from learners.geometry.cells import Bits
 from learners.geometry.families import Family, triangle_family
-from learners.geometry.pictures import picture
+from learners.geometry.hard_targets import hard_targets
+from learners.geometry.pictures import plane
+from learners.geometry.scenes import regular_polygon, uniform_sample
 from learners.geometry.triangles import Region, TupleSampler, region_of
 from learners.inputs import check_run, check_sample
-from learners.mechanisms.exponential import ULP
+from learners.listed_selection import ListedSelection
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.polygons import KMMS, distinct_points
 
-__all__ = ["LEARNERS", "LISTED_TRIANGLES", "TriangleSelect", "check_regions", "grid_rows"]
+__all__ = ["LEARNERS", "LISTED_TRIANGLES", "TriangleSelect", "check_regions"]
 
 LISTED_TRIANGLES = 3
 """The largest side at which outputs are the labellings of the grid by triangles."""
 
 Code = int | tuple[Region, Region, Region]
-Floats = NDArray[np.float64]
-
-
-def grid_rows(sample: Sample, side: int) -> NDArray[np.int64]:
-    """Return the rows of the sample's points in the lexicographic order of the grid."""
-    return np.asarray(sample.points[:, 0].astype(np.int64) * (side + 1) + sample.points[:, 1].astype(np.int64))
 
 
 def check_regions(regions: Any, count: int) -> tuple[Region, ...]:
@@ -53,7 +49,7 @@ def _right(covered: NDArray[np.int64], spoiled: NDArray[np.int64]) -> NDArray[np
 
 
 @dataclass(frozen=True)
-class TriangleSelect:
+class TriangleSelect(ListedSelection):
     """Select an intersection of three halfplanes with density proportional to exp(epsilon q / 2).
 
     q is the number of examples that the triangle labels correctly; replacing one example moves it by at most 1, so the
@@ -81,16 +77,14 @@ class TriangleSelect:
     epsilon: float
 
     id: ClassVar[str] = "triangle-select"
+    _place: ClassVar[str] = "Section 5"
     example: ClassVar[Example] = Example({"side": 1, "epsilon": 1.0}, n=3)
+    audited: ClassVar[tuple[Example, ...]] = (Example({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
+    pictured: ClassVar[Example] = Example({"side": 12, "epsilon": 0.5}, n=1000)
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1, 2**256 - 1)
         check_positive("epsilon", self.epsilon)
-
-    @property
-    def privacy(self) -> PrivacyClaim:
-        """Pure epsilon-differential privacy under replacement."""
-        return PrivacyClaim(self.epsilon, claim_id="KMMS-Prop2.5", source=f"{KMMS}, Proposition 2.5 and Section 5")
 
     @property
     def domain(self) -> Grid:
@@ -102,29 +96,9 @@ class TriangleSelect:
         """The labellings of the grid by triangles; they can be listed for small sides."""
         return Triangles(self.side)
 
-    @property
-    def _rate(self) -> float:
-        return self.epsilon / 2
-
     def _family(self) -> Family | None:
         """Return the listed triangles, None where they are too many."""
         return triangle_family(self.side) if self.side <= LISTED_TRIANGLES else None
-
-    def _eligible(self, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-        """Return which listed triangles may be chosen; None for all. Controls override it."""
-        return None
-
-    def _log_base(self, family: Family, sample: Sample) -> Floats:
-        """Return the logarithms of the measures of the listed triangles; controls override it."""
-        return family.log_shares
-
-    def _log_weights(self, family: Family, sample: Sample) -> tuple[Floats, float]:
-        """Return ln weight of each listed triangle, and the greatest exponent rate (max q - q)."""
-        right = (family.labels[:, grid_rows(sample, self.side)] == sample.labels).astype(np.int64) @ sample.counts
-        eligible = self._eligible(right)
-        best = right.max() if eligible is None else right[eligible].max()
-        logs = self._rate * (right - best) + self._log_base(family, sample)
-        return (logs if eligible is None else np.where(eligible, logs, -np.inf)), self._rate * float(best - right.min())
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[Code]:
         """Return the outputs of independent runs; one refinement serves them all."""
@@ -133,12 +107,7 @@ class TriangleSelect:
         if family is None:
             sampler, resolve, bits = self._sampler(sample), region_of(self.side), Bits(rng)
             return [sampler.draw(bits, resolve) for _ in range(size)]  # type: ignore[misc]
-        logs, _ = self._log_weights(family, sample)
-        cumulative = np.cumsum(np.exp(logs - logs.max()))
-        # A uniform number that rounds up to the total belongs to the last triangle with positive weight.
-        last = int(np.searchsorted(cumulative, cumulative[-1]))
-        places = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
-        return np.asarray(np.minimum(places, last), dtype=np.int64)
+        return self._run_listed(family, sample, rng, size)
 
     def _sampler(self, sample: Sample) -> TupleSampler:
         """Return the exact sampler of triples for a sample."""
@@ -147,24 +116,13 @@ class TriangleSelect:
         return TupleSampler(points, swapped, self.side, _right, Fraction(self._rate))
 
     def law(self, sample: Sample) -> Law:
-        """Return the law on the labellings of the grid by triangles, side at most 3.
-
-        ln Pr = ln share + rate (q - max q) - ln Z. With u = 2^-53, x the greatest exponent, w the greatest |ln share|
-        and K labellings, each ln share is off by at most u (4 w + 4), each sum by 3 u (x + w) more; ln Z inherits this
-        and adds 9 u + u (8 ln K + 8 (x + w)) at most, the last subtraction u (x + w + ln K). In all at most
-        2^-52 (8 x + 16 w + 8 ln K + 16).
-        """
+        """Return the law on the labellings of the grid by triangles, side at most 3."""
         check_sample(sample, self.domain)
         family = self._family()
         if family is None:
             raise InputError(f"side must be at most {LISTED_TRIANGLES} for the exact law, got {self.side}; "
                              "run has no limit")  # fmt: skip
-        logs, spread = self._log_weights(family, sample)
-        finite = logs[np.isfinite(logs)]
-        top = float(finite.max())
-        total = top + math.log(math.fsum(np.exp(finite - top)))
-        width = float(np.abs(self._log_base(family, sample)).max())
-        return Law(range(len(family)), logs - total, ULP * (8 * spread + 16 * width + 8 * math.log(len(family)) + 16))
+        return self._listed_law(family, sample)
 
     def decode(self, code: Any) -> Intersection:
         """Return the triangle."""
@@ -174,9 +132,18 @@ class TriangleSelect:
         check_integer("code", code, 0, len(family) - 1)
         return triangle(family.regions[int(code)])
 
-    def picture(self, sample: Sample, codes: Any) -> dict[str, Any]:
-        """Return what a reporter draws: the sample and the triangles of some outputs; see `geometry.pictures`."""
-        return picture(self.side, sample, [self.decode(code) for code in codes])
+    def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
+        """Return what a report draws: the sample, the target and the triangles of some outputs."""
+        return plane(self.side, sample, [self.decode(code) for code in codes], target)
+
+    def scene(self, rng: np.random.Generator) -> tuple[Sample, Intersection]:
+        """Return the sample of the picture and its target, a triangle in the middle."""
+        target = regular_polygon(self.side, 3)
+        return uniform_sample(self.side, target, self.pictured.n, rng), target
+
+    def hard_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
+        """Return thin and tiny targets, the boundary, and random targets; see `geometry.hard_targets`."""
+        return hard_targets(self.concepts, self.side, alpha)
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return ceil(max((8/alpha) ln(2 |C|/beta), (4/(alpha epsilon)) (3 ln(64 d^7) + ln(2/beta)))).

@@ -24,7 +24,7 @@ from benchmark import BENCHMARKS, Benchmark
 from benchmark.optimum import best_bound, ratio_law
 
 import dpaudit
-from dpaudit.results import jsonable
+from dpaudit.jsonable import jsonable
 
 FULL = 2_500_000
 CONFIDENCE = 0.95

@@ -11,9 +11,14 @@ from dpaudit.cli.mechanism import audit_mechanism, is_mechanism
 from dpaudit.cli.terminal import find_learners, note, note_taken, say
 from dpaudit.cli.verdict_block import verdict_block
 from dpaudit.contract import Learner
+from dpaudit.engine.outcome import refutes
 from dpaudit.engine.perform import perform
-from dpaudit.engine.tasks import Task, canonical, exact_task, privacy_task, utility_tasks
+from dpaudit.engine.tasks import Task, canonical, exact_task, privacy_task
+from dpaudit.engine.utility_tasks import offered_settings, utility_tasks
 from dpaudit.errors import InputError
+from dpaudit.neighbours.sources import is_source
+from dpaudit.privacy.composition import check_times
+from dpaudit.privacy.enclosure import require_exact_law
 from dpaudit.registry import Entry
 
 __all__ = ["exact_command", "privacy_command", "utility_command"]
@@ -31,10 +36,12 @@ def privacy_command(args: argparse.Namespace) -> int:
         record = audit_mechanism(args, options)
         places = {"pairs": args.pairs, "batched": args.batched}
         return _show(args, [record], _single_line(args, {}, {**options, **places, "seed": args.seed}))
-    if args.pairs is not None or args.batched:
+    if args.batched or (args.pairs is not None and not is_source(args.pairs)):
         raise InputError(
-            f"--pairs and --batched are for MODULE:FUNCTION; the pairs of the learner {args.id} are crafted"
+            f"--pairs and --batched are for MODULE:FUNCTION; the pairs of the learner {args.id} are crafted, or drawn "
+            "by --pairs random:COUNT"
         )
+    given["pairs"] = args.pairs
     entry, _, parameters = _learner(args)
     task = privacy_task(
         entry,
@@ -56,15 +63,26 @@ def _check_design(args: argparse.Namespace) -> None:
 
 def exact_command(args: argparse.Namespace) -> int:
     """Compute one exact worst case."""
+    if args.compose is not None:
+        check_times(args.compose, "compose")
     entry, learner, parameters = _learner(args)
-
+    if args.enclose:
+        require_exact_law(learner)
     task = exact_task(
-        entry, learner, parameters=parameters, n=args.n, relation=args.relation, crafted=args.crafted or None
+        entry,
+        learner,
+        parameters=parameters,
+        n=args.n,
+        relation=args.relation,
+        crafted=args.crafted or None,
+        enclosure=args.enclose,
+        compose=args.compose,
     )
     if args.n is None:
         note(f"n = {task.arguments['n']} taken from the example of {entry.id}")
     options = {name: task.arguments[name] for name in ("n", "relation")}
-    return _audit(args, [task], options | {"crafted": task.arguments["samples"] == "crafted" or None})
+    options |= {"crafted": task.arguments["samples"] == "crafted" or None}
+    return _audit(args, [task], options | {"enclose": args.enclose, "compose": args.compose})
 
 
 def utility_command(args: argparse.Namespace) -> int:
@@ -78,6 +96,11 @@ def utility_command(args: argparse.Namespace) -> int:
                 f"distribution must be uniform, all, or the number of a hard case; got {args.distribution!r}"
             ) from None
     entry, learner, parameters = _learner(args)
+    settings: tuple[str | None, ...] = (args.setting,)
+    if args.setting == "all":
+        levels = (getattr(entry.example, name) if given is None else given
+                  for name, given in (("alpha", args.alpha), ("beta", args.beta)))  # fmt: skip
+        settings = offered_settings(learner, *levels)
     tasks = utility_tasks(
         entry,
         learner,
@@ -89,13 +112,19 @@ def utility_command(args: argparse.Namespace) -> int:
         n=args.n,
         concept=args.concept,
         cases=cases,
+        settings=settings,
+        noise=args.noise,
     )
     if not tasks:
         raise InputError(f"{entry.id} has no hard cases; choose --distribution uniform")
     taken = tasks[0].arguments
     note_taken(entry, {name: taken[name] for name in ("alpha", "beta") if getattr(args, name) is None})
     options = {name: taken[name] for name in ("alpha", "beta", "n", "trials")}
+    options["setting"] = taken["setting"] if args.setting is None else args.setting
+    if args.setting == "all":
+        options["n"] = args.n  # each setting has an n of its own
     more = {"confidence": args.confidence, "concept": args.concept, "distribution": args.distribution}
+    more["noise"] = args.noise
     return _audit(args, tasks, options | more)
 
 
@@ -148,7 +177,7 @@ def _show(args: argparse.Namespace, records: Sequence[Mapping[str, Any]], repeat
         say("".join(canonical({**record, "command": repeat}) + "\n" for record in records))
     else:
         say(verdict_block(records, repeat))
-    return int(any(record["finding"]["verdict"] == "violation" for record in records))
+    return int(any(refutes(record) for record in records))
 
 
 def _single_line(args: argparse.Namespace, parameters: Mapping[str, Any], options: Mapping[str, Any]) -> str:

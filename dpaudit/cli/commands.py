@@ -20,7 +20,7 @@ from dpaudit.errors import InputError
 from dpaudit.registry import Entry, load
 
 if TYPE_CHECKING:
-    from dpaudit.engine.execute import TaskFailed
+    from dpaudit.engine.outcome import Outcome
     from dpaudit.engine.plan import Plan
 
 __all__ = ["list_command", "report_command", "run_command"]
@@ -55,12 +55,19 @@ def run_command(args: argparse.Namespace) -> int:
         note(line)
     if not plan.tasks:
         raise InputError("; ".join(plan.faults) or "there is nothing to audit")
-    header = make_header(plan.keys, seed=args.seed, profile=args.profile, command=_run_line(args))
+    header = make_header(
+        plan.keys,
+        seed=args.seed,
+        profile=args.profile,
+        command=_run_line(args),
+        faults=plan.faults,
+        controls={entry.id: entry.fault for entry in entries if entry.fault is not None},
+    )
     path = Path(args.out) / FILENAME
     store = Store.resume(path, header) if args.resume else Store.start(path, header)
-    failures = _execute(args, plan, store)
+    _execute(args, plan, store)
     store.finish()
-    return _report_run(args, path, [f"{f.task}: {f.error}" for f in failures] + list(plan.faults))
+    return _report_run(args, path)
 
 
 def report_command(args: argparse.Namespace) -> int:
@@ -77,17 +84,18 @@ def report_command(args: argparse.Namespace) -> int:
         write_atomically(Path(args.out), text.encode())
     if found.missing:
         note(f"{len(found.missing)} of {len(run['header']['plan'])} audits have no result; `--resume` goes on")
+    _tell_faults(run, found)
     return found.status
 
 
 def _row(entry: Entry) -> dict[str, Any]:
     """Return what `list` shows of a learner."""
-    from dpaudit.results import jsonable
+    from dpaudit.jsonable import jsonable
 
     try:
         claim = entry.claim()
         privacy = "none" if claim is None else "pure" if claim.delta == 0 else "approximate"
-    except Exception as error:  # a learner that cannot build its own example must not hide the others
+    except (Exception, SystemExit) as error:  # a learner that cannot build its own example must not hide the others
         print(
             f"dpaudit: warning: {entry.id}: its example fails: {type(error).__name__}: {error}",
             file=sys.stderr,
@@ -121,25 +129,30 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _run_line(args: argparse.Namespace) -> str:
-    """Return the command that remakes a run: without what does not change the results."""
+    """Return the command that remakes a run: without what does not change the results, into a folder of its own.
+
+    That folder is always the same, so that where a run was written changes no byte of it, and none that `run` writes
+    to of itself, so that the command can be pasted beside the report.
+    """
     words = ["dpaudit", "run", *dict.fromkeys(args.ids), "--profile", args.profile, "--seed", str(args.seed)]
     words += ["--confidence", str(args.confidence)]
     words += [] if args.trials is None else ["--trials", str(args.trials)]
-    return shlex.join(words + [word for path in args.learners for word in ("--learners", path)])
+    words += [word for path in args.learners for word in ("--learners", path)]
+    return shlex.join([*words, "--out", "reports/remade"])
 
 
-def _execute(args: argparse.Namespace, plan: Plan, store: Any) -> list[TaskFailed]:
-    """Run what is not done yet into the store; return the failures."""
+def _execute(args: argparse.Namespace, plan: Plan, store: Any) -> None:
+    """Run what is not done yet into the store."""
     from dpaudit.engine.execute import Event, Listener, TaskFailed, TaskFinished, execute
     from dpaudit.engine.progress import Progress
 
-    failures: list[TaskFailed] = []
+    tasks = {task.key: task for task in plan.tasks}
 
     def keep(event: Event) -> None:
         if isinstance(event, TaskFinished):
             store.append(event.record)
         elif isinstance(event, TaskFailed):
-            failures.append(event)
+            store.fail({**tasks[event.task].to_dict(), "error": event.error})
 
     listeners: list[Listener] = [keep] if args.quiet else [keep, Progress(sys.stderr)]
     try:
@@ -156,10 +169,9 @@ def _execute(args: argparse.Namespace, plan: Plan, store: Any) -> list[TaskFaile
         raise InputError(
             f"interrupted; {len(store.done)} of {len(plan.tasks)} results are kept in {store.path}; --resume goes on"
         ) from None
-    return failures
 
 
-def _report_run(args: argparse.Namespace, path: Path, failures: Sequence[str]) -> int:
+def _report_run(args: argparse.Namespace, path: Path) -> int:
     """Write the reports of a finished run, print the summary and return the status."""
     from dpaudit.engine.outcome import outcome
     from dpaudit.engine.store import load_run, write_atomically
@@ -173,10 +185,15 @@ def _report_run(args: argparse.Namespace, path: Path, failures: Sequence[str]) -
     say(_render(run, "console", color=wants_color()))
     for name in found.unconvicted:
         say(f"The positive control {name} was convicted by no audit: these audits are blind to its leak.\n")
-    for line in failures:
-        print(f"dpaudit: fault: {line}", file=sys.stderr)
+    _tell_faults(run, found)
     note(f"wrote {', '.join(map(str, written))}")
-    return 2 if failures else found.status
+    return found.status
+
+
+def _tell_faults(run: Mapping[str, Any], found: Outcome) -> None:
+    """Say on stderr of which tasks and learners nothing is known, and why."""
+    for line in [*(f"{failure['task']}: {failure['error']}" for failure in run["failures"]), *found.faults]:
+        print(f"dpaudit: fault: {line}", file=sys.stderr)
 
 
 def _render(run: Mapping[str, Any], kind: str, color: bool = False) -> str:

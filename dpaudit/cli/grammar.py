@@ -16,6 +16,7 @@ from typing import Any
 
 import dpaudit
 from dpaudit.cli.help_text import COMMANDS, STATUS, WHOLE
+from dpaudit.contract import SETTINGS
 from dpaudit.errors import DpauditError
 
 __all__ = ["build_parser", "main"]
@@ -40,7 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         message = f"{error.filename or 'file system'}: {error.strerror or error}"
     except KeyboardInterrupt:
         message = "interrupted"
-    except Exception as error:  # an uncaught exception would exit with 1, which means a violation
+    # An uncaught exception would exit with 1, which means a violation; an exit of what is audited with 0, even.
+    except (Exception, SystemExit) as error:
         traceback.print_exc()
         message = f"unexpected {type(error).__name__}: {error}"
     print(f"dpaudit: error: {message}", file=sys.stderr)
@@ -163,8 +165,10 @@ def _add_privacy(commands: Any) -> None:
     parser.add_argument("--relation", help="what neighbours are (default: as in the learner's claim)")
     parser.add_argument(
         "--pairs",
-        metavar="MODULE:PAIRS",
-        help="a list of (data, neighbour) tuples, or a callable that returns one (default: crafted, for learners only)",
+        metavar="SOURCE",
+        help="MODULE:PAIRS, a list of (data, neighbour) tuples, a callable that returns one, or a strategy of "
+        "hypothesis; patterns:DIMENSION, the eight ways in which one record moves the answers of so many counting "
+        "queries; random:COUNT, random neighbouring samples, for learners only (default: crafted, for learners only)",
     )
     flags = {
         "batched": "call FUNCTION with (data, rng, size) for size outputs (default: with (data, rng) for one)",
@@ -187,6 +191,17 @@ def _add_exact(commands: Any) -> None:
         action="store_true",
         help="crafted pairs only, for domains too large to list (default: all samples of n)",
     )
+    parser.add_argument(
+        "--enclose",
+        action="store_true",
+        help="enclose the worst epsilon in ball arithmetic too; needs the extra `exact` (default: an a-priori error)",
+    )
+    parser.add_argument(
+        "--compose",
+        type=int,
+        metavar="K",
+        help="bound what K runs on one sample cost too: epsilon by delta and delta by epsilon (default: one run)",
+    )
 
 
 def _add_utility(commands: Any) -> None:
@@ -206,7 +221,17 @@ def _add_utility(commands: Any) -> None:
         default="all",
         help="uniform, the number of a hard case, or all hard cases (default: %(default)s)",
     )
-    _add_statistics(parser, _UTILITY_TRIALS, "samples drawn for each case")
+    parser.add_argument(
+        "--setting",
+        choices=(*SETTINGS, "all"),
+        help="what the error is, and what is random; all: each that the theorem speaks of (default: the theorem's own)",
+    )
+    parser.add_argument(
+        "--noise",
+        type=float,
+        help="setting agnostic: how often a label is wrong (default: the hard case's; needed for uniform)",
+    )
+    _add_statistics(parser, _UTILITY_TRIALS, "runs for each case")
 
 
 def _add_run(commands: Any) -> None:
@@ -231,7 +256,7 @@ def _add_run(commands: Any) -> None:
     )
     parser.add_argument(
         "--backend",
-        choices=("loky", "threading", "multiprocessing", "sequential"),
+        choices=("loky", "threading", "sequential"),
         default="loky",
         help="how joblib spreads them (default: %(default)s)",
     )

@@ -35,16 +35,20 @@ COMMANDS = {
         """
         Computes the exact output law of the learner on samples of n examples and on all their neighbours, and
         from them the worst-case epsilon. Without --n it takes the n of the learner's example, and crafted
-        samples only where all cannot be listed. Needs a learner with a law.
+        samples only where all cannot be listed. Needs a learner with a law. --enclose recomputes the losses
+        that decide in ball arithmetic; --compose K bounds the privacy of K runs, from above by the dominating
+        pair and from below by single pairs of neighbours.
         """,
         "dpaudit exact parity-private -p dimension=2 -p epsilon=1 --n 3",
     ),
     "utility": (
         "measure how often the learner fails to learn",
         """
-        Draws samples of n examples, labels them by a concept, and measures how often the learner's error
-        exceeds alpha. The learner's theorem promises: on at most a fraction beta of the samples. The hard
-        cases are concepts and distributions on which learners of the class fail most.
+        Measures how often the learner's error exceeds alpha; its theorem promises: at most with probability beta.
+        The error is that on the distribution, with fresh samples labelled by a concept (realizable); its excess
+        over the best concept's, with noisy labels (agnostic); that on the sample, one for all runs (empirical); or
+        whether the output solves the learner's problem on that sample (solution). The hard cases are concepts and
+        distributions on which learners of the class fail most.
         """,
         "dpaudit utility threshold-exponential --alpha 0.1 --beta 0.1 --distribution all",
     ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -13,9 +12,12 @@ from importlib import import_module
 from typing import Any
 
 import dpaudit
+from dpaudit.arguments import check_built
 from dpaudit.contract import Learner
 from dpaudit.errors import InputError
-from dpaudit.results import jsonable
+from dpaudit.jsonable import jsonable
+from dpaudit.neighbours.sampled import pairs_from_strategy
+from dpaudit.neighbours.sources import is_source, pairs_of_source
 
 __all__ = ["audit_mechanism", "find_object", "find_pairs", "importable_here", "is_mechanism"]
 
@@ -44,7 +46,8 @@ def audit_mechanism(args: argparse.Namespace, options: Mapping[str, Any]) -> dic
         raise InputError(f"-p is for learners of the registry; {args.id} takes none")
     with importable_here():
         mechanism = find_object("the mechanism", args.id)
-        pairs = None if args.pairs is None else find_pairs(args.pairs)
+        check_built(mechanism, args.id)
+        pairs = None if args.pairs is None else _pairs(args, mechanism)
         own = mechanism.privacy if isinstance(mechanism, Learner) else None
         if not isinstance(mechanism, Learner):
             _check_plain(args, mechanism)
@@ -97,13 +100,22 @@ def find_object(role: str, place: str) -> Any:
     return found
 
 
-def find_pairs(place: str) -> list[Any]:
-    """Return the pairs at MODULE:NAME: a list of (data, neighbour), or what a callable returns."""
+def _pairs(args: argparse.Namespace, mechanism: Any) -> list[Any]:
+    """Return the pairs that --pairs names: a source such as random:50, or those at MODULE:NAME."""
+    if is_source(args.pairs):
+        return list(pairs_of_source(args.pairs, mechanism, n=args.n, relation=args.relation, seed=args.seed))
+    return find_pairs(args.pairs, args.seed)
+
+
+def find_pairs(place: str, seed: int = 0) -> list[Any]:
+    """Return the pairs at MODULE:NAME: a list of (data, neighbour), what a callable returns or a strategy makes."""
     pairs = find_object("--pairs", place)
+    if _is_strategy(pairs):
+        return list(pairs_from_strategy(pairs, seed=seed))
     if callable(pairs):
         try:
             pairs = pairs()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise InputError(f"--pairs {place}() failed: {type(error).__name__}: {error}") from error
     if isinstance(pairs, str | bytes | dict):
         raise InputError(f"--pairs {place} must be a list of (data, neighbour) tuples, got {pairs!r:.100}")
@@ -114,6 +126,12 @@ def find_pairs(place: str) -> list[Any]:
             f"--pairs {place} must be a list of (data, neighbour) tuples or a callable that returns one, "
             f"got {pairs!r:.100}"
         ) from None
+
+
+def _is_strategy(value: Any) -> bool:
+    """Say whether a value is a strategy of hypothesis, which is loaded already if there is one."""
+    strategies = sys.modules.get("hypothesis.strategies")
+    return strategies is not None and isinstance(value, strategies.SearchStrategy)
 
 
 def _import(module: str) -> Any:
@@ -131,20 +149,10 @@ def _import(module: str) -> Any:
 
 
 def _check_plain(args: argparse.Namespace, mechanism: Any) -> None:
-    """Refuse what cannot be run: called wrongly, every run would raise the same error, and nothing would be seen."""
-    wanted = "(data, rng, size)" if args.batched else "(data, rng)"
+    """Refuse what is missing, and the options of learners; how the function can be called the audit itself checks."""
     if not callable(mechanism):
-        raise InputError(f"{args.id} must be a function {wanted} -> output, got {mechanism!r:.100}")
+        raise InputError(f"{args.id} must be a function (data, rng) -> output, got {mechanism!r:.100}")
     if args.pairs is None:
         raise InputError(f"--pairs MODULE:PAIRS must be given: {args.id} is no learner whose samples could be crafted")
     if args.n is not None:
         raise InputError(f"--n is for learners, whose samples are crafted; {args.id} gets the pairs given")
-    try:
-        signature = inspect.signature(mechanism)
-    except (TypeError, ValueError):  # some functions of C tell nothing of themselves
-        return
-    try:
-        signature.bind(*range(3 if args.batched else 2))
-    except TypeError as error:
-        hint = "" if args.batched else "; with --batched it is called with (data, rng, size)"
-        raise InputError(f"{args.id}{signature} cannot be called with {wanted}: {error}{hint}") from None

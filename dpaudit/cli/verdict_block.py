@@ -8,6 +8,7 @@ from typing import Any
 from dpaudit.cli.mechanism import is_mechanism
 from dpaudit.reporters.unseen import (
     POWER,
+    assumed_text,
     budget_text,
     errors_text,
     frontier_text,
@@ -16,7 +17,17 @@ from dpaudit.reporters.unseen import (
     power_text,
     scores_text,
 )
-from dpaudit.reporters.wording import count, label_parameters, percent, rate, significant, value_text
+from dpaudit.reporters.wording import (
+    count,
+    event_text,
+    failure_text,
+    label_parameters,
+    output_text,
+    percent,
+    rate,
+    significant,
+    value_text,
+)
 
 __all__ = ["verdict_block"]
 
@@ -38,8 +49,9 @@ def verdict_block(records: Sequence[Mapping[str, Any]], repeat: str) -> str:
     if first["fault"] is not None:
         lines.append(("leaks", f"on purpose: {first['fault']}"))
     for record in records:
-        # What several cases share, their claim, is said once.
-        lines += [line for line in _BODIES[record["kind"]](record, record["finding"]) if line not in lines[:3]]
+        # What several cases share, their claim, is said once: before the first of them.
+        said = [line for line in lines if line[0] in ("claim", "tested")][-1:]
+        lines += [line for line in _BODIES[record["kind"]](record, record["finding"]) if line not in said]
     lines.append(("repeat", repeat))
     width = max(len(name) for name, _ in lines)
     return "\n".join(f"{name.ljust(width)}  {text}" for name, text in lines) + "\n"
@@ -78,6 +90,8 @@ def _exact(record: Mapping[str, Any], finding: Mapping[str, Any]) -> _Lines:
         ),
         ("epsilon", f"{shown} at worst ({finding['grade']}, {error}) over {covered}"),
     ]
+    if finding.get("enclosure") is not None:
+        lines.append(("enclosed", "epsilon in [{}, {}], by ball arithmetic".format(*finding["enclosure"])))
     if claimed is not None:
         at_claim = significant(finding["delta_at_claim"], apart_from=finding["claimed_delta"])
         lines.append(("delta", f"{at_claim} at worst, at the claimed epsilon"))
@@ -86,8 +100,27 @@ def _exact(record: Mapping[str, Any], finding: Mapping[str, Any]) -> _Lines:
         "consistent": "consistent: no violation on these pairs",
     }
     verdict = "the learner claims no privacy" if claimed is None else words[finding["verdict"]]
-    witness = f"{worst['data']} against {worst['neighbour']}, output {finding['worst_atom']} [{worst['origin']}]"
-    return [*lines, ("verdict", verdict), ("witness", witness)]
+    witness = f"{worst['data']} against {worst['neighbour']}, output {output_text(finding['worst_atom'])} [{worst['origin']}]"
+    return [*lines, *_composed(finding), ("verdict", verdict), ("witness", witness)]
+
+
+def _composed(finding: Mapping[str, Any]) -> _Lines:
+    """Return what many runs cost, lower ends rounded down and upper ends up."""
+    made = finding.get("composition")
+    if made is None:
+        return []
+    runs = f"{count(made['times'])} run{'s' if made['times'] != 1 else ''} on one sample ({made['grade']}, these pairs)"
+    return [
+        ("composed epsilon", f"{runs}: {_brackets(made['epsilons'], 'delta')}"),
+        ("composed delta", f"{runs}: {_brackets(made['deltas'], 'epsilon')}"),
+    ]
+
+
+def _brackets(rows: Sequence[Sequence[Any]], at: str) -> str:
+    """Return rows (where, lower end, upper end) on one line."""
+    return ", ".join(
+        f"[{significant(low, 'down')}, {significant(high, 'up')}] at {at} {significant(x)}" for x, low, high in rows
+    )
 
 
 def _privacy(record: Mapping[str, Any], finding: Mapping[str, Any]) -> _Lines:
@@ -106,11 +139,12 @@ def _privacy(record: Mapping[str, Any], finding: Mapping[str, Any]) -> _Lines:
         *_curve(finding),
         ("power", f"would convict with probability {POWER}: {power_text(finding)}"),
         ("frontier", _frontier(finding)),
+        ("assumed", assumed_text(finding)),
         ("compared", f"pairs: {origins_text(finding)}; scores: {scores_text(finding)}"),
         ("budget", budget_text(finding)),
         ("errors", errors_text(finding)),
         ("verdict", words[finding["verdict"]]),
-        ("witness", _witness(witness)),
+        ("witness", _witness(witness, is_mechanism(record["learner"]))),
         *(("warning", text) for text in finding["warnings"]),
     ]
 
@@ -128,8 +162,7 @@ def _size(finding: Mapping[str, Any]) -> str:
 def _frontier(finding: Mapping[str, Any]) -> str:
     """Return the frontier on one line."""
     steps = ", ".join(f"{mass}: {least}" for mass, least in frontier_text(finding, infinity="none in reach"))
-    betting = "; betting needs somewhat more" if finding["design"] == "sequential" else ""
-    return f"least epsilon convicted, by probability of the event: {steps}{betting}"
+    return f"least epsilon convicted, by probability of the event: {steps}"
 
 
 def _curve(finding: Mapping[str, Any]) -> _Lines:
@@ -148,8 +181,8 @@ def _curve(finding: Mapping[str, Any]) -> _Lines:
     return [("curve", f"delta >= {steps}; mu >= {significant(curve.mu_lower(), 'down')} ({at})")]
 
 
-def _witness(witness: Mapping[str, Any]) -> str:
-    """Return the two inputs, the event and its counts; bets have no counts."""
+def _witness(witness: Mapping[str, Any], foreign: bool) -> str:
+    """Return the two inputs, the event and its counts; bets have no counts, and -1 is failure for learners alone."""
     told = f"{witness['data']} against {witness['neighbour']}"
     if witness["hits"] is None:
         return f"{told}, {witness['event']} [{origin_text(witness['origin'])}]"
@@ -157,7 +190,14 @@ def _witness(witness: Mapping[str, Any]) -> str:
         f"{count(witness['hits'])} of {count(witness['trials'])} against "
         f"{count(witness['neighbour_hits'])} of {count(witness['neighbour_trials'])} runs"
     )
-    return f"{told} ({witness['direction']}), event: {witness['event']}: {rates} [{origin_text(witness['origin'])}]"
+    event = witness["event"] if foreign else event_text(witness["event"])
+    return f"{told} ({witness['direction']}), event: {event}: {rates} [{origin_text(witness['origin'])}]"
+
+
+def _best(finding: Mapping[str, Any]) -> str:
+    """Return the error of the best concept, over which the excess is counted."""
+    best = finding.get("best_error")
+    return "" if best is None else f"; the best concept's error is {significant(best)}"
 
 
 def _utility(record: Mapping[str, Any], finding: Mapping[str, Any]) -> _Lines:
@@ -167,26 +207,33 @@ def _utility(record: Mapping[str, Any], finding: Mapping[str, Any]) -> _Lines:
         rate(finding["failure_lower"], "down", beta=beta),
         rate(finding["failure_upper"], "up", beta=beta),
     )
+    promised = record["arguments"]["role"] != "ladder"
     words = {
-        "violation": "VIOLATION: it fails more often than beta",
+        "violation": "VIOLATION: it fails more often than beta" if promised else "fails more often than beta here",
         "undecided": "undecided: the interval holds beta; more trials would tell",
-        "holds": "holds: it fails at most as often as beta, on this case",
+        "holds": f"{'holds: it ' if promised else ''}fails at most as often as beta, on this case",
     }
+    theorem = "" if promised else f"; {_theorem(record['arguments'])}"
     return [
         (
-            "claim",
-            f"Pr[error > {value_text(finding['alpha'])}] <= {value_text(beta)} "
-            f"on {count(finding['n'])} examples "
+            "claim" if promised else "tested",
+            f"Pr[{failure_text(finding)}] <= {value_text(beta)} on {count(finding['n'])} examples "
             f"({finding['setting']})",
         ),
-        ("case", f"{record['arguments']['case']} ({finding['concept']})"),
+        ("case", f"{record['arguments']['case']} ({finding['concept']}{_best(finding)})"),
         (
             "failures",
             f"{count(finding['failures'])} of {count(finding['trials'])}: {shown} [{low}, {high}] "
             f"with confidence {percent(finding['confidence'])} (statistical)",
         ),
-        ("verdict", words[finding["verdict"]]),
+        ("verdict", words[finding["verdict"]] + theorem),
     ]
+
+
+def _theorem(arguments: Mapping[str, Any]) -> str:
+    """Say why failures refute nothing here."""
+    n = arguments.get("theorem_n")
+    return "no theorem of the learner promises this" if n is None else f"the theorem asks for n = {count(n)}"
 
 
 _BODIES: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], _Lines]] = {

@@ -25,12 +25,16 @@ from dpaudit.distinguish.labellers import (
     score_edges,
 )
 from dpaudit.distinguish.naive_bayes import NaiveBayes
+from dpaudit.distinguish.patterns import Patterns
+from dpaudit.jsonable import stable_repr
 
 __all__ = ["discrete_labeller", "join", "scored_labellers"]
 
 Score = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 REPEATED = 3
 CLASSIFIER_ROWS = 100_000
+EDGE_ROWS = 100_000
+SLOW_EDGE_ROWS = 25_000
 
 
 def join(batches: list[Any]) -> Any:
@@ -100,7 +104,8 @@ def scored_labellers(
     found: list[Labeller] = []
     for groups, score, name in _scores(left, right, names, thorough):
         scored = Scored(flattener, groups, score, np.zeros(0), name)
-        pooled = np.concatenate([scored.scores(data), scored.scores(neighbour)])
+        rows = len(left) if scored.unfitted else SLOW_EDGE_ROWS if scored.slow else EDGE_ROWS
+        pooled = np.concatenate([scored.scores(data[:rows]), scored.scores(neighbour[:rows])])
         found.append(Scored(flattener, groups, score, score_edges(pooled), name))
     for name in ("halves", "summaries"):
         joint = _joint(flattener, name, GROUPS[name](left)) if name in names else None
@@ -116,6 +121,9 @@ def _scores(
 ) -> Iterator[tuple[tuple[str, ...], Score | None, str]]:
     if left.shape[1] == 1:
         yield ("values",), None, "value"
+    patterns = Patterns.fit(left, right)
+    if patterns is not None:
+        yield ("values",), patterns, "naive Bayes within patterns of repeated values"
     for name in names:
         sides = GROUPS[name](left), GROUPS[name](right)
         yield (name,), NaiveBayes.fit(*sides), f"naive Bayes on {name}"
@@ -146,7 +154,7 @@ def _atoms(data: Any, neighbour: Any) -> Atoms | None:
     counts = (
         Counter(canonical(v) for side in (data, neighbour) for v in side[:10_000]) if _hashable(data) else Counter()
     )
-    repeated = sorted((label for label, c in counts.items() if c >= 5), key=str)[:FEW]
+    repeated = sorted((label for label, c in counts.items() if c >= 5), key=stable_repr)[:FEW]
     return Atoms({label: i for i, label in enumerate(repeated)}) if repeated else None
 
 

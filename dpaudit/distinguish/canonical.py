@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import InputError
+from dpaudit.jsonable import stable_repr
 
 __all__ = ["Raised", "canonical", "in_words"]
 
@@ -85,7 +86,7 @@ def _other(value: Any) -> Hashable:
 
 
 def in_words(label: Hashable) -> str:
-    """Return a label as a person would write the output."""
+    """Return a label as a person would write the output; sets and mappings are sorted, whatever their hash order."""
     if isinstance(label, tuple) and label:
         kind, *rest = label
         if kind in ("bool", "float", "str", "bytes", "NoneType") and len(rest) == 1:
@@ -96,4 +97,8 @@ def in_words(label: Hashable) -> str:
             return "(" + ", ".join(in_words(v) for v in rest[0]) + ")"
         if kind == "array":
             return "[" + ", ".join(in_words(v) for v in rest[1]) + "]"
-    return str(label)
+        if kind == "set":
+            return "{" + ", ".join(sorted(in_words(v) for v in rest[0])) + "}"
+        if kind == "mapping":
+            return "{" + ", ".join(sorted(f"{in_words(k)}: {in_words(v)}" for k, v in rest[0])) + "}"
+    return stable_repr(label)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -19,6 +21,19 @@ def available() -> bool:
     return find_spec("sklearn") is not None
 
 
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    """Keep trees on one thread: threads that wait for each other in a spin cost far more than they save."""
+    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="openmp")
+    return limit
+
+
 @dataclass(frozen=True, eq=False)
 class Classifier:
     """A fitted classifier; its score is the log-odds of the first side."""
@@ -27,7 +42,8 @@ class Classifier:
 
     def __call__(self, rows: Matrix) -> NDArray[np.float64]:
         """Return the score of each row."""
-        return np.asarray(self.model.decision_function(np.clip(rows, -1e15, 1e15)), dtype=np.float64)
+        with _one_thread():
+            return np.asarray(self.model.decision_function(np.clip(rows, -1e15, 1e15)), dtype=np.float64)
 
 
 def _rows(data: Matrix, neighbour: Matrix) -> tuple[Matrix, NDArray[np.int8]]:
@@ -40,9 +56,18 @@ def boosting(data: Matrix, neighbour: Matrix) -> Classifier:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = HistGradientBoostingClassifier(
-        max_iter=100, learning_rate=0.1, max_leaf_nodes=15, min_samples_leaf=50, early_stopping=False, random_state=0
+        max_iter=50,
+        learning_rate=0.1,
+        max_leaf_nodes=8,
+        # Leaves of few runs learn noise: the signals sought are weak.
+        min_samples_leaf=max(20, (len(data) + len(neighbour)) // 100),
+        early_stopping=False,
+        random_state=0,
     )
-    return Classifier(model.fit(*_rows(data, neighbour)))
+    rows, labels = _rows(data, neighbour)
+    with _one_thread():
+        model.fit(rows, labels)
+    return Classifier(model)
 
 
 def logistic(data: Matrix, neighbour: Matrix) -> Classifier:

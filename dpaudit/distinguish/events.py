@@ -14,8 +14,11 @@ from dpaudit.distinguish.smoothing import SmoothRatio, smooth_ratio
 __all__ = ["Choice", "best_prefix", "expected_bound", "selection_penalty"]
 
 
-SMOOTH_PENALTY = 2.0
+SMOOTH_PENALTY = 1.5
 """What takes the place of z_s for a smooth likelihood ratio: a fit of a dozen parameters has less luck to give."""
+
+WALK_PENALTY = 1.0
+"""The same for a random walk, whose prior has taken most of the luck away."""
 
 
 def selection_penalty(delta: float) -> float:
@@ -80,18 +83,16 @@ def _smooth_bound(
     neighbour_trained: int,
     confirm: int,
     gamma: float,
+    penalty: float,
 ) -> NDArray[np.float64]:
-    """Return the expected bound of each event by the smooth ratio: fewer runs in it make it no less certain."""
+    """Return the expected bound of each event by a smooth ratio: fewer runs in it make it no less certain."""
     pooled = (np.asarray(hits) + np.asarray(neighbour_hits) + 1.0) / (trained + neighbour_trained + 2.0)
     # p and q with this pooled mass and this ratio, for equally many runs a side.
     q = np.minimum(2 * pooled / (1 + np.exp(smooth.log_ratio)), 1.0)
     p = np.minimum(q * np.exp(smooth.log_ratio), 1.0)
     # The confirmation needs some hits on the rarer side before a ratio of counts is near normal.
     sampling = np.sqrt((1 - p) / (p * confirm) + (1 - q) / (q * confirm)) * (1 + 1 / (q * confirm))
-    # Beyond the data the fit extrapolates with more confidence than it has.
-    own = np.sqrt(1 / (np.asarray(hits) + 0.5) + 1 / (np.asarray(neighbour_hits) + 0.5))
-    error = np.maximum(smooth.error, own / 2)
-    bound: NDArray[np.float64] = smooth.log_ratio + ndtri(gamma) * sampling - SMOOTH_PENALTY * error
+    bound: NDArray[np.float64] = smooth.log_ratio + ndtri(gamma) * sampling - penalty * smooth.error
     return bound
 
 
@@ -120,19 +121,28 @@ def best_prefix(
     delta: float,
     gamma: float,
     ordered: bool = False,
+    walk: SmoothRatio | None = None,
+    caution: float = 1.0,
 ) -> Choice:
     """Return the prefix of the ordered atoms whose expected bound is greatest.
 
     Parameters are those of `expected_bound`, with the hits of each atom instead of each event. If the order does not
     come from these counts (`ordered`), and a smooth likelihood ratio fits them, it takes the place of the events' own
-    counts, with its smaller error.
+    counts, with its smaller error. With `walk`, the ratio of each prefix by a random walk, the expected bound is the
+    mean of the two: where one of the models is wrong the other one holds it back. `caution` multiplies the penalties of
+    the smooth ratios.
     """
     inside, outside = np.cumsum(hits), np.cumsum(neighbour_hits)
     values = expected_bound(inside, trained, outside, neighbour_trained, confirm, delta=delta, gamma=gamma)
     smooth = (
         smooth_ratio(np.asarray(hits, float), np.asarray(neighbour_hits, float)) if ordered and delta == 0 else None
     )
+    counts = (inside, trained, outside, neighbour_trained, confirm, gamma)
     if smooth is not None:
-        values = _smooth_bound(smooth, inside, trained, outside, neighbour_trained, confirm, gamma)
+        values = _smooth_bound(smooth, *counts, caution * SMOOTH_PENALTY)
+    if walk is not None:
+        both = (values + _smooth_bound(walk, *counts, caution * WALK_PENALTY)) / 2
+        # A walk that sees no signal would have the event that loses least, which is everything.
+        values = both if both.max() > 0 else values
     best = int(np.argmax(values))
     return Choice(best + 1, float(values[best]))

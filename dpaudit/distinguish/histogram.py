@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish.canonical import canonical, in_words
 from dpaudit.distinguish.events import best_prefix
+from dpaudit.distinguish.random_walk import fit_walk
+from dpaudit.distinguish.smoothing import SmoothRatio
+from dpaudit.jsonable import stable_repr
 
 __all__ = [
     "BACKWARD",
@@ -40,9 +43,11 @@ def tally(outputs: Any) -> Tally:
     if isinstance(outputs, np.ndarray) and outputs.ndim == 1 and outputs.dtype.kind in "iu":
         low, high = int(outputs.min()), int(outputs.max())
         if high - low < 4 * len(outputs) + 65536:
-            counts = np.bincount(outputs - low)
+            # In narrow types the difference would wrap around.
+            wide = outputs.astype(np.int64) if outputs.dtype.itemsize < 8 else outputs
+            counts = np.bincount((wide - low).astype(np.int64, copy=False))
             seen = np.flatnonzero(counts)
-            return Counter(dict(zip((seen + low).tolist(), counts[seen].tolist(), strict=True)))
+            return Counter(dict(zip([value + low for value in seen.tolist()], counts[seen].tolist(), strict=True)))
         values, counts = np.unique(outputs, return_counts=True)
         return Counter(dict(zip(values.tolist(), counts.tolist(), strict=True)))
     return Counter(canonical(value) for value in outputs)
@@ -115,6 +120,8 @@ def choose_label_event(
     gamma: float,
     monotone: bool = False,
     log_ratio: Mapping[Hashable, float] | None = None,
+    careful: bool = False,
+    caution: float = 1.0,
 ) -> LabelChoice:
     """Return the best event over labels among nested events in several orders, in both directions.
 
@@ -134,9 +141,15 @@ def choose_label_event(
         Whether labels are integers that ascend with a score.
     log_ratio : mapping, optional
         ln(Pr[label | data] / Pr[label | neighbour]) by the learner's own law.
+    careful : bool
+        Whether monotone labels are worth a random walk's 30 milliseconds.
+    caution : float
+        Multiplies the penalties of smooth ratios.
     """
-    common = [label for label in data.keys() | neighbour.keys() if data[label] + neighbour[label] >= LEAST]
-    common.sort(key=(lambda label: label) if monotone else str)  # type: ignore[arg-type, return-value]
+    # A score has a place for every label, however rare.
+    least = 1 if monotone else LEAST
+    common = [label for label in data.keys() | neighbour.keys() if data[label] + neighbour[label] >= least]
+    common.sort(key=(lambda label: label) if monotone else stable_repr)  # type: ignore[arg-type, return-value]
     x = np.array([data[label] for label in common], dtype=np.int64)
     y = np.array([neighbour[label] for label in common], dtype=np.int64)
     m, k = data.total(), neighbour.total()
@@ -144,11 +157,21 @@ def choose_label_event(
     x, y = np.append(x, m - x.sum()), np.append(y, k - y.sum())
     best: LabelChoice | None = None
     compared = 0
+    walks = _walks(x, y) if careful and monotone and delta == 0 else {}
     for name, direction, order in _orders(common, x, y, monotone, log_ratio):
         sides = (x, m, y, k) if direction == FORWARD else (y, k, x, m)
         hits, trained, others, neighbour_trained = sides
         choice = best_prefix(
-            hits[order], trained, others[order], neighbour_trained, confirm, delta=delta, gamma=gamma, ordered=monotone
+            hits[order],
+            trained,
+            others[order],
+            neighbour_trained,
+            confirm,
+            delta=delta,
+            gamma=gamma,
+            ordered=monotone,
+            walk=walks.get((direction, int(order[0]))),
+            caution=caution,
         )
         compared += len(order)
         if best is None or choice.value > best.value:
@@ -159,6 +182,24 @@ def choose_label_event(
             best = LabelChoice(event, direction, choice.value, name, 0, ranking)
     assert best is not None
     return replace(best, compared=compared)
+
+
+def _walks(x: NDArray[np.int64], y: NDArray[np.int64]) -> dict[tuple[str, int], SmoothRatio]:
+    """Return the ratio of each prefix by a random walk along the atoms, by direction and by the atom that is first."""
+    hits, others = x[:-1].astype(np.float64), y[:-1].astype(np.float64)
+    if len(hits) < LEAST or not hits.any() or not others.any():
+        return {}
+    walk = fit_walk(hits, others)
+    offset = float(np.log(hits.sum() / others.sum()))
+    found = {}
+    for descending in (False, True):
+        ratio, error = walk.prefixes(hits + others, offset, descending=descending)
+        # The last prefix, which takes in the rare label as well, is everything.
+        ratio, error = np.append(ratio, 0.0), np.append(error, 0.0)
+        first = len(hits) - 1 if descending else 0
+        found[FORWARD, first] = SmoothRatio(ratio, error)
+        found[BACKWARD, first] = SmoothRatio(-ratio, error)
+    return found
 
 
 def separation(data: Tally, neighbour: Tally) -> float:

@@ -10,10 +10,12 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.distinguish.binning import bins
 from dpaudit.distinguish.canonical import canonical
 from dpaudit.distinguish.classifiers import Classifier
 from dpaudit.distinguish.features import GROUPS, Flattener
 from dpaudit.distinguish.histogram import Tally
+from dpaudit.jsonable import stable_repr
 
 __all__ = ["AsTheyAre", "Atoms", "Joint", "Labeller", "PackedRows", "Ranked", "Scored", "score_edges"]
 
@@ -128,7 +130,7 @@ class Ranked:
     @classmethod
     def fit(cls, base: Labeller, data: Tally, neighbour: Tally) -> Ranked:
         """Order the labels by their shrunken log-likelihood ratio; labels seen fewer than 5 times are in the middle."""
-        known = sorted((v for v in data.keys() | neighbour.keys() if data[v] + neighbour[v] >= 5), key=str)
+        known = sorted((v for v in data.keys() | neighbour.keys() if data[v] + neighbour[v] >= 5), key=stable_repr)
         x = np.array([data[v] for v in known]) + 0.5
         y = np.array([neighbour[v] for v in known]) + 0.5
         raw = np.log(x / (data.total() + 1)) - np.log(y / (neighbour.total() + 1))
@@ -178,7 +180,7 @@ class Scored:
 
     def __call__(self, outputs: Any) -> NDArray[np.int64]:
         """Return the bin of each output's score."""
-        return np.searchsorted(self.edges, self.scores(outputs), side="right").astype(np.int64)
+        return bins(self.edges, self.scores(outputs)).astype(np.int64)
 
     def scores(self, outputs: Any) -> NDArray[np.float64]:
         """Return the score of each output; without a score function it is the first column."""
@@ -207,7 +209,8 @@ class Joint:
 
 
 def score_edges(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return at most some 200 cuts of a score: quantiles with tail masses spaced logarithmically down to 4 runs."""
+    """Return some 260 cuts of a score at most: 64 equal parts, and tails spaced logarithmically down to 4 runs."""
     least = min(0.25, 4 / len(scores))
     tails = np.geomspace(least, 0.5, 100)
-    return np.unique(np.quantile(scores, np.concatenate([tails, 1 - tails]), method="inverted_cdf"))
+    inner = np.linspace(0, 1, 65)[1:-1]
+    return np.unique(np.quantile(scores, np.concatenate([tails, 1 - tails, inner]), method="inverted_cdf"))

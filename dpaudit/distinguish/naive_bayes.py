@@ -7,11 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NaiveBayes"]
+from dpaudit.distinguish.binning import bins
+from dpaudit.distinguish.random_walk import fit_walk
+
+__all__ = ["NaiveBayes", "shrunken"]
 
 Matrix = NDArray[np.float64]
 BINS = 64
 ATOMS = 80
+CUT_VALUES = 100_000
 
 
 @dataclass(frozen=True)
@@ -40,22 +44,26 @@ class NaiveBayes:
         score = np.zeros(len(rows))
         for column, cuts, ratio in zip(rows.T, self.edges, self.ratios, strict=True):
             if ratio.any():
-                score += ratio[np.searchsorted(cuts, column, side="right")]
+                score += ratio[bins(cuts, np.ascontiguousarray(column))]
         return score
 
 
 def _table(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the cuts of one column and the log-likelihood ratio in each bin."""
     pooled = np.concatenate([x, y])
-    values = np.unique(pooled[:: max(1, len(pooled) // 100_000)])
+    pooled = pooled[:: max(1, len(pooled) // CUT_VALUES)]
+    values = np.unique(pooled)
     continuous = len(values) > ATOMS
     cuts = _quantile_cuts(pooled) if continuous else values[1:]
-    a = np.bincount(np.searchsorted(cuts, x, side="right"), minlength=len(cuts) + 1) + 0.5
-    b = np.bincount(np.searchsorted(cuts, y, side="right"), minlength=len(cuts) + 1) + 0.5
+    a, b = (
+        np.bincount(bins(cuts, np.ascontiguousarray(side)), minlength=len(cuts) + 1).astype(np.float64) + 0.5
+        for side in (x, y)
+    )
     raw = np.log(a / a.sum()) - np.log(b / b.sum())
     noise = np.sqrt(1 / a + 1 / b)
-    smooth = _haar(raw, noise) if continuous and len(raw) == BINS else _garrote(raw, noise)
-    return cuts, smooth
+    if continuous and len(raw) == BINS:
+        return cuts, fit_walk(a, b, cuts=()).ratio
+    return cuts, shrunken(raw, noise)
 
 
 def _quantile_cuts(pooled: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -68,20 +76,6 @@ def _quantile_cuts(pooled: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.unique(np.concatenate([cuts, np.nextafter(heavy, np.inf)]))
 
 
-def _garrote(value: NDArray[np.float64], noise: NDArray[np.float64] | float) -> NDArray[np.float64]:
+def shrunken(value: NDArray[np.float64], noise: NDArray[np.float64] | float) -> NDArray[np.float64]:
     """Shrink values towards 0: nothing of what is below its noise, nearly all of what is far above."""
     return np.where(np.abs(value) > noise, value - np.square(noise) / np.where(value == 0, 1.0, value), 0.0)
-
-
-def _haar(raw: NDArray[np.float64], noise: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Smooth equally likely bins by shrinking Haar coefficients: coarse steps are kept, fine noise is not."""
-    sigma = float(np.sqrt(np.mean(np.square(noise))))
-    level, details = raw, []
-    while len(level) > 1:
-        details.append(_garrote((level[0::2] - level[1::2]) / np.sqrt(2), sigma))
-        level = (level[0::2] + level[1::2]) / np.sqrt(2)
-    for detail in reversed(details):
-        grown = np.empty(2 * len(level))
-        grown[0::2], grown[1::2] = (level + detail) / np.sqrt(2), (level - detail) / np.sqrt(2)
-        level = grown
-    return level

@@ -62,7 +62,9 @@ def smooth_ratio(hits: Array, neighbour_hits: Array) -> SmoothRatio | None:
     above, below = np.cumsum(p), np.cumsum(q)
     inner = np.cumsum(total[:, None] * design, axis=0) / np.cumsum(total)[:, None]
     error = np.sqrt(np.einsum("ij,jk,ik->i", inner, covariance, inner))
-    return SmoothRatio(np.log(above / below), error)
+    # Beyond the data the fit extrapolates with more confidence than it has.
+    own = np.sqrt(1 / (np.cumsum(hits) + 0.5) + 1 / (np.cumsum(neighbour_hits) + 0.5))
+    return SmoothRatio(np.log(above / below), np.maximum(error, own / 2))
 
 
 def _hinges(score: Array) -> Array:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
+from dpaudit.arguments import check_jobs
+from dpaudit.engine.outlive import outliving
+from dpaudit.engine.events import Event, Listener, RunFinished, RunStarted, TaskFailed, TaskFinished
 from dpaudit.engine.perform import perform
 from dpaudit.engine.tasks import Task
-from dpaudit.errors import DpauditError, InputError, ToolFault
+from dpaudit.errors import DpauditError, InputError, place_of
 from dpaudit.registry import load
+from dpaudit.workers import spread
 
 __all__ = [
     "BACKENDS",
@@ -22,43 +25,7 @@ __all__ = [
     "execute",
 ]
 
-BACKENDS = ("loky", "threading", "multiprocessing", "sequential")
-
-
-@dataclass(frozen=True)
-class RunStarted:
-    """A run begins: `total` tasks are planned, `done` of them have their results already."""
-
-    total: int
-    done: int
-
-
-@dataclass(frozen=True)
-class TaskFinished:
-    """A task ended with a finding; `record` is JSON-safe."""
-
-    task: str
-    record: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class TaskFailed:
-    """A task raised; nothing is known of its learner."""
-
-    task: str
-    error: str
-
-
-@dataclass(frozen=True)
-class RunFinished:
-    """A run is over: every task ended, or the user interrupted it."""
-
-    failed: int
-    interrupted: bool = False
-
-
-Event = RunStarted | TaskFinished | TaskFailed | RunFinished
-Listener = Callable[[Event], None]
+BACKENDS = ("loky", "threading", "sequential")
 
 
 def execute(
@@ -88,15 +55,15 @@ def execute(
         Where learners are found besides the installed packages.
     n_jobs : int
         How many tasks run at a time; -1 for one a processor.
-    backend : {"loky", "threading", "multiprocessing", "sequential"}
-        How joblib spreads them. With "multiprocessing" the death of a worker process goes unnoticed.
+    backend : {"loky", "threading", "sequential"}
+        How joblib spreads them. (Its "multiprocessing" would wait for ever for a worker process that died.)
 
     Raises
     ------
     InputError
         For an unknown backend or number of jobs, before anything runs.
     ToolFault
-        If a worker process died. What was done by then has been told to the listeners.
+        If worker processes die before they begin with a task. A task that kills its worker has failed like any other.
     KeyboardInterrupt
         After the listeners have been told.
     """
@@ -110,8 +77,7 @@ def execute(
 def _check(n_jobs: int, backend: str) -> None:
     if backend not in BACKENDS:
         raise InputError(f"backend must be one of {', '.join(BACKENDS)}; got {backend!r}")
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
-        raise InputError(f"n_jobs must be a non-zero integer, got {n_jobs!r}")
+    check_jobs(n_jobs)
 
 
 def _tell(start: RunStarted, events: Iterator[TaskFinished | TaskFailed], listeners: Sequence[Listener]) -> int:
@@ -135,49 +101,24 @@ def _tell(start: RunStarted, events: Iterator[TaskFinished | TaskFailed], listen
 
 
 def _attempt(task: Task, seed: int, paths: tuple[str, ...]) -> TaskFinished | TaskFailed:
-    """Perform a task; whatever it raises, except an interrupt, is the task's failure and not the run's."""
+    """Perform a task; whatever it raises, except an interrupt, is the task's failure and not the run's.
+
+    An exit too: a learner that calls ``sys.exit(0)`` must not end the run with the status of a clean one.
+    """
     try:
         return TaskFinished(task.key, perform(task, seed=seed, paths=paths))
     except DpauditError as error:
         return TaskFailed(task.key, f"{type(error).__name__}: {error}")
-    except Exception as error:
-        return TaskFailed(task.key, f"{type(error).__name__}: {error} ({_place(error)})")
-
-
-def _place(error: BaseException) -> str:
-    """Say where an exception was raised."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return "unknown place" if trace is None else f"{trace.tb_frame.f_code.co_filename}, line {trace.tb_lineno}"
+    except (Exception, SystemExit) as error:
+        return TaskFailed(task.key, f"{type(error).__name__}: {error} ({place_of(error)})")
 
 
 def _events(
     tasks: Sequence[Task], seed: int, paths: tuple[str, ...], n_jobs: int, backend: str
 ) -> Iterator[TaskFinished | TaskFailed]:
     """Yield the event of each task as it ends."""
-    if n_jobs == 1 or backend == "sequential" or len(tasks) < 2:
-        yield from (_attempt(task, seed, paths) for task in tasks)
-        return
-    from joblib import Parallel, delayed, effective_n_jobs
-
-    if backend != "multiprocessing":
-        # batch_size 1: tasks are long, and a kill should cost no more than those that are under way.
-        parallel = Parallel(n_jobs, backend=backend, return_as="generator_unordered", batch_size=1)
-        yield from _alive(parallel(delayed(_attempt)(task, seed, paths) for task in tasks))
-        return
-    # This backend refuses generators: hand it short lists, so that results still reach the store in time.
-    width = 2 * effective_n_jobs(n_jobs)
-    with Parallel(n_jobs, backend=backend, batch_size=1) as parallel:
-        for start in range(0, len(tasks), width):
-            yield from _alive(parallel(delayed(_attempt)(task, seed, paths) for task in tasks[start : start + width]))
-
-
-def _alive(events: Any) -> Iterator[TaskFinished | TaskFailed]:
-    """Yield the events; the death of a worker process becomes a `ToolFault`."""
-    from concurrent.futures.process import BrokenProcessPool
-
-    try:
-        yield from events
-    except BrokenProcessPool as error:
-        raise ToolFault(f"a worker process died; the results so far are kept ({str(error).splitlines()[0]})") from error
+    calls = {task.key: partial(_attempt, task, seed, paths) for task in tasks}
+    if n_jobs == 1 or backend == "sequential":
+        yield from (call() for call in calls.values())
+    else:
+        yield from outliving(calls, partial(spread, n_jobs=n_jobs, backend=backend, ordered=False, batch_size=1))

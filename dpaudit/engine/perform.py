@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -11,8 +12,8 @@ import dpaudit
 from dpaudit.contract import PrivacyClaim
 from dpaudit.engine.evidence import check_claim
 from dpaudit.engine.tasks import Task
+from dpaudit.jsonable import jsonable
 from dpaudit.registry import PRIVATE, Entry, load
-from dpaudit.results import jsonable
 
 __all__ = ["perform"]
 
@@ -45,55 +46,67 @@ def perform(task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int =
 
 def _record(task: Task, fault: str | None, claim: PrivacyClaim | None, finding: Any) -> dict[str, Any]:
     """Return what is stored of a task."""
-    record: dict[str, Any] = jsonable(
-        {
-            "task": task.key,
-            "kind": task.kind,
-            "learner": task.learner,
-            "parameters": task.parameters,
-            "arguments": task.arguments,
-            "fault": fault,
-            "claim": claim,
-        }
-    )
-    return {**record, "finding": finding.to_dict()}
+    return {**task.to_dict(), "fault": fault, "claim": jsonable(claim), "finding": finding.to_dict()}
 
 
 def _exact(learner: Any, arguments: Mapping[str, Any], seed: int, n_jobs: int) -> Any:
     """Enumerate; there is nothing to draw and nothing to spread over processes."""
     from dpaudit.contract import Relation
 
-    relation = Relation.parse(arguments["relation"])
+    relation, enclosure = Relation.parse(arguments["relation"]), arguments.get("enclosure", False)
     if arguments["samples"] == "all":
-        return dpaudit.audit_law(learner, n=arguments["n"], relation=relation)
-    from dpaudit.neighbours.crafted import crafted_pairs
+        finding = dpaudit.audit_law(learner, n=arguments["n"], relation=relation, enclosure=enclosure)
+    else:
+        from dpaudit.neighbours.crafted import crafted_pairs
 
-    pairs = crafted_pairs(learner.domain, arguments["n"], relation)
-    return dpaudit.audit_law(learner, samples=pairs, relation=relation)
+        pairs = crafted_pairs(learner.domain, arguments["n"], relation)
+        finding = dpaudit.audit_law(learner, samples=pairs, relation=relation, enclosure=enclosure)
+    times = arguments.get("compose")
+    if times is None:
+        return finding
+    from dpaudit.privacy.composition import tabulate
+
+    return replace(finding, composition=tabulate(finding, times))
 
 
 def _privacy(learner: Any, arguments: Mapping[str, Any], seed: int, n_jobs: int) -> Any:
-    return dpaudit.audit_privacy(learner, **arguments, seed=seed, n_jobs=n_jobs)
+    source, pairs = arguments.get("pairs"), None
+    if source is not None:
+        from dpaudit.neighbours.sources import pairs_of_source
+
+        pairs = pairs_of_source(source, learner, n=arguments["n"], relation=arguments.get("relation"), seed=seed)
+    return dpaudit.audit_privacy(learner, **{**arguments, "pairs": pairs}, seed=seed, n_jobs=n_jobs)
+
+
+_ASIDE = ("role", "theorem_n", "case", "case_index", "concept")
 
 
 def _utility(learner: Any, arguments: Mapping[str, Any], seed: int, n_jobs: int) -> Any:
-    chosen = {k: v for k, v in arguments.items() if k not in ("role", "case", "case_index", "concept")}
+    chosen = {k: v for k, v in arguments.items() if k not in _ASIDE}
     concept, distribution = arguments.get("concept"), "uniform"
     if arguments["case_index"] is not None:
         from dpaudit.utility.hard_cases import hard_cases
 
-        case = hard_cases(learner, arguments["alpha"])[arguments["case_index"]]
+        case = hard_cases(learner, arguments["alpha"], arguments["setting"])[arguments["case_index"]]
         concept = case.concept_code if concept is None else concept
         distribution = case.distribution
+        chosen.setdefault("noise", case.noise)
     return dpaudit.audit_utility(
         learner, 0 if concept is None else concept, distribution, **chosen, seed=seed, n_jobs=n_jobs
     )
+
+
+def _picture(learner: Any, arguments: Mapping[str, Any], seed: int, n_jobs: int) -> Any:
+    from dpaudit.engine.drawing import draw_picture
+
+    return draw_picture(learner, arguments["n"], arguments["runs"], seed)
 
 
 _AUDITS: Mapping[str, Callable[[Any, Mapping[str, Any], int, int], Any]] = {
     "exact": _exact,
     "privacy": _privacy,
     "utility": _utility,
+    "picture": _picture,
 }
 
 

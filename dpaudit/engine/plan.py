@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from dpaudit.contract import Learner
-from dpaudit.engine.tasks import Task, exact_task, ledger_task, privacy_task, utility_target, utility_tasks
+from dpaudit.arguments import LEAST_TRIALS, read_integer, read_number
+from dpaudit.contract import Example, Learner
+from dpaudit.engine.tasks import Task, exact_task, ledger_task, picture_task, privacy_task
+from dpaudit.engine.utility_tasks import offered_settings, utility_tasks
 from dpaudit.errors import InputError
 from dpaudit.registry import ClaimEntry, Entry
 
@@ -26,6 +29,8 @@ class Profile:
         The same for positive controls, whose leaks are known to be large.
     utility_trials : int
         Samples drawn for each hard case at the theorem's n.
+    fixed_trials : int
+        Runs for each hard case of the settings that take one sample for all runs, which are cheap.
     ladder_trials : int
         Samples drawn at each smaller n.
     ladder_steps : int
@@ -35,17 +40,35 @@ class Profile:
     privacy_trials: int
     control_trials: int
     utility_trials: int
+    fixed_trials: int
     ladder_trials: int
     ladder_steps: int
 
 
 PROFILES = {
-    "quick": Profile(privacy_trials=1_000, control_trials=1_000, utility_trials=100, ladder_trials=30, ladder_steps=3),
+    "quick": Profile(
+        privacy_trials=1_000,
+        control_trials=1_000,
+        utility_trials=100,
+        fixed_trials=1_000,
+        ladder_trials=30,
+        ladder_steps=3,
+    ),
     "default": Profile(
-        privacy_trials=10_000, control_trials=2_000, utility_trials=2_000, ladder_trials=300, ladder_steps=6
+        privacy_trials=10_000,
+        control_trials=2_000,
+        utility_trials=2_000,
+        fixed_trials=10_000,
+        ladder_trials=300,
+        ladder_steps=6,
     ),
     "full": Profile(
-        privacy_trials=200_000, control_trials=20_000, utility_trials=10_000, ladder_trials=2_000, ladder_steps=6
+        privacy_trials=200_000,
+        control_trials=20_000,
+        utility_trials=10_000,
+        fixed_trials=100_000,
+        ladder_trials=2_000,
+        ladder_steps=6,
     ),
 }
 
@@ -101,14 +124,16 @@ def make_plan(
     -------
     Plan
         For each learner: exact (if it has a law), black-box with its curve (if it claims privacy), and, unless it is a
-        positive control, utility on every hard case at the theorem's n and on the first one at smaller n.
+        positive control, utility in every setting that its theorem speaks of, on every hard case at the theorem's n and
+        on the first one at smaller n; utility at the theorem's n, in its own setting, for every further instance that
+        it names in `audited`; and a picture (if it offers one).
     """
     if profile not in PROFILES:
         raise InputError(f"profile must be one of {', '.join(PROFILES)}; got {profile!r}")
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence must be in (0, 1), got {confidence!r}")
-    if trials is not None and trials < 1:
-        raise InputError(f"trials must be at least 1, got {trials!r}")
+    # What a black-box audit takes: otherwise each of them would fail, one by one.
+    read_number("confidence", confidence, 0.5, 1)
+    if trials is not None:
+        read_integer("trials", trials, LEAST_TRIALS)
     work = PROFILES[profile]
     tasks: dict[str, Task] = {}
     notes: list[str] = []
@@ -117,7 +142,8 @@ def make_plan(
         try:
             usual = work.privacy_trials if entry.fault is None else work.control_trials
             planned, left_out = _plan_one(entry, work, confidence, trials or usual)
-        except Exception as error:  # whatever a third party's learner raises, the others are still audited
+        # Whatever a third party's learner raises, even an exit, the others are still audited.
+        except (Exception, SystemExit) as error:
             faults.append(f"{entry.id}: no audit could be planned: {type(error).__name__}: {error}")
             continue
         tasks |= {task.key: task for task in planned}
@@ -139,24 +165,63 @@ def _plan_one(entry: Entry, work: Profile, confidence: float, trials: int) -> tu
         raise InputError("a positive control needs a law or a claim; it has neither, so nothing can convict it")
     if entry.fault is not None:
         return tasks, notes
-    target = utility_target(learner, entry.example.alpha, entry.example.beta)
-    if target is not None and target.setting == "agnostic":
-        notes.append("no utility audit: only labels by a concept of the class are drawn, not agnostic ones")
-    elif target is not None:
-        try:
-            tasks += utility_tasks(entry, learner, trials=work.utility_trials, confidence=confidence)
-            tasks += _ladder(entry, learner, work, confidence)
-        except InputError as error:
-            notes.append(f"no utility audit, or not all of it: {error}")
+    planned, left_out = _plan_utility(entry, learner, work, confidence)
+    tasks += planned
+    notes += left_out
+    for instance in getattr(entry.learner, "audited", ()):
+        tasks += _further_utility(entry, instance, work, confidence)
+    if tasks and hasattr(learner, "picture"):
+        tasks.append(picture_task(entry))
     return tasks, notes if tasks else [
         "nothing to audit: no law, no privacy claim and no utility theorem",
         *notes,
     ]
 
 
-def _ladder(entry: Entry, learner: Learner, work: Profile, confidence: float) -> list[Task]:
+def _further_utility(entry: Entry, instance: Example, work: Profile, confidence: float) -> list[Task]:
+    """Return the utility tasks of a further instance, in its theorem's own setting; fewer runs than for the example."""
+    learner = entry.build(**instance.parameters)
+    return utility_tasks(
+        entry,
+        learner,
+        parameters=instance.parameters,
+        alpha=instance.alpha,
+        beta=instance.beta,
+        trials=max(work.ladder_trials, min(100, work.utility_trials)),
+        confidence=confidence,
+        settings=offered_settings(learner, instance.alpha, instance.beta)[:1],
+    )
+
+
+def _plan_utility(
+    entry: Entry, learner: Learner, work: Profile, confidence: float
+) -> tuple[list[Task], list[str]]:
+    """Return the utility tasks in all settings, which share the confidence, and why a setting was left out."""
+    possible: list[str] = []
+    ladders: list[Task] = []
+    notes: list[str] = []
+    for setting in offered_settings(learner, entry.example.alpha, entry.example.beta):
+        try:
+            ladders += _ladder(entry, learner, work, confidence, setting)
+        except InputError as error:
+            notes.append(f"no utility audit in the setting {setting!r}: {error}")
+        else:
+            possible.append(setting)
+    claims = utility_tasks(
+        entry,
+        learner,
+        trials=work.utility_trials,
+        fixed_trials=work.fixed_trials,
+        confidence=confidence,
+        settings=possible,
+    )
+    return [*claims, *ladders], notes
+
+
+def _ladder(entry: Entry, learner: Learner, work: Profile, confidence: float, setting: str) -> list[Task]:
     """Return tasks at n halved, quartered, ...: how loose the theorem is, not whether it holds."""
-    first = utility_tasks(entry, learner, trials=work.ladder_trials, confidence=confidence, cases=[0])[0]
+    wanted: dict[str, Any] = {"trials": work.ladder_trials, "confidence": confidence}
+    first = utility_tasks(entry, learner, cases=[0], settings=[setting], **wanted)[0]
     n = first.arguments["n"]
     steps = {math.ceil(n / 2**k) for k in range(1, work.ladder_steps + 1)} - {n}
     return [

@@ -9,15 +9,18 @@ from collections.abc import Callable
 from typing import TextIO
 
 from dpaudit.engine.execute import Event, RunFinished, RunStarted, TaskFailed, TaskFinished
-from dpaudit.engine.outcome import word
+from dpaudit.engine.outcome import Record, word
+from dpaudit.engine.tasks import canonical
 
 __all__ = ["Progress"]
 
-_SHOWN = ("violation", "not convicted", "failed", "undecided", "convicted", "consistent", "checked")
+_CONTROLS = "on controls"
+_WORDS = {"convicted": _CONTROLS, "not convicted": _CONTROLS, "ladder": "at smaller n"}
+_SHOWN = ("violation", "failed", "undecided", "consistent", "at smaller n", _CONTROLS, "checked", "drawn")
 
 
 class Progress:
-    """A listener that writes progress.
+    """A listener that writes progress: how many audits ended how, and how many controls are convicted.
 
     Parameters
     ----------
@@ -34,6 +37,7 @@ class Progress:
         self._total = self._resumed = self._done = self._width = 0
         self._began = clock()
         self._counts: Counter[str] = Counter()
+        self._convicted: dict[str, bool] = {}
 
     def __call__(self, event: Event) -> None:
         """Take note of an event and show it."""
@@ -56,21 +60,32 @@ class Progress:
         if isinstance(event, TaskFailed):
             self._counts["failed"] += 1
         else:
-            self._counts[word(event.record)] += 1
+            self._count(event.record)
         if self._live:
             self._rewrite(self._line())
         elif self._done < self._total and self._tenth(self._done) > self._tenth(self._done - 1):
             self._print(self._line())
 
+    def _count(self, record: Record) -> None:
+        """Count an audit; a control is convicted as soon as one of its audits convicts it."""
+        said = word(record)
+        self._counts[_WORDS.get(said, said)] += 1
+        if record["fault"] is not None:
+            control = canonical([record["learner"], record["parameters"]])
+            self._convicted[control] = said == "convicted" or self._convicted.get(control, False)
+
     def _tenth(self, done: int) -> int:
         return 10 * done // max(self._total, 1)
 
     def _line(self) -> str:
-        counts = ", ".join(f"{self._counts[name]} {name}" for name in _SHOWN if self._counts[name])
+        caught = f" ({sum(self._convicted.values())} of {len(self._convicted)} convicted)"
+        counts = ", ".join(
+            f"{self._counts[name]} {name}{caught if name == _CONTROLS else ''}" for name in _SHOWN if self._counts[name]
+        )
         elapsed = self._clock() - self._began
         fresh, left = self._done - self._resumed, self._total - self._done
         remaining = f", about {_duration(elapsed / fresh * left)} left" if fresh and left else ""
-        return f"[{self._done}/{self._total}] {counts + '; ' if counts else ''}{_duration(elapsed)}{remaining}"
+        return f"[{self._done}/{self._total} audits] {counts + '; ' if counts else ''}{_duration(elapsed)}{remaining}"
 
     def _rewrite(self, text: str) -> None:
         """Put `text` over the live line, cut to the terminal: a carriage return does not undo a wrap."""

@@ -1,7 +1,7 @@
 """Results as JSON Lines: appended as they come, resumed after a kill, the same bytes in the end.
 
-The first line is the header, each other line one finding. While a run goes on, lines stand in the order in
-which the tasks end; once it is over they stand in the order of the plan. Nothing in the file depends on the
+The first line is the header, each other line one finding, or the error of a task that failed. While a run goes on,
+lines stand in the order in which the tasks end; once it is over they stand in the order of the plan. Nothing in the file depends on the
 machine's load: no times, no host names, no number of processes.
 """
 
@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError, ToolFault
@@ -21,17 +22,33 @@ __all__ = ["FILENAME", "Store", "load_run", "make_header", "write_atomically"]
 
 FILENAME = "run.jsonl"
 
-_REQUIRED = ("index", "task", "kind", "learner", "parameters", "arguments", "fault", "claim", "finding")
+_REQUIRED = {
+    "result": ("index", "task", "kind", "learner", "parameters", "arguments", "fault", "claim", "finding"),
+    "failure": ("index", "task", "kind", "learner", "parameters", "arguments", "error"),
+}
 
 
-def make_header(plan: Sequence[str], *, seed: int, profile: str, command: str) -> dict[str, Any]:
-    """Return the first line of a run: what was planned, and what it takes to remake it."""
+def make_header(
+    plan: Sequence[str],
+    *,
+    seed: int,
+    profile: str,
+    command: str,
+    faults: Sequence[str] = (),
+    controls: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return the first line of a run: what was planned, what could not be, and what it takes to remake it.
+
+    `controls` says of each positive control what it leaks, so that one without any result is known as such.
+    """
     return {
         "record": "run",
         "schema_version": SCHEMA_VERSION,
         "seed": seed,
         "profile": profile,
         "plan": list(plan),
+        "faults": list(faults),
+        "controls": dict(controls or {}),
         "command": command,
         "versions": versions(),
     }
@@ -77,30 +94,37 @@ class Store:
         """
         if not path.exists() or b"\n" not in path.read_bytes():
             return cls.start(path, header)
-        stored, results, whole = _read(path)
-        _same_run(path, stored, header)
-        if whole < path.stat().st_size:
-            os.truncate(path, whole)
-        return cls(path, stored, {record["task"] for record in results})
+        stored = _read(path)
+        _same_run(path, stored.header, header)
+        if stored.whole < path.stat().st_size:
+            os.truncate(path, stored.whole)
+        return cls(path, stored.header, {record["task"] for record in stored.results})
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Write one record of `perform` and wait until it is on the disk."""
-        key = record["task"]
-        line = _line({"record": "result", "index": self._index[key], **record})
-        # One unbuffered write: a kill leaves at most one torn line, the last.
+        self._add("result", record)
+        self.done.add(record["task"])
+
+    def fail(self, record: Mapping[str, Any]) -> None:
+        """Write what became of a task that failed; it is not done, and a resumed run tries it again."""
+        self._add("failure", record)
+
+    def _add(self, name: str, record: Mapping[str, Any]) -> None:
+        line = _line({"record": name, "index": self._index[record["task"]], **record})
         with open(self.path, "ab", buffering=0) as file:
-            file.write(line)
-            os.fsync(file.fileno())
-        self.done.add(key)
+            _write_line(file, line)
 
     def finish(self) -> None:
-        """Put the lines into the order of the plan."""
-        header, results, _ = _read(self.path)
-        write_atomically(self.path, b"".join(map(_line, [header, *results])))
+        """Put the lines into the order of the plan; of failures those stay whose task has no result yet."""
+        stored = _read(self.path)
+        lines = sorted([*stored.results, *stored.failures], key=lambda record: int(record["index"]))
+        write_atomically(self.path, b"".join(map(_line, [stored.header, *lines])))
 
 
 def load_run(path: Path | str) -> dict[str, Any]:
-    """Return a stored run, finished or not: ``{"header": {...}, "results": [...]}`` in the order of the plan.
+    """Return a stored run, finished or not: ``{"header": {...}, "results": [...], "failures": [...]}``.
+
+    Results and failures (tasks without a result, each with its error) stand in the order of the plan.
 
     Parameters
     ----------
@@ -118,8 +142,8 @@ def load_run(path: Path | str) -> dict[str, Any]:
     file = file / FILENAME if file.is_dir() else file
     if not file.is_file():
         raise InputError(f"there is no run at {str(path)!r}; give a folder with {FILENAME}, or the file itself")
-    header, results, _ = _read(file)
-    return {"header": header, "results": results}
+    stored = _read(file)
+    return {"header": stored.header, "results": stored.results, "failures": stored.failures}
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -130,6 +154,22 @@ def write_atomically(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     os.replace(scratch, path)
+
+
+def _write_line(file: FileIO, line: bytes) -> None:
+    """Append a line and wait until it is on the disk; if that fails, leave the file as it was.
+
+    Without a buffer a kill leaves at most one torn line, the last. But such a write may be short where the disk is
+    nearly full, and the next line must not be glued to half of this one.
+    """
+    end, left = file.tell(), memoryview(line)
+    try:
+        while left:
+            left = left[file.write(left) :]
+        os.fsync(file.fileno())
+    except BaseException:  # an interrupt between two writes tears the line as well
+        file.truncate(end)
+        raise
 
 
 def _line(record: Mapping[str, Any]) -> bytes:
@@ -144,8 +184,17 @@ def _free_backup(path: Path) -> Path:
     return backup
 
 
-def _read(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]], int]:
-    """Return header, results in the order of the plan, and how many bytes hold whole lines."""
+class _Stored(NamedTuple):
+    """What a file holds: results, and the last failure of each task without one; `whole` bytes are whole lines."""
+
+    header: dict[str, Any]
+    results: list[dict[str, Any]]
+    failures: list[dict[str, Any]]
+    whole: int
+
+
+def _read(path: Path) -> _Stored:
+    """Return what a file holds, in the order of the plan."""
     content = path.read_bytes()
     whole = content.rfind(b"\n") + 1
     if not whole:
@@ -160,13 +209,18 @@ def _read(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]], int]:
     if wrong:
         raise ToolFault(f"{path}, line 1: not the header of a run")
     found: dict[int, dict[str, Any]] = {}
+    failed: dict[int, dict[str, Any]] = {}
     for number, text in enumerate(lines[1:], start=2):
         record = _parse(path, number, text)
-        index = _check_result(path, number, record, header["plan"])
+        index = _check_record(path, number, record, header["plan"])
+        if record["record"] == "failure":
+            failed[index] = record
+            continue
         if index in found:
             raise ToolFault(f"{path}, line {number}: a second result for {record['task']}")
         found[index] = record
-    return header, [found[index] for index in sorted(found)], whole
+    left = sorted(failed.keys() - found.keys())
+    return _Stored(header, [found[index] for index in sorted(found)], [failed[index] for index in left], whole)
 
 
 def _parse(path: Path, number: int, text: bytes) -> dict[str, Any]:
@@ -179,10 +233,11 @@ def _parse(path: Path, number: int, text: bytes) -> dict[str, Any]:
     return record
 
 
-def _check_result(path: Path, number: int, record: Mapping[str, Any], plan: Sequence[str]) -> int:
-    """Return the result's index in the plan, or raise `ToolFault` if it is not one of this run's results."""
-    lacking = [name for name in _REQUIRED if name not in record]
-    if record.get("record") != "result" or lacking:
+def _check_record(path: Path, number: int, record: Mapping[str, Any], plan: Sequence[str]) -> int:
+    """Return the record's index in the plan, or raise `ToolFault` if it is no result and no failure of this run."""
+    required = _REQUIRED.get(str(record.get("record")))
+    lacking = [name for name in required or () if name not in record]
+    if required is None or lacking:
         raise ToolFault(f"{path}, line {number}: not a result; it lacks {', '.join(lacking) or 'its kind of record'}")
     index = record["index"]
     if not isinstance(index, int) or not 0 <= index < len(plan) or plan[index] != record["task"]:
@@ -202,5 +257,10 @@ def _same_run(path: Path, stored: Mapping[str, Any], header: Mapping[str, Any]) 
         only = [f"only before: {k}" for k in sorted(before - now)] + [f"only now: {k}" for k in sorted(now - before)]
         shown = "; ".join(only[:4]) + (f"; and {len(only) - 4} more" if len(only) > 4 else "")
         differs.append(f"the plan differs ({shown or 'in its order'})")
+    # What a fault says may differ from time to time (a message may hold an address), of whom it speaks may not.
+    unplanned, today = ({text.partition(":")[0] for text in h.get("faults", ())} for h in (stored, header))
+    if unplanned != today:
+        told = [", ".join(sorted(ids)) or "none" for ids in (unplanned, today)]
+        differs.append(f"the learners without a plan were {told[0]}, are now {told[1]}")
     if differs:
         raise InputError(f"cannot resume {path}: {'; '.join(differs)}. Leave out --resume to start afresh")

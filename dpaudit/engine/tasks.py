@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpaudit.contract import Learner, Relation, UtilityClaim
+from dpaudit.contract import Example, Learner, Relation
 from dpaudit.errors import InputError
+from dpaudit.jsonable import jsonable
 from dpaudit.registry import ClaimEntry, Entry
-from dpaudit.results import jsonable
 
 __all__ = [
     "KINDS",
@@ -19,12 +19,14 @@ __all__ = [
     "canonical",
     "exact_task",
     "ledger_task",
+    "picture_task",
     "privacy_task",
-    "utility_target",
-    "utility_tasks",
 ]
 
-KINDS = ("exact", "privacy", "utility", "ledger")
+KINDS = ("exact", "privacy", "utility", "ledger", "picture")
+
+PICTURED_RUNS = 3
+"""How many outputs a picture shows."""
 
 
 def canonical(value: Any) -> str:
@@ -40,17 +42,21 @@ class Task:
     ----------
     learner : str
         The learner's id; for the ledger, the claim's.
-    kind : {"exact", "privacy", "utility", "ledger"}
-        Which audit.
+    kind : {"exact", "privacy", "utility", "ledger", "picture"}
+        Which audit; a picture is none, and decides nothing.
     parameters : mapping
         The learner's keyword arguments.
     arguments : mapping
-        What the audit takes, JSON-able. Exact: ``n``, ``relation`` and ``samples`` ("all" or "crafted").
+        What the audit takes, JSON-able. Exact: ``n``, ``relation`` and ``samples`` ("all" or "crafted");
+        where they are asked for, ``enclosure`` and ``compose`` (a number of runs).
         Privacy: ``n``, ``trials``, ``confidence``; to override the claim, ``epsilon``, ``delta``, ``relation``;
-        where they are on, ``strict``, ``sequential``, ``curve``, ``float_bits``. Utility: ``role`` ("claim" or
-        "ladder"), ``case`` (name), ``case_index`` (into `hard_cases`, or None for the uniform distribution),
+        where they are on, ``strict``, ``sequential``, ``curve``, ``float_bits``; instead of crafted pairs, ``pairs``
+        (such as "random:50"). Utility: ``role`` ("claim" or
+        "ladder"; of a single audit's ladder also ``theorem_n``), ``case`` (name), ``case_index`` (into `hard_cases`, or None for the uniform distribution),
         ``concept`` (a code, or None for the case's own), ``alpha``, ``beta``, ``n``, ``trials``, ``confidence``,
-        ``setting``. Ledger: ``statement``, so that a stored result stands for the statement that was checked.
+        ``setting`` and, to override the case's own, ``noise``. Ledger: ``statement``, so that a stored result stands
+        for the statement that was checked.
+        Picture: ``n`` and ``runs``.
     """
 
     learner: str
@@ -73,6 +79,19 @@ class Task:
         label = f"n{self.arguments.get('n')}" if role is None else f"{role}-n{self.arguments.get('n')}"
         return f"{self.learner}/{self.kind}/{label}-{digest}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what every stored line says of its task, JSON-safe."""
+        found: dict[str, Any] = jsonable(
+            {
+                "task": self.key,
+                "kind": self.kind,
+                "learner": self.learner,
+                "parameters": self.parameters,
+                "arguments": self.arguments,
+            }
+        )
+        return found
+
 
 def exact_task(
     entry: Entry,
@@ -82,6 +101,8 @@ def exact_task(
     n: int | None = None,
     relation: Relation | str | None = None,
     crafted: bool | None = None,
+    enclosure: bool = False,
+    compose: int | None = None,
 ) -> Task:
     """Return the task that computes the worst case over all, or over crafted, samples of n examples."""
     example = entry.example
@@ -95,6 +116,8 @@ def exact_task(
         "relation": Relation.parse(relation).value,
         "samples": "crafted" if crafted else "all",
     }
+    arguments |= {"enclosure": True} if enclosure else {}
+    arguments |= {} if compose is None else {"compose": compose}
     return Task(entry.id, "exact", example.parameters if parameters is None else parameters, arguments)
 
 
@@ -118,84 +141,7 @@ def ledger_task(entry: ClaimEntry) -> Task:
     return Task(entry.id, "ledger", {}, {"statement": entry.claim.statement})
 
 
-def utility_target(learner: Any, alpha: float, beta: float) -> UtilityClaim | None:
-    """Return what the learner's theorem promises for alpha and beta; None if it has no theorem."""
-    if hasattr(learner, "utility"):
-        claim: UtilityClaim = learner.utility(alpha, beta)
-        return claim
-    if hasattr(learner, "sample_size"):
-        return UtilityClaim(alpha, beta, int(learner.sample_size(alpha, beta)))
-    return None
-
-
-def utility_tasks(
-    entry: Entry,
-    learner: Learner,
-    *,
-    trials: int,
-    confidence: float,
-    parameters: Mapping[str, Any] | None = None,
-    alpha: float | None = None,
-    beta: float | None = None,
-    n: int | None = None,
-    concept: int | None = None,
-    cases: Sequence[int | None] | None = None,
-) -> list[Task]:
-    """Return one task for each hard case, which share the error budget ``1 - confidence`` equally.
-
-    Parameters
-    ----------
-    entry, learner
-        The learner and where it came from.
-    trials : int
-        Samples drawn for each case.
-    confidence : float
-        Of all intervals together.
-    parameters : mapping, optional
-        The learner's; its example's by default.
-    alpha, beta, n : optional
-        The example's accuracy and failure probability, and the theorem's sample size, by default.
-    concept : int, optional
-        Target for every case instead of the case's own.
-    cases : sequence of int or None, optional
-        Which hard cases (None stands for the uniform distribution); all by default.
-    """
-    alpha = entry.example.alpha if alpha is None else alpha
-    beta = entry.example.beta if beta is None else beta
-    size, setting = _size(entry, learner, alpha, beta, n)
-    chosen = _cases(learner, alpha, cases)
-    each = 1 - (1 - confidence) / max(len(chosen), 1)
-    shared = {"role": "claim", "concept": concept, "alpha": alpha, "beta": beta, "n": size, "setting": setting}
-    shared |= {"trials": trials, "confidence": each}
-    kept = entry.example.parameters if parameters is None else parameters
-    return [Task(entry.id, "utility", kept, {**shared, "case_index": i, "case": name}) for i, name in chosen]
-
-
-def _cases(learner: Learner, alpha: float, wanted: Sequence[int | None] | None) -> list[tuple[int | None, str]]:
-    """Return (index, name) of the wanted hard cases; (None, "uniform") for the uniform distribution."""
-    if wanted is not None and set(wanted) == {None}:
-        return [(None, "uniform")]
-    from dpaudit.utility.hard_cases import hard_cases
-
-    names = [case.name for case in hard_cases(learner, alpha)]
-    for index in wanted or ():
-        if index is not None and not 0 <= index < len(names):
-            raise InputError(f"distribution must be uniform, all, or a hard case 0..{len(names) - 1}; got {index}")
-    chosen = range(len(names)) if wanted is None else wanted
-    return [(i, "uniform" if i is None else names[i]) for i in chosen]
-
-
-def _size(entry: Entry, learner: Learner, alpha: float, beta: float, n: int | None) -> tuple[int, str]:
-    """Return the sample size, the theorem's unless given, and what the theorem measures the error on."""
-    try:
-        target = utility_target(learner, alpha, beta)
-    except InputError:
-        # The theorem may not reach this alpha and beta; at the user's own n the audit still makes sense.
-        if n is None:
-            raise
-        target = None
-    if n is None and target is None:
-        raise InputError(f"{entry.id} has no theorem on its sample size; give n")
-    size = n if target is None or n is not None else int(target.sample_size)
-    assert size is not None
-    return size, "realizable" if target is None else target.setting
+def picture_task(entry: Entry) -> Task:
+    """Return the task that draws some outputs of a learner on its `pictured` instance, else on its example."""
+    pictured: Example = getattr(entry.learner, "pictured", entry.example)
+    return Task(entry.id, "picture", pictured.parameters, {"n": pictured.n, "runs": PICTURED_RUNS})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from dpaudit.contract import Pair, Relation
@@ -36,6 +37,8 @@ def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
     InputError
         If there is no pair, an entry is no pair, or two samples are not neighbours. Opaque inputs cannot be checked.
     """
+    if not isinstance(pairs, Iterable):
+        raise InputError(f"pairs must be a sequence of (data, neighbour) pairs, got {pairs!r:.100}")
     checked = [_as_pair(index, entry) for index, entry in enumerate(pairs)]
     if not checked:
         raise InputError("pairs must hold at least one (data, neighbour) pair, got none")

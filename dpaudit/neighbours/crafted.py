@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
+from dpaudit.arguments import read_integer
 from dpaudit.contract import Domain, Pair, Relation, Sample
-from dpaudit.errors import InputError
 
 __all__ = ["DEFAULT_LIMIT", "crafted_pairs"]
 
@@ -19,6 +19,7 @@ DEFAULT_LIMIT = 64
 """How many pairs are crafted unless the caller says otherwise."""
 
 _Example = tuple[tuple[int, ...], int]
+_PUBLIC_SHARES = ((", all public", 1.0), (", half of them public", 0.5), (", none public", 0.0))
 
 
 def crafted_pairs(
@@ -33,7 +34,7 @@ def crafted_pairs(
     n : int
         Examples in the first sample of each pair. Under ADD_REMOVE_ONE the second has n - 1.
     relation : Relation
-        What neighbours are. Under REPLACE_PRIVATE the background is public.
+        What neighbours are. Under REPLACE_PRIVATE each background is public, private, or half of each.
     limit : int or None
         At most so many pairs, spread evenly over all that were crafted; None keeps all.
 
@@ -42,16 +43,18 @@ def crafted_pairs(
     list of Pair
         Distinct pairs in a fixed order. Both directions of each are audited, so none stands twice with sides swapped.
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise InputError(f"n must be an integer >= 1, got {n!r}")
+    n = read_integer("n", n)
     relation = Relation.parse(relation)
     pairs: dict[frozenset[Sample], Pair] = {}
-    for origin, background in _backgrounds(domain, n - 1):
+    backgrounds = list(_backgrounds(domain, n - 1))
+    shares = _PUBLIC_SHARES if relation is Relation.REPLACE_PRIVATE else (("", None),)
+    for (origin, background), (publicity, share) in product(backgrounds, shares):
         for change, out, into in _changes(domain, relation):
-            data = _sample(domain, background, out, relation)
-            neighbour = _sample(domain, background, into, relation)
+            data = _sample(domain, background, out, share)
+            neighbour = _sample(domain, background, into, share)
             if data != neighbour:
-                pairs.setdefault(frozenset((data, neighbour)), Pair(data, neighbour, f"crafted: {origin}; {change}"))
+                made = Pair(data, neighbour, f"crafted: {origin}{publicity}; {change}")
+                pairs.setdefault(frozenset((data, neighbour)), made)
     found = list(pairs.values())
     if limit is None or len(found) <= limit:
         return found
@@ -98,14 +101,18 @@ def _changes(domain: Domain, relation: Relation) -> Iterator[tuple[str, _Example
 
 
 def _sample(
-    domain: Domain, background: list[tuple[_Example, int]], extra: _Example | None, relation: Relation
+    domain: Domain, background: list[tuple[_Example, int]], extra: _Example | None, share: float | None
 ) -> Sample:
-    """Return the sample of the background examples and, unless it is None, the extra one."""
-    rows: list[tuple[_Example, int, bool]] = [(example, count, True) for example, count in background]
+    """Return the sample of the background examples, of which a share is public, and the private extra one, if any."""
+    rows: list[tuple[_Example, int, bool]] = []
+    for example, count in background:
+        public = count if share is None else round(share * count)
+        rows += [(example, public, True), (example, count - public, False)]
     if extra is not None:
         rows.append((extra, 1, False))
+    rows = [row for row in rows if row[1]]
     if not rows:
         return domain.empty_sample()
-    public: Any = [flag for _, _, flag in rows] if relation is Relation.REPLACE_PRIVATE else None
+    flags: Any = None if share is None else [flag for _, _, flag in rows]
     points = [example[0] for example, _, _ in rows]
-    return domain.sample(points, [example[1] for example, _, _ in rows], [count for _, count, _ in rows], public)
+    return domain.sample(points, [example[1] for example, _, _ in rows], [count for _, count, _ in rows], flags)

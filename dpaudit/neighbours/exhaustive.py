@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from dpaudit.arguments import read_integer
 from dpaudit.contract import Domain, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import are_neighbours
@@ -32,7 +33,7 @@ __all__ = [
     "MULTISET_CELLS",
     "PAIRS",
     "PairPlan",
-    "check_symmetry",
+    "checked_permutation",
     "every_pair",
     "given_pairs",
     "multisets",
@@ -197,14 +198,13 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
         If n is no positive integer, the relation needs public examples, a permutation is none, or a limit
         (`MULTISET_CELLS`, `PAIRS`, `LAWS`) is exceeded.
     """
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise InputError(f"n must be an integer >= 1, got {n!r}")
+    n = read_integer("n", n)
     if relation is Relation.REPLACE_PRIVATE:
         raise InputError("relation replace-private needs samples with public examples: give them by samples=")
     universe = 2 * domain.size
     total = comb(universe + int(n) - 1, int(n))
     _check_limit("multisets of n examples to enumerate", total, MULTISET_CELLS // int(n), n)
-    generators = [_permutation(p, universe) for p in permutations]
+    generators = [checked_permutation(p, universe) for p in permutations]
     firsts, sizes = orbits(multisets(universe, int(n)), generators, universe)
     rows = _unrank(firsts, universe, int(n))
     degree = _distinct(rows).sum(axis=1)
@@ -240,7 +240,7 @@ def _check_limit(what: str, count: int, limit: int, n: int) -> None:
         )
 
 
-def _permutation(values: Any, universe: int) -> Ranks:
+def checked_permutation(values: Any, universe: int) -> Ranks:
     """Return a permutation of the universe as int64, or raise `InputError`."""
     array = np.asarray(values)
     fits = array.shape == (universe,) and array.dtype.kind in "iu"
@@ -327,20 +327,3 @@ def _check_item(i: int, item: Any, relation: Relation) -> None:
             )
     elif not (hasattr(item, "neighbours") and hasattr(item, "counts")):
         raise InputError(f"samples[{i}] must be a sample or a Pair of samples, got {item!r}")
-
-
-def check_symmetry(learner: Any, sample: Any, permutation: Any) -> bool:
-    """Say whether the law of the permuted sample is the law of the sample up to the names of its atoms.
-
-    This is necessary for a symmetry: the sorted finite log-probabilities agree to within the laws' errors.
-    """
-    domain = learner.domain
-    where = {tuple(int(v) for v in x): i for i, x in enumerate(domain.points())}
-    examples = zip(sample.points, sample.labels, strict=True)
-    index = [2 * where[tuple(int(v) for v in x)] + int(y) for x, y in examples]
-    image = _permutation(permutation, 2 * domain.size)[np.array(index, dtype=np.int64)]
-    moved = domain.sample(domain.points()[image // 2], image % 2, sample.counts) if len(image) else sample
-    laws = learner.law(sample), learner.law(moved)
-    ours, theirs = (np.sort(law.log_prob[np.isfinite(law.log_prob)]) for law in laws)
-    slack = laws[0].error + laws[1].error
-    return len(ours) == len(theirs) and bool((np.abs(ours - theirs) <= slack).all())

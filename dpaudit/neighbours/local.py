@@ -19,8 +19,8 @@ PROPOSALS = 6
 class SampleMoves:
     """Proposes pairs near a pair of samples over a domain: neighbours still, and as many examples on each side.
 
-    A move changes the same examples on both sides: it moves some or all copies of one shared example to a landmark or a
-    random point, or flips their labels; or it changes the examples in which the two sides differ.
+    A move changes the same examples on both sides: it takes one, half or all copies of one shared example to a
+    landmark, or flips their labels; or it does so with one of the examples in which the two sides differ.
 
     Parameters
     ----------

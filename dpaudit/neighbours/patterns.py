@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpaudit.arguments import read_integer
 from dpaudit.contract import Pair
-from dpaudit.errors import InputError
 
 __all__ = ["query_patterns"]
 
@@ -28,8 +28,7 @@ def query_patterns(dimension: int, *, every: bool = True, level: float = 1.0) ->
         One above, one below; and, if `every`, also one above and the rest below, one below and the rest above, half up
         and half down, all above, all below, and crossed halves. Both directions of a pair are audited in any case.
     """
-    if isinstance(dimension, bool) or not isinstance(dimension, int) or dimension < 1:
-        raise InputError(f"dimension must be an integer >= 1, got {dimension!r}")
+    dimension = read_integer("dimension", dimension)
     base, half = np.full(dimension, float(level)), dimension // 2
     one, rest, front = np.zeros(dimension), np.ones(dimension), np.zeros(dimension)
     one[0], rest[0], front[:half] = 1, 0, 1

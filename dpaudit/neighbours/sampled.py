@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dpaudit import seeding
-from dpaudit.contract import Domain, Pair, Relation
-from dpaudit.errors import InputError, ToolFault
+from dpaudit.arguments import read_integer
+from dpaudit.contract import Domain, Pair, Relation, Sample
+from dpaudit.errors import InputError
+from dpaudit.neighbours.check import as_multiset
 
 __all__ = ["pairs_from_strategy", "random_pairs"]
 
 
 def random_pairs(
-    domain: Domain, n: int, relation: Relation = Relation.REPLACE_ONE, *, count: int = 16, seed: int = 0
+    domain: Domain, n: int, relation: Relation | str = Relation.REPLACE_ONE, *, count: int = 16, seed: int = 0
 ) -> list[Pair]:
     """Return pairs of neighbouring samples: n uniform examples over the domain, then a uniform neighbour.
 
@@ -23,26 +27,69 @@ def random_pairs(
     n : int
         Examples in the first sample.
     relation : Relation
-        What neighbours are.
+        What neighbours are. Under REPLACE_PRIVATE each example but the first is public with probability 1/2.
     count : int
-        How many pairs; repeated ones are dropped.
+        How many pairs are drawn; repeated ones, whichever way round, are dropped.
     seed : int
         The root seed.
+
+    Returns
+    -------
+    list of Pair
+        At least one; at most `count`, in a fixed order.
+
+    Raises
+    ------
+    InputError
+        If `n` or `count` is no integer >= 1, or the domain is too large to list.
     """
     relation = Relation.parse(relation)
-    if n < 1 or count < 1:
-        raise InputError(f"n and count must be at least 1, got {n!r} and {count!r}")
+    seeding.check_seed(seed)
+    n, count = read_integer("n", n), read_integer("count", count)
     points = domain.points()
     found: dict[frozenset[Any], Pair] = {}
     for i in range(count):
         rng = seeding.generator(seed, "random pairs", i)
         rows, labels = rng.integers(len(points), size=n), rng.integers(2, size=n)
-        public = [False] * n if relation is Relation.REPLACE_PRIVATE else None
+        public = None
+        if relation is Relation.REPLACE_PRIVATE:
+            public = [False, *(rng.random(n - 1) < 0.5).tolist()]
         data = domain.sample(points[rows], labels, public=public)
-        near = list(data.neighbours(relation))
-        neighbour = near[int(rng.integers(len(near)))]
+        neighbour = _neighbour(domain, points, data, relation, rng)
         found.setdefault(frozenset((data, neighbour)), Pair(data, neighbour, f"random: number {i}"))
     return list(found.values())
+
+
+def _neighbour(domain: Domain, points: Any, data: Sample, relation: Relation, rng: np.random.Generator) -> Sample:
+    """Return one of the neighbours, all equally likely, without listing them."""
+    rows = as_multiset(data)
+    distinct = sorted(rows)
+    universe = 2 * len(points)
+    if relation is Relation.ADD_REMOVE_ONE:
+        drawn = int(rng.integers(universe + len(distinct)))
+        if drawn < universe:
+            rows[_example(points, drawn)] += 1
+        else:
+            rows[distinct[drawn - universe]] -= 1
+    else:
+        removable = [row for row in distinct if not (row[2] and relation is Relation.REPLACE_PRIVATE)]
+        out = removable[int(rng.integers(len(removable)))]
+        into = out
+        while into == out:
+            into = _example(points, int(rng.integers(universe)))
+        rows[out] -= 1
+        rows[into] += 1
+    kept = +rows
+    if not kept:
+        return domain.empty_sample()
+    xs, ys, flags = zip(*kept, strict=True)
+    public = list(flags) if relation is Relation.REPLACE_PRIVATE else None
+    return domain.sample(list(xs), list(ys), list(kept.values()), public)
+
+
+def _example(points: Any, index: int) -> tuple[tuple[Any, ...], int, bool]:
+    """Return private example number `index` of all over these points: two labels for each."""
+    return tuple(points[index // 2].tolist()), index % 2, False
 
 
 def pairs_from_strategy(strategy: Any, *, count: int = 16, seed: int = 0) -> list[Pair]:
@@ -51,32 +98,47 @@ def pairs_from_strategy(strategy: Any, *, count: int = 16, seed: int = 0) -> lis
     Parameters
     ----------
     strategy : hypothesis.strategies.SearchStrategy
-        Must produce tuples of two neighbouring inputs.
+        Must produce tuples of two neighbouring inputs, which is for its author to see to.
     count : int
-        How many pairs.
+        How many pairs at most; hypothesis makes fewer where there are no more.
     seed : int
-        Makes the draws repeatable.
+        Makes the draws repeatable, with one version of hypothesis.
 
     Raises
     ------
     InputError
-        If hypothesis is not installed.
+        If hypothesis is not installed, `strategy` is no strategy, fails, or makes something else than pairs.
     """
     try:
         import hypothesis
     except ImportError:
         raise InputError("pairs_from_strategy needs the package hypothesis") from None
+    count = read_integer("count", count)
+    seeding.check_seed(seed)
+    if not isinstance(strategy, hypothesis.strategies.SearchStrategy):
+        raise InputError(f"strategy must be a hypothesis strategy, got {strategy!r:.100}")
     found: list[Any] = []
 
     @hypothesis.seed(seed)
     @hypothesis.settings(
-        max_examples=count, database=None, deadline=None, derandomize=False, phases=[hypothesis.Phase.generate]
+        max_examples=count,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        phases=[hypothesis.Phase.generate],
+        suppress_health_check=list(hypothesis.HealthCheck),
     )
     @hypothesis.given(strategy)
     def collect(pair: Any) -> None:
         found.append(pair)
 
-    collect()
+    try:
+        collect()
+    except Exception as error:  # whatever its author's code raises
+        raise InputError(f"strategy {strategy!r:.100} failed: {type(error).__name__}: {error}") from error
+    for pair in found:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InputError(f"strategy must make tuples (data, neighbour), got {pair!r:.100}")
     if not found:
-        raise ToolFault("the strategy made no pair")
+        raise InputError(f"strategy {strategy!r:.100} made no pair")
     return [Pair(data, neighbour, f"strategy: number {i}") for i, (data, neighbour) in enumerate(found[:count])]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dpaudit.errors import InputError
+from dpaudit.privacy.prospect import leader_runs
 from dpaudit.privacy.request import Request
-from dpaudit.privacy.sequential import audit_sequential
-from dpaudit.privacy.unseen import Unseen
+from dpaudit.privacy.sequential import LEAST_RUNS, SequentialOutcome, audit_sequential
+from dpaudit.privacy.unseen import MASSES, Unseen
 from dpaudit.results import PrivacyFinding, Witness
 
 __all__ = ["anytime_finding"]
@@ -13,11 +15,11 @@ __all__ = ["anytime_finding"]
 def anytime_finding(request: Request) -> PrivacyFinding:
     """Bet against the claim until it is refuted or the budget is spent.
 
-    The verdict and `epsilon_lower` are two statements, so each has half of the error probability. The detectable
-    epsilon is that of the fixed design at the same runs; betting needs somewhat more.
+    The verdict and `epsilon_lower` are two statements, so each has half of the error probability. What is detectable is
+    what bets on one given event, of one pair that leads from the start, refute within all the runs allowed.
     """
     gamma, claim = request.gamma / 2, request.claim
-    allowed = 2 * request.trials * len(request.pairs)
+    allowed = _allowed(request)
     found = audit_sequential(
         request.mechanism,
         request.pairs,
@@ -30,9 +32,7 @@ def anytime_finding(request: Request) -> PrivacyFinding:
         backend=request.backend,
         float_bits=request.float_bits,
     )
-    best = max(found.pairs, key=lambda pair: (pair.log_e, -pair.pair))
-    pair = request.pairs[best.pair]
-    unseen = Unseen.by(request.bound, 0.1, max(1, found.runs_used // 2), claim, gamma)
+    unseen = Unseen.by_bets(MASSES[0], leader_runs(allowed, len(request.pairs)), claim, gamma)
     return PrivacyFinding(
         verdict="violation" if found.rejected else "consistent",
         epsilon=claim.epsilon,
@@ -47,18 +47,7 @@ def anytime_finding(request: Request) -> PrivacyFinding:
         confirmation_trials=found.runs_used // 2,
         pairs=len(request.pairs),
         events=0,
-        witness=Witness(
-            pair=best.pair,
-            origin=pair.origin,
-            data=f"{pair.data!r:.300}",
-            neighbour=f"{pair.neighbour!r:.300}",
-            direction="forward",
-            event=f"no single event: bets on {best.runs} runs of this pair raised the stake by exp({best.log_e:.4g})",
-            hits=None,
-            trials=None,
-            neighbour_hits=None,
-            neighbour_trials=None,
-        ),
+        witness=_witness(request, found),
         bound="betting",
         distinguisher="betting",
         relation=request.relation.value if request.relation else None,
@@ -70,4 +59,34 @@ def anytime_finding(request: Request) -> PrivacyFinding:
         origins=tuple(pair.origin for pair in request.pairs),
         claim_id=claim.claim_id,
         warnings=request.warnings,
+    )
+
+
+def _allowed(request: Request) -> int:
+    """Return the runs allowed, both sides of all pairs together; raise `InputError` for too few to bet on."""
+    pairs = len(request.pairs)
+    allowed = 2 * request.trials * pairs
+    if allowed < LEAST_RUNS:
+        raise InputError(
+            f"trials must be at least {-(-LEAST_RUNS // (2 * pairs))} with sequential=True and {pairs} pair(s), "
+            f"got {request.trials}"
+        )
+    return allowed
+
+
+def _witness(request: Request, found: SequentialOutcome) -> Witness:
+    """Return the pair that raised the stake most; bets have no single event and no counts."""
+    best = max(found.pairs, key=lambda pair: (pair.log_e, -pair.pair))
+    pair = request.pairs[best.pair]
+    return Witness(
+        pair=best.pair,
+        origin=pair.origin,
+        data=f"{pair.data!r:.300}",
+        neighbour=f"{pair.neighbour!r:.300}",
+        direction="forward",
+        event=f"no single event: bets on {best.runs} runs of this pair raised the stake by exp({best.log_e:.4g})",
+        hits=None,
+        trials=None,
+        neighbour_hits=None,
+        neighbour_trials=None,
     )

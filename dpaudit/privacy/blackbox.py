@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dpaudit.arguments import check_built
 from dpaudit.contract import Relation
 from dpaudit.errors import InputError
 from dpaudit.privacy.anytime import anytime_finding
@@ -94,6 +95,7 @@ def audit_privacy(
     >>> finding.verdict
     'violation'
     """
+    check_built(mechanism, "mechanism")
     if sequential and (curve or strict):
         raise InputError("sequential=True bets instead of testing one event, so it takes neither curve nor strict")
     request = Request.of(

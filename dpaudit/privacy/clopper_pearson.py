@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, betaincc, betainccinv, betaincinv
+from scipy.special import betainc, betaincc
 
 from dpaudit.privacy.counts import Counts, check_level
+from dpaudit.privacy.limits import lower_limit, upper_limit
 
 __all__ = ["ClopperPearson"]
 
@@ -84,15 +85,8 @@ class ClopperPearson:
 
 
 def _limits(c: Counts, gamma: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the lower limit for p and the upper limit for q at one-sided error gamma, each moved outwards.
-
-    The level is lowered by a relative 1e-6, above the error of the inversion, and the results move by some units in the
-    last place, which near 1 is more than that.
-    """
-    safe = gamma * (1 - 1e-6)
-    lower = np.where(c.x == 0, 0.0, betaincinv(np.maximum(c.x, 1), c.n1 - c.x + 1, safe))
-    upper = np.where(c.y == c.n2, 1.0, betainccinv(c.y + 1, np.maximum(c.n2 - c.y, 1), safe))
-    return lower * (1 - 1e-15), np.minimum(upper * (1 + 1e-15), 1.0)
+    """Return the lower limits for p and the upper limits for q at one-sided error gamma."""
+    return lower_limit(c.x, c.n1, gamma), upper_limit(c.y, c.n2, gamma)
 
 
 def _upper_tail(c: Counts, p: NDArray[np.float64]) -> NDArray[np.float64]:

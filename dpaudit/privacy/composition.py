@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +23,14 @@ from dpaudit.privacy.dominating import MAX_LOSS, LossLaw, dominating_law
 from dpaudit.privacy.profiles import UNBOUNDED, LossProfiles
 from dpaudit.results import LawFinding
 
-__all__ = ["Composition", "compose", "pair_law"]
+__all__ = ["Composition", "check_times", "compose", "pair_law", "tabulate"]
 
 Floats = NDArray[np.float64]
 
 _ULP = 2.0**-52
 _BLOCK = 2**19
+_TABLE_DELTAS = (0.0, 1e-9, 1e-6, 1e-3, 0.01, 0.1)
+_TABLE_EPSILONS = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +124,7 @@ def compose(
     profiles = getattr(source, "profiles", source)
     if not isinstance(profiles, LossProfiles):
         raise InputError(f"source must be a finding of audit_law or its profiles, got {source!r}")
-    if isinstance(times, bool) or not isinstance(times, int | np.integer) or not 1 <= times <= LARGEST_TIMES:
-        raise InputError(f"times must be an integer from 1 to {LARGEST_TIMES}, got {times!r}")
+    check_times(times)
     if epsilon is not None:
         _check_epsilon(epsilon)
     if delta is not None:
@@ -140,6 +142,33 @@ def compose(
     at_delta = None if delta is None else (made.epsilon_lower(delta), made.epsilon_upper(delta))
     at_epsilon = None if epsilon is None else (made.delta_lower(epsilon), made.delta_upper(epsilon))
     return replace(made, epsilon_interval=at_delta, delta_interval=at_epsilon)
+
+
+def check_times(times: object, name: str = "times") -> None:
+    """Raise `InputError`, by the parameter's name, unless so many runs can be composed."""
+    if isinstance(times, bool) or not isinstance(times, int | np.integer) or not 1 <= times <= LARGEST_TIMES:
+        raise InputError(f"{name} must be an integer from 1 to {LARGEST_TIMES}, got {times!r}")
+
+
+def tabulate(finding: LawFinding, times: int) -> dict[str, Any]:
+    """Return the composed curve as numbers: what `times` runs cost, between proved ends.
+
+    Returns
+    -------
+    dict
+        `times`, `grade` and `basic` as in `Composition`; `epsilons`, rows (delta, lower end of epsilon, upper end) for
+        the usual deltas; `deltas`, rows (epsilon, lower end of delta, upper end) from epsilon 0 to where delta is 1e-9,
+        or, where that is nowhere, to the greatest finite loss times `times`.
+    """
+    made = compose(finding, times)
+    epsilons = [(delta, made.epsilon_lower(delta), made.epsilon_upper(delta)) for delta in _TABLE_DELTAS]
+    peaks = finding.profiles.peaks
+    top = next((high for delta, _, high in epsilons if delta > 0 and math.isfinite(high)), math.inf)
+    if not math.isfinite(top):
+        top = times * float(peaks[np.isfinite(peaks)].max(initial=0.0))
+    grid = np.linspace(0.0, top if top > 0 else 1.0, _TABLE_EPSILONS).tolist()
+    deltas = [(epsilon, made.delta_lower(epsilon), made.delta_upper(epsilon)) for epsilon in grid]
+    return {"times": made.times, "grade": made.grade, "basic": made.basic, "epsilons": epsilons, "deltas": deltas}
 
 
 def pair_law(profiles: LossProfiles, pair: int) -> LossLaw:

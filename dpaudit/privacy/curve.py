@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainccinv, ndtri
+from scipy.special import ndtri
 
 from dpaudit.errors import InputError
+from dpaudit.jsonable import jsonable
 from dpaudit.privacy.counts import Counts, check_level
-from dpaudit.results import jsonable
+from dpaudit.privacy.hull import lower_hull
+from dpaudit.privacy.limits import upper_limit
 
 __all__ = ["Curve", "choose_thresholds", "fit_curve"]
 
@@ -120,7 +122,9 @@ class Curve:
         """Return the corners (m, 2) of the lower convex hull, from (0, 1) to (1, 0)."""
         a, b = self.false_positive_upper, self.false_negative_upper
         points = np.column_stack([b, a] if reverse else [a, b])
-        return _lower_hull(np.vstack([[[0.0, 1.0]], points, [[1.0, 0.0]]]))
+        points = np.vstack([[[0.0, 1.0]], points, [[1.0, 0.0]]])
+        points = points[np.lexsort((points[:, 1], points[:, 0]))]
+        return np.asarray(points[lower_hull(points[:, 0], points[:, 1])])
 
     def mu_lower(self) -> float:
         r"""Return a lower bound on every mu for which the pair is mu-Gaussian private; 0 shows nothing.
@@ -197,8 +201,8 @@ def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour
             raise InputError(f"{name} must not descend, as the events are nested; got {values.tolist()!r:.200}")
     each = level / (2 * len(counts.x))
     return Curve(
-        _upper_limit(counts.y, counts.n2, each),
-        _upper_limit(counts.n1 - counts.x, counts.n1, each),
+        upper_limit(counts.y, counts.n2, each),
+        upper_limit(counts.n1 - counts.x, counts.n1, each),
         level,
         int(trials),
         int(neighbour_trials),
@@ -255,34 +259,6 @@ def _nearest(ascending: Array, goals: Array) -> NDArray[np.intp]:
     above = np.minimum(above, len(ascending) - 1)
     below = np.maximum(above - 1, 0)
     return np.where(goals - ascending[below] <= ascending[above] - goals, below, above)
-
-
-def _upper_limit(misses: Array, runs: Array, gamma: float) -> Array:
-    """Return upper Clopper-Pearson limits at one-sided error gamma, rounded up.
-
-    The inverse of the complemented beta integral keeps the digits that 1 - gamma would lose; the level is
-    lowered by more than the inversion errs.
-    """
-    limit = betainccinv(misses + 1, np.maximum(runs - misses, 1), gamma * (1 - 1e-6))
-    return np.where(misses >= runs, 1.0, np.minimum(np.nextafter(limit, 2.0), 1.0))
-
-
-def _lower_hull(points: Array) -> Array:
-    """Return the lower convex hull of points that hold (0, 1) and (1, 0), abscissae ascending."""
-    corners: list[tuple[float, float]] = []
-    for x, y in points[np.lexsort((points[:, 1], points[:, 0]))].tolist():
-        if corners and x == corners[-1][0]:
-            continue
-        while len(corners) > 1 and _turn(corners[-2], corners[-1], (x, y)) <= 0:
-            corners.pop()
-        corners.append((x, y))
-    return np.array(corners)
-
-
-def _turn(first: tuple[float, float], middle: tuple[float, float], last: tuple[float, float]) -> float:
-    """Return a positive number where three points turn to the left."""
-    rise, run = middle[1] - first[1], middle[0] - first[0]
-    return run * (last[1] - first[1]) - rise * (last[0] - first[0])
 
 
 def _within(name: str, value: ArrayLike, high: float) -> Array:

@@ -20,7 +20,7 @@ from dpaudit.privacy.bounds import Bound
 from dpaudit.privacy.counts import MAX_RUNS, check_level
 from dpaudit.privacy.unconditional import MAX_STRICT_RUNS, Unconditional
 
-__all__ = ["detectable_delta", "detectable_epsilon", "rejection_boundary", "trials_needed"]
+__all__ = ["detectable_delta", "detectable_epsilon", "least_where", "rejection_boundary", "trials_needed"]
 
 _REACH = 6.0
 _NODES = 17
@@ -115,7 +115,7 @@ def detectable_epsilon(
         tail = np.where(least > n1, 0.0, betainc(np.maximum(least, 1), np.maximum(n1 - least + 1, 1), p))
         return float((weight * np.where(least <= 0, 1.0, tail)).sum()) >= power
 
-    return _first(convicted, epsilon, math.log((1 - delta) / q))
+    return least_where(convicted, epsilon, math.log((1 - delta) / q))
 
 
 def detectable_delta(
@@ -177,12 +177,12 @@ def _boundary(
     return ys, np.minimum(np.ceil(np.interp(ys, at, least) + bend), n1 + 1)
 
 
-def _first(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the least point of [low, high] where a monotone condition holds, to 1e-9 from above; inf if none."""
+def least_where(holds: Callable[[float], bool], low: float, high: float, precision: float = 1e-9) -> float:
+    """Return the least point of [low, high] where a monotone condition holds, from above; inf if none."""
     if not holds(high):
         return math.inf
     for _ in range(_HALVINGS):
-        if high - low <= 1e-9 * (1 + high):
+        if high - low <= precision * (1 + abs(high)):
             break
         middle = 0.5 * (low + high)
         low, high = (low, middle) if holds(middle) else (middle, high)

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.privacy.hull import lower_hull
 from dpaudit.privacy.profiles import LossProfiles
 
 __all__ = ["MAX_LOSS", "LossLaw", "dominating_law"]
@@ -210,7 +211,7 @@ def _next_knot(low: _Knot, high: _Knot) -> float | None:
 
 def _masses(gammas: Floats, values: Floats) -> LossLaw:
     """Return the loss law whose curve H is at least `values` at the knots, hence at least their chords everywhere."""
-    corners = _lower_hull(gammas, values)
+    corners = lower_hull(gammas, values)
     slopes = np.append(np.diff(values[corners]) / np.diff(gammas[corners]), 0.0)
     knots = gammas[corners][1:]
     mass = knots * np.maximum(np.diff(slopes), 0.0)
@@ -231,16 +232,3 @@ def _curve(knots: Floats, mass: Floats, gammas: Floats) -> Floats:
     heights = np.append(np.cumsum(heavy[::-1])[::-1], 0)
     slopes = np.append(np.cumsum((heavy / knots)[::-1])[::-1], 0)
     return np.asarray(heights[above] - gammas * slopes[above], dtype=np.float64)
-
-
-def _lower_hull(x: Floats, y: Floats) -> NDArray[np.int64]:
-    """Return the corners of the greatest convex function below the points, the first and the last point included."""
-    corners: list[int] = []
-    for i in range(len(x)):
-        while len(corners) > 1:
-            a, b = corners[-2:]
-            if (y[b] - y[a]) * (x[i] - x[b]) < (y[i] - y[b]) * (x[b] - x[a]):
-                break
-            corners.pop()
-        corners.append(i)
-    return np.array(corners, dtype=np.int64)

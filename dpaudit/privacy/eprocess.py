@@ -38,6 +38,7 @@ __all__ = [
     "expected_growth",
     "last_before_survivor",
     "log_payoff",
+    "log_payoffs",
     "place_bet",
     "posterior",
 ]
@@ -107,9 +108,9 @@ def place_bet(rate: Array, mass: Array, epsilon: Array, delta: float) -> Bet:
 
     Parameters
     ----------
-    rate, mass : array, shape (L,)
+    rate, mass : array, shape (L,) or (G, L)
         Posterior that a run with the label is on data, and share of runs with the label; both from the past
-        only.
+        only. With two axes, a past for each epsilon.
     epsilon : array, shape (G,)
         The claims to bet against, >= 0.
     delta : float
@@ -125,7 +126,7 @@ def place_bet(rate: Array, mass: Array, epsilon: Array, delta: float) -> Bet:
         if pays.any():
             forward = turn != 1
             other = (lower if forward else upper)[pays]
-            best = _best_cap(rate, mass, ratio[pays], delta, other, forward=forward)
+            best = _best_cap(_rows(rate, pays), _rows(mass, pays), ratio[pays], delta, other, forward=forward)
             (upper if forward else lower)[pays] = best
     return _capped(rate, ratio, delta, upper, lower)
 
@@ -140,21 +141,27 @@ def _capped(rate: Array, ratio: Array, delta: float, upper: Array, lower: Array)
     return Bet(up, down, np.broadcast_to(keep, up.shape[:-1]), np.broadcast_to(ratio, up.shape[:-1]))
 
 
+def _rows(values: Array, chosen: NDArray[np.bool_] | slice) -> Array:
+    """Return the chosen rows of (G, L) values; (L,) values are those of every row."""
+    return values if values.ndim == 1 else values[chosen]
+
+
 def _best_cap(rate: Array, mass: Array, ratio: Array, delta: float, other: Array, *, forward: bool) -> Array:
     """Return the cap of one direction with the greatest expected growth, given the other direction's."""
     best = np.empty(len(ratio))
-    step = max(1, _CELLS // (len(_CAPS) * len(rate)))
+    step = max(1, _CELLS // (len(_CAPS) * rate.shape[-1]))
     for start in range(0, len(ratio), step):
         part = slice(start, start + step)
         caps = _CAPS[:, None] / ratio[part]
         given = np.broadcast_to(other[part], caps.shape)
         sides = (caps, given) if forward else (given, caps)
-        growth = expected_growth(_capped(rate, ratio[part], delta, *sides), rate, mass)
+        rates = _rows(rate, part)
+        growth = expected_growth(_capped(rates, ratio[part], delta, *sides), rates, _rows(mass, part))
         best[part] = np.take_along_axis(caps, growth.argmax(axis=0)[None], axis=0)[0]
     return best
 
 
-def _log_payoffs(bet: Bet) -> tuple[Array, Array]:
+def log_payoffs(bet: Bet) -> tuple[Array, Array]:
     """Return log e for b = 1 and for b = 0, shapes (..., L)."""
     keep, ratio = bet.keep[..., None], bet.ratio[..., None]
     return np.log(keep + bet.up - ratio * bet.down), np.log(keep + bet.down - ratio * bet.up)
@@ -162,7 +169,7 @@ def _log_payoffs(bet: Bet) -> tuple[Array, Array]:
 
 def expected_growth(bet: Bet, rate: Array, mass: Array) -> Array:
     """Return the mean of log e of one run, shape (G,), if r and the labels' shares were true."""
-    one, zero = _log_payoffs(bet)
+    one, zero = log_payoffs(bet)
     return np.asarray((mass * (rate * one + (1 - rate) * zero)).sum(axis=-1))
 
 
@@ -176,7 +183,7 @@ def log_payoff(bet: Bet, ones: ArrayLike, zeros: ArrayLike) -> Array:
     ones, zeros : array, shape (L,)
         Runs of the batch with each label on data and on neighbour.
     """
-    one, zero = _log_payoffs(bet)
+    one, zero = log_payoffs(bet)
     return np.asarray(one @ np.asarray(ones, dtype=np.float64) + zero @ np.asarray(zeros, dtype=np.float64))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.arguments import check_built
 from dpaudit.contract import Learner, Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.exhaustive import PairPlan, every_pair, given_pairs
@@ -93,6 +94,7 @@ def audit_law(
 
 def _check(learner: Learner, n: int | None, samples: Iterable[Any] | None) -> PrivacyClaim | None:
     """Return the learner's claim, or raise `InputError` for a learner or arguments that cannot be audited."""
+    check_built(learner)
     if not callable(getattr(learner, "law", None)):
         name = getattr(learner, "id", learner)
         raise InputError(f"learner {name!r} has no law(sample), which the exact audit needs; use the black-box audit")
@@ -138,7 +140,7 @@ def _finding(
         grade=table.grade,
         curve=_curve(claim, profiles),
         profiles=profiles,
-        claim_id=claim.claim_id if claim else "",
+        claim_id=claim.claim_id if claim and rel is claim.relation else "",
         enclosure=ends,
     )
 

@@ -19,7 +19,6 @@ from dpaudit.results import PrivacyFinding, Witness
 
 __all__ = ["fixed_finding"]
 
-CURVE_SHARE = 0.2
 
 
 def fixed_finding(request: Request) -> PrivacyFinding:
@@ -27,8 +26,9 @@ def fixed_finding(request: Request) -> PrivacyFinding:
 
     The verdict's error is all of 1 - confidence, or four fifths of it where a curve is asked for, which has the rest.
     """
-    shares = {"verdict": 1 - CURVE_SHARE, "curve": CURVE_SHARE} if request.curve else {"verdict": 1.0}
-    errors = {name: share * request.gamma for name, share in shares.items()}
+    errors = {"verdict": request.verdict_gamma}
+    if request.curve:
+        errors["curve"] = request.gamma - request.verdict_gamma
     chosen = _choose(request, errors["verdict"])
     counts = [_confirm(request, chosen, side) for side in (0, 1)]
     hits = [chosen.event.hits(side) for side in counts]

@@ -20,7 +20,7 @@ from dpaudit.privacy.eprocess import epsilon_grid, last_before_survivor
 from dpaudit.privacy.sampling import Job, chunk_jobs, run_jobs
 from dpaudit.privacy.wagers import PairLedger, Sides
 
-__all__ = ["Game", "Look", "Source"]
+__all__ = ["Game", "Look", "Source", "batch_size", "first_batch", "pilot_size"]
 
 PILOT = 64
 FIRST_BATCH = 200
@@ -32,6 +32,21 @@ FINALISTS = 2
 LEAST_FIT_BUDGET = 40
 ROUNDING = 1e-6
 """By how much log E must exceed log(1 / gamma): more than rounding can add to it."""
+
+
+def pilot_size(runs: int) -> int:
+    """Return how many runs a side an audit of `runs` runs begins with, on its first pair."""
+    return min(PILOT, runs // 8)
+
+
+def first_batch(runs: int, pairs: int) -> int:
+    """Return the size of the first batch of every pair."""
+    return min(FIRST_BATCH, max(20, runs // (8 * pairs)))
+
+
+def batch_size(past: int, first: int) -> int:
+    """Return the size of the next batch of a pair after `past` runs of it."""
+    return max(first, int(BATCH_GROWTH * past))
 
 
 @dataclass(frozen=True)
@@ -111,7 +126,7 @@ class Game:
         self.target = int(np.searchsorted(self.grid, claim.epsilon))
         self.ledgers = [PairLedger(i, pair, len(self.grid)) for i, pair in enumerate(pairs)]
         self.rejected: NDArray[np.bool_] = np.zeros(len(self.grid), dtype=bool)
-        self.first = min(FIRST_BATCH, max(20, runs // (8 * len(pairs))))
+        self.first = first_batch(runs, len(pairs))
         self.shared: list[Labeller] = []
         self.enough = False
         self.used = 0
@@ -134,7 +149,7 @@ class Game:
 
     def _pilot(self) -> None:
         """See from a few runs of the first pair whether outputs repeat and so can be labels as they are."""
-        ledger, size = self.ledgers[0], min(PILOT, self.runs // 8)
+        ledger, size = self.ledgers[0], pilot_size(self.runs)
         sides = self.source.raw(ledger.pair, 0, "pilot", size)
         self._spend(ledger, 2 * size)
         found, self.enough = discrete_labeller(join(sides))
@@ -166,7 +181,7 @@ class Game:
         """Fit labels to a new pair if need be, then bet on one batch."""
         if not ledger.labellers:
             self._fit(ledger)
-        size = min(self.runs - self.used, max(self.first, int(BATCH_GROWTH * ledger.runs)))
+        size = min(self.runs - self.used, batch_size(ledger.runs, self.first))
         # An epsilon once rejected stays so; no more is bet against it.
         live = np.flatnonzero(~self.rejected)
         batch = self.source.batch(ledger, size)

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpaudit import seeding
 from dpaudit.adapters import Mechanism, as_mechanism
+from dpaudit.arguments import LEAST_TRIALS, check_jobs, read_integer, read_number
 from dpaudit.contract import Learner, Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.local import SampleMoves
 from dpaudit.privacy.bounds import Bound, Unconditional, get_bound
+from dpaudit.privacy.counts import MAX_RUNS
 from dpaudit.privacy.detectable import trials_needed
+from dpaudit.privacy.probing import probe as probe_runs
+from dpaudit.privacy.raising import warn_of_raising
 from dpaudit.privacy.selection import Budget
 from dpaudit.privacy.unconditional import MAX_STRICT_RUNS
 
-__all__ = ["LawRatios", "Request", "resolve_claim"]
+__all__ = ["CURVE_SHARE", "LawRatios", "Request", "resolve_claim"]
+
+CURVE_SHARE = 0.2
+"""The part of the error probability that a curve has where one is asked for."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,8 @@ class Request:
         What turns counts into a lower bound.
     moves : callable or None
         Proposes variations of a pair, where pairs were crafted.
+    notes : tuple of str
+        What a few runs before the audit gave reason to warn of.
     """
 
     source: Any
@@ -59,6 +68,7 @@ class Request:
     curve: bool
     bound: Bound
     moves: SampleMoves | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -78,11 +88,9 @@ class Request:
         **options: Any,
     ) -> Request:
         """Check the arguments of `audit_privacy` and resolve its defaults; raise `InputError` for bad ones."""
-        seeding.check_seed(seed)
-        if isinstance(trials, bool) or not isinstance(trials, int) or trials < 10:
-            raise InputError(f"trials must be an integer >= 10, got {trials!r}")
-        if not 0.5 < confidence < 1:
-            raise InputError(f"confidence must be in (0.5, 1), got {confidence!r}")
+        seed, trials = seeding.check_seed(seed), read_integer("trials", trials, LEAST_TRIALS)
+        confidence = read_number("confidence", confidence, 0.5, 1)
+        check_jobs(options["n_jobs"], options["backend"])
         known = claim.relation if isinstance(source, Learner) or relation is not None else None
         checked = check_pairs(_default_pairs(source, n, claim.relation) if pairs is None else pairs, known)
         mechanism = as_mechanism(source, batched=batched, probe=probe)
@@ -100,14 +108,18 @@ class Request:
             **options,
         )
         request._check_power()
-        # A wrong number of outputs is better known now than after an hour.
-        mechanism(checked[0].data, seeding.generator(seed, "probe"), 2)
-        return request
+        notes = *probe_runs(mechanism, checked[0], seed), *warn_of_raising(mechanism, checked, seed)
+        return replace(request, notes=notes)
 
     @property
     def gamma(self) -> float:
         """The probability of error that the finding may have in all."""
         return 1 - self.confidence
+
+    @property
+    def verdict_gamma(self) -> float:
+        """The probability of error of the verdict alone: a curve has a share of `gamma`."""
+        return self.gamma * (1 - CURVE_SHARE) if self.curve else self.gamma
 
     @property
     def budget(self) -> Budget:
@@ -118,7 +130,7 @@ class Request:
     def warnings(self) -> tuple[str, ...]:
         """What limits the finding from the start."""
         same = [i for i, pair in enumerate(self.pairs) if _identical(pair)]
-        return tuple(f"pair {i}: both inputs are the same, so it can show no leak" for i in same)
+        return (*self.notes, *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same))
 
     def _check_power(self) -> None:
         """Raise if the budget could convict nobody."""
@@ -128,7 +140,12 @@ class Request:
                 f"strict=True takes at most {MAX_STRICT_RUNS:.0f} confirmation runs a side; trials={self.trials} with "
                 f"{len(self.pairs)} pair(s) makes {runs}: lower trials, or leave strict out"
             )
-        least = trials_needed(self.bound, epsilon=epsilon, delta=delta, gamma=self.gamma)
+        if runs > MAX_RUNS:
+            raise InputError(
+                f"trials={self.trials} makes {runs} runs a side to confirm, and the bounds' numerical error has been "
+                f"measured up to {MAX_RUNS:g}: lower trials"
+            )
+        least = trials_needed(self.bound, epsilon=epsilon, delta=delta, gamma=self.verdict_gamma)
         if runs < least:
             raise InputError(
                 f"trials={self.trials} leaves {runs} runs a side to confirm, too few to convict anybody of more than "
@@ -142,13 +159,16 @@ def resolve_claim(
 ) -> PrivacyClaim:
     """Return the claim to test: what was given, completed by the learner's own."""
     own: PrivacyClaim | None = source.privacy if isinstance(source, Learner) else None
+    if delta is None:
+        delta = own.delta if own else 0.0
     if epsilon is None:
         if own is None:
             raise InputError("epsilon must be given: the mechanism makes no claim of its own")
         epsilon = own.epsilon
-        delta = own.delta if delta is None else delta
     kin = Relation.parse(relation) if relation is not None else (own.relation if own else Relation.REPLACE_ONE)
-    return PrivacyClaim(epsilon, 0.0 if delta is None else delta, kin, own.claim_id if own else "")
+    # The theorem's name stands only where the theorem's own statement is tested.
+    stated = own is not None and (epsilon, delta, kin) == (own.epsilon, own.delta, own.relation)
+    return PrivacyClaim(epsilon, delta, kin, own.claim_id if own and stated else "")
 
 
 def _default_pairs(source: Any, n: int | None, relation: Relation) -> list[Pair]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from dpaudit import seeding
 from dpaudit.adapters import Mechanism
+from dpaudit.workers import spread
 
 __all__ = ["Job", "chunk_jobs", "run_jobs"]
 
@@ -57,15 +59,11 @@ def run_jobs(
     n_jobs, backend
         As for `joblib.Parallel`; one job runs in this process.
     """
+    calls = [partial(_run, mechanism, job, reduce, seed) for job in jobs]
     if n_jobs == 1 or len(jobs) == 1:
-        yield from (_run(mechanism, job, reduce, seed) for job in jobs)
-        return
-    from joblib import Parallel, delayed
-
-    # Only loky and threading can hand results back one by one.
-    stream = "generator" if backend in (None, "loky", "threading") else "list"
-    parallel = Parallel(n_jobs=n_jobs, backend=backend, return_as=stream)
-    yield from parallel(delayed(_run)(mechanism, job, reduce, seed) for job in jobs)
+        yield from (call() for call in calls)
+    else:
+        yield from spread(calls, n_jobs=n_jobs, backend=backend)
 
 
 def _run(mechanism: Mechanism, job: Job, reduce: Callable[[Any], T], seed: int) -> T:

@@ -129,7 +129,7 @@ def select(trainer: Trainer, pairs: Sequence[Pair], budget: Budget, moves: Moves
         compared += more
     training = budget.training if enough else budget.training - trainer.fit(winner, discrete, budget.training)
     trainer.train([winner], training)
-    choice, which = trainer.best(winner)
+    choice, which = trainer.best(winner, careful=True)
     tried = tuple(labeller.name for labeller in winner.tried)
     counts = winner.tallies[which]
     return ChosenEvent(

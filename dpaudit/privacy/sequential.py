@@ -29,14 +29,15 @@ from typing import Any
 
 from dpaudit import seeding
 from dpaudit.adapters import Mechanism
+from dpaudit.arguments import read_integer
 from dpaudit.contract import PrivacyClaim
 from dpaudit.errors import InputError
+from dpaudit.jsonable import jsonable
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.privacy.counts import check_level
 from dpaudit.privacy.game import Game, Look, Source
-from dpaudit.results import jsonable
 
-__all__ = ["Look", "PairEvidence", "SequentialOutcome", "audit_sequential"]
+__all__ = ["LEAST_RUNS", "Look", "PairEvidence", "SequentialOutcome", "audit_sequential"]
 
 LEAST_RUNS = 100
 LARGEST_EPSILON = 300.0
@@ -140,8 +141,7 @@ def audit_sequential(
     claim = PrivacyClaim(epsilon, delta)
     if not isinstance(mechanism, Mechanism):
         raise InputError(f"mechanism must be a Mechanism (see adapters.as_mechanism), got {mechanism!r:.100}")
-    if isinstance(runs, bool) or not isinstance(runs, int) or runs < LEAST_RUNS:
-        raise InputError(f"runs must be an integer >= {LEAST_RUNS}, got {runs!r}")
+    runs = read_integer("runs", runs, LEAST_RUNS)
     if epsilon > LARGEST_EPSILON:
         raise InputError(f"epsilon must be at most {LARGEST_EPSILON:g}, got {epsilon!r}")
     source = Source(mechanism, seeding.check_seed(seed), n_jobs, backend)

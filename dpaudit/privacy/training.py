@@ -19,18 +19,27 @@ __all__ = ["Candidate", "Trainer", "untried"]
 
 PILOT = 512
 FIT_ROWS = 250_000
+SCREEN_ROWS = 50_000
+SLOW_ROWS = 100_000
+"""Runs a side on which slow scores are compared: more would take longer than making them."""
 QUICK_ROWS = 10_000
 FINALISTS = 3
+CAUTION = 2.0
 SLOW_MARGIN = 0.05
 """By which share a slow score must promise more than a quick one; it also has more ways to be lucky."""
 
 
 @dataclass(frozen=True)
 class _LabelTallies:
+    """Counts a batch by each labeller, by slow ones only if asked to."""
+
     labellers: tuple[Labeller, ...]
+    slow: bool
 
     def __call__(self, outputs: Any) -> tuple[Tally, ...]:
-        return tuple(tally(labeller(outputs)) for labeller in self.labellers)
+        return tuple(
+            tally(labeller(outputs)) if self.slow or not labeller.slow else Counter() for labeller in self.labellers
+        )
 
 
 def _keep(outputs: Any) -> Any:
@@ -49,6 +58,12 @@ class Candidate:
         """Take other labellers and forget all counts."""
         self.labellers = self.tried = labellers
         self.tallies: list[tuple[Tally, Tally]] = [(Counter(), Counter()) for _ in labellers]
+        self._slow_left = [SLOW_ROWS, SLOW_ROWS]
+
+    def take_slowly(self, side: int, runs: int) -> bool:
+        """Say whether slow labellers count the next runs of a side, and remember them."""
+        self._slow_left[side] -= runs
+        return self._slow_left[side] + runs > 0
 
     def count(self, side: int, tallies: Sequence[Tally]) -> None:
         """Add one side's counts by each labeller."""
@@ -103,17 +118,24 @@ class Trainer:
         jobs = chunk_jobs(self.mechanism, pair.neighbour if side else pair.data, (phase, index, side), runs)
         return list(run_jobs(self.mechanism, jobs, _keep, seed=self.seed, n_jobs=self.n_jobs, backend=self.backend))
 
-    def best(self, candidate: Candidate) -> tuple[LabelChoice, int]:
-        """Return the best event of a candidate over its labellers, and which labeller it is of."""
-        choices = [self._choice(candidate, which) for which in range(len(candidate.labellers))]
+    def best(self, candidate: Candidate, *, careful: bool = False) -> tuple[LabelChoice, int]:
+        """Return the best event of a candidate over its labellers, and which labeller it is of.
+
+        Labellers are compared with more caution than the events of one: those are nested and share their luck.
+        """
         worth = [
             choice.value - (SLOW_MARGIN * abs(choice.value) if labeller.slow else 0.0)
-            for choice, labeller in zip(choices, candidate.labellers, strict=True)
+            for choice, labeller in zip(self._choices(candidate, careful, CAUTION), candidate.labellers, strict=True)
         ]
-        which = max(range(len(choices)), key=lambda i: worth[i])
-        return choices[which], which
+        which = max(range(len(worth)), key=lambda i: worth[i])
+        return self._choice(candidate, which, careful), which
 
-    def _choice(self, candidate: Candidate, which: int) -> LabelChoice:
+    def _choices(self, candidate: Candidate, careful: bool, caution: float) -> list[LabelChoice]:
+        return [self._choice(candidate, which, careful, caution) for which in range(len(candidate.labellers))]
+
+    def _choice(
+        self, candidate: Candidate, which: int, careful: bool = False, caution: float = 1.0
+    ) -> LabelChoice:
         labeller = candidate.labellers[which]
         return choose_label_event(
             *candidate.tallies[which],
@@ -122,24 +144,26 @@ class Trainer:
             gamma=self.gamma,
             monotone=labeller.monotone,
             log_ratio=self.ratios(candidate.pair) if isinstance(labeller, AsTheyAre) else None,
+            careful=careful,
+            caution=caution,
         )
 
     def fit(self, candidate: Candidate, discrete: Labeller | None, training: int) -> int:
-        """Fit all scores on some training runs, keep the best on a validation part; return the runs used."""
-        runs = min(FIT_ROWS, max(1, training // 3))
+        """Fit all scores on half of the training runs, keep those that do best on fresh ones; return the runs used."""
+        runs = min(FIT_ROWS, max(1, training // 2))
         sides = [join(self.raw(candidate.pair, candidate.index, side, "fit", runs)) for side in (0, 1)]
-        cut = max(1, runs * 4 // 5)
-        left, right = (outputs[:cut] for outputs in sides)
-        found = scored_labellers(left, right, thorough=True, float_bits=self.float_bits, atoms=discrete is None)
+        found = scored_labellers(*sides, thorough=True, float_bits=self.float_bits, atoms=discrete is None)
         if discrete:
-            found.append(Ranked.fit(discrete, tally(discrete(left)), tally(discrete(right))))
+            found.append(Ranked.fit(discrete, *(tally(discrete(outputs)) for outputs in sides)))
         candidate.relabel(found)
         for side, outputs in enumerate(sides):
-            # A labeller without a fit has seen nothing yet, so all of these runs are news to it.
-            fresh = [tally(labeller(outputs if labeller.unfitted else outputs[cut:])) for labeller in found]
-            candidate.count(side, fresh)
+            # A labeller without a fit has seen nothing yet, so these runs are news to it.
+            candidate.count(side, [tally(labeller(outputs)) if labeller.unfitted else Counter() for labeller in found])
+        del sides
+        screen = min(SCREEN_ROWS, max(1, (training - runs) // 2))
+        self.train([candidate], screen)
         candidate.keep(self._finalists(candidate))
-        return runs
+        return runs + screen
 
     def _finalists(self, candidate: Candidate) -> list[int]:
         """Return the best labellers by the bound they promise, and by how far they separate the sides on the whole.
@@ -148,14 +172,14 @@ class Trainer:
         every run, keeps weak signals in the race.
         """
         which = range(len(candidate.labellers))
-        promised = sorted(which, key=lambda i: -self._choice(candidate, i).value)
+        promised = sorted(which, key=lambda i: -self._choice(candidate, i, caution=CAUTION).value)
         separating = sorted(which, key=lambda i: -separation(*candidate.tallies[i]))
         return list(dict.fromkeys([*promised[:FINALISTS], *separating[:FINALISTS]]))
 
     def train(self, candidates: Sequence[Candidate], runs: int) -> None:
         """Add `runs` runs on each side to every candidate's counts; one without labellers gets quick scores first."""
         jobs: list[Job] = []
-        owners: list[tuple[Candidate, int]] = []
+        owners: list[tuple[Candidate, int, bool]] = []
         for candidate in candidates:
             if not candidate.labellers:
                 self._fit_quickly(candidate, min(QUICK_ROWS, max(1, runs // 2)))
@@ -163,7 +187,7 @@ class Trainer:
                 address = ("select", candidate.index, side, candidate.phase)
                 chunk = chunk_jobs(self.mechanism, data, address, max(1, runs))
                 jobs += chunk
-                owners += [(candidate, side)] * len(chunk)
+                owners += [(candidate, side, candidate.take_slowly(side, job.size)) for job in chunk]
             candidate.phase += 1
         self._count(jobs, owners)
 
@@ -171,21 +195,21 @@ class Trainer:
         raw = [join(self.raw(candidate.pair, candidate.index, side, "quick", runs)) for side in (0, 1)]
         candidate.relabel(scored_labellers(*raw, thorough=False, float_bits=self.float_bits))
 
-    def _count(self, jobs: list[Job], owners: list[tuple[Candidate, int]]) -> None:
+    def _count(self, jobs: list[Job], owners: list[tuple[Candidate, int, bool]]) -> None:
         """Run jobs that share labellers together, and add what they counted to their owners."""
+        kinds = [(id(candidate.labellers), slow) for candidate, _, slow in owners]
         start = 0
         while start < len(jobs):
-            labellers = owners[start][0].labellers
-            stop = next((i for i in range(start, len(jobs)) if owners[i][0].labellers is not labellers), len(jobs))
+            stop = next((i for i in range(start, len(jobs)) if kinds[i] != kinds[start]), len(jobs))
             counts = run_jobs(
                 self.mechanism,
                 jobs[start:stop],
-                _LabelTallies(tuple(labellers)),
+                _LabelTallies(tuple(owners[start][0].labellers), owners[start][2]),
                 seed=self.seed,
                 n_jobs=self.n_jobs,
                 backend=self.backend,
             )
-            for (candidate, side), tallies in zip(owners[start:stop], counts, strict=True):
+            for (candidate, side, _), tallies in zip(owners[start:stop], counts, strict=True):
                 candidate.count(side, tallies)
             start = stop
 

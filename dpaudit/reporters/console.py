@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpaudit.reporters.ledger import counts_text
-from dpaudit.reporters.row import NO_VIOLATION, Row
-from dpaudit.reporters.summary import Summary, summarise
+from dpaudit.reporters.row import NO_VIOLATION, Row, powerless
+from dpaudit.reporters.summary import Summary, learners_text, summarise
 from dpaudit.reporters.unseen import POWER, delta_text, frontier_text
 from dpaudit.reporters.wording import claim_text, count, plain_ascii, rate, significant, value_text
 
@@ -16,6 +17,8 @@ __all__ = ["render"]
 
 _WIDTH = 120
 _RED, _YELLOW, _BOLD, _END = "\x1b[1;31m", "\x1b[33m", "\x1b[1m", "\x1b[0m"
+
+_UNSETTLED = ("failed", "incomplete", "undecided", "privacy not")
 
 _LAST = 19  # the least width of the last column, which is wrapped
 
@@ -26,7 +29,12 @@ _UNSEEN = ("   what was not seen", "claimed", "design", "pairs", "events", "delt
 _LEGEND = """\
 exact epsilon: the worst case over the inputs enumerated; e = error proved, n = numeric, error estimated.
 black-box lower, detectable, failure rate: statistical, at the confidence that the full report gives; -: not computed.
+failure rate: of the worst case; r = realizable, a = agnostic, e = empirical, s = solution, as the full report says.
 Every number holds for the instances, inputs and events that were tried, and for nothing else."""
+
+
+_NO_POWER = """\
+no power: on the event that was tested no leak, however large, would have been convicted: silence there says nothing."""
 
 
 def render(run: Mapping[str, Any], color: bool = False) -> str:
@@ -56,13 +64,23 @@ def render(run: Mapping[str, Any], color: bool = False) -> str:
         parts += ["", *_paint(table, 1, summary.controls, color)]
     parts += _not_seen(summary.learners)
     parts += ["", _LEGEND]
+    if summary.powerless:
+        parts.append(_NO_POWER)
     if summary.pending:
-        parts += [
-            "",
-            f"Planned, without a result: {len(summary.pending)}",
-            *(f"  {plain_ascii(key)}" for key in summary.pending),
-        ]
+        parts += ["", f"Planned, without a result: {len(summary.pending)}", *_without_result(summary)]
+    if summary.faults:
+        parts += ["", f"Not planned: {len(summary.faults)}", *(f"  {plain_ascii(text)}" for text in summary.faults)]
     return "\n".join([*parts, "", *_total(summary, color)]) + "\n"
+
+
+def _without_result(summary: Summary) -> list[str]:
+    """Return a line for each task without a result, with what it raised if it failed."""
+    told = (key + (f": {summary.errors[key]}" if key in summary.errors else "") for key in summary.pending)
+    return [
+        line
+        for text in told
+        for line in textwrap.wrap(plain_ascii(text), _WIDTH, initial_indent="  ", subsequent_indent="    ")
+    ]
 
 
 def _not_seen(rows: Sequence[Row]) -> list[str]:
@@ -91,11 +109,12 @@ def _not_seen(rows: Sequence[Row]) -> list[str]:
 def _unseen_legend(audited: Sequence[tuple[Row, Mapping[str, Any], Any]]) -> list[str]:
     """Say what the numbers of the table mean."""
     lines = [
-        f"eps(q) from: the least true epsilon convicted with probability {POWER} on an event of probability q on the",
-        "unlikelier side; delta from: the same for an event impossible there; inf: no such leak was within reach.",
+        f"eps(q) from: the least true epsilon convicted with probability {POWER} on a given event of probability q on",
+        "the unlikelier side; delta from: the same for an event impossible there; inf: no such leak was within reach.",
+        "Events that have to be learned need more runs.",
     ]
     if any(finding["design"] == "sequential" for _, finding, _ in audited):
-        lines.append("Sequential design: as for a fixed design of as many runs; betting needs somewhat more.")
+        lines.append("Sequential design: by bets on one given event in all runs of the pair that leads from the start.")
     return lines
 
 
@@ -103,27 +122,35 @@ def _learner(row: Row) -> list[str]:
     """Return the cells of one learner."""
     black = row.blackbox
     detectable = "-" if black is None else significant(black["detectable_epsilon"], "up")
+    if black is not None and powerless(black):
+        detectable = "no power"
     failure, beta = "-", "-"
     if row.utility is not None:
         u = row.utility
         failure = (
             f"{rate(u['failure_rate'], beta=u['beta'])} [{rate(u['failure_lower'], 'down', beta=u['beta'])}, "
-            f"{rate(u['failure_upper'], 'up', beta=u['beta'])}]"
+            f"{rate(u['failure_upper'], 'up', beta=u['beta'])}] {u['setting'][0]}"
         )
         beta = value_text(u["beta"])
     verdict = row.verdict.replace("violation:", "VIOLATION:") + (" (!)" if row.conflict else "")
-    return [_label(row), claim_text(row.claim), _exact(row), _lower(row), detectable, failure, beta, verdict]
+    return [_label(row), _claim(row), _exact(row), _lower(row), detectable, failure, beta, verdict]
 
 
 def _control(row: Row) -> list[str]:
     """Return the cells of one positive control."""
-    convicted = " + ".join(row.convicted_by) or "NOT CONVICTED"
-    return [_label(row), claim_text(row.claim), _exact(row), _lower(row), convicted, str(row.fault)]
+    missed = "NOT CONVICTED" if row.complete else row.verdict.partition(":")[0]
+    convicted = " + ".join(row.convicted_by) or missed
+    return [_label(row), _claim(row), _exact(row), _lower(row), convicted, str(row.fault)]
+
+
+def _claim(row: Row) -> str:
+    """Return the claim; of a learner without any result it is not known."""
+    return claim_text(row.claim) if row.results else "-"
 
 
 def _label(row: Row) -> str:
     """Return the learner's name behind its mark."""
-    alarm = row.verdict.startswith("violation") if row.fault is None else not row.convicted_by
+    alarm = row.verdict.startswith("violation") if row.fault is None else row.complete and not row.convicted_by
     return ("!! " if alarm else "   ") + row.label
 
 
@@ -182,7 +209,7 @@ def _paint(lines: Sequence[str], heads: int, rows: Sequence[Row], color: bool) -
         return list(lines)
     painted = [f"{_BOLD}{line}{_END}" for line in lines[:heads]] + [lines[heads]]
     for line, row in zip(lines[heads + 1 :], rows, strict=True):
-        tone = _RED if line.startswith("!!") else _YELLOW if row.verdict.startswith("undecided") else ""
+        tone = _RED if line.startswith("!!") else _YELLOW if row.verdict.startswith(_UNSETTLED) else ""
         painted.append(f"{tone}{line}{_END}" if tone else line)
     return painted
 
@@ -194,16 +221,27 @@ def _total(summary: Summary, color: bool) -> list[str]:
         for row in summary.learners
         if row.conflict
     ]
-    bad = len(summary.violations)
-    verdict = f"{bad} VIOLATION{'S' if bad > 1 else ''}" if bad else f"{NO_VIOLATION} at these runs"
     line = (
-        f"{_plural(len(summary.learners), 'learner')}: {verdict}, {len(summary.undecided)} undecided; "
+        f"{learners_text(summary.learners)}: {_verdicts(summary)}; "
         f"controls convicted: {len(summary.convicted)} of {len(summary.controls)}; "
         f"missing results: {len(summary.pending)}"
+        + (f" ({len(summary.errors)} failed)" if summary.errors else "")
+        + (f"; not planned: {_plural(len(summary.faults), 'learner')}" if summary.faults else "")
     )
-    alarm = bad or len(summary.convicted) < len(summary.controls)
+    alarm = summary.violations or summary.faults or summary.errors or summary.missed
     ledger = [f"ledger: {counts_text(summary.ledger)}"] if summary.ledger else []
     return [*notes, f"{_RED if alarm else _BOLD}{line}{_END}" if color else line, *ledger]
+
+
+def _verdicts(summary: Summary) -> str:
+    """Return how many rows have each verdict, the gravest first; every row is counted once."""
+    found = Counter(row.verdict.partition(":")[0] for row in summary.learners)
+    bad = found.pop("violation", 0)
+    parts = [f"{bad} VIOLATION{'S' if bad > 1 else ''}"] if bad else []
+    parts += [f"{found.pop(word)} {word}" for word in ("failed", "incomplete", "undecided") if word in found]
+    silent = found.pop(NO_VIOLATION, 0)
+    parts += [f"{silent} with {NO_VIOLATION} at these runs"] if silent else []
+    return ", ".join([*parts, *(f"{n} with {word}" for word, n in found.items())]) or "nothing audited"
 
 
 def _plural(n: int, noun: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.reporters import svg
 from dpaudit.reporters.row import Row
-from dpaudit.reporters.wording import count, value_text
+from dpaudit.reporters.wording import count, failure_text, value_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ def failure_figure(row: Row, name: str) -> tuple[str, str] | None:
         return None
     caption = _failure_caption(row)
     return svg.draw(
-        name, f"Failure rate of {row.label}. {caption}", lambda figure: _paint_failure(figure, row)
+        name, f"Failure rate of {row.label}", lambda figure: _paint_failure(figure, row)
     ), caption
 
 
@@ -35,7 +35,7 @@ def _failure_caption(row: Row) -> str:
     others = " Diamonds: the other hard cases, with the interval of the worst." if len(row.cases) > 1 else ""
     ladder = f" Line: the hard case {_ladder_case(row)} at growing n." if row.ladder else ""
     return (
-        f"Share of runs with error above alpha = {value_text(u['alpha'])}, with exact intervals. Dashed: "
+        f"Setting {u['setting']}: share of runs in which {failure_text(u)}, with exact intervals. Dashed: "
         f"beta = {value_text(u['beta'])}. Dotted: the theorem's n = {count(u['n'])}; "
         f"only there is beta promised.{ladder}{others}"
     )

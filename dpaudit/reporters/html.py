@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.reporters import wording
+from dpaudit.reporters.calibration import load_calibration, sentences, tables
+from dpaudit.reporters.compact import share_styles
 from dpaudit.reporters.figures import figures
 from dpaudit.reporters.ledger import TONES, counts_text
-from dpaudit.reporters.row import Finding, Row
-from dpaudit.reporters.summary import Summary, summarise
+from dpaudit.reporters.row import NO_VIOLATION, Finding, Row, powerless
+from dpaudit.reporters.summary import Summary, learners_text, summarise
 from dpaudit.reporters.unseen import (
     POWER,
+    assumed_text,
     budget_text,
+    conviction_text,
     errors_text,
     frontier_text,
     origin_text,
@@ -20,7 +24,7 @@ from dpaudit.reporters.unseen import (
     power_text,
     scores_text,
 )
-from dpaudit.reporters.wording import count, percent, rate, significant, value_text
+from dpaudit.reporters.wording import BOUNDS, SETTINGS, count, failure_text, percent, rate, significant, value_text
 
 if TYPE_CHECKING:
     import jinja2
@@ -47,6 +51,7 @@ def render(run: Mapping[str, Any]) -> str:
     """
     summary = summarise(run)
     views = [_view(i, row) for i, row in enumerate([*summary.learners, *summary.controls], start=1)]
+    styles = _share_styles(views)
     split = len(summary.learners)
     return (
         _environment()
@@ -57,8 +62,14 @@ def render(run: Mapping[str, Any]) -> str:
             learners=views[:split],
             controls=views[split:],
             outcome=_outcome(summary),
+            headline=_headline(summary),
+            counted=learners_text(summary.learners),
+            figure_styles=styles,
             ledger=[{"row": row, "tone": TONES[row["verdict"]]} for row in summary.ledger],
             ledger_counts=counts_text(summary.ledger),
+            calibration=_calibration(),
+            bounds=BOUNDS,
+            settings=SETTINGS,
             versions=sorted(run["header"]["versions"].items()),
         )
     )
@@ -82,6 +93,8 @@ def _environment() -> jinja2.Environment:
         value=value_text,
         parameters=wording.label_parameters,
         claim=wording.claim_text,
+        output=wording.output_text,
+        event=wording.event_text,
     )
     return environment
 
@@ -98,9 +111,49 @@ def _unbroken(text: str) -> str:
 
 def _outcome(summary: Summary) -> str:
     """Return the word that colours the verdict paragraph."""
-    if summary.violations or len(summary.convicted) < len(summary.controls):
+    if summary.violations or summary.missed:
         return "violation"
-    return "undecided" if summary.undecided or summary.pending or not summary.learners else "clear"
+    return "clear" if summary.learners and summary.whole and not summary.undecided else "undecided"
+
+
+def _headline(summary: Summary) -> str:
+    """Return the verdict on the whole run in one sentence: the gravest first."""
+    learners, broken = (len({row.learner for row in rows}) for rows in (summary.learners, summary.violations))
+    if broken:
+        return f"{broken} of {learners} learner{'s' * (learners != 1)} break{'s' * (broken == 1)} a promise."
+    if not summary.whole:
+        planned = len(summary.pending) + summary.done
+        without = f"{count(len(summary.pending))} of {count(planned)} planned audits have no result."
+        return f"Incomplete: {without}" if summary.pending else "Incomplete: some learners could not be audited."
+    if not learners:
+        return "No learner was audited."
+    missed = ", but a positive control was missed" if summary.missed else ""
+    return f"No violation found at these runs{missed}."
+
+
+def _share_styles(views: Sequence[dict[str, Any]]) -> Any:
+    """Let the figures of all views share their styles; return the style sheet."""
+    from markupsafe import Markup
+
+    drawn = [figure for view in views for figure in view["figures"]]
+    sheet, slim = share_styles([figure["svg"] for figure in drawn])
+    for figure, svg in zip(drawn, slim, strict=True):
+        figure["svg"] = Markup(svg)  # made here from escaped words
+    return Markup(sheet)
+
+
+def _calibration() -> dict[str, Any] | None:
+    """Return the auditor's own audit in text; None where the package carries none."""
+    found = load_calibration()
+    if found is None:
+        return None
+    used = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
+    return {
+        "sentences": [sentence.replace(" %", "\N{NO-BREAK SPACE}%") for sentence in sentences(found)],
+        "tables": tables(found),
+        "made": f"profile {found['profile']}, seed {found['seed']}, {used}",
+        "broken": bool(found["broken"]),
+    }
 
 
 def _view(index: int, row: Row) -> dict[str, Any]:
@@ -114,8 +167,10 @@ def _view(index: int, row: Row) -> dict[str, Any]:
         "utility": _utility(row.utility),
         "unseen": _unseen(row.blackbox),
         "witness": _witness(row.blackbox),
-        "cases": [_case(result) for result in row.cases],
-        "outcome": _row_outcome(row),
+        "settings": [_setting(row.in_setting(setting)) for setting in row.settings],
+        "outcome": _row_outcome(row) if row.fault is None else _control_outcome(row)[0],
+        "conviction": _control_outcome(row)[1],
+        "powerless": row.blackbox is not None and powerless(row.blackbox),
         "figures": _figures(row, name),
     }
 
@@ -124,9 +179,17 @@ def _row_outcome(row: Row) -> str:
     """Return the word that colours a learner's verdict."""
     if row.verdict.startswith("violation"):
         return "violation"
-    if row.verdict == "no privacy claim":
+    if row.verdict == "no privacy claim" or (row.verdict == NO_VIOLATION and row.powerless):
         return "neutral"
-    return "undecided" if row.verdict.startswith(("undecided", "privacy not")) else "clear"
+    unsettled = ("failed", "incomplete", "undecided", "privacy not")
+    return "undecided" if row.verdict.startswith(unsettled) else "clear"
+
+
+def _control_outcome(row: Row) -> tuple[str, str]:
+    """Return the word that colours a control, and how it was convicted, if it was."""
+    if row.convicted_by:
+        return "clear", " + ".join(row.convicted_by)
+    return ("violation", "not convicted") if row.complete else ("undecided", row.verdict.partition(":")[0])
 
 
 def _exact(row: Row) -> dict[str, str] | None:
@@ -148,7 +211,7 @@ def _blackbox(row: Row) -> dict[str, str] | None:
         return None
     return {
         "lower": significant(f["epsilon_lower"], "down", apart_from=f["epsilon"], infinity="∞"),
-        "detectable": significant(f["detectable_epsilon"], "up", apart_from=f["epsilon"], infinity="∞"),
+        "conviction": conviction_text(f),
     }
 
 
@@ -159,6 +222,7 @@ def _unseen(finding: Finding | None) -> dict[str, Any] | None:
     return {
         "power": _unbroken(POWER),
         "seen": power_text(finding),
+        "assumed": assumed_text(finding),
         "frontier": frontier_text(finding, infinity="none in reach"),
         "origins": origins_text(finding),
         "scores": scores_text(finding),
@@ -176,6 +240,18 @@ def _utility(finding: Mapping[str, Any] | None) -> dict[str, str] | None:
         "rate": rate(finding["failure_rate"], beta=beta),
         "lower": rate(finding["failure_lower"], "down", beta=beta),
         "upper": rate(finding["failure_upper"], "up", beta=beta),
+    }
+
+
+def _setting(row: Row) -> dict[str, Any]:
+    """Return what was found in one setting for its table; `row` holds the cases of that one alone."""
+    finding = row.cases[0]["finding"]
+    return {
+        "name": finding["setting"],
+        "claim": f"Pr[{failure_text(finding)}] should be at most {value_text(finding['beta'])}",
+        "claim_id": finding["claim_id"] or "no id given",
+        "meaning": SETTINGS[finding["setting"]],
+        "cases": [_case(result) for result in row.cases],
     }
 
 
@@ -216,7 +292,5 @@ def _share(hits: int | None, trials: int | None) -> str:
 
 
 def _figures(row: Row, name: str) -> list[dict[str, str]]:
-    """Return the learner's figures as safe markup with captions."""
-    from markupsafe import Markup
-
-    return [{"svg": Markup(drawn), "caption": caption} for drawn, caption in figures(row, name)]
+    """Return the learner's figures with captions."""
+    return [{"svg": drawn, "caption": caption} for drawn, caption in figures(row, name)]

@@ -36,6 +36,8 @@ _BLACKBOX = (
     "verdict",
 )
 _UTILITY = (
+    "setting",
+    "failure",
     "failure_rate",
     "failure_lower",
     "failure_upper",
@@ -74,6 +76,7 @@ def render(run: Mapping[str, Any]) -> str:
         "positive_controls": [{**_row(row), "convicted_by": list(row.convicted_by)} for row in summary.controls],
         "ledger": {"counts": counts(summary.ledger), "claims": list(summary.ledger)},
         "pending": list(summary.pending),
+        "failures": list(run.get("failures", ())),
         "results": sorted(run["results"], key=lambda result: int(result["index"])),
     }
     return json.dumps(document, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=True) + "\n"
@@ -88,6 +91,8 @@ def _totals(summary: Summary) -> dict[str, int]:
         "positive_controls": len(summary.controls),
         "convicted": len(summary.convicted),
         "pending": len(summary.pending),
+        "failed": len(summary.errors),
+        "unplanned": len(summary.faults),
     }
 
 
@@ -103,10 +108,16 @@ def _row(row: Row) -> dict[str, Any]:
         "blackbox": _cell(row, "privacy", row.blackbox, _BLACKBOX)
         | ({} if row.blackbox is None else {"unseen": unseen(row.blackbox)}),
         "utility": _cell(row, "utility", row.utility, _UTILITY)
-        | {"hard_cases": len(row.cases), "joint_confidence": row.utility_confidence},
+        | {"hard_cases": len(row.cases), "joint_confidence": row.utility_confidence}
+        | {"settings": [_in_setting(row.in_setting(setting)) for setting in row.settings]},
         "verdict": {"privacy": row.privacy_verdict, "utility": row.utility_verdict, "overall": row.verdict},
         "conflict": row.conflict,
     }
+
+
+def _in_setting(row: Row) -> dict[str, Any]:
+    """Return the deciding numbers of one setting; `row` holds the cases of that one alone."""
+    return _cell(row, "utility", row.utility, _UTILITY) | {"hard_cases": len(row.cases)}
 
 
 def _cell(row: Row, kind: str, finding: Mapping[str, Any] | None, names: tuple[str, ...]) -> dict[str, Any]:

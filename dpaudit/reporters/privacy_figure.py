@@ -42,7 +42,7 @@ def privacy_figure(row: Row, name: str) -> tuple[str, str] | None:
     if row.exact is None and row.claim is None and row.blackbox is None:
         return None
     caption = _privacy_caption(row)
-    return svg.draw(name, f"Privacy of {row.label}. {caption}", lambda figure: _paint_privacy(figure, row)), caption
+    return svg.draw(name, f"Privacy of {row.label}", lambda figure: _paint_privacy(figure, row)), caption
 
 
 def _privacy_caption(row: Row) -> str:
@@ -58,6 +58,7 @@ def _privacy_caption(row: Row) -> str:
         parts.append(
             f"Solid line: the worst case over the pairs enumerated ({row.exact['grade']}); its epsilon is {epsilon}."
         )
+        parts += _end_caption(row)
     else:
         parts.append(f"The exact curve was not computed: {row.missing['exact']}.")
     if row.claim is not None:
@@ -65,6 +66,17 @@ def _privacy_caption(row: Row) -> str:
     if row.blackbox is not None:
         parts += _blackbox_caption(row.blackbox)
     return " ".join(parts)
+
+
+def _end_caption(row: Row) -> list[str]:
+    """Say where the exact curve stops short of the figure's right end without having come down to 0."""
+    curve = _curve(row)
+    if not _cut_short(row, curve):
+        return []
+    return [
+        f"The open circle, at epsilon = {significant(curve[-1][0])}, is where it was computed last and not where the "
+        "leak ends: delta goes on beyond it."
+    ]
 
 
 def _blackbox_caption(finding: Mapping[str, Any]) -> list[str]:
@@ -91,7 +103,7 @@ def _curve_confidence(finding: Mapping[str, Any]) -> str:
 def _paint_privacy(figure: Figure, row: Row) -> None:
     """Draw the exact curve, the claimed one, the exact epsilon, and the black-box bound as a band."""
     axes = figure.subplots()
-    curve = [(number(e), float(d)) for e, d in (row.exact or {}).get("curve", ())]
+    curve = _curve(row)
     right = _right_end(row, curve)
     if row.claim is not None:
         claim = float(row.claim["epsilon"]), float(row.claim["delta"])
@@ -106,10 +118,11 @@ def _paint_privacy(figure: Figure, row: Row) -> None:
         )
         axes.plot(*claim, "D", color=svg.CLAIM, ms=6, clip_on=False, label=f"claim {claim_text(row.claim)}")
     if row.exact is not None:
-        axes.plot(
-            *zip(*curve, strict=True), color=svg.EXACT, label=f"worst case ({row.exact['grade']})"
-        ) if curve else None
-        _mark_exact(axes, row.exact)
+        if curve:
+            axes.plot(*zip(*curve, strict=True), color=svg.EXACT, label=f"worst case ({row.exact['grade']})")
+        if _cut_short(row, curve):
+            _mark(axes, curve[-1], "o", f"computed up to {significant(curve[-1][0])}", hollow=True)
+        _mark_exact(axes, row.exact, right)
     heights = [d for e, d in curve if e <= right]
     heights += [0.0 if row.blackbox is None else _paint_blackbox(axes, row.blackbox, right)]
     heights += [claimed_delta(0.0, row.claim["epsilon"], row.claim["delta"])] if row.claim is not None else []
@@ -142,22 +155,30 @@ def _paint_blackbox(axes: Axes, finding: Mapping[str, Any], right: float) -> flo
     return top
 
 
-def _mark_exact(axes: Axes, exact: Mapping[str, Any]) -> None:
-    """Mark the exact epsilon on the axis, or say that the curve never comes down to it."""
+def _mark_exact(axes: Axes, exact: Mapping[str, Any], right: float) -> None:
+    """Mark the exact epsilon on the axis, an infinite one by an arrow at its end."""
     epsilon = number(exact["epsilon"])
     if math.isfinite(epsilon):
-        axes.plot(
-            epsilon,
-            0,
-            "o",
-            color=svg.EXACT,
-            ms=7,
-            clip_on=False,
-            zorder=5,
-            label=f"exact epsilon {significant(epsilon, apart_from=exact['claimed_epsilon'], error=exact['error'])}",
-        )
+        shown = significant(epsilon, apart_from=exact["claimed_epsilon"], error=exact["error"])
+        _mark(axes, (epsilon, 0.0), "o", f"exact epsilon {shown}")
     else:
-        axes.plot([], [], " ", label="exact epsilon infinite")
+        _mark(axes, (right, 0.0), ">", "exact epsilon infinite")
+
+
+def _mark(axes: Axes, place: tuple[float, float], marker: str, label: str, hollow: bool = False) -> None:
+    """Put a marker that the axes do not cut, with its legend."""
+    inside = "none" if hollow else svg.EXACT
+    axes.plot(*place, marker, color=svg.EXACT, mfc=inside, ms=7, clip_on=False, zorder=5, label=label)
+
+
+def _curve(row: Row) -> list[tuple[float, float]]:
+    """Return the points (epsilon, worst-case delta) of the exact curve; none without an exact audit."""
+    return [(number(e), float(d)) for e, d in (row.exact or {}).get("curve", ())]
+
+
+def _cut_short(row: Row, curve: Sequence[tuple[float, float]]) -> bool:
+    """Say whether the curve ends inside the figure above 0, as if there were no leak beyond."""
+    return bool(curve) and curve[-1][1] > 0 and curve[-1][0] < 0.99 * _right_end(row, curve)
 
 
 def _right_end(row: Row, curve: Sequence[tuple[float, float]]) -> float:

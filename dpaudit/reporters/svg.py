@@ -8,10 +8,12 @@ from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING
 
+from dpaudit.reporters.compact import compact
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["AREA", "BOUND", "CLAIM", "EXACT", "GRID", "INK", "OTHER", "draw", "legend"]
+__all__ = ["AREA", "BOUND", "CLAIM", "EXACT", "GRID", "INK", "OTHER", "draw", "legend", "themed"]
 
 # Okabe and Ito's palette, told apart with every common colour blindness. A page turns each colour into a CSS variable,
 # so that a figure follows the page's light or dark theme.
@@ -34,7 +36,7 @@ _VARIABLES = {
     OTHER: "other",
 }
 
-_LEGEND = ("worst case", "exact epsilon", "failure rate", "other hard")
+_LEGEND = ("worst case", "computed up", "exact epsilon", "failure rate", "other hard")
 _SIZE = (5.0, 3.2)
 _STYLE = {
     # Text stays text: small files that can be searched and read aloud. Its extent is measured in DejaVu Sans, which
@@ -71,7 +73,7 @@ def draw(name: str, description: str, paint: Callable[[Figure], None]) -> str:
     name : str
         Unique in the page; every id in the figure starts with it.
     description : str
-        What the figure shows, for those who cannot see it.
+        What the figure is, for those who cannot see it; its caption says what it shows.
     paint : callable
         Draws on the figure that it is given; the style is in force while it runs.
     """
@@ -108,23 +110,20 @@ def _inline(svg: str, name: str, description: str) -> str:
     """Return the SVG element alone, its ids prefixed, its colours as CSS variables, described for screen readers."""
     body = svg[svg.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>|<defs>\s*<style.*?</style>\s*</defs>", "", body, flags=re.DOTALL)
+    body = re.sub(r'<svg\b[^>]*?(viewBox="[^"]*")[^>]*>', r"<svg \1>", body, count=1).replace("xlink:href", "href")
     # Only inside tags: a label such as "0.5108" is text and stays what it is.
-    body = re.sub(r"<[^>]*>", lambda tag: _retag(tag.group(), name), body)
-    head = f'<svg role="img" aria-label="{escape(description)}"'
-    body = re.sub(r'<svg\b[^>]*?(viewBox="[^"]*")[^>]*>', lambda old: f"{head} {old.group(1)}>", body, count=1)
-    return re.sub(r"\s*\n\s*", "\n", body).strip()
+    body = re.sub(r"<[^>]*>", lambda tag: _retag(tag.group(), name), compact(body))
+    return body.replace("<svg", f'<svg role="img" aria-label="{escape(description)}"', 1)
 
 
 def _retag(tag: str, name: str) -> str:
-    """Return a tag with prefixed ids, coordinates of two decimals, the page's font and the page's colours."""
+    """Return a tag with prefixed ids, the page's font and the page's colours."""
     tag = re.sub(r'\bid="', f'id="{name}-', tag)
-    tag = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", tag)
-    tag = re.sub(r"(\d+\.\d{2})\d+", r"\1", tag)
+    tag = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", tag)
     tag = re.sub(r" font-family: [^;\"]+;", "", re.sub(r"font: ([\d.]+px) [^;\"]+;", r"font-size: \1;", tag))
-    return re.sub(r"#[0-9a-fA-F]{6}\b", _themed, tag)
+    return re.sub(r"#[0-9a-fA-F]{6}\b", lambda found: themed(found.group().lower()), tag)
 
 
-def _themed(match: re.Match[str]) -> str:
+def themed(colour: str) -> str:
     """Return the CSS variable of a colour of the palette, other colours as they are."""
-    colour = match.group().lower()
     return f"var(--figure-{_VARIABLES[colour]}, {colour})" if colour in _VARIABLES else colour

@@ -10,7 +10,9 @@ from dpaudit.reporters.wording import count, significant, value_text
 
 __all__ = [
     "POWER",
+    "assumed_text",
     "budget_text",
+    "conviction_text",
     "delta_text",
     "errors_text",
     "frontier_text",
@@ -18,6 +20,7 @@ __all__ = [
     "origin_text",
     "origins_text",
     "power_text",
+    "reachable",
     "scores_text",
     "share_text",
     "unseen",
@@ -100,12 +103,51 @@ def delta_text(finding: Mapping[str, Any]) -> str:
 
 def power_text(finding: Mapping[str, Any]) -> str:
     """Return what these runs convict with probability `POWER`: an epsilon, and a probability of the impossible."""
-    likely = "of probability 0.1" if finding["design"] == "sequential" else "as likely as the witness"
+    likely = "of probability 0.1" if finding["design"] == "sequential" else "as likely as the one tested"
     least = significant(finding["detectable_epsilon"], "up", apart_from=finding["epsilon"], infinity="")
-    leak = f"a true epsilon of {least} or more" if least else "no epsilon"
+    leak = f"a true epsilon of {least} or more on an event {likely}" if least else _too_likely(finding, likely)
     reached = finding["detectable_delta"] != "inf"
-    outright = f"a probability of {delta_text(finding)} or more" if reached else "no probability"
-    return f"{leak} on an event {likely}; {outright} of an event impossible on the other side"
+    outright = f"a probability of {delta_text(finding)} or more" if reached else "no probability, however large,"
+    return f"{leak}; {outright} of an event impossible on the other side"
+
+
+def _too_likely(finding: Mapping[str, Any], likely: str) -> str:
+    """Say in plain words that no leak would have been convicted, and on which rarer event one would have been."""
+    told = f"no leak, however large, on an event {likely}"
+    rarer = reachable(finding)
+    return told if rarer is None else f"{told}, a true epsilon of {rarer[1]} or more on one of probability {rarer[0]}"
+
+
+def reachable(finding: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the likeliest event of the frontier on which a leak would be convicted, with the least such epsilon."""
+    steps = frontier_text(finding, infinity="")
+    return next(((mass, epsilon) for mass, epsilon in steps if epsilon), None)
+
+
+def conviction_text(finding: Mapping[str, Any]) -> str:
+    """Return in a few words from which true epsilon an audit would have convicted, for the cell of a table."""
+    least = significant(finding["detectable_epsilon"], "up", apart_from=finding["epsilon"], infinity="")
+    if least:
+        return f"would convict from {least}"
+    if finding["verdict"] == "violation":
+        return "convicted"
+    rarer = reachable(finding)
+    if rarer is None:
+        return "no power: so few runs convict no leak, however large"
+    return f"no power on the event tested, too likely to show a leak; from {rarer[1]} on one of probability {rarer[0]}"
+
+
+def assumed_text(finding: Mapping[str, Any]) -> str:
+    """Return what the numbers on power assume: that the event is given, and nothing is spent on finding it."""
+    if finding["design"] == "sequential":
+        return (
+            "This assumes that the event is given and bet on in all runs of the pair that leads from the start; labels "
+            "that have to be learned need more runs. By an approximation that was compared with simulated bets."
+        )
+    return (
+        "This assumes that the event is given and tested by the confirmation runs alone; an event that has to be "
+        "learned from the other runs may be a worse one."
+    )
 
 
 def budget_text(finding: Mapping[str, Any]) -> str:

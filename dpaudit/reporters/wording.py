@@ -3,13 +3,44 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Any
 
 from dpaudit.results import number
 
-__all__ = ["claim_text", "count", "label_parameters", "percent", "plain_ascii", "rate", "significant", "value_text"]
+__all__ = [
+    "BOUNDS",
+    "SETTINGS",
+    "claim_text",
+    "count",
+    "event_text",
+    "failure_text",
+    "label_parameters",
+    "output_text",
+    "percent",
+    "plain_ascii",
+    "rate",
+    "significant",
+    "value_text",
+]
+
+SETTINGS = {
+    "realizable": "the error on the distribution; examples drawn anew for every run, labelled by a concept",
+    "agnostic": "by how much the error on the distribution exceeds the best concept's; labels with noise",
+    "empirical": "the error on the sample; one sample for all runs, labelled by a concept",
+    "solution": "whether the output solves the learner's problem on the sample; one sample for all runs",
+}
+"""What a failure rate is about, in each setting of utility."""
+
+BOUNDS = {
+    "melded": "melded, one joint confidence statement on both probabilities",
+    "unconditional": "unconditional, proved valid by an exact supremum",
+}
+"""What a bound on epsilon is, by its name."""
+
+_FAILING = re.compile(r"output in \{-1(?=[,.}])")
 
 _ROUNDING = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
 
@@ -76,6 +107,21 @@ def value_text(value: float | str) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return str(value)
+
+
+def failure_text(finding: Mapping[str, Any]) -> str:
+    """Return in words what counts as a failure in a finding of utility."""
+    return str(finding.get("failure") or f"error > {value_text(finding['alpha'])}")
+
+
+def output_text(output: str) -> str:
+    """Return an output of a learner; -1 is the code of its failure (`contract.FAIL`)."""
+    return "-1 (failure)" if output == "-1" else output
+
+
+def event_text(event: str) -> str:
+    """Return an event of a learner's outputs, with a word on the code -1 where it begins the list."""
+    return f"{event} (-1: failure)" if _FAILING.match(event) else event
 
 
 def percent(share: float) -> str:

@@ -1,4 +1,4 @@
-"""The JSON Schemas of what dpaudit writes: `finding`, `ledger`, `run` (the lines of a run file) and `report`."""
+"""The JSON Schemas of what dpaudit writes: `finding`, `ledger`, `picture`, `run` (lines of a run file), `report`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from dpaudit.errors import InputError
 
 __all__ = ["NAMES", "load"]
 
-NAMES = ("finding", "ledger", "run", "report")
+NAMES = ("finding", "ledger", "picture", "run", "report")
 _NEEDS = {
     "finding": (),
     "ledger": (),
-    "run": ("finding", "ledger"),
-    "report": ("finding", "ledger", "run"),
+    "picture": (),
+    "run": ("finding", "ledger", "picture"),
+    "report": ("finding", "ledger", "picture", "run"),
 }
 
 
@@ -24,9 +25,9 @@ def load(name: str) -> dict[str, Any]:
 
     Parameters
     ----------
-    name : {"finding", "ledger", "run", "report"}
-        Which: a finding of any of the three kinds, the verdict on one claim of the ledger, a line of a run file
-        (header or result), or the JSON report.
+    name : {"finding", "ledger", "picture", "run", "report"}
+        Which: a finding of any of the three kinds, the verdict on one claim of the ledger, a picture, a line of a
+        run file (header or result), or the JSON report.
 
     Raises
     ------

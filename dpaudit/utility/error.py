@@ -1,4 +1,4 @@
-"""How wrong a hypothesis is: its exact error, and whether that exceeds alpha."""
+"""How wrong a hypothesis is, exactly, and which outputs of a learner count as failures."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Distribution, Hypothesis, Learner
+from dpaudit.contract import ConceptClass, Distribution, Hypothesis, Learner
 from dpaudit.errors import InputError
 
-__all__ = ["ErrorJudge", "empirical_error", "exceeds", "labels_of", "population_error"]
+__all__ = ["Judge", "best_error", "empirical_error", "exceeds", "labels_of", "population_error"]
 
 SLACK = 16 * 2.0**-52
 """Relative rounding that an error may carry: an error within 16 ulps above alpha counts as equal to alpha."""
+
+MAX_LABELS = 2**24
+"""Up to this many labels (concepts times points) the best concept is found by trying all."""
+
+Floats = NDArray[np.float64]
 
 
 def exceeds(error: float, alpha: float) -> bool:
@@ -36,8 +41,10 @@ def labels_of(hypothesis: Hypothesis, points: NDArray[Any]) -> NDArray[np.uint8]
     return labels.astype(np.uint8)
 
 
-def population_error(hypothesis: Hypothesis, distribution: Distribution, truth: NDArray[np.uint8]) -> float:
-    """Return the probability of the points that a hypothesis labels differently from the truth.
+def population_error(
+    hypothesis: Hypothesis, distribution: Distribution, truth: NDArray[np.uint8], noise: Floats | None = None
+) -> float:
+    """Return the probability that a hypothesis gives a random point another label than the point then gets.
 
     Parameters
     ----------
@@ -47,15 +54,64 @@ def population_error(hypothesis: Hypothesis, distribution: Distribution, truth: 
         Points x_i with probabilities p_i.
     truth : array of uint8, shape (m,)
         The concept's labels c(x_i).
+    noise : array of float64, shape (m,), optional
+        The probability eta_i in [0, 1] with which x_i gets the label 1 - c(x_i); by default 0.
 
     Returns
     -------
     float
-        sum of p_i over h(x_i) != c(x_i), divided by the sum of all p_i; each sum is correctly rounded.
+        The sum of p_i (1 - eta_i) over h(x_i) != c(x_i) and of p_i eta_i over the other points, divided by the sum of
+        all p_i; each sum is correctly rounded.
     """
     wrong = labels_of(hypothesis, distribution.points) != truth
+    return _mean(np.asarray(distribution.probabilities, dtype=np.float64), _shares(wrong, noise))
+
+
+def _shares(wrong: NDArray[np.bool_], noise: Floats | None) -> Floats:
+    """Return for every point the probability that the hypothesis is wrong there."""
+    return wrong.astype(np.float64) if noise is None else np.where(wrong, 1 - noise, noise)
+
+
+def _mean(weights: Floats, values: Floats) -> float:
+    """Return the weighted mean; sums are correctly rounded."""
+    return math.fsum((weights * values).tolist()) / math.fsum(weights.tolist())
+
+
+def best_error(
+    concepts: ConceptClass, distribution: Distribution, truth: NDArray[np.uint8], noise: Floats, *, of_class: bool
+) -> float:
+    """Return the least population error of a concept of the class.
+
+    If no point has the wrong label more often than the right one and the concept that labels is of the class, no
+    concept is better than that one. Otherwise all are tried: in floating point first, then the near-best ones with
+    correctly rounded sums.
+
+    Parameters
+    ----------
+    concepts : ConceptClass
+        The class.
+    distribution, truth, noise
+        As for `population_error`.
+    of_class : bool
+        Whether the labels `truth` are those of a concept of the class.
+
+    Raises
+    ------
+    InputError
+        If all concepts must be tried and there are too many.
+    """
     weights = np.asarray(distribution.probabilities, dtype=np.float64)
-    return math.fsum(weights[wrong].tolist()) / math.fsum(weights.tolist())
+    if of_class and (noise <= 0.5).all():
+        return _mean(weights, noise)
+    if concepts.size * len(truth) > MAX_LABELS:
+        raise InputError(
+            f"concept and noise must be a code of the class and at most 1/2 everywhere where the class has more than "
+            f"{MAX_LABELS // len(truth)} concepts, so many that the best on {len(truth)} points cannot be found by "
+            f"trying all; it has {concepts.size}"
+        )
+    wrong = concepts.evaluate(distribution.points) != truth
+    rough = np.where(wrong, 1 - noise, noise) @ weights / weights.sum()
+    return min(_mean(weights, _shares(row, noise)) for row in np.unique(wrong[rough <= rough.min() + 1e-9], axis=0))
 
 
 def empirical_error(hypothesis: Hypothesis, sample: Any) -> float:
@@ -64,48 +120,37 @@ def empirical_error(hypothesis: Hypothesis, sample: Any) -> float:
     return int(sample.counts[wrong].sum()) / int(sample.counts.sum())
 
 
-class ErrorJudge:
-    """Says which outputs of a learner fail, decoding each distinct output once.
+class Judge:
+    """Says which outputs of a learner fail, judging each distinct output once.
 
     Parameters
     ----------
-    learner : Learner
-        Its `decode` turns an output into a hypothesis, or None for failure.
-    distribution : Distribution
-        Where the population error is measured.
-    truth : array of uint8, shape (m,)
-        The concept's labels of the distribution's points.
-    alpha : float
-        The error that is allowed.
-    setting : {"realizable", "empirical"}
-        Whether the population error counts or the error on the sample.
+    fails : callable
+        Says of an output whether it fails.
     """
 
-    def __init__(
-        self,
-        learner: Learner,
-        distribution: Distribution,
-        truth: NDArray[np.uint8],
-        alpha: float,
-        setting: str,
-    ) -> None:
-        self._learner = learner
-        self._alpha = alpha
-        self._population: Callable[[Hypothesis], float] | None = (
-            (lambda h: population_error(h, distribution, truth)) if setting == "realizable" else None
-        )
-        self._hypotheses: dict[Hashable, Hypothesis | None] = {}
-        self._failed: dict[Hashable, bool] = {}
+    def __init__(self, fails: Callable[[Hashable], bool]) -> None:
+        self._fails = fails
+        self._known: dict[Hashable, bool] = {}
 
-    def fails(self, output: Hashable, sample: Any) -> bool:
-        """Say whether the output, learned from the sample, is a failure: no hypothesis, or error > alpha."""
-        if output not in self._hypotheses:
-            self._hypotheses[output] = self._learner.decode(output)
-        hypothesis = self._hypotheses[output]
-        if hypothesis is None:
-            return True
-        if self._population is None:
-            return exceeds(empirical_error(hypothesis, sample), self._alpha)
-        if output not in self._failed:
-            self._failed[output] = exceeds(self._population(hypothesis), self._alpha)
-        return self._failed[output]
+    @classmethod
+    def of_error(cls, learner: Learner, error: Callable[[Hypothesis], float], most: float) -> Judge:
+        """Return the judge by whom an output fails if it has no hypothesis or one with an error above `most`."""
+
+        def fails(output: Hashable) -> bool:
+            hypothesis = learner.decode(output)
+            return hypothesis is None or exceeds(error(hypothesis), most)
+
+        return cls(fails)
+
+    @classmethod
+    def of_solution(cls, learner: Any, sample: Any) -> Judge:
+        """Return the judge by whom an output fails if the learner says that it does not solve its problem."""
+        return cls(lambda output: not learner.solves(output, sample))
+
+    def fails(self, output: Any) -> bool:
+        """Say whether the output is a failure."""
+        output = output.item() if isinstance(output, np.generic) else output
+        if output not in self._known:
+            self._known[output] = bool(self._fails(output))
+        return self._known[output]

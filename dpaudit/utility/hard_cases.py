@@ -1,51 +1,64 @@
 """Hard cases for a utility audit, made from the concept class itself.
 
-A theorem promises its bound for every concept and every distribution; an audit runs a few. These are chosen
-so that a sample is likely to miss what tells the concept from its nearest rival: little probability, but more
-than alpha, on a point where the two differ.
+A theorem promises its bound for every concept and every distribution; an audit runs a few. For labels without noise
+they are chosen so that a sample is likely to miss what tells the concept from its nearest rival: little probability,
+but more than alpha, on a point where the two differ. With noise, labels are nearly fair coins where concepts differ;
+for a problem on the points, the data lie as close to each other as they can.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import ConceptClass, Distribution, Learner
+from dpaudit.contract import SETTINGS, Distribution, Domain, Learner
 from dpaudit.errors import InputError
+from dpaudit.utility.hard_points import hard_points
 
 __all__ = ["HardCase", "hard_cases"]
 
 MAX_POINTS = 2**12
 """Domains up to this size are used whole; of larger ones the landmarks."""
-MAX_LABELS = 2**22
-"""Classes are evaluated whole up to this many labels (concepts times points), others at some concepts."""
-SOME = 256
-"""How many concepts of a larger class are spread over the codes, apart from the target's near codes."""
+MAX_TRIED = 2**20
+"""Up to this many labels (concepts times points) a case in which no concept is right is made."""
+
+Floats = NDArray[np.float64]
+_Case = tuple[int, NDArray[Any], Floats, str, Floats | None]
+"""Code of the concept, points, their probabilities, name, and noise of the points or None."""
 
 
 @dataclass(frozen=True)
 class HardCase:
-    """A concept and a distribution, with a name in words."""
+    """A concept, a distribution and, in the setting "agnostic", the noise of each point; with a name in words."""
 
     concept_code: int
     distribution: Distribution
     name: str
+    noise: Floats | None = None
 
 
-def hard_cases(learner: Learner, alpha: float) -> list[HardCase]:
+def hard_cases(learner: Learner, alpha: float, setting: str = "realizable") -> list[HardCase]:
     """Return adversarial (concept, distribution) pairs for a learner at accuracy alpha, in a fixed order.
 
-    For the middle concept c of the class, and each label that c gives: the nearest rival (least symmetric
-    difference D with c) that differs from c at a point with that label; that hard point has probability just
-    above alpha, and one point where both agree has the rest. For the first of them also: the rest spread over
-    all other points, and probabilities halving towards the hard point. The same two points for the last
+    "realizable" and "empirical". For the middle concept c of the class, and each label that c gives: the nearest rival
+    (least symmetric difference D with c) that differs from c at a point with that label; that hard point has
+    probability just above alpha, and one point where both agree has the rest. For the first of them also: the rest
+    spread over all other points, and probabilities halving towards the hard point. The same two points for the last
     concept. The uniform distribution with the first, middle and last concept. Rivals differing at positive
-    points come first: learners that look at positive examples only err there.
+    points come first: learners that look at positive examples only err there. Last the learner's own `hard_targets`.
+
+    "agnostic". Labels of the middle concept, flipped so often that the excess of its nearest rival is just above alpha:
+    all probability on the hard point, a little more than half of it there, or uniform. The uniform distribution with
+    three labels in ten flipped, and, unless the class is large, with the label of every other point flipped for
+    certain, so that no concept is right.
+
+    "solution". Equal shares on k + 1 points next to each other (a middle point, moved by one along each of k axes), all
+    on that point, the uniform distribution, and the first realizable case; labels of the middle concept.
 
     Parameters
     ----------
@@ -53,85 +66,111 @@ def hard_cases(learner: Learner, alpha: float) -> list[HardCase]:
         Its `domain` and `concepts` are used, nothing is run.
     alpha : float
         In (0, 1).
+    setting : {"realizable", "agnostic", "empirical", "solution"}
+        In what the learner is to succeed; see `contract.UtilityClaim`.
     """
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
         raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
+    if setting not in SETTINGS:
+        raise InputError(f"setting must be one of {', '.join(SETTINGS)}; got {setting!r}")
     whole = learner.domain.size <= MAX_POINTS
     points = learner.domain.points() if whole else learner.domain.landmarks()
-    concepts = learner.concepts
-    found: dict[tuple[int, bytes], HardCase] = {}
+    makers = {"agnostic": _noisy, "solution": _close}
     uniform = "uniform" if whole else "uniform on landmarks"
-    for code, weights, name in _candidates(concepts, points, alpha, uniform):
+    return _distinct(learner.concepts.size, makers.get(setting, _plain)(learner, points, alpha, uniform))
+
+
+def _distinct(size: int, cases: Iterable[_Case]) -> list[HardCase]:
+    """Return the cases without repeats, the first of each kept, on the points that have probability."""
+    kept: dict[tuple[int, bytes, bytes, bytes], HardCase] = {}
+    for code, points, weights, name, noise in cases:
         seen = weights > 0
         law = Distribution(points[seen], weights[seen] / weights.sum(), name)
-        word = {0: "first", concepts.size // 2: "middle"}.get(code, "last")
-        found.setdefault((code, weights.tobytes()), HardCase(code, law, f"{name}; {word} concept"))
-    return list(found.values())
+        flips = None if noise is None else noise[seen]
+        key = (code, repr(law.points.tolist()).encode(), law.probabilities.tobytes(),
+               b"" if flips is None else flips.tobytes())  # fmt: skip
+        word = {0: "first concept", size // 2: "middle concept", size - 1: "last concept"}.get(code, f"concept {code}")
+        kept.setdefault(key, HardCase(code, law, f"{name}; {word}", flips))
+    return list(kept.values())
 
 
-_Candidate = tuple[int, NDArray[np.float64], str]
+def _just_above(alpha: float) -> float:
+    return alpha + min(alpha, 1 - alpha) / 1000
 
 
-def _candidates(
-    concepts: ConceptClass, points: NDArray[Any], alpha: float, uniform: str
-) -> Iterator[_Candidate]:
-    """Yield (code, weights of the points, name of the distribution), the hardest first, repeats included."""
+def _plain(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -> Iterator[_Case]:
+    """Yield the cases without noise, the hardest first, repeats included."""
+    concepts, size, mass = learner.concepts, len(points), _just_above(alpha)
     middle, last = concepts.size // 2, concepts.size - 1
-    mass = alpha + min(alpha, 1 - alpha) / 1000
     for code, take in ((middle, 2), (last, 1)):
-        hard_points = list(_hard_points(concepts, points, code))[:take]
-        for hard, easy, label in hard_points:
-            yield code, _two_point(len(points), hard, easy, mass), f"just above alpha on a {label} point"
-        for hard, _, label in hard_points[:1] if code == middle else ():
-            yield code, _spread(len(points), hard, mass), f"just above alpha on a {label} point, the rest spread"
-            yield code, _halving(len(points), hard, alpha), f"probabilities halving towards a {label} point"
+        found = list(hard_points(concepts, points, code))[:take]
+        for at in found:
+            yield code, points, _two_point(size, at.hard, at.easy, mass), f"just above alpha on a {at.word} point", None
+        for at in found[:1] if code == middle else ():
+            spread = _spread(size, at.hard, mass)
+            yield code, points, spread, f"just above alpha on a {at.word} point, the rest spread", None
+            halving = _halving(size, at.hard, alpha)
+            yield code, points, halving, f"probabilities halving towards a {at.word} point", None
     for code in (0, middle, last):
-        yield code, np.full(len(points), 1 / len(points)), uniform
+        yield code, points, np.full(size, 1 / size), uniform, None
+    own = getattr(learner, "hard_targets", None)
+    for code, law, name in () if own is None else own(alpha):
+        yield code, law.points, np.asarray(law.probabilities, dtype=np.float64), name, None
 
 
-def _hard_points(
-    concepts: ConceptClass, points: NDArray[Any], code: int
-) -> Iterator[tuple[int, int, str]]:
-    """Yield (hard point, a point of agreement, "positive" or "negative") for each label that has a hard point."""
-    own, rivals = _labels(concepts, points, code)
-    differing = rivals != own
-    sizes = differing.sum(axis=1)
-    for label, word in ((1, "positive"), (0, "negative")):
-        telling = (differing & (own == label)).any(axis=1) & (sizes < len(points))
-        if telling.any():
-            nearest = differing[np.argmin(np.where(telling, sizes, len(points) + 1))]
-            yield int(np.flatnonzero(nearest & (own == label))[-1]), int(np.flatnonzero(~nearest)[0]), word
+def _noisy(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -> Iterator[_Case]:
+    """Yield the cases with noise."""
+    concepts, size, excess = learner.concepts, len(points), _just_above(alpha)
+    middle, flat = concepts.size // 2, np.full(size, 1 / size)
+
+    def flipped(advantage: float) -> Floats:
+        """Return the noise at which one label of a point has so much more probability than the other."""
+        return np.full(size, (1 - min(1.0, advantage)) / 2)
+
+    for at in list(hard_points(concepts, points, middle))[:1]:
+        alone, most = _two_point(size, at.hard, at.easy, 1.0), (1 + excess) / 2
+        yield middle, points, alone, f"nearly fair labels on a {at.word} point", flipped(excess)
+        half = np.where(np.arange(size) == at.hard, flipped(excess / most), 0.0)
+        yield middle, points, _two_point(size, at.hard, at.easy, most), f"noise on a {at.word} point, half there", half
+        yield middle, points, flat, f"{uniform}, all rivals just above alpha", flipped(excess * size / at.distance)
+    yield middle, points, flat, f"{uniform}, 30 % noise", np.full(size, 0.3)
+    if concepts.size * size <= MAX_TRIED:
+        yield middle, points, flat, f"{uniform}, every other label wrong", np.arange(size) % np.float64(2)
 
 
-def _labels(concepts: ConceptClass, points: NDArray[Any], code: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the labels of one concept, (m,), and of the whole class or of some other concepts, (rivals, m)."""
-    if concepts.size * len(points) <= MAX_LABELS:
-        labels = concepts.evaluate(points)
-        return labels[code], labels
-    rivals = [concepts.concept(rival).predict(points) for rival in _some_codes(concepts.size, code)]
-    return concepts.concept(code).predict(points), np.array(rivals)
+def _close(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -> Iterator[_Case]:
+    """Yield the cases for a problem on the points."""
+    middle = learner.concepts.size // 2
+    near = _neighbourhood(learner.domain, points[len(points) // 2])
+    yield middle, near, np.full(len(near), 1 / len(near)), f"equal shares on {len(near)} points side by side", None
+    yield middle, near[:1], np.ones(1), "all on one point", None
+    yield middle, points, np.full(len(points), 1 / len(points)), uniform, None
+    yield from list(_plain(learner, points, alpha, uniform))[:1]
 
 
-def _some_codes(size: int, code: int) -> list[int]:
-    """Return codes spread evenly over the class, and those near to `code` as numbers and as bit patterns."""
-    spread = {i * (size - 1) // (SOME - 1) for i in range(SOME)}
-    near = {code - 1, code + 1, *(code ^ (1 << bit) for bit in range(size.bit_length()))}
-    return sorted(c for c in spread | near if 0 <= c < size and c != code)
+def _neighbourhood(domain: Domain, middle: NDArray[Any]) -> NDArray[Any]:
+    """Return a point and, for each axis, one beside it that is in the domain."""
+    found = [middle]
+    for axis in range(len(middle)):
+        step = np.zeros_like(middle)
+        step[axis] = 1
+        found += [p for p in (middle + step, middle - step) if domain.contains(p[None, :])[0]][:1]
+    return np.array(found)
 
 
-def _two_point(size: int, hard: int, easy: int, mass: float) -> NDArray[np.float64]:
+def _two_point(size: int, hard: int, easy: int, mass: float) -> Floats:
     weights = np.zeros(size)
     weights[hard], weights[easy] = mass, 1 - mass
     return weights
 
 
-def _spread(size: int, hard: int, mass: float) -> NDArray[np.float64]:
+def _spread(size: int, hard: int, mass: float) -> Floats:
     weights = np.full(size, (1 - mass) / max(1, size - 1))
     weights[hard] = mass
     return weights
 
 
-def _halving(size: int, hard: int, alpha: float) -> NDArray[np.float64]:
+def _halving(size: int, hard: int, alpha: float) -> Floats:
     """Return probabilities 1/2, 1/4, ... on the points nearest to the hard one, the hard one last and least.
 
     As many points as bring the least probability below alpha.

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from scipy.special import betainccinv, betaincinv
-
 from dpaudit.errors import InputError
+from dpaudit.privacy.limits import lower_limit, upper_limit
 
 __all__ = ["failure_interval", "verdict"]
-
-_SAFETY = 1e-12
-"""Relative margin by which both ends are moved outwards, far above the error of the beta quantiles."""
 
 
 def failure_interval(failures: int, trials: int, confidence: float) -> tuple[float, float]:
@@ -20,7 +16,8 @@ def failure_interval(failures: int, trials: int, confidence: float) -> tuple[flo
         Pr[Bin(N, lower) >= F] = a    and    Pr[Bin(N, upper) <= F] = a,
 
     that is, they are the a-quantile of Beta(F, N - F + 1) and the (1 - a)-quantile of Beta(F + 1, N - F);
-    lower is 0 if F = 0 and upper is 1 if F = N. Each end alone errs with probability at most a.
+    lower is 0 if F = 0 and upper is 1 if F = N. Each end alone errs with probability at most a; both stand a little
+    outside, which covers rounding (`dpaudit.privacy.limits`).
 
     Parameters
     ----------
@@ -39,11 +36,7 @@ def failure_interval(failures: int, trials: int, confidence: float) -> tuple[flo
     if not 0 <= failures <= trials or trials < 1:
         raise InputError(f"failures must be in 0 .. trials and trials >= 1, got {failures!r} of {trials!r}")
     tail = (1 - confidence) / 2
-    passed = trials - failures
-    lower = float(betaincinv(failures, passed + 1, tail)) if failures else 0.0
-    # The complemented quantile takes the small tail itself: 1 - tail would lose its digits.
-    upper = float(betainccinv(failures + 1, passed, tail)) if passed else 1.0
-    return lower * (1 - _SAFETY), min(1.0, upper * (1 + _SAFETY))
+    return float(lower_limit(failures, trials, tail)), float(upper_limit(failures, trials, tail))
 
 
 def verdict(failure_lower: float, failure_upper: float, beta: float) -> str:

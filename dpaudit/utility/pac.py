@@ -1,62 +1,37 @@
-"""The utility audit: run a learner on fresh samples and count how often its error exceeds alpha.
+"""The utility audit: run a learner and count how often it fails, in the setting that its theorem speaks of.
 
-One trial draws n examples from the distribution, labels them by the concept, runs the learner once and
-computes the error of its hypothesis exactly, so that the failures are Bin(trials, failure rate) and nothing
-else.
+Where a theorem speaks of independent examples ("realizable", "agnostic"), one trial draws n examples from the
+distribution, labels them, runs the learner once and computes the error of its hypothesis exactly. Where it speaks of
+every sample ("empirical", "solution"), all trials run the learner on one fixed sample. The failures are Bin(trials,
+failure rate) and nothing else.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
-import inspect
-import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
-import joblib
 import numpy as np
+from numpy.typing import NDArray
 
+from dpaudit.arguments import check_built, read_integer
 from dpaudit.contract import Distribution, Hypothesis, Learner, UtilityClaim
 from dpaudit.errors import InputError
-from dpaudit.results import UtilityFinding, jsonable
-from dpaudit.seeding import check_seed, generator
-from dpaudit.utility.error import ErrorJudge, labels_of
+from dpaudit.results import UtilityFinding
+from dpaudit.seeding import check_seed
+from dpaudit.utility.claims import stated_claim
+from dpaudit.utility.error import best_error, labels_of
 from dpaudit.utility.interval import failure_interval, verdict
+from dpaudit.utility.request import (
+    check_numbers,
+    read_concept,
+    read_distribution,
+    read_noise,
+    read_setting,
+)
+from dpaudit.utility.trials import Trial, count_failures, stream_address
 
-__all__ = ["CHUNK", "audit_utility"]
-
-CHUNK = 64
-"""Trials that share one random stream."""
-
-
-@dataclasses.dataclass(frozen=True)
-class _Trial:
-    """Everything that the trials of one audit have in common; small enough to send to a worker."""
-
-    learner: Any
-    concept: Hypothesis
-    distribution: Distribution
-    n: int
-    alpha: float
-    setting: str
-    seed: int
-    address: tuple[Any, ...]
-
-    def failures(self, chunks: Iterable[tuple[int, int]]) -> int:
-        """Return how many trials of the chunks (number, trials) fail."""
-        truth = labels_of(self.concept, self.distribution.points)
-        judge = ErrorJudge(self.learner, self.distribution, truth, self.alpha, self.setting)
-        return sum(self._failures_of_chunk(judge, chunk, size) for chunk, size in chunks)
-
-    def _failures_of_chunk(self, judge: ErrorJudge, chunk: int, size: int) -> int:
-        rng = generator(self.seed, *self.address, chunk)
-        failed = 0
-        for _ in range(size):
-            sample = self.learner.domain.draw(self.concept, self.distribution, self.n, rng)
-            output = self.learner.run(sample, rng, 1)[0]
-            failed += judge.fails(output.item() if isinstance(output, np.generic) else output, sample)
-        return failed
+__all__ = ["audit_utility"]
 
 
 def audit_utility(
@@ -71,6 +46,7 @@ def audit_utility(
     confidence: float = 0.95,
     seed: int = 0,
     setting: str | None = None,
+    noise: float | Sequence[float] | NDArray[np.float64] | None = None,
     n_jobs: int = 1,
 ) -> UtilityFinding:
     """Estimate a learner's failure rate Pr[error > alpha] and compare it with beta.
@@ -95,8 +71,13 @@ def audit_utility(
         / 2.
     seed : int
         Root seed; the result does not depend on `n_jobs`.
-    setting : {"realizable", "empirical"}, optional
-        Population error, or error on the sample drawn; by default the claim's, else "realizable".
+    setting : {"realizable", "agnostic", "empirical", "solution"}, optional
+        What the error is, and what is random; see `contract.UtilityClaim`. By default the claim's, else "realizable".
+        "empirical" and "solution" take one sample, the n examples divided as the distribution says.
+    noise : float or sequence of float, optional
+        In the setting "agnostic" (and needed there): the probability in [0, 1] with which a point's label is not the
+        concept's; one for all points, or one for each point of the distribution. The error that counts is the excess
+        over the best concept of the class, whose own error is computed exactly.
     n_jobs : int
         Processes, as joblib counts them.
 
@@ -109,19 +90,26 @@ def audit_utility(
     Raises
     ------
     InputError
-        If an argument is out of range, the setting is "agnostic", or n is not given and the learner claims
-        none.
+        If an argument is out of range, noise is missing or does not belong to the setting, the learner offers no
+        `solves`, the best concept cannot be found, or n is not given and the learner claims none.
     """
-    _check_numbers(alpha, beta, trials, confidence, n_jobs)
+    check_built(learner)
+    check_numbers(alpha, beta, trials, confidence, n_jobs)
     seed = check_seed(seed)
-    claim = _claim(learner, alpha, beta, setting, needed=n is None)
-    setting = _check_setting(setting or (claim.setting if claim else "realizable"))
-    size = _check_integer("n", n if n is not None else claim.sample_size if claim else None)
-    law = _distribution(learner, distribution)
-    target, name = _concept(learner, concept)
-    address = _address(learner, target, name, law, size, setting)
-    trial = _Trial(learner, target, law, size, alpha, setting, seed, address)
-    failures = _count(trial, trials, n_jobs)
+    asked = None if setting is None else read_setting(learner, setting)
+    claim = _claim(learner, alpha, beta, asked, needed=n is None)
+    setting = asked or read_setting(learner, claim.setting if claim else "realizable")
+    size = read_integer("n", n if n is not None else claim.sample_size if claim else None)
+    law = read_distribution(learner, distribution)
+    target, name = read_concept(learner, concept)
+    flips = read_noise(noise, setting, law)
+    best = 0.0
+    if flips is not None:
+        truth = labels_of(target, law.points)
+        best = best_error(learner.concepts, law, truth, flips, of_class=not isinstance(concept, Hypothesis))
+    address = stream_address(learner, target, name, law, flips, size, setting)
+    trial = Trial(learner, target, law, flips, best, size, alpha, setting, seed, address)
+    failures = count_failures(trial, trials, n_jobs)
     lower, upper = failure_interval(failures, trials, confidence)
     covered = claim is not None and claim.setting == setting and size >= claim.sample_size
     return UtilityFinding(
@@ -140,18 +128,18 @@ def audit_utility(
         confidence=float(confidence),
         seed=seed,
         claim_id=claim.claim_id if claim is not None and covered else "",
+        failure=_failure(setting, alpha, claim),
+        best_error=best if setting == "agnostic" else None,
     )
 
 
-def _count(trial: _Trial, trials: int, n_jobs: int) -> int:
-    """Return the failures among `trials` trials, cut into chunks and the chunks dealt to the workers."""
-    chunks = [(i, min(CHUNK, trials - i * CHUNK)) for i in range(-(-trials // CHUNK))]
-    workers = min(joblib.effective_n_jobs(n_jobs), len(chunks))
-    if workers == 1:
-        return trial.failures(chunks)
-    deals = min(len(chunks), 4 * workers)
-    jobs = (joblib.delayed(trial.failures)(chunks[i::deals]) for i in range(deals))
-    return int(sum(joblib.Parallel(n_jobs=workers)(jobs)))
+def _failure(setting: str, alpha: float, claim: UtilityClaim | None) -> str:
+    """Return in words what counted as a failure."""
+    if setting == "solution":
+        return claim.failure if claim is not None and claim.failure else "the output is no solution"
+    above = f"> {alpha:.15g}"
+    words = {"realizable": "error", "agnostic": "error - the best concept's", "empirical": "error on the sample"}
+    return f"{words[setting]} {above}"
 
 
 def _claim(
@@ -161,15 +149,11 @@ def _claim(
 
     None if the learner makes no such claim and n was given, so that none is needed.
     """
-    utility = getattr(learner, "utility", None)
     try:
-        if utility is None and needed:
+        claim = stated_claim(learner, alpha, beta, setting)
+        if needed and claim is None:
             raise InputError(f"n must be given: learner {learner.id!r} states no sample size")
-        if utility is None:
-            return None
-        several = setting is not None and "setting" in inspect.signature(utility).parameters
-        claim: UtilityClaim = utility(alpha, beta, setting=setting) if several else utility(alpha, beta)
-        if needed and setting is not None and claim.setting != setting:
+        if needed and claim is not None and setting not in (None, claim.setting):
             raise InputError(f"n must be given: the sample size of {learner.id!r} is for the setting "
                              f"{claim.setting!r}, not {setting!r}")
     except InputError:
@@ -177,71 +161,3 @@ def _claim(
             raise
         return None
     return claim
-
-
-def _address(
-    learner: Any, concept: Hypothesis, name: str, law: Distribution, n: int, setting: str
-) -> tuple[Any, ...]:
-    """Return where the random streams live: they depend on what is run, not on alpha, beta or the workers."""
-    weights, labels = np.asarray(law.probabilities, dtype=np.float64), labels_of(concept, law.points)
-    digest = hashlib.blake2b(weights.tobytes() + labels.tobytes(), digest_size=8).hexdigest()
-    fields = dataclasses.fields(learner) if dataclasses.is_dataclass(learner) else ()
-    parameters = {f.name: jsonable(getattr(learner, f.name)) for f in fields}
-    return ("utility", learner.id, parameters, name, law.name, digest, n, setting)
-
-
-def _distribution(learner: Learner, distribution: Distribution | str) -> Distribution:
-    """Return the distribution, after checking that its points belong to the learner's domain."""
-    if isinstance(distribution, str):
-        if distribution != "uniform":
-            raise InputError(f"distribution must be a Distribution or 'uniform', got {distribution!r}")
-        points = learner.domain.points()
-        return Distribution(points, np.full(len(points), 1 / len(points)), "uniform")
-    if not isinstance(distribution, Distribution):
-        raise InputError(f"distribution must be a Distribution or 'uniform', got {distribution!r}")
-    inside = learner.domain.contains(distribution.points)
-    if not inside.all():
-        raise InputError(f"distribution must live on the domain {learner.domain!r}, but has the point "
-                         f"{distribution.points[~inside][0].tolist()}")
-    return distribution
-
-
-def _concept(learner: Any, concept: int | Hypothesis) -> tuple[Hypothesis, str]:
-    """Return the hypothesis that labels the samples, and its name."""
-    if isinstance(concept, int | np.integer) and not isinstance(concept, bool):
-        size = learner.concepts.size
-        if not 0 <= concept < size:
-            raise InputError(f"concept must be a code in 0 .. {size - 1} or a hypothesis, got {concept!r}")
-        return learner.concepts.concept(int(concept)), f"concept {int(concept)}"
-    if not isinstance(concept, Hypothesis):
-        raise InputError(f"concept must be a code of the learner's concepts or a hypothesis, got {concept!r}")
-    # A default repr shows an address in memory, which would differ from run to run.
-    return concept, re.sub(r" at 0x[0-9a-fA-F]+", "", repr(concept))
-
-
-def _check_numbers(alpha: float, beta: float, trials: int, confidence: float, n_jobs: int) -> None:
-    """Raise `InputError` for numbers out of range."""
-    for name, value in (("alpha", alpha), ("beta", beta), ("confidence", confidence)):
-        number = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
-        if not number or not 0 < value < 1:
-            raise InputError(f"{name} must be in (0, 1), got {value!r}")
-    _check_integer("trials", trials)
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise InputError(f"n_jobs must be an integer other than 0, got {n_jobs!r}")
-
-
-def _check_integer(name: str, value: int | None) -> int:
-    """Return a positive integer, or raise `InputError`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{name} must be an integer >= 1, got {value!r}")
-    return int(value)
-
-
-def _check_setting(setting: str) -> str:
-    """Return a setting that can be audited, or raise `InputError`."""
-    if setting == "agnostic":
-        raise InputError("setting agnostic cannot be audited yet: samples are labelled by a concept, without "
-                         "noise; use realizable or empirical")
-    if setting not in ("realizable", "empirical"):
-        raise InputError(f"setting must be realizable or empirical, got {setting!r}")
-    return setting

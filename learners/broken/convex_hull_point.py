@@ -1,17 +1,20 @@
-"""Hull point learners with one known leak each."""
+"""Hull point learners with one known leak each, and two that keep privacy and lose the promise of a deep point."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Example
-from learners.convex_hull_point import HullPointExponential, HullPointRecConcave, Selected
+from learners.convex_hull_point import HullPointExponential, HullPointRecConcave, Point, Selected
+from learners.geometry.depth_regions import DepthRegions
+from learners.parameters import check_integer
 
-__all__ = ["LEARNERS"]
+__all__ = ["LEARNERS", "UNHELPFUL", "HullPointOneSided", "HullPointPrinted"]
 
 EXAMPLE = Example({"side": 1, "dimension": 2, "epsilon": 1.0}, n=4)
 REC_EXAMPLE = Example({"side": 1, "dimension": 2, "epsilon": 1.0, "delta": 1e-6, "beta": 0.1}, n=4)
@@ -102,6 +105,42 @@ class HullPointSteep(HullPointRecConcave):
     def _log_law(self, scores: NDArray[np.int64], axis: int, n: int) -> Selected:
         return super()._log_law(12 * scores, axis, n)
 
+
+@dataclass(frozen=True)
+class HullPointOneSided(HullPointExponential):
+    """Unhelpful control: depth is counted on one side alone, #{y <= x} instead of the lesser of both counts.
+
+    The count has sensitivity 1, so privacy is kept: no privacy audit can tell it. The greatest candidates win, whether
+    or not they lie in the convex hull: the depth of what is released does.
+    """
+
+    id: ClassVar[str] = "unhelpful-hull-point-one-sided"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_integer("dimension", self.dimension, 1, 1)
+
+    def _scores(self, regions: DepthRegions, prefix: Point, candidates: tuple[Fraction, ...]) -> NDArray[np.int64]:
+        heights = np.array([int(x) for x in candidates])
+        return np.asarray((regions.points[:, 0] <= heights[:, None]) @ regions.weights, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class HullPointPrinted(HullPointRecConcave):
+    """Unhelpful control: the repaired shares of the budget, with the promises r of Figure 1 as printed.
+
+    The calls are private whatever they are promised; what they keep of the printed promises is less than n/(2 (d + 1)).
+    """
+
+    id: ClassVar[str] = "unhelpful-hull-point-printed"
+
+    def promise(self, axis: int, n: int) -> Fraction:
+        """Return r = n/(d + 1) - (i - 1) n/(d (d + 1)) of coordinate `axis` = i - 1."""
+        return Fraction(n, self.dimension + 1) * (1 - Fraction(axis, self.dimension))
+
+
+UNHELPFUL = (HullPointOneSided, HullPointPrinted)
+"""Not registered: a positive control must leak, and these do not. The ledger convicts them by the depth they reach."""
 
 LEARNERS = (
     HullPointUndivided,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Example, Sample
+from learners.aggregation.subsamples import Hit, Subsamples
 from learners.halfspaces import HalfspaceExponential, HalfspaceTukey
 
 __all__ = ["LEARNERS"]
@@ -53,6 +54,22 @@ class HalfspaceShortcut(HalfspaceExponential):
         return correct == sample.n if (correct == sample.n).any() else None
 
 
+class _WholeSamples(Subsamples):
+    """Every subsample is the whole sample."""
+
+    def _seen(self, sample: Sample, rng: np.random.Generator, runs: int) -> NDArray[np.bool_]:
+        return np.ones((runs, self.subsamples, len(sample.labels)), dtype=np.bool_)
+
+    def _hits(self, count: int) -> Iterator[Hit]:
+        yield tuple(range(self.subsamples)), Fraction(1)
+
+
+class _RefusingSubsamples(Subsamples):
+    """A subsample without a consistent halfspace stops the run."""
+
+    refuses: ClassVar[bool] = True
+
+
 @dataclass(frozen=True)
 class HalfspaceOverlapping(HalfspaceTukey):
     """Broken control: every subsample is the whole sample."""
@@ -61,11 +78,7 @@ class HalfspaceOverlapping(HalfspaceTukey):
     fault: ClassVar[str] = "subsamples overlap: one example changes every h_i"
     example: ClassVar[Example] = Example({"side": 1, "dimension": 1, "epsilon": 0.5, "subsamples": 8}, n=2)
 
-    def _seen(self, sample: Sample, rng: np.random.Generator, runs: int) -> NDArray[np.bool_]:
-        return np.ones((runs, self.subsamples, len(sample.labels)), dtype=np.bool_)
-
-    def _hits(self, count: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
-        yield tuple(range(self.subsamples)), Fraction(1)
+    _subsampling: ClassVar[type[Subsamples]] = _WholeSamples
 
 
 @dataclass(frozen=True)
@@ -76,7 +89,7 @@ class HalfspaceRefusing(HalfspaceTukey):
     fault: ClassVar[str] = "gives up where a subsample is inconsistent: failure shows that the sample is not realizable"
     example: ClassVar[Example] = TUKEY_EXAMPLE
 
-    _refuses: ClassVar[bool] = True
+    _subsampling: ClassVar[type[Subsamples]] = _RefusingSubsamples
 
 
 @dataclass(frozen=True)

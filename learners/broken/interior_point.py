@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Example, PrivacyClaim
-from learners.interior_point import InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog
+from learners.interior_point import (
+    InteriorPoint,
+    InteriorPointExponential,
+    InteriorPointRecConcave,
+    InteriorPointTreeLog,
+)
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.interior_solvers import ExponentialSolver, Solver
 from learners.mechanisms.rec_concave import RecConcave
@@ -159,16 +164,21 @@ class RetryingSolver:
         return inside - total[0], error + more + 2.0**-51 * float(abs(total[0]))
 
 
-@dataclass(frozen=True)
-class RecConcaveRetrying(_RecConcave):
-    """Broken control: interior points by RecConcave, repeated until one is found."""
+class _Retrying(InteriorPoint):
+    """The fault of repeating a learner until its answer is an interior point."""
 
-    id: ClassVar[str] = "broken-rec-concave-retrying"
     fault: ClassVar[str] = "repeats until the point is interior: the support shows the extreme examples"
-    example: ClassVar[Example] = Example({"domain_size": 64, "epsilon": 1.0, "delta": 0.01}, n=24, exhaustive=False)
 
     def _solver(self, n: int) -> Solver:
         return RetryingSolver(super()._solver(n))
+
+
+@dataclass(frozen=True)
+class RecConcaveRetrying(_Retrying, _RecConcave):
+    """Broken control: interior points by RecConcave, repeated until one is found."""
+
+    id: ClassVar[str] = "broken-rec-concave-retrying"
+    example: ClassVar[Example] = Example({"domain_size": 64, "epsilon": 1.0, "delta": 0.01}, n=24, exhaustive=False)
 
 
 @dataclass(frozen=True)
@@ -208,17 +218,13 @@ class TreeLogUndivided(_TreeLog):
 
 
 @dataclass(frozen=True)
-class TreeLogRetrying(_TreeLog):
+class TreeLogRetrying(_Retrying, _TreeLog):
     """Broken control: interior points by TreeLog, repeated until one is found."""
 
     id: ClassVar[str] = "broken-tree-log-retrying"
-    fault: ClassVar[str] = "repeats until the point is interior: the support shows the extreme examples"
     example: ClassVar[Example] = Example(
         {"domain_size": 32, "epsilon": 1.0, "delta": 0.01, "beta": 0.5}, n=8, exhaustive=False
     )
-
-    def _solver(self, n: int) -> Solver:
-        return RetryingSolver(super()._solver(n))
 
 
 @dataclass(frozen=True)

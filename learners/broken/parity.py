@@ -18,78 +18,82 @@ from learners.parity_confidence import ParityAmplified, ParityRestart
 __all__ = ["LEARNERS"]
 
 
-@dataclass(frozen=True)
-class NoCoin(ParityPrivate):
-    """Broken control: the private parity learner without its initial coin."""
+class _NoCoin:
+    """The fault of leaving out the initial coin."""
 
-    id: ClassVar[str] = "broken-parity-no-coin"
     fault: ClassVar[str] = "never fails by the coin: failure proves that the sample is inconsistent"
-    example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 1.0}, n=4, beta=0.6)
     _coin: ClassVar[float] = 0.0
 
 
+class _Oversampled:
+    """The fault of keeping examples with probability epsilon."""
+
+    epsilon: float
+
+    @property
+    def _keep(self) -> float:
+        return min(1.0, self.epsilon)
+
+
+class _FixedSolution:
+    """The fault of answering the particular solution."""
+
+    fault: ClassVar[str] = "returns the particular solution instead of a random one: some parities show some examples"
+    _uniform: ClassVar[bool] = False
+
+    def symmetries(self) -> list[NDArray[np.int64]]:
+        """Return no symmetry: the particular solution depends on the order of the variables."""
+        return []
+
+
 @dataclass(frozen=True)
-class Oversampled(ParityPrivate):
+class NoCoin(_NoCoin, ParityPrivate):
+    """Broken control: the private parity learner without its initial coin."""
+
+    id: ClassVar[str] = "broken-parity-no-coin"
+    example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 1.0}, n=4, beta=0.6)
+
+
+@dataclass(frozen=True)
+class Oversampled(_Oversampled, ParityPrivate):
     """Broken control: the private parity learner that keeps examples with probability epsilon."""
 
     id: ClassVar[str] = "broken-parity-oversampled"
     fault: ClassVar[str] = "keeps each example with probability epsilon instead of epsilon/4"
     example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 0.5}, n=2, beta=0.6)
 
-    @property
-    def _keep(self) -> float:
-        return min(1.0, self.epsilon)
-
 
 @dataclass(frozen=True)
-class FixedSolution(ParityPrivate):
+class FixedSolution(_FixedSolution, ParityPrivate):
     """Broken control: the private parity learner that returns the particular solution."""
 
     id: ClassVar[str] = "broken-parity-fixed-solution"
-    fault: ClassVar[str] = "returns the particular solution instead of a random one: some parities show some examples"
     example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 1.0}, n=2, beta=0.6)
-    _uniform: ClassVar[bool] = False
-
-    def symmetries(self) -> list[NDArray[np.int64]]:
-        """Return no symmetry: the particular solution depends on the order of the variables."""
-        return []
 
 
 @dataclass(frozen=True)
-class AmplifiedNoCoin(ParityAmplified):
+class AmplifiedNoCoin(_NoCoin, ParityAmplified):
     """Broken control: repeated parity learning without the coin."""
 
     id: ClassVar[str] = "broken-parity-amplified-no-coin"
-    fault: ClassVar[str] = "never fails by the coin: failure proves that the sample is inconsistent"
     example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 3.0, "beta": 0.6}, n=4, beta=0.7)
-    _coin: ClassVar[float] = 0.0
 
 
 @dataclass(frozen=True)
-class AmplifiedOversampled(ParityAmplified):
+class AmplifiedOversampled(_Oversampled, ParityAmplified):
     """Broken control: repeated parity learning, each run keeping far too many examples."""
 
     id: ClassVar[str] = "broken-parity-amplified-oversampled"
     fault: ClassVar[str] = "each run keeps examples with probability epsilon, as if there were one run and no factor 4"
     example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 0.6, "beta": 0.1}, n=2, beta=0.2)
 
-    @property
-    def _keep(self) -> float:
-        return min(1.0, self.epsilon)
-
 
 @dataclass(frozen=True)
-class AmplifiedFixedSolution(ParityAmplified):
+class AmplifiedFixedSolution(_FixedSolution, ParityAmplified):
     """Broken control: repeated parity learning that answers the particular solution."""
 
     id: ClassVar[str] = "broken-parity-amplified-fixed-solution"
-    fault: ClassVar[str] = "returns the particular solution instead of a random one: some parities show some examples"
     example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 1.0, "beta": 0.5}, n=2, beta=0.6)
-    _uniform: ClassVar[bool] = False
-
-    def symmetries(self) -> list[NDArray[np.int64]]:
-        """Return no symmetry: the particular solution depends on the order of the variables."""
-        return []
 
 
 @dataclass(frozen=True)
@@ -122,30 +126,20 @@ class RestartLateCoin(ParityRestart):
 
 
 @dataclass(frozen=True)
-class RestartOversampled(ParityRestart):
+class RestartOversampled(_Oversampled, ParityRestart):
     """Broken control: restarted parity learning that keeps too many examples."""
 
     id: ClassVar[str] = "broken-parity-restart-oversampled"
     fault: ClassVar[str] = "keeps each example with probability epsilon instead of about epsilon/3"
     example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 0.6, "beta": 0.1}, n=2, beta=0.2)
 
-    @property
-    def _keep(self) -> float:
-        return min(1.0, self.epsilon)
-
 
 @dataclass(frozen=True)
-class RestartFixedSolution(ParityRestart):
+class RestartFixedSolution(_FixedSolution, ParityRestart):
     """Broken control: restarted parity learning that answers the particular solution."""
 
     id: ClassVar[str] = "broken-parity-restart-fixed-solution"
-    fault: ClassVar[str] = "returns the particular solution instead of a random one: some parities show some examples"
     example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 1.0, "beta": 0.1}, n=2, beta=0.2)
-    _uniform: ClassVar[bool] = False
-
-    def symmetries(self) -> list[NDArray[np.int64]]:
-        """Return no symmetry: the particular solution depends on the order of the variables."""
-        return []
 
 
 LEARNERS = (

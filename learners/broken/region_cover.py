@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpaudit.contract import Example, InputError
-from learners.covers.regions import Floats, RegionCover
+from learners.broken.cover_faults import Greedy, Multiplied, Sparing
+from learners.covers.regions import RegionCover
 from learners.discs import DiscUnion
 from learners.polygon_covers import ConvexPolygon, PolygonUnion
 
@@ -22,17 +19,6 @@ SMALL = Example(
 BARE = Example({**SMALL.parameters, "variant": "noiseless"}, n=2, alpha=0.99, beta=0.5)
 
 
-class _Multiplied(RegionCover):
-    """eps_hat multiplied by what the claim divides by."""
-
-    fault: ClassVar[str] = "eps_hat = 2 epsilon ln(e/delta) in each round: multiplied where it should be divided"
-
-    @property
-    def selection_epsilon(self) -> float:
-        """eps_hat of a round."""
-        return self.epsilon * 2 * (1 - math.log(self.delta))
-
-
 class _Listed(RegionCover):
     """Controls that change the choice among listed regions."""
 
@@ -42,26 +28,8 @@ class _Listed(RegionCover):
             raise InputError(f"side must be small enough to list the regions for this control, got {self.side}")
 
 
-class _Sparing(_Listed):
-    """The non-private first step: strike out every region that spoils more than it must."""
-
-    fault: ClassVar[str] = "selects only regions that spoil as little as possible: the support shows the sample"
-
-    def _eligible(self, covered: Floats, spoiled: Floats) -> NDArray[np.bool_] | None:
-        return np.asarray(spoiled == spoiled.min(axis=-1, keepdims=True))
-
-
-class _Greedy(_Listed):
-    """The classical greedy step: of the regions the ones that cover most."""
-
-    fault: ClassVar[str] = "selects among the regions that cover most, as the greedy algorithm does: the support shows"
-
-    def _eligible(self, covered: Floats, spoiled: Floats) -> NDArray[np.bool_] | None:
-        return np.asarray(covered == covered.max(axis=-1, keepdims=True))
-
-
 @dataclass(frozen=True)
-class ConvexMultiplied(_Multiplied, ConvexPolygon):
+class ConvexMultiplied(Multiplied, ConvexPolygon):
     """Broken control: convex polygons with eps_hat multiplied instead of divided."""
 
     id: ClassVar[str] = "broken-convex-polygon-multiplied"
@@ -69,7 +37,7 @@ class ConvexMultiplied(_Multiplied, ConvexPolygon):
 
 
 @dataclass(frozen=True)
-class ConvexSparing(_Sparing, ConvexPolygon):
+class ConvexSparing(Sparing, _Listed, ConvexPolygon):
     """Broken control: convex polygons from the halfplanes consistent with the positives."""
 
     id: ClassVar[str] = "broken-convex-polygon-sparing"
@@ -77,7 +45,7 @@ class ConvexSparing(_Sparing, ConvexPolygon):
 
 
 @dataclass(frozen=True)
-class ConvexGreedy(_Greedy, ConvexPolygon):
+class ConvexGreedy(Greedy, _Listed, ConvexPolygon):
     """Broken control: convex polygons by the greedy algorithm."""
 
     id: ClassVar[str] = "broken-convex-polygon-greedy"
@@ -85,7 +53,7 @@ class ConvexGreedy(_Greedy, ConvexPolygon):
 
 
 @dataclass(frozen=True)
-class UnionMultiplied(_Multiplied, PolygonUnion):
+class UnionMultiplied(Multiplied, PolygonUnion):
     """Broken control: unions of polygons with eps_hat multiplied instead of divided."""
 
     id: ClassVar[str] = "broken-polygon-union-multiplied"
@@ -93,7 +61,7 @@ class UnionMultiplied(_Multiplied, PolygonUnion):
 
 
 @dataclass(frozen=True)
-class UnionSparing(_Sparing, PolygonUnion):
+class UnionSparing(Sparing, _Listed, PolygonUnion):
     """Broken control: unions of triangles consistent with the negatives."""
 
     id: ClassVar[str] = "broken-polygon-union-sparing"
@@ -101,7 +69,7 @@ class UnionSparing(_Sparing, PolygonUnion):
 
 
 @dataclass(frozen=True)
-class UnionGreedy(_Greedy, PolygonUnion):
+class UnionGreedy(Greedy, _Listed, PolygonUnion):
     """Broken control: unions of triangles by the greedy algorithm."""
 
     id: ClassVar[str] = "broken-polygon-union-greedy"
@@ -109,7 +77,7 @@ class UnionGreedy(_Greedy, PolygonUnion):
 
 
 @dataclass(frozen=True)
-class DiscMultiplied(_Multiplied, DiscUnion):
+class DiscMultiplied(Multiplied, DiscUnion):
     """Broken control: unions of discs with eps_hat multiplied instead of divided."""
 
     id: ClassVar[str] = "broken-disc-union-multiplied"
@@ -117,7 +85,7 @@ class DiscMultiplied(_Multiplied, DiscUnion):
 
 
 @dataclass(frozen=True)
-class DiscSparing(_Sparing, DiscUnion):
+class DiscSparing(Sparing, _Listed, DiscUnion):
     """Broken control: unions of discs consistent with the negatives."""
 
     id: ClassVar[str] = "broken-disc-union-sparing"
@@ -125,7 +93,7 @@ class DiscSparing(_Sparing, DiscUnion):
 
 
 @dataclass(frozen=True)
-class DiscGreedy(_Greedy, DiscUnion):
+class DiscGreedy(Greedy, _Listed, DiscUnion):
     """Broken control: unions of discs by the greedy algorithm."""
 
     id: ClassVar[str] = "broken-disc-union-greedy"

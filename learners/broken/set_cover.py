@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpaudit.contract import Example
-from learners.covers.law import Floats
-from learners.set_cover import SetCoverConjunction, SetCoverDisjunction, SetCoverLearner
+from learners.broken.cover_faults import Greedy, Multiplied, Sparing
+from learners.set_cover import SetCoverConjunction, SetCoverDisjunction
 
 __all__ = ["LEARNERS"]
 
@@ -21,38 +17,8 @@ SMALL = Example(
 BARE = Example({**SMALL.parameters, "variant": "noiseless"}, n=2, alpha=0.99, beta=0.5)
 
 
-class _Multiplied(SetCoverLearner):
-    """eps_hat multiplied by what the claim divides by."""
-
-    fault: ClassVar[str] = "eps_hat = 2 epsilon ln(e/delta) in each round: multiplied where it should be divided"
-
-    @property
-    def selection_epsilon(self) -> float:
-        """eps_hat of a round."""
-        return self.epsilon * 2 * (1 - math.log(self.delta))
-
-
-class _Sparing(SetCoverLearner):
-    """The non-private first step: strike out every literal that spoils an example."""
-
-    fault: ClassVar[str] = "selects only literals that cover nothing of the other label: the support shows the sample"
-
-    def _eligible(self, covered: Floats, spoiled: Floats) -> NDArray[np.bool_] | None:
-        clean = spoiled == spoiled.min(axis=-1, keepdims=True)
-        return np.asarray(clean)
-
-
-class _Greedy(SetCoverLearner):
-    """The classical greedy step: of the literals the ones that cover most."""
-
-    fault: ClassVar[str] = "selects among the literals that cover most, as the greedy algorithm does: the support shows"
-
-    def _eligible(self, covered: Floats, spoiled: Floats) -> NDArray[np.bool_] | None:
-        return np.asarray(covered == covered.max(axis=-1, keepdims=True))
-
-
 @dataclass(frozen=True)
-class ConjunctionMultiplied(_Multiplied, SetCoverConjunction):
+class ConjunctionMultiplied(Multiplied, SetCoverConjunction):
     """Broken control: the Set Cover Learner for conjunctions with eps_hat multiplied instead of divided."""
 
     id: ClassVar[str] = "broken-set-cover-conjunction-multiplied"
@@ -60,7 +26,7 @@ class ConjunctionMultiplied(_Multiplied, SetCoverConjunction):
 
 
 @dataclass(frozen=True)
-class ConjunctionSparing(_Sparing, SetCoverConjunction):
+class ConjunctionSparing(Sparing, SetCoverConjunction):
     """Broken control: the Set Cover Learner for conjunctions on the literals consistent with the positives."""
 
     id: ClassVar[str] = "broken-set-cover-conjunction-sparing"
@@ -68,7 +34,7 @@ class ConjunctionSparing(_Sparing, SetCoverConjunction):
 
 
 @dataclass(frozen=True)
-class ConjunctionGreedy(_Greedy, SetCoverConjunction):
+class ConjunctionGreedy(Greedy, SetCoverConjunction):
     """Broken control: the greedy Set Cover Learner for conjunctions."""
 
     id: ClassVar[str] = "broken-set-cover-conjunction-greedy"
@@ -76,7 +42,7 @@ class ConjunctionGreedy(_Greedy, SetCoverConjunction):
 
 
 @dataclass(frozen=True)
-class DisjunctionMultiplied(_Multiplied, SetCoverDisjunction):
+class DisjunctionMultiplied(Multiplied, SetCoverDisjunction):
     """Broken control: the Set Cover Learner for disjunctions with eps_hat multiplied instead of divided."""
 
     id: ClassVar[str] = "broken-set-cover-disjunction-multiplied"
@@ -84,7 +50,7 @@ class DisjunctionMultiplied(_Multiplied, SetCoverDisjunction):
 
 
 @dataclass(frozen=True)
-class DisjunctionSparing(_Sparing, SetCoverDisjunction):
+class DisjunctionSparing(Sparing, SetCoverDisjunction):
     """Broken control: the Set Cover Learner for disjunctions on the literals consistent with the negatives."""
 
     id: ClassVar[str] = "broken-set-cover-disjunction-sparing"
@@ -92,7 +58,7 @@ class DisjunctionSparing(_Sparing, SetCoverDisjunction):
 
 
 @dataclass(frozen=True)
-class DisjunctionGreedy(_Greedy, SetCoverDisjunction):
+class DisjunctionGreedy(Greedy, SetCoverDisjunction):
     """Broken control: the greedy Set Cover Learner for disjunctions."""
 
     id: ClassVar[str] = "broken-set-cover-disjunction-greedy"

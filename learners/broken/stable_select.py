@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, Example, Hypothesis, Law, PrivacyClaim, Sample
-from learners.concepts.points import Points
-from learners.domains import Interval
 from learners.inputs import check_run, check_sample
 from learners.interior_point import multiset
 from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_values
+from learners.on_a_line import PointsOnALine
 from learners.parameters import check_integer, check_positive, check_probability
 
 __all__ = ["LEARNERS", "AlwaysStable", "BareStable", "StableMode", "StableWrong", "WrongStable"]
@@ -60,12 +59,14 @@ class AlwaysStable(StableSelect):
         return -100 * self.scale
 
 
-class StableMode:
+@dataclass(frozen=True)
+class StableMode(PointsOnALine):
     """Name the most frequent point by `StableSelect`; `FAIL` if it leads by too little."""
 
     domain_size: int
     epsilon: float
     delta: float
+
     _stable: ClassVar[type[StableSelect]] = StableSelect
 
     def __post_init__(self) -> None:
@@ -73,16 +74,6 @@ class StableMode:
         check_positive("epsilon", self.epsilon)
         check_probability("delta", self.delta)
         _ = StableSelect(Fraction(self.epsilon), Fraction(self.delta))
-
-    @property
-    def domain(self) -> Interval:
-        """The integers 0 .. domain_size - 1."""
-        return Interval(self.domain_size)
-
-    @property
-    def concepts(self) -> Points:
-        """All point functions."""
-        return Points(self.domain_size)
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -118,10 +109,6 @@ class StableMode:
 class StableWrong(StableMode):
     """Broken control: stable selection calibrated for the distance to instability, applied to the gap."""
 
-    domain_size: int
-    epsilon: float
-    delta: float
-
     id: ClassVar[str] = "broken-stable-select-wrong"
     fault: ClassVar[str] = "Lap(1/epsilon) and threshold ln(1/delta)/epsilon on the gap, which has sensitivity 2"
     example: ClassVar[Example] = Example({"domain_size": 2, "epsilon": 1.0, "delta": 0.02}, n=4)
@@ -132,10 +119,6 @@ class StableWrong(StableMode):
 class StableBare(StableMode):
     """Broken control: stable selection without noise."""
 
-    domain_size: int
-    epsilon: float
-    delta: float
-
     id: ClassVar[str] = "broken-stable-select-bare"
     fault: ClassVar[str] = "no noise on the gap: whether it reaches the threshold shows"
     example: ClassVar[Example] = Example({"domain_size": 2, "epsilon": 2.0, "delta": 0.2}, n=4)
@@ -145,10 +128,6 @@ class StableBare(StableMode):
 @dataclass(frozen=True)
 class StableAlways(StableMode):
     """Broken control: stable selection without a threshold."""
-
-    domain_size: int
-    epsilon: float
-    delta: float
 
     id: ClassVar[str] = "broken-stable-select-always"
     fault: ClassVar[str] = "names the best solution however small its lead: which one is best shows"

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Example, InputError, Sample
 from learners.geometry.families import Family
-from learners.triangles import LISTED_TRIANGLES, Floats, TriangleSelect, grid_rows
+from learners.listed_selection import Floats, grid_rows
+from learners.triangles import LISTED_TRIANGLES, TriangleSelect
 
 __all__ = ["LEARNERS"]
 

@@ -44,6 +44,27 @@ def _helly(tools: Any) -> Evidence:
     return Evidence("refuted" if witness else "holds", text, {"samples": checked}, "exact", witness)
 
 
+def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
+    """Compare G's least errors with the best halfspace's plus the private examples labelled 0, on all small samples."""
+    checked, used, witness = 0, 0, ""
+    for dimension, side, n in ((1, 2, 4), (2, 1, 3)):
+        learner = MixtureHalfspace(dimension, 1.0, side)
+        kinds = [(0, True), (1, True), *((label, False) for label in private_labels)]
+        examples = [(tuple(x), *kind) for x in learner.domain.points().tolist() for kind in kinds]
+        for chosen in combinations_with_replacement(examples, n):
+            points, labels, flags = zip(*chosen, strict=True)
+            sample = learner.domain.sample(points, labels, None, flags)
+            excess = int(learner.errors(sample).min()) - n + int(scores(learner.concepts, sample).max())
+            checked, used = checked + 1, max(used, excess)
+            if excess > sum(not label and not public for _, label, public in chosen):
+                witness = f"{sample!r}, public {sample.public}"
+    text = (
+        f"{checked} samples with public examples of both labels: the best of G errs at most {used} times more than the "
+        "best halfspace" + ", each time for a private example labelled 0" * (used > 0)
+    )
+    return Evidence("refuted" if witness else "holds", text, {"samples": checked, "excess": used}, "exact", witness)
+
+
 def _private(tools: Any) -> Evidence:
     worst = 0.0
     for dimension, side, points in ((1, 4, [0, 2, 4]), (2, 2, [[0, 0], [2, 0], [0, 2], [1, 2]])):
@@ -103,6 +124,18 @@ CLAIMS = (
         "With halfspaces that cut the public flat properly, G has a hypothesis at least as good as the best halfspace.",
         f"{SOURCE}, Lemma 4.5, repaired",
         _helly,
+    ),
+    Claim(
+        "BMN-relaxation-i",
+        "If privacy and label are only correlated, each private example labelled 0 costs at most one more error.",
+        f"{SOURCE}, Section 3, relaxations (i)",
+        lambda tools: _relaxed((0, 1)),
+    ),
+    Claim(
+        "BMN-relaxation-ii",
+        "If only private examples share a label, and public ones have both, G still has the best halfspace's error.",
+        f"{SOURCE}, Section 3, relaxations (ii)",
+        lambda tools: _relaxed((1,)),
     ),
     Claim(
         "BMN-Lem4.1",

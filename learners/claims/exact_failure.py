@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.contract import Distribution, Hypothesis
 
-__all__ = ["failure_probability", "two_point"]
+__all__ = ["compositions", "failure_probability", "two_point"]
 
 
 def failure_probability(learner: Any, concept: Hypothesis, distribution: Distribution, n: int, alpha: float) -> float:
@@ -31,7 +31,7 @@ def failure_probability(learner: Any, concept: Hypothesis, distribution: Distrib
         return fails[atom]
 
     total = []
-    for counts in _compositions(n, len(distribution.points)):
+    for counts in compositions(n, len(distribution.points)):
         weight = _multinomial(counts, distribution.probabilities)
         seen = np.array(counts) > 0
         sample = learner.domain.sample(distribution.points[seen], truth[seen], np.array(counts)[seen])
@@ -45,7 +45,7 @@ def two_point(points: Any, hard: int, easy: int, mass: float) -> Distribution:
     return Distribution(points[[hard, easy]], np.array([mass, 1 - mass]), f"{mass:g} on one point")
 
 
-def _compositions(n: int, parts: int) -> Iterator[tuple[int, ...]]:
+def compositions(n: int, parts: int) -> Iterator[tuple[int, ...]]:
     """Yield all tuples of `parts` integers >= 0 with sum n."""
     for bars in itertools.combinations(range(n + parts - 1), parts - 1):
         ends = (-1, *bars, n + parts - 1)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Claim, Evidence, Pair, Relation
+from learners.claims.verdicts import exceeds, judged, tightness
 from learners.conjunctions import LECTURE, ConjunctionElimination, ConjunctionLaplace
 from learners.conjunctions_exponential import ConjunctionExponential
 from learners.conjunctions_greedy import ConjunctionGreedy
@@ -21,26 +22,33 @@ __all__ = ["CLAIMS"]
 def _elimination(tools: Any) -> Evidence:
     learner = ConjunctionElimination(2)
     points = learner.domain.points()
-    errors, cases = 0, 0
+    errors, cases, witness = 0, 0, ""
     for concept in learner.concepts.enumerate():
         truth = concept.predict(points)
         for rows in itertools.product(range(len(points)), repeat=3):
             sample = learner.domain.sample(points[list(rows)], truth[list(rows)])
-            code = int(learner.run(sample, np.random.default_rng(0), 1)[0])
-            errors, cases = errors + sample.errors(learner.decode(code)), cases + 1
+            wrong = int(sample.errors(_answer(learner, sample)))
+            errors, cases = errors + wrong, cases + 1
+            witness = witness or (repr(sample) if wrong else "")
     example = ConjunctionElimination(6)
     lecture = ("0101011", "0101100", "1111011", "1111110", "0000000", "1011011", "1111011", "0001011")
     bits = np.array([[int(c) for c in row] for row in lecture])
-    answer = example.decode(
-        int(example.run(example.domain.sample(bits[:, :6], bits[:, 6]), np.random.default_rng(0), 1)[0])
+    shown = example.domain.sample(bits[:, :6], bits[:, 6])
+    answer = _answer(example, shown)
+    errors += int(shown.errors(answer))
+    return judged(
+        "holds",
+        failed=errors > 0,
+        summary=f"{errors} errors on all {cases} labelled sequences of 3 examples at d = 2, and on the lecture's "
+        f"example, which gives {answer}",
+        numbers={"errors": errors, "cases": cases},
+        witness=witness or repr(shown),
     )
-    good = errors == 0 and str(answer) == "v4 and not v5 and v6"
-    return Evidence(
-        "holds" if good else "undecided",
-        f"no error on all {cases} labelled sequences of 3 examples at d = 2; the lecture's example gives {answer}",
-        {"errors": errors, "cases": cases},
-        "exact",
-    )
+
+
+def _answer(learner: Any, sample: Any) -> Any:
+    """Return the hypothesis of a learner without randomness."""
+    return learner.decode(int(learner.run(sample, np.random.default_rng(0), 1)[0]))
 
 
 def _laplace(tools: Any) -> Evidence:
@@ -52,15 +60,16 @@ def _laplace(tools: Any) -> Evidence:
         "(1, 1) replaced by its complement",
     )
     removed = Pair(flip.data, learner.domain.sample([[0, 0]], [1], [40]), "(1, 1) removed")
-    replaced = tools.audit_law(learner, samples=[flip]).epsilon
+    finding = tools.audit_law(learner, samples=[flip])
+    replaced = finding.epsilon
     added = tools.audit_law(learner, samples=[removed], relation=Relation.ADD_REMOVE_ONE).epsilon
-    good = abs(replaced - 1) < 1e-9 and abs(added - 0.5) < 1e-9
-    return Evidence(
-        "holds" if good else "undecided",
-        f"tight under replacement: a positive example replaced by its complement moves all 2 d counts, exact epsilon "
-        f"{replaced:.9f} of 1; under adding or removing an example {added:.9f}, half of it",
-        {"replacement": replaced, "add_remove": added},
-        "exact",
+    return judged(
+        tightness(replaced, 1.0),
+        failed=exceeds(replaced, 1.0),
+        summary="under replacement, where a positive example replaced by its complement moves all 2 d counts, the "
+        f"exact epsilon is {replaced:.9f} of 1; under adding or removing an example {added:.9f}",
+        numbers={"replacement": replaced, "add_remove": added},
+        witness=repr(flip),
     )
 
 
@@ -84,24 +93,26 @@ def _laplace_utility(tools: Any) -> Evidence:
 def _exponential(tools: Any) -> Evidence:
     alpha, beta = 0.4, 0.1
     learner = ConjunctionExponential(2, 1, 1.0)
-    epsilon = tools.audit_law(learner, n=4).epsilon
+    finding = tools.audit_law(learner, n=4)
+    epsilon = finding.epsilon
     n = learner.utility(alpha, beta, "empirical").sample_size
     printed = math.ceil(1 / (1.0 * alpha) * math.log(2))
-    failures = [_worst_empirical(learner, size, alpha) for size in (n, printed)]
-    good = epsilon <= 1 and failures[0] <= beta
-    return Evidence(
-        "holds" if good else "undecided",
-        f"exact epsilon {epsilon:.4f} <= 1. With n = (2/(alpha epsilon)) ln(|C|/beta) = {n} the exact failure is at "
-        f"most {failures[0]:.4f} <= {beta} over all labelled samples (d = 2, k = 1); (k/(epsilon alpha)) ln d "
-        f"= {printed} examples taken literally fail with {failures[1]:.4f}",
-        {"epsilon": epsilon, "n": n, "failure": failures[0], "n_printed": printed, "failure_printed": failures[1]},
-        "exact",
+    (failure, where), (literal, _) = (_worst_empirical(learner, size, alpha) for size in (n, printed))
+    leaks = exceeds(epsilon, 1.0)
+    return judged(
+        "holds",
+        failed=leaks or failure > beta,
+        summary=f"exact epsilon {epsilon:.4f} of 1. With n = (2/(alpha epsilon)) ln(|C|/beta) = {n} the exact "
+        f"failure is at most {failure:.4f} over all samples that a conjunction labels (d = 2, k = 1), beta is "
+        f"{beta}; (k/(epsilon alpha)) ln d = {printed} examples taken literally fail with {literal:.4f}",
+        numbers={"epsilon": epsilon, "n": n, "failure": failure, "n_printed": printed, "failure_printed": literal},
+        witness=repr(finding.worst_pair) if leaks else where,
     )
 
 
-def _worst_empirical(learner: Any, n: int, alpha: float) -> float:
-    """Return the worst Pr[error on the sample > alpha] over consistent samples of n examples, by their laws."""
-    points, worst = learner.domain.points(), 0.0
+def _worst_empirical(learner: Any, n: int, alpha: float) -> tuple[float, str]:
+    """Return the worst Pr[error on the sample > alpha] over consistent samples of n examples, and the sample."""
+    points, worst, where = learner.domain.points(), 0.0, ""
     for concept in learner.concepts.enumerate():
         truth = concept.predict(points)
         for counts in itertools.product(range(n + 1), repeat=len(points)):
@@ -110,20 +121,25 @@ def _worst_empirical(learner: Any, n: int, alpha: float) -> float:
             sample = learner.domain.sample(points, truth, counts)
             law = learner.law(sample)
             wrong = n - learner.concepts.count_correct(sample)
-            worst = max(worst, float(np.exp(law.log_prob[wrong > alpha * n]).sum()))
-    return worst
+            failure = float(np.exp(law.log_prob[wrong > alpha * n]).sum())
+            if failure > worst:
+                worst, where = failure, repr(sample)
+    return worst, where
 
 
 def _greedy(tools: Any) -> Evidence:
-    found = {k: tools.audit_law(ConjunctionGreedy(2, k, 1.0), n=4).epsilon for k in (1, 2)}
+    findings = {k: tools.audit_law(ConjunctionGreedy(2, k, 1.0), n=4) for k in (1, 2)}
+    worst = max(findings.values(), key=lambda finding: finding.epsilon)
+    first, second = (findings[k].epsilon for k in (1, 2))
     leak = tools.audit_law(ConjunctionGreedy(2, 1, 1.0), n=1, relation=Relation.ADD_REMOVE_ONE).epsilon
-    good = max(found.values()) <= 1 and leak == math.inf
-    return Evidence(
-        "loose" if good else "undecided",
-        f"exact epsilon at d = 2, n = 4: {found[1]:.4f} (k = 1) and {found[2]:.4f} (k = 2) of 1. J = ceil(2 k ln n) is "
-        f"public under replacement; if examples are added or removed, the number of literals shows n: epsilon = {leak}",
-        {"epsilon_k1": found[1], "epsilon_k2": found[2], "add_remove": leak},
-        "exact",
+    return judged(
+        tightness(worst.epsilon, 1.0),
+        failed=exceeds(worst.epsilon, 1.0),
+        summary=f"exact epsilon at d = 2, n = 4: {first:.4f} (k = 1) and {second:.4f} (k = 2) of 1. J = ceil(2 k ln "
+        f"n) is public under replacement; if examples are added or removed, the number of literals tells of n: "
+        f"epsilon = {leak}",
+        numbers={"epsilon_k1": first, "epsilon_k2": second, "add_remove": leak},
+        witness=repr(worst.worst_pair),
     )
 
 
@@ -140,17 +156,16 @@ def _greedy_slack(tools: Any) -> Evidence:
     repaired = 2 * rounds / epsilon * math.log(2 * d * rounds / 0.1)
     law, _ = log_law(scores, learner.share(rounds) / (2 * k))
     below = float(np.exp(law[scores < -printed * k]).sum())
-    return Evidence(
-        "refuted" if below > 0.5 else "undecided",
-        f"d = {d}, k = {k}, epsilon = {epsilon:g}, n = {n}, J = {rounds} rounds with epsilon/J each: where one literal "
-        f"has score 0 and the others at most -20, a round chooses a literal with score below "
+    return judged(
+        "undecided",
+        failed=below > 0.5,
+        summary=f"d = {d}, k = {k}, epsilon = {epsilon:g}, n = {n}, J = {rounds} rounds with epsilon/J each: where "
+        f"one literal has score 0 and the others at most -20, a round chooses a literal with score below "
         f"-(1/epsilon) ln d = -{printed:.2f} with probability {below:.3f}. "
         f"With the J, Delta = (2 J/epsilon) ln(2 d J/beta) = {repaired:.0f}",
-        {"probability": below, "rounds": rounds, "printed": printed, "repaired": repaired},
-        "exact",
-        f"target v1, 20 x (1, 0, .., 0) -> 1, 20 x (1, 1, .., 1) -> 1 and {n - 40} negatives, after v1 is chosen"
-        if below > 0.5
-        else "",
+        numbers={"probability": below, "rounds": rounds, "printed": printed, "repaired": repaired},
+        witness=f"target v1, 20 x (1, 0, .., 0) -> 1, 20 x (1, 1, .., 1) -> 1 and {n - 40} negatives, after v1 is "
+        f"chosen",
     )
 
 
@@ -164,13 +179,14 @@ def _greedy_constant(tools: Any) -> Evidence:
         law = learner.law(sample)
         wrong = np.array([sample.errors(learner.decode(code)) / n for code in range(len(law.atoms))])
         errors[literal] = float(np.exp(law.log_prob[wrong >= 0.5]).sum())
-    return Evidence(
-        "refuted" if errors[True] > 0.999 and errors[False] < 1e-6 else "undecided",
-        f"the target that is 1 everywhere, all four points positive, n = {n}: every answer of the text errs on half of "
-        f"the sample or more (probability {errors[True]:.6f}); with 'no literal' as a candidate {errors[False]:.1e}",
-        {"failure_literal": errors[True], "failure_repaired": errors[False]},
-        "exact",
-        f"d = 2, k = 1, each of the four points {n // 4} times with label 1",
+    return judged(
+        "undecided",
+        failed=errors[True] > 0.5,
+        summary=f"the target that is 1 everywhere, all four points positive, n = {n}: the answer of the text errs on "
+        f"half of the sample or more with probability {errors[True]:.6f}; with 'no literal' as a candidate "
+        f"{errors[False]:.1e}",
+        numbers={"failure_literal": errors[True], "failure_repaired": errors[False]},
+        witness=f"d = 2, k = 1, each of the four points {n // 4} times with label 1",
     )
 
 

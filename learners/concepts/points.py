@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
-from learners.concepts.counting import Numbered, check_code, excess_of_ones
+from learners.concepts.counting import Numbered, check_code, check_listable, excess_of_ones
 from learners.parameters import check_integer
 
 __all__ = ["Constant", "Point", "Points"]
@@ -61,6 +61,7 @@ class Points(Numbered):
 
     def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the labels (size, m) of points (m, 1)."""
+        check_listable(self)
         return np.asarray(np.arange(self.size)[:, None] == points[None, :, 0], dtype=np.uint8)
 
     def concept(self, code: int) -> Point:
@@ -73,5 +74,6 @@ class Points(Numbered):
 
         c_j is right on every negative example away from j and every positive one at j: N_0 + n_1(j) - n_0(j).
         """
+        check_listable(self)
         negatives, excess = excess_of_ones(sample, self.domain_size)
         return np.asarray(negatives + excess, dtype=np.int64)

@@ -15,10 +15,21 @@ from numpy.typing import NDArray
 from dpaudit.contract import Hypothesis, InputError
 from learners.concepts.counting import Numbered, check_code
 from learners.concepts.halfplanes import Halfplane
+from learners.geometry.clipping import clip
 from learners.geometry.families import Family, halfplane_family, triangle_family
 from learners.parameters import check_integer
 
-__all__ = ["ConvexPolygons", "Intersection", "PolygonUnions", "Triangles", "Union", "Vertices", "triangle"]
+__all__ = [
+    "ConvexPolygons",
+    "Intersection",
+    "Joins",
+    "PolygonUnions",
+    "Triangles",
+    "Union",
+    "Vertices",
+    "joined_labellings",
+    "triangle",
+]
 
 MAX_JOINS = 2**22
 """The most pairs of labellings that are joined to list a class."""
@@ -28,9 +39,12 @@ Vertices = tuple[tuple[Fraction, Fraction], ...]
 
 @dataclass(frozen=True)
 class Intersection:
-    """The convex polygon that is the intersection of halfplanes; the whole plane where there are none."""
+    """The convex polygon that is the intersection of halfplanes; the whole plane where there are none.
 
-    halfplanes: tuple[Halfplane, ...]
+    With halfspaces in their place it is a polytope, which has no `region`.
+    """
+
+    halfplanes: tuple[Any, ...]
 
     def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the labels of points (m, 2)."""
@@ -52,16 +66,7 @@ class Intersection:
 def _clipped(corners: list[tuple[Fraction, Fraction]], halfplane: Halfplane) -> list[tuple[Fraction, Fraction]]:
     """Return the part of a convex polygon in a halfplane."""
     z, a, b = halfplane.z, halfplane.a, halfplane.b
-    heights = [z * (y - a * x - b) for x, y in corners]
-    kept = []
-    for i, ((x, y), height) in enumerate(zip(corners, heights, strict=True)):
-        (u, v), before = corners[i - 1], heights[i - 1]
-        if (height > 0 > before) or (height < 0 < before):
-            share = before / (before - height)
-            kept.append((u + share * (x - u), v + share * (y - v)))
-        if height >= 0:
-            kept.append((x, y))
-    return kept
+    return clip(corners, [z * (y - a * x - b) for x, y in corners])
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,7 @@ def _masks(labels: NDArray[np.uint8]) -> list[int]:
     return [int("".join(map(str, row)), 2) for row in labels.tolist()]
 
 
-def _joined(family: Family, k: int, join: Callable[[int, int], int]) -> dict[int, tuple[int, ...]]:
+def joined_labellings(family: Family, k: int, join: Callable[[int, int], int]) -> dict[int, tuple[int, ...]]:
     """Return the masks that joining at most k labellings of a family gives, each with members that give it."""
     base = _masks(family.labels)
     found: dict[int, tuple[int, ...]] = {mask: (i,) for i, mask in enumerate(base)}
@@ -116,7 +121,7 @@ def _joined(family: Family, k: int, join: Callable[[int, int], int]) -> dict[int
 
 
 @dataclass(frozen=True)
-class _Joins(Numbered):
+class Joins(Numbered):
     """Labellings of the grid by at most k members of a family, joined; in lexicographic order."""
 
     side: int
@@ -135,10 +140,13 @@ class _Joins(Numbered):
         return len(self._found()[0])
 
     def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the labels (size, m) of points (m, 2) of the grid."""
-        width = (self.side + 1) ** 2
+        """Return the labels (size, m) of points (m, dimension) of the grid."""
+        width = (self.side + 1) ** points.shape[1]
         labels = np.array([[int(c) for c in format(mask, f"0{width}b")] for mask in self._found()[0]], dtype=np.uint8)
-        return labels[:, points[:, 0].astype(np.int64) * (self.side + 1) + points[:, 1].astype(np.int64)]
+        rows = np.zeros(len(points), dtype=np.int64)
+        for column in points.T:
+            rows = rows * (self.side + 1) + column.astype(np.int64)
+        return labels[:, rows]
 
     def _members(self, code: int) -> tuple[int, ...]:
         check_code(self, code)
@@ -147,18 +155,18 @@ class _Joins(Numbered):
 
 @lru_cache(maxsize=16)
 def _convex(side: int, k: int) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-    found = sorted(_joined(halfplane_family(side), k, and_).items())
+    found = sorted(joined_labellings(halfplane_family(side), k, and_).items())
     return tuple(mask for mask, _ in found), tuple(members for _, members in found)
 
 
 @lru_cache(maxsize=16)
 def _unions(side: int, k: int) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-    found = sorted(_joined(triangle_family(side), k, or_).items())
+    found = sorted(joined_labellings(triangle_family(side), k, or_).items())
     return tuple(mask for mask, _ in found), tuple(members for _, members in found)
 
 
 @dataclass(frozen=True)
-class ConvexPolygons(_Joins):
+class ConvexPolygons(Joins):
     """CONVEX-k-GON: the labellings of the grid by intersections of at most k halfplanes."""
 
     def _found(self) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
@@ -178,7 +186,7 @@ class Triangles(ConvexPolygons):
 
 
 @dataclass(frozen=True)
-class PolygonUnions(_Joins):
+class PolygonUnions(Joins):
     """TRIANGLE^{or k}: the labellings of the grid by unions of at most k triangles."""
 
     def _found(self) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:

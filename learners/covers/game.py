@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import InputError, Relation
 from learners.parameters import check_integer, check_positive, check_probability
 
-__all__ = ["KINDS", "calibrate", "game_delta", "game_epsilon"]
+__all__ = ["KINDS", "calibrate", "game_curve", "game_delta", "game_epsilon"]
 
 Floats = NDArray[np.float64]
 Kind = tuple[str, str]
@@ -166,15 +166,24 @@ def game_epsilon(
     k: int, rounds: int, rate: float, delta: float, reach: float = 1.0, relation: Relation = Relation.REPLACE_ONE
 ) -> float:
     """Return the least epsilon on the grid up to `reach` at which the game's delta is at most `delta`; inf if none."""
+    check_probability("delta", delta)
+    epsilons, deltas = game_curve(k, rounds, rate, reach, relation)
+    good = np.flatnonzero(deltas <= delta)
+    return float(epsilons[good[0]]) if len(good) else math.inf
+
+
+def game_curve(
+    k: int, rounds: int, rate: float, reach: float = 1.0, relation: Relation = Relation.REPLACE_ONE
+) -> tuple[Floats, Floats]:
+    """Return a grid of epsilons from 0 to somewhat beyond `reach`, and the game's delta at each; numeric."""
     check_integer("k", k, 1)
     check_integer("rounds", rounds, 1)
     check_positive("rate", rate)
     check_positive("reach", reach)
-    check_probability("delta", delta)
     played = [_curve(k, rounds, rate, 1.5 * reach, kind) for kind in _kinds(relation)]
     grid, curve = played[0][0], np.max([values for _, values in played], axis=0)
-    good = np.flatnonzero((curve <= delta) & (grid.values >= 0))
-    return float(grid.values[good[0]]) if len(good) else math.inf
+    kept = grid.values >= 0
+    return grid.values[kept], curve[kept]
 
 
 def calibrate(k: int, rounds: int, epsilon: float, delta: float, relation: Relation = Relation.REPLACE_ONE) -> float:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.covers.logs import log_softmax, log_sum
 from learners.mechanisms.laplace import log_above, log_below
 
 __all__ = ["Noise", "round_law"]
@@ -66,17 +67,17 @@ def round_law(covered: Floats, spoiled: Floats, remaining: int, k: int, rate: fl
         None for b = R.
     """
     if noise is None:
-        logs = _log_softmax(rate * np.minimum(covered - remaining / k, -spoiled))
+        logs = log_softmax(rate * np.minimum(covered - remaining / k, -spoiled))
         size = float(covered.max() + spoiled.max() + remaining / k)
         return logs, ULP * (8 * rate * size + 4 * float(-logs.min()) + 64)
     breaks = k * (covered + spoiled) - remaining + noise.offset
     low, high = float(breaks.min()), float(breaks.max())
     centres, halves = _pieces(breaks, rate / k + 1 / noise.scale)
-    parts = [_log_softmax(-rate * spoiled) + float(log_below(np.array(low / noise.scale))),
-             _log_softmax(rate * covered) + float(log_above(np.array(high / noise.scale)))]  # fmt: skip
+    parts = [log_softmax(-rate * spoiled) + float(log_below(np.array(low / noise.scale))),
+             log_softmax(rate * covered) + float(log_above(np.array(high / noise.scale)))]  # fmt: skip
     if len(centres):
         parts.append(_integral(centres, halves, covered, spoiled, remaining, k, rate, noise))
-    logs = _log_sum(np.stack(parts))
+    logs = log_sum(np.stack(parts))
     reach = max(abs(low), abs(high))
     size = float(covered.max() + spoiled.max()) + (remaining + reach + noise.offset) / k
     return logs, ULP * (12 * rate * size + 12 * reach / noise.scale + 4 * float(-logs.min()) + 20 * len(centres) + 128)
@@ -104,15 +105,4 @@ def _integral(
     b = remaining + w - noise.offset
     q = np.minimum(covered - b[:, None] / k, -spoiled)
     density = -np.abs(w) / noise.scale - math.log(2 * noise.scale)
-    return _log_sum(_log_softmax(rate * q) + (density + size)[:, None])
-
-
-def _log_softmax(logs: Floats) -> Floats:
-    shifted = logs - logs.max(axis=-1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)), dtype=np.float64)
-
-
-def _log_sum(logs: Floats) -> Floats:
-    """Return the logarithm of the sum over the first axis."""
-    top = logs.max(axis=0)
-    return np.asarray(top + np.log(np.exp(logs - top).sum(axis=0)), dtype=np.float64)
+    return log_sum(log_softmax(rate * q) + (density + size)[:, None])

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.covers.logs import log_softmax, log_sum
 from learners.mechanisms.laplace import log_above, log_below, log_between
 
 __all__ = ["RoundedNoise", "round_law"]
@@ -83,7 +84,7 @@ def round_law(
     """
     width = float(np.abs(log_measures).max())
     if noise is None:
-        logs = _log_softmax(rate * np.minimum(covered - remaining / k, -spoiled) + log_measures)
+        logs = log_softmax(rate * np.minimum(covered - remaining / k, -spoiled) + log_measures)
         size = float(covered.max() + spoiled.max() + remaining / k)
         return logs, ULP * (8 * (rate * size + width) + 4 * float(-logs.min()) + len(logs) + 64)
     breaks = k * (covered + spoiled) - remaining
@@ -93,19 +94,8 @@ def round_law(
     shifts = np.arange(low, high + 2)
     q = np.minimum(covered - (remaining + shifts[:, None]) / k, -spoiled)
     # The first row is right for all v <= low, the last for all v > high, where b shifts every score alike.
-    logs = _log_sum(_log_softmax(rate * q + log_measures) + noise.log_law(low, high)[:, None])
+    logs = log_sum(log_softmax(rate * q + log_measures) + noise.log_law(low, high)[:, None])
     reach = max(abs(low), abs(high)) + 1 + noise.offset
     size = float(covered.max() + spoiled.max()) + (remaining + reach) / k
     terms = 12 * (rate * size + width) + 4 * reach * max(1.0, 2 / noise.scale) + 4 * float(-logs.min())
     return logs, ULP * (terms + len(shifts) + len(logs) + 64)
-
-
-def _log_softmax(logs: Floats) -> Floats:
-    shifted = logs - logs.max(axis=-1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)), dtype=np.float64)
-
-
-def _log_sum(logs: Floats) -> Floats:
-    """Return the logarithm of the sum over the first axis."""
-    top = logs.max(axis=0)
-    return np.asarray(top + np.log(np.exp(logs - top).sum(axis=0)), dtype=np.float64)

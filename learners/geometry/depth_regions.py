@@ -140,6 +140,12 @@ class DepthRegions:
             found.append((heights, np.cumsum(mass), np.cumsum(mass[::-1])[::-1]))
         return found
 
+    @cached_property
+    def largest(self) -> tuple[int, int]:
+        """The greatest absolute entry of a normal and the greatest absolute height of a point."""
+        heights = max((int(np.abs(heights).max()) for heights, _, _ in self._tables), default=0)
+        return int(np.abs(self.normals).max()), heights
+
     def bounds(self, level: int) -> tuple[Integers, Integers]:
         """Return low_r(u), high_r(u) for every normal u; r = `level` must be at most the sum of the weights."""
         low = [heights[np.searchsorted(below, level)] for heights, below, _ in self._tables]
@@ -182,6 +188,8 @@ class DepthRegions:
         The last coordinate asks for depths; one free coordinate for the step function; two for a slice at each x.
         """
         free = self.normals.shape[1] - len(prefix) - 1
+        if not self.weights.any():
+            return np.zeros(len(candidates), dtype=np.int64)
         if free == 0:
             return tukey_depths(self.points, self.weights, [(*prefix, x) for x in candidates])
         if free == 1:
@@ -203,9 +211,10 @@ class _Slices:
         self.regions = regions
         self.scale = lcm(1, *(c.denominator for c in prefix))
         fixed = [int(c * self.scale) for c in prefix]
-        normals = regions.normals if not prefix else regions.normals.astype(object)
+        dtype: Any = regions.normals.dtype if self._fits(fixed) else object
+        normals = regions.normals.astype(dtype)
         rest = normals[:, len(fixed) :]
-        self.shift: Any = normals[:, : len(fixed)] @ np.array(fixed, dtype=object) if fixed else 0
+        self.shift: Any = normals[:, : len(fixed)] @ np.array(fixed, dtype=dtype) if fixed else 0
         a, b = rest[:, 0], rest[:, 1] if rest.shape[1] == 2 else 0 * rest[:, 0]
         flip = np.where(b < 0, -1, 1)
         self.negated = b < 0
@@ -214,6 +223,14 @@ class _Slices:
         a, b = self.a[self.sloped], self.b[self.sloped]
         # The lower end of row k lies below the upper end of row l: (a_k b_l - a_l b_k) x >= b_l low_k - b_k high_l.
         self.pairs = a[:, None] * b[None] - a[None] * b[:, None]
+
+    def _fits(self, fixed: list[int]) -> bool:
+        """Say whether every product of a scaled height and an entry of a normal fits an int64."""
+        if not fixed:
+            return True
+        entry, height = self.regions.largest
+        top = self.scale * height + entry * sum(map(abs, fixed))
+        return 2 * top * entry < 2**62
 
     def interval(self, level: int) -> Interval | None:
         """Return the ends of the shadow of the slice of T(level); None if it is empty."""

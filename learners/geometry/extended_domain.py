@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product
-from math import lcm
+from math import comb, lcm
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,9 @@ Integers = NDArray[Any]
 
 _MAX_SIDE = {1: 2**20, 2: 8, 3: 1}
 """Where all tuples of hyperplanes are still intersected in a second; at side 2 in space there are 2e7 triples."""
+
+_FEW = 128
+"""First coordinates up to which all prefixes are listed to count the candidates after them."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,10 @@ class ExtendedDomain:
 
     def regions(self, points: Integers, weights: NDArray[np.int64]) -> DepthRegions:
         """Return the depth regions of a multiset of points of X."""
-        return DepthRegions(np.asarray(points), weights, _normals(self.domain))
+        xs = np.asarray(points)
+        # Few points span few planes: worth their own normals, where every slice looks at all pairs of these.
+        own = self.dimension == 3 and 2 * len(xs) <= len(self.domain)
+        return DepthRegions(xs, weights, spanned_normals(xs) if own else _normals(self.domain))
 
     def coordinates(self, prefix: Sequence[int | Fraction] = ()) -> tuple[Fraction, ...]:
         """Return X~_i(prefix) in order, i = len(prefix) + 1."""
@@ -113,6 +119,32 @@ class ExtendedDomain:
             sizes.append(max(len(candidates) for _, candidates in choices))
             prefixes = [(*prefix, x) for prefix, candidates in choices for x in candidates]
         return tuple(sizes)
+
+    @property
+    def most(self) -> tuple[int, ...]:
+        """An upper bound on the number of candidates on each axis: `sizes` where all prefixes are soon listed.
+
+        Otherwise the first axis is listed, and axis i has at most one candidate for each d - i + 1 of the hyperplanes.
+        """
+        first = len(self.coordinates())
+        if self.dimension == 1 or first <= _FEW:
+            return self.sizes
+        planes = len(_hyperplanes(self.domain)[0])
+        return (first, *(comb(planes, self.dimension - i) for i in range(1, self.dimension)))
+
+    def median(self, points: Integers, weights: NDArray[np.int64]) -> tuple[tuple[Fraction, ...], int]:
+        """Return a Tukey median of a multiset of points of X, the first in lexicographic order, and its depth.
+
+        Coordinate by coordinate, the first candidate of greatest Q: Claim 3.5 says that a deepest point is among them.
+        """
+        regions, depth = self.regions(points, weights), 0
+        point: tuple[Fraction, ...] = ()
+        for _ in range(self.dimension):
+            candidates = self.coordinates(point)
+            values = regions.values(point, candidates)
+            depth = int(values.max())
+            point = (*point, candidates[int(values.argmax())])
+        return point, depth
 
     def bound(self) -> int:
         """Return the paper's bound (d |X|^{d^2 (d + 1)})^{2^d} on the size of each axis."""

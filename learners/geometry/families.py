@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,13 @@ from dpaudit.contract import InputError
 from learners.geometry.dichotomies import dichotomies
 from learners.geometry.snapping import full_grid
 
-__all__ = ["TRIANGLE_SIDE", "Family", "halfplane_family", "triangle_family"]
+__all__ = ["TRIANGLE_SIDE", "Family", "Region", "family_of", "halfplane_family", "joined", "triangle_family"]
 
 TRIANGLE_SIDE = 4
 """The largest side whose labellings by triangles are listed."""
 
-Region = tuple[int, Fraction, Fraction]
+Region = tuple[Any, ...]
+"""(z, a, b) of a halfplane, or the functional (w_1, .., w_d, t) of a halfspace."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +39,7 @@ class Family:
     volumes : tuple of int
         Measures of the labellings, up to a common factor.
     regions : tuple of tuples of (z, a, b)
-        One tuple of halfplanes for each labelling, sorted.
+        One tuple of halfplanes, or halfspaces, for each labelling, sorted.
     """
 
     labels: NDArray[np.uint8]
@@ -87,18 +89,22 @@ def triangle_family(side: int) -> Family:
     halfplanes = [
         (mask, volume, regions) for mask, volume, regions in zip(masks, single.volumes, single.regions, strict=True)
     ]
-    pairs = _joined([(mask, volume, regions) for mask, volume, regions in halfplanes], halfplanes)
-    triples = _joined([(mask, *found) for mask, found in pairs.items()], halfplanes)
-    order = sorted(triples)
-    width = single.labels.shape[1]
+    pairs = joined([(mask, volume, regions) for mask, volume, regions in halfplanes], halfplanes)
+    triples = joined([(mask, *found) for mask, found in pairs.items()], halfplanes)
+    return family_of(triples, single.labels.shape[1])
+
+
+def family_of(found: dict[int, tuple[int, tuple[Region, ...]]], width: int) -> Family:
+    """Return the family of the labellings with these masks of `width` points, in lexicographic order."""
+    order = sorted(found)
     labels = np.array([[int(c) for c in format(mask, f"0{width}b")] for mask in order], dtype=np.uint8)
-    return Family(labels, tuple(triples[m][0] for m in order), tuple(triples[m][1] for m in order))
+    return Family(labels, tuple(found[m][0] for m in order), tuple(found[m][1] for m in order))
 
 
 Entry = tuple[int, int, tuple[Region, ...]]
 
 
-def _joined(left: list[Entry], right: list[Entry]) -> dict[int, tuple[int, tuple[Region, ...]]]:
+def joined(left: list[Entry], right: list[Entry]) -> dict[int, tuple[int, tuple[Region, ...]]]:
     """Return the measure of each intersection, and the first tuple that makes it."""
     volumes: dict[int, int] = {}
     makers: dict[int, tuple[Region, ...]] = {}

@@ -1,17 +1,20 @@
-"""What a reporter needs to draw learned regions, as plain JSON; nothing here draws."""
+"""Pictures of learned regions of the plane: the sample, what labelled it, and some outputs."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
 
-from dpaudit.contract import Hypothesis, Sample
+from dpaudit.contract import Hypothesis, Panel, Picture, Sample, Shape
 
-__all__ = ["error_share", "picture"]
+__all__ = ["error_share", "examples", "plane", "regions"]
+
+LARGEST, LEAST = 9.0, 3.0
+"""Diameters of the markers of the heaviest point and of the lightest points."""
 
 
-def picture(side: int, sample: Sample, hypotheses: Sequence[Hypothesis]) -> dict[str, Any]:
-    """Return a sample and some hypotheses over the grid {0 .. side}^2, JSON-safe.
+def plane(side: int, sample: Sample, hypotheses: Sequence[Hypothesis], target: Hypothesis | None) -> Picture:
+    """Return the picture of some hypotheses over the grid {0 .. side}^2, in one panel.
 
     Parameters
     ----------
@@ -20,30 +23,55 @@ def picture(side: int, sample: Sample, hypotheses: Sequence[Hypothesis]) -> dict
     sample : Sample
         What was learned from.
     hypotheses : sequence
-        Each with `region(side)`: the polygons whose union is labelled 1, as tuples of rational vertices.
-
-    Returns
-    -------
-    dict
-        "side": d. "points": a list of {"x", "y", "label", "count"}. "hypotheses": a list of {"error", "polygons"},
-        the share of the sample that is labelled wrongly and lists of vertices [x, y] as floats, in order around each
-        polygon. Polygons of one hypothesis may overlap.
+        Each with `region(side)`: the polygons whose union is labelled 1, as tuples of rational vertices; they may
+        overlap.
+    target : Hypothesis or None
+        What labelled the sample, with `region` too.
     """
-    rows = zip(sample.points.tolist(), sample.labels.tolist(), sample.counts.tolist(), strict=True)
-    return {
-        "side": side,
-        "points": [{"x": x, "y": y, "label": label, "count": count} for (x, y), label, count in rows],
-        "hypotheses": [
-            {
-                "error": error_share(sample, hypothesis),
-                "polygons": [
-                    [[float(x), float(y)] for x, y in vertices]
-                    for vertices in hypothesis.region(side)  # type: ignore[attr-defined]
-                ],
-            }
-            for hypothesis in hypotheses
-        ],
-    }
+    return Picture((panel(side, sample, regions(side, sample, hypotheses, target)),))
+
+
+def panel(side: int, sample: Sample, shapes: Sequence[Shape], what: str = "regions") -> Panel:
+    """Return the panel of the plane with shapes on it and the sample above them."""
+    margin = 0.06 * side
+    ends = (-margin, side + margin)
+    caption = f"A sample and the {what} that were learned from it; larger markers stand for more examples."
+    return Panel(caption, ends, ends, (*shapes, *examples(sample)))
+
+
+def regions(
+    side: int, sample: Sample, hypotheses: Sequence[Hypothesis], target: Hypothesis | None
+) -> tuple[Shape, ...]:
+    """Return the outlines of the hypotheses, each with its error on the sample, and of the target."""
+    shapes = []
+    for hypothesis in hypotheses:
+        label = f"learned, error {error_share(sample, hypothesis):.3g} on the sample"
+        shapes += _outlines(side, hypothesis, tone="blue", shade=0.14, width=1.2, label=label)
+    if target is not None:
+        shapes += _outlines(side, target, tone="orange", shade=0.0, width=2.0, label="target")
+    return tuple(shapes)
+
+
+def _outlines(side: int, hypothesis: Hypothesis, *, tone: str, shade: float, width: float, label: str) -> list[Shape]:
+    found = hypothesis.region(side)  # type: ignore[attr-defined]
+    return [
+        Shape("polygon", tuple((float(x), float(y)) for x, y in vertices), tone, shade, width, shade == 0, label=label)
+        # An empty region has its entry in the legend all the same.
+        for vertices in found or ((),)
+    ]
+
+
+def examples(sample: Sample) -> tuple[Shape, ...]:
+    """Return the markers of a sample's positive and negative points, their areas growing with the examples there."""
+    heaviest = math.sqrt(max(sample.counts.tolist(), default=1))
+    shapes = []
+    for label, marker, word in ((1, "dot", "labelled 1"), (0, "ring", "labelled 0")):
+        rows = [i for i, found in enumerate(sample.labels.tolist()) if found == label]
+        points = tuple((float(x), float(y)) for x, y in sample.points[rows].tolist())
+        sizes = tuple(max(LEAST, LARGEST * math.sqrt(count) / heaviest) for count in sample.counts[rows].tolist())
+        if points:
+            shapes.append(Shape("points", points, "ink", marker=marker, sizes=sizes, label=f"examples {word}"))
+    return tuple(shapes)
 
 
 def error_share(sample: Sample, hypothesis: Hypothesis) -> float:

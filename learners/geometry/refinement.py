@@ -5,6 +5,11 @@ spoiled) grows with the weight to be covered and falls with the weight to be spa
 between f(surely covered, possibly spoiled) and f(possibly covered, surely spoiled). The products that contribute most
 to the gap between the two envelopes are cut, until the upper one has at most a few times the mass of the lower one.
 
+Refinement stops as well where the memory that it may take is used up (`MAX_PRODUCTS`, `MAX_MASKS`): where labels are
+noise, a tight envelope can need as many products as there are tuples of cells. The state reached then is used as it is.
+It is an envelope like any other, so that the law of the draws stays exact; they only take more tries, which may be more
+than anybody waits for. An error instead would be an output that depends on the sample, outside the privacy guarantee.
+
 Tuples are unordered: products stand once for all orders of their pieces, with a multiplicity, and equal pieces are cut
 together. Everything here steers and is in floating point; what is drawn from the products is exact at any state.
 """
@@ -31,6 +36,10 @@ TRADE = 2000
 """The mass of the upper envelope may be TIGHT + products / TRADE times that of the lower one."""
 BATCH = 512
 """At most so many products, or an eighth of all, are cut before the gaps are looked at again."""
+MAX_PRODUCTS = 2**20
+"""From so many products on none is cut: about 300 MB. The last cut goes beyond by half at most."""
+MAX_MASKS = 2**28
+"""From so many bytes on, over all pieces and points, no piece is cut."""
 BLOCK = 1024
 """How many products are compared with all points together."""
 
@@ -58,7 +67,7 @@ class Products:
         self.codes = np.array([[0] * (t - j) + [1] * j for j in range(t + 1)], dtype=np.int64)
         self.orders = np.array([math.comb(t, j) for j in range(t + 1)], dtype=np.int64)
         self.upper, self.lower, self._log_volumes = self._bounds(self.codes, self.orders)
-        while not self._tight():
+        while self._room() and not self._tight():
             self._cut(self._worst())
 
     def __len__(self) -> int:
@@ -93,6 +102,10 @@ class Products:
         # Not a matrix product: the threads of a busy BLAS cost far more than they save.
         table = held.astype(np.float64)
         return np.stack([np.einsum("pm,m->p", table, column) for column in self.weights.T], axis=1)
+
+    def _room(self) -> bool:
+        """Say whether there is memory for more products and pieces."""
+        return len(self) < MAX_PRODUCTS and 2 * len(self.pieces) * len(self.weights) < MAX_MASKS
 
     def _masses(self) -> tuple[Floats, Floats]:
         logs = self.log_weights

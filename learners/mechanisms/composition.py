@@ -26,8 +26,10 @@ class Cost:
         Along a chain of neighbours, P_0(T) <= e^eps P_1(T) + delta <= ..., so P_0(T) <= e^(k eps) P_k(T) +
         delta (1 + e^eps + ... + e^((k-1) eps)).
         """
+        if not self.delta:
+            return Cost(size * self.epsilon, self.delta, f"{self.name} x {size}")
         growth = sum((Fraction(math.exp(float(i * self.epsilon))) for i in range(1, size)), Fraction(1))
-        return Cost(size * self.epsilon, self.delta * growth if self.delta else self.delta, f"{self.name} x {size}")
+        return Cost(size * self.epsilon, self.delta * growth, f"{self.name} x {size}")
 
 
 def basic(calls: Sequence[Cost]) -> Cost:

@@ -193,7 +193,8 @@ class TreeLog:
         """Return the log-probabilities (size,) of the outputs and a bound on their error."""
         self._check(counts)
         if self.size > LAW_SIZE:
-            raise InputError(f"the domain must have at most {LAW_SIZE} points for the exact law, got {self.size}")
+            raise InputError(f"the domain must have at most {LAW_SIZE} points for the exact law, got {self.size}; "
+                             "run has no such limit")  # fmt: skip
         data = list(points), list(counts)
         if self.inner is None:
             return interior_scores(*data, self.size).log_exponential(float(self.epsilon) / 2, self.size)

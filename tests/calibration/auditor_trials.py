@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from auditor_cases import BY_NAME, Case
 
 import dpaudit
 from dpaudit import seeding
-from dpaudit.privacy import unseen
 from dpaudit.privacy.detectable import detectable_epsilon
 from dpaudit.privacy.melded import Melded
+from dpaudit.privacy.prospect import epsilon_by_bets
+from dpaudit.privacy.unseen import Unseen
 
 CONFIDENCE = 0.95
 LEVEL = 1 - CONFIDENCE
@@ -34,7 +36,7 @@ class Trial:
         likelier on the other side than assumed, and the claim is epsilon = 0.
     design : str
         "fixed", "strict" and "sequential" are those of `audit_privacy`; "given" tests the case's own event with the
-        melded bound, so that nothing is chosen.
+        melded bound, and "bets given" bets on it, so that nothing is chosen.
     trials : int
         Runs a side of each pair.
     pairs : int
@@ -86,8 +88,9 @@ class Trial:
         return judged
 
     def _audit(self, seed: int) -> bool:
+        given = self.design == "bets given"
         finding = dpaudit.audit_privacy(
-            self.of.make(self.noise),
+            Indicator(self.of, self.noise) if given else self.of.make(self.noise),
             [self.inputs] * self.pairs,
             epsilon=self.claim,
             delta=self.of.delta,
@@ -95,22 +98,43 @@ class Trial:
             confidence=CONFIDENCE,
             seed=seed,
             n_jobs=self.jobs,
-            batched=self.of.batched,
+            batched=given or self.of.batched,
             strict=self.design == "strict",
-            sequential=self.design == "sequential",
+            sequential=given or self.design == "sequential",
         )
         return finding.verdict == "violation" or (self.noise == 1.0 and finding.epsilon_lower > self.claim)
 
 
+@dataclass(frozen=True)
+class Indicator:
+    """A batched mechanism that says only whether the case's own event happened."""
+
+    case: Case
+    noise: float
+
+    def __call__(self, data: int, rng: np.random.Generator, size: int) -> Any:
+        return self.case.event(self.case.mechanism(self.noise)(data, rng, size), self.noise).astype(int)
+
+
+@lru_cache(maxsize=64)
 def predicted_runs(case: Case, noise: float) -> int:
     """Return the least confirmation runs a side by whose `detectable_epsilon` the case is convicted at this noise."""
     test = {"epsilon": case.epsilon, "delta": case.delta, "gamma": LEVEL}
     truth, mass = case.epsilon_at(noise), case.mass(noise)
+    return _least(lambda runs: detectable_epsilon(Melded(), mass, runs, runs, **test) <= truth)
 
-    def enough(runs: int) -> bool:
-        return detectable_epsilon(Melded(), mass, runs, runs, **test) <= truth
 
-    high = 2
+@lru_cache(maxsize=64)
+def predicted_bets(case: Case, noise: float) -> int:
+    """Return the same for bets, which have half of the level for the verdict: runs a side, two sides together."""
+    test = {"epsilon": case.epsilon, "delta": case.delta, "gamma": LEVEL / 2}
+    truth, mass = case.epsilon_at(noise), case.mass(noise)
+    return _least(lambda runs: epsilon_by_bets(mass, 2 * runs, **test) <= truth, start=64)
+
+
+def _least(enough: Callable[[int], bool], start: int = 2) -> int:
+    """Return the least number of runs that is enough, if more always are."""
+    high = start
     while not enough(high):
         high *= 2
     low = high // 2
@@ -125,11 +149,11 @@ def trials_for(confirmation: int) -> int:
     return math.ceil(1.25 * confirmation) + 1
 
 
-def remember_detectable() -> None:
-    """Compute what no verdict depends on, the leaks that a budget could have detected, once for each budget."""
-    if not hasattr(unseen.detectable_epsilon, "cache_info"):
-        unseen.detectable_epsilon = lru_cache(maxsize=None)(unseen.detectable_epsilon)
-        unseen.detectable_delta = lru_cache(maxsize=None)(unseen.detectable_delta)
+def skip_unseen() -> None:
+    """Leave out what no verdict depends on and most of a small audit's time goes into: what it could not have seen."""
+    nothing = Unseen(math.inf, (), math.inf)
+    for name in ("by", "by_bets"):
+        setattr(Unseen, name, staticmethod(lambda *_: nothing))
 
 
 def seeds_of(trial: Trial, number: int) -> list[int]:

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 from auditor_cases import BY_NAME, CASES
-from auditor_trials import LEVEL, Trial, predicted_runs, remember_detectable, seeds_of, trials_for
+from auditor_trials import LEVEL, Trial, predicted_bets, predicted_runs, seeds_of, skip_unseen, trials_for
 from scipy.stats import binom
 
-from dpaudit.privacy import unseen
+from dpaudit.privacy.unseen import Unseen
 
 ALARM = 1e-6
 """A test of a level or of a power fails for a correct auditor with at most this probability over seeds."""
@@ -21,12 +21,12 @@ SOME = ("geometric", "response with leak", "Laplace", "Gaussian", "bits", "clamp
 
 
 @pytest.fixture(autouse=True, scope="module")
-def remembered() -> Iterator[None]:
-    """Compute what no verdict depends on once for each budget."""
+def quick() -> Iterator[None]:
+    """Leave out what no verdict depends on, in this module only."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("detectable_epsilon", "detectable_delta"):
-            patch.setattr(unseen, name, getattr(unseen, name))
-        remember_detectable()
+        for name in ("by", "by_bets"):
+            patch.setattr(Unseen, name, getattr(Unseen, name))
+        skip_unseen()
         yield
 
 
@@ -104,6 +104,20 @@ def test_thirty_percent_less_noise_is_convicted(case: str) -> None:
     assert accusations(Trial(case, "boundary", "fixed", runs), 10) <= most(10)
 
 
+@pytest.mark.parametrize("case", ["randomised response", "response with leak", "Laplace"])
+def test_bets_on_a_given_event_convict_with_the_runs_that_are_predicted(case: str) -> None:
+    runs, audits = predicted_bets(BY_NAME[case], 0.7), 100
+    convicted = accusations(Trial(case, "boundary", "bets given", runs, noise=0.7), audits)
+    assert convicted >= binom.ppf(ALARM, audits, 0.95) == 82
+    # A third of the runs must not do, or the prediction says nothing.
+    fewer = accusations(Trial(case, "boundary", "bets given", runs // 3, noise=0.7), audits // 4)
+    assert fewer < 0.7 * audits // 4
+
+
+def test_bets_on_a_given_event_refute_no_claim_that_holds() -> None:
+    assert accusations(Trial("Laplace", "boundary", "bets given"), AUDITS) <= most(AUDITS)
+
+
 def test_sequential_audits_convict_with_some_more_runs() -> None:
-    runs = 3 * predicted_runs(BY_NAME["geometric"], 0.7)
+    runs = 2 * predicted_bets(BY_NAME["geometric"], 0.7)
     assert accusations(Trial("geometric", "boundary", "sequential", runs, noise=0.7), 20) >= 18

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
-from dpaudit.conformance import CHECKS, NonConforming, check_run_agrees_with_law
+from dpaudit.conformance import CHECKS, NonConforming, check_run_agrees_with_law, check_symmetries
 from dpaudit.contract import Learner
 from dpaudit.registry import Entry, list_learners
 
@@ -39,3 +40,18 @@ def test_a_lying_law_is_caught() -> None:
 
     with pytest.raises(NonConforming, match="run disagrees with law"):
         check_run_agrees_with_law(Liar(**entry.example.parameters))
+
+
+def test_a_false_symmetry_is_caught() -> None:
+    entry = next(e for e in list_learners() if e.id == "point-exponential")
+
+    class Flipping(entry.learner):  # type: ignore[name-defined, misc]
+        """Says that flipping the labels of the first point changes nothing. Source: none."""
+
+        def symmetries(self) -> list[np.ndarray]:
+            universe = np.arange(2 * self.domain.size)
+            universe[:2] = [1, 0]
+            return [universe]
+
+    with pytest.raises(NonConforming, match="is no symmetry"):
+        check_symmetries(Flipping(**entry.example.parameters))

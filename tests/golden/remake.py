@@ -139,7 +139,7 @@ def betting(verdict, epsilon, lower, claim_id):
     )
 
 
-def utility(failures, n, beta, claim_id, concept, distribution, trials=1000):
+def utility(failures, n, beta, claim_id, concept, distribution, trials=1000, setting="realizable"):
     lower = float(beta_law.ppf(0.0125, failures, trials - failures + 1)) if failures else 0.0
     upper = 1 - float(beta_law.ppf(0.0125, trials - failures, failures + 1))
     verdict = "holds" if upper <= beta else "violation" if lower > beta else "undecided"
@@ -153,13 +153,14 @@ def utility(failures, n, beta, claim_id, concept, distribution, trials=1000):
         alpha=0.1,
         beta=beta,
         n=n,
-        setting="realizable",
+        setting=setting,
         concept=concept,
         distribution=distribution,
         confidence=0.975,
         seed=0,
         claim_id=claim_id,
         versions=VERSIONS,
+        failure="error > 0.1" if setting == "realizable" else "error on the sample > 0.1",
     )
 
 
@@ -257,6 +258,12 @@ def _entries():
         "utility",
         {"role": "claim", "case": last},
         utility(0, 37, 0.1, "occam", "parity 3", "uniform"),
+    )
+    yield (
+        *bare,
+        "utility",
+        {"role": "claim", "case": first},
+        utility(2, 1, 0.1, "occam", "parity 1", first, setting="empirical"),
     )
     bets = ("threshold-exponential", {"size": 8, "epsilon": 0.8}, None, _claim(0.8, "threshold-pure"))
     yield *bets, "privacy", {"n": 1, "sequential": True}, betting("consistent", 0.8, 0.31, "threshold-pure")

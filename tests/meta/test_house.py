@@ -18,11 +18,11 @@ SOURCES = sorted([*ROOT.glob("dpaudit/**/*.py"), *ROOT.glob("learners/**/*.py")]
 # A room may import from itself and from rooms on earlier lines only. `results` stands below the audits because they
 # return findings.
 TIERS = (
-    ("contract", "errors"),
-    ("results", "seeding", "schema"),
+    ("contract", "errors", "jsonable", "picture"),
+    ("results", "seeding", "schema", "arguments", "workers"),
     ("adapters", "neighbours", "distinguish", "privacy", "utility", "registry"),
     ("conformance", "engine"),
-    ("ledger", "reporters"),
+    ("ledger", "reporters", "tables"),
     ("cli", "pytest_plugin", "__main__"),
 )
 TIER = {room: i for i, rooms in enumerate(TIERS) for room in rooms}
@@ -30,7 +30,8 @@ TIER = {room: i for i, rooms in enumerate(TIERS) for room in rooms}
 PUBLIC = {
     "Distribution", "DpauditError", "Example", "InputError", "Law", "LawFinding", "Learner", "Pair", "PrivacyClaim",
     "PrivacyFinding", "Relation", "ToolFault", "UtilityClaim", "UtilityFinding", "audit_law", "audit_privacy",
-    "audit_utility", "get_learner", "ledger", "list_learners",
+    "audit_utility", "crafted_pairs", "get_learner", "ledger", "list_learners", "pairs_from_strategy",
+    "query_patterns", "random_pairs", "to_frame",
 }  # fmt: skip
 
 

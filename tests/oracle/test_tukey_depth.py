@@ -192,6 +192,29 @@ def test_the_extended_domain_has_its_known_sizes_and_attains_the_centerpoint() -
         assert extended.regions(grid, weights).values((), extended.coordinates()).max() >= centerpoint_bound(n, 2)
 
 
+def test_the_median_is_as_deep_as_any_point() -> None:
+    rng = np.random.default_rng(9)
+    for side, dimension in ((5, 1), (2, 2), (1, 3)):
+        extended, grid = ExtendedDomain.grid(side, dimension), Grid(side, dimension).points()
+        for _ in range(4):
+            weights = rng.multinomial(9, rng.dirichlet(np.ones(len(grid)) * 0.5))
+            point, depth = extended.median(grid, weights)
+            assert tukey_depth(grid, weights, point) == depth >= centerpoint_bound(9, dimension)
+            # No point of the space is deeper than the deepest of the extended domain, nor any of a fine lattice.
+            assert depth == max(tukey_depths(grid, weights, extended.points))
+            rows = rng.integers(0, 6 * side + 1, (40, dimension)).tolist()
+            lattice = [tuple(Fraction(v, 6) for v in row) for row in rows]
+            assert max(tukey_depths(grid, weights, lattice)) <= depth
+
+
+def test_bounds_on_the_candidates_of_a_large_grid_are_bounds() -> None:
+    extended = ExtendedDomain.grid(4, 2)
+    first = extended.coordinates()
+    assert extended.most[0] == len(first) == 353
+    assert max(len(extended.coordinates((x,))) for x in first[::9]) <= extended.most[1]
+    assert ExtendedDomain.grid(3, 2).most == ExtendedDomain.grid(3, 2).sizes
+
+
 def test_the_literal_extended_domain_misses_the_square_s_centre() -> None:
     corners, ones = Grid(1, 2).points(), np.ones(4, dtype=int)
     half = Fraction(1, 2)

@@ -142,9 +142,15 @@ def test_any_output_can_be_audited(wrap: Any) -> None:
 
 
 def test_a_continuous_leak_is_convicted() -> None:
-    finding = dpaudit.audit_privacy(laplace, [(0.0, 2.0)], epsilon=1.0, trials=40_000, batched=True)
-    assert finding.verdict == "violation"
-    assert 1.8 < finding.epsilon_lower < 2.0
+    found = [
+        dpaudit.audit_privacy(laplace, [(0.0, 2.0)], epsilon=1.0, trials=40_000, batched=True, seed=seed)
+        for seed in range(5)
+    ]
+    assert {finding.verdict for finding in found} == {"violation"}
+    # The best event known beforehand would give 1.97 on average; one unlucky choice of an event costs a tenth.
+    lowers = sorted(finding.epsilon_lower for finding in found)
+    assert lowers[0] > 1.7
+    assert 1.95 < lowers[2] < 2.0
 
 
 def test_a_learner_brings_its_claim_and_its_pairs() -> None:

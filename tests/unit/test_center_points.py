@@ -13,13 +13,14 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
+from learners.aggregation.subsamples import consistent_law
 from learners.broken.convex_hull_point import LEARNERS as BROKEN_POINTS
 from learners.broken.halfspaces import LEARNERS as BROKEN_HALFSPACES
 from learners.claims import bmn, bmns
 from learners.concepts.halfspaces import Halfspaces
 from learners.convex_hull_point import HullPointExponential, HullPointRecConcave, figure_1_share
 from learners.geometry.tukey_depth import tukey_depth
-from learners.halfspaces import HalfspaceExponential, HalfspaceTukey, consistent_law
+from learners.halfspaces import HalfspaceExponential, HalfspaceTukey
 from learners.lower_bounds import coefficients, named_point, reconstruction, required_examples, theorem_51_slack
 
 
@@ -107,6 +108,37 @@ def test_promises_shares_and_costs() -> None:
     assert mechanism.promise >= mechanism.promise_needed(0.05) - 1e-6
 
 
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+def test_degenerate_samples_are_learned_from(dimension: int) -> None:
+    learner = HullPointExponential(1, dimension, 50.0)
+    rng = generator(8, "degenerate")
+    assert len(learner.run(learner.domain.empty_sample(), rng, 5)) == 5
+    # 100 examples at one point, epsilon 50: another point wins with probability below e^-500.
+    corner = [1] * dimension
+    assert set(learner.run(learner.domain.sample([corner], [0], [100]), rng, 5)) == {tuple(map(Fraction, corner))}
+    # Two points: what is released lies on the line between them, all coordinates alike.
+    flat = learner.domain.sample([[0] * dimension, corner], [0, 1], [200, 200])
+    assert all(len(set(point)) == 1 for point in learner.run(flat, rng, 5))
+
+
+def test_the_claim_is_what_the_calls_cost() -> None:
+    # Up to 33 candidates RecConcave is the exponential mechanism: side 2 has 17 first coordinates, side 3 has 99.
+    few, many = (HullPointRecConcave(side, 2, 1.0, 1e-6, 0.1).privacy for side in (2, 3))
+    assert (few.epsilon, few.delta) == (1.0, 0.0)
+    assert (many.epsilon, many.delta) == (1.0, 1e-6)
+    literal = HullPointRecConcave(1, 2, 1.0, 1e-6, 0.1, literal=True)
+    # Two pure calls of epsilon_0 each: adding up beats advanced composition.
+    assert literal.privacy.epsilon == pytest.approx(2 * figure_1_share(1.0, 1e-6, 2), rel=1e-12)
+    finding = dpaudit.audit_law(literal, n=4)
+    assert finding.verdict == "consistent"
+    assert finding.epsilon > literal.privacy.epsilon / 3
+    assert HalfspaceTukey(1, 1, 1.0).privacy.delta == 0
+    assert HalfspaceTukey(1, 2, 1.0).privacy.delta == 1e-6
+    for broken in BROKEN_POINTS:
+        parameters = broken.example.parameters
+        assert broken(**parameters).privacy.epsilon == parameters["epsilon"]
+
+
 def test_recconcave_really_recurses_on_a_long_axis() -> None:
     learner = HullPointRecConcave(99, 1, 1.0, 1e-3, 0.1)
     assert learner.mechanism(100, 0, 10).levels == 2
@@ -150,7 +182,7 @@ def test_the_law_of_the_subsamples_is_that_of_every_assignment() -> None:
     learner = HalfspaceTukey(1, 1, 1.0, subsamples=2)
     for points, labels, counts in (([0, 1], [0, 1], [2, 2]), ([0, 0, 1], [0, 1, 1], [1, 2, 1]), ([1], [1], [3])):
         sample = learner.domain.sample(points, labels, counts)
-        assert learner._mixture(sample) == slow_mixture(learner, sample)
+        assert learner.scheme.mixture(sample) == slow_mixture(learner, sample)
 
 
 def test_the_law_of_independent_subsamples_is_that_of_every_sequence() -> None:
@@ -197,6 +229,8 @@ def test_the_experiment_tells_a_leak_from_privacy() -> None:
     leak = reconstruction(lambda s, g: tuple(s.points[0]), learner.domain, 1, 150, generator(0, "leak"), 1 - 1e-6)
     assert leak.in_span == 1
     assert leak.refutes(0.5, 0.0, 1)
+    # Groups so large that e^(g epsilon) is no float: nothing can be refuted.
+    assert not leak.refutes(0.5, 1e-6, 10**6)
 
 
 def test_lower_bounds_solve_their_equation() -> None:
@@ -228,7 +262,10 @@ def test_ledger_claims(claim: Any) -> None:
         (lambda: HullPointExponential(9, 2, 1.0), "side"),
         (lambda: HullPointRecConcave(1, 2, 1.0, 0.5, 0.1), "delta"),
         (lambda: HullPointRecConcave(1, 2, 2.0, 1e-6, 0.1, literal=True), "epsilon"),
-        (lambda: HalfspaceTukey(1, 2, 1.0), "dimension"),
+        (lambda: HalfspaceTukey(1, 3, 1.0), "dimension"),
+        (lambda: HalfspaceTukey(2, 2, 1.0), "side"),
+        (lambda: HalfspaceTukey(1, 4, 1.0, variant="positive"), "dimension"),
+        (lambda: HalfspaceTukey(1, 1, 1.0, subsamples=0), "subsamples"),
         (lambda: HalfspaceTukey(1, 1, 1.0, variant="best"), "variant"),
         (lambda: HalfspaceExponential(2, 4, 1.0), "dimension"),
         (lambda: HalfspaceExponential(100, 2, 1.0), "more than"),

@@ -106,6 +106,10 @@ def test_exact_of_a_liar_is_a_violation(capsys):
         ("privacy", "toy-coin", "--epsilon", "0.5", "--trials", "100"),
         ("utility", "toy-coin", "--trials", "50", "--alpha", "0.2"),
         ("utility", "toy-coin", "--trials", "50", "--distribution", "uniform", "--concept", "1", "--n", "4"),
+        ("utility", "toy-coin", "--trials", "50", "--setting", "agnostic", "--n", "6"),
+        ("utility", "toy-coin", "--trials", "9", "--setting", "agnostic", "--n", "6", "--noise", ".1", "--distribution",
+         "uniform"),
+        ("utility", "point-consistent", "--trials", "20", "--setting", "all"),
     ],
 )
 def test_the_command_that_is_printed_repeats_the_audit(capsys, words):
@@ -140,12 +144,44 @@ def test_a_learner_from_a_path_travels_to_worker_processes(capsys):
     assert call(capsys, *words, "--jobs", "2") == call(capsys, *words)
 
 
+def test_utility_says_the_setting_of_every_claim(capsys):
+    _, out, _ = call(capsys, "utility", "point-consistent", "--trials", "60", "--setting", "all")
+    claims = re.findall(r"^claim +(.*)$", out, re.M)
+    assert claims == [
+        "Pr[error > 0.1] <= 0.1 on 24 examples (realizable)",
+        "Pr[error on the sample > 0.1] <= 0.1 on 1 examples (empirical)",
+    ]
+    _, out, _ = call(capsys, "utility", "toy-coin", "--setting", "agnostic", "--n", "9", "--trials", "20")
+    assert "Pr[error - the best concept's > 0.3] <= 0.3 on 9 examples (agnostic)" in out
+    assert "the best concept's error is 0.3000" in out
+
+
 def test_utility_of_a_learner_that_fails_too_often_is_a_violation(capsys):
     # gain 0 is a fair coin: it fails on half of the samples. Pr[lower limit <= 0.1 | 400 trials] < 1e-40.
     words = ("utility", "toy-coin", "-p", "gain=0", "--beta", "0.1", "--distribution", "0", "--trials", "400")
     status, out, _ = call(capsys, *words)
     assert status == 1
     assert "VIOLATION: it fails more often than beta" in out
+
+
+@pytest.mark.parametrize(
+    ("learner", "n", "status", "promised", "said"),
+    [
+        ("toy-coin", "7", 0, "tested", "fails more often than beta here; the theorem asks for n = 8"),
+        ("toy-coin", "8", 1, "claim", "VIOLATION: it fails more often than beta"),
+        ("toy-coin", "9", 1, "claim", "VIOLATION: it fails more often than beta"),
+        ("toy-bare", "9", 0, "tested", "fails more often than beta here; no theorem of the learner promises this"),
+    ],
+)
+def test_failures_accuse_only_where_the_theorem_promises_success(capsys, learner, n, status, promised, said):
+    # Both fail on at least half of the samples of the second constant. Pr[lower limit <= 0.1 | 400 trials] < 1e-40.
+    gain = ("-p", "gain=0") if learner == "toy-coin" else ()
+    words = ("--n", n, "--alpha", "0.3", "--beta", "0.1", "--distribution", "uniform", "--concept", "1")
+    found, out, _ = call(capsys, "utility", learner, *gain, *words, "--trials", "400")
+    assert found == status
+    assert re.search(rf"^{promised} +Pr\[error > 0.3\] <= 0.1 on {n} examples", out, re.M)
+    assert re.search(rf"^verdict +{re.escape(said)}$", out, re.M)
+    assert ("VIOLATION" in out) == bool(status)
 
 
 def test_json_holds_the_finding_and_the_command(capsys):
@@ -165,6 +201,9 @@ def test_json_holds_the_finding_and_the_command(capsys):
         (("exact", "toy-coin", "--relation", "swap"), "relation must be one of"),
         (("exact", "toy-coin", "--n", "0"), "n must"),
         (("exact", "toy-bare"), "toy-bare"),
+        (("utility", "toy-coin", "--setting", "empirical"), "no theorem on its sample size in the setting 'empirical'"),
+        (("utility", "toy-coin", "--noise", "0.1"), "noise must be left out in every setting but 'agnostic'; got 0.1"),
+        (("utility", "toy-coin", "--setting", "solution", "--n", "3"), "'toy-coin', which has no method solves"),
         (("utility", "toy-coin", "--distribution", "gauss"), "distribution must be uniform, all, or the number"),
         (("utility", "toy-coin", "--distribution", "99"), "hard case 0.."),
         (("utility", "toy-coin", "--alpha", "2"), "alpha must be in"),

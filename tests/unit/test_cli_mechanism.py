@@ -18,12 +18,14 @@ from dpaudit.errors import InputError
 
 MODULE = """
 import numpy as np
+from hypothesis import strategies as st
 from toy_learners import ToyCoin
 
 PAIRS = [(0, 1)]
 MORE = ((0, 1), (1, 0))
 NONE = []
 NUMBER = 3
+STRATEGY = st.integers(0, 1).map(lambda bit: (bit, 1 - bit))
 WORD = "ab"
 TRIPLES = [(0, 1, 2)]
 coin = ToyCoin(1.0)
@@ -47,6 +49,15 @@ def batched(bit, rng, size):
 
 def open_book(bit, rng):
     return bit
+
+def counts(answers, rng, size):
+    return answers + rng.laplace(scale=2.0, size=(size, len(answers)))
+
+def quits(bit, rng):
+    raise SystemExit(0)
+
+def quits_at_once():
+    raise SystemExit(0)
 
 def counted(bit, rng, size):
     return np.zeros(size - 1)
@@ -124,6 +135,8 @@ def test_the_curve_is_told_with_its_own_confidence(capsys):
         ("mine:batched", "--batched", "--pairs", "mine:MORE", "--curve", "--float-bits", "--delta", "0.1", *KEPT),
         ("mine:respond", "--pairs", "mine:PAIRS", "--sequential", "--confidence", "0.9", "--seed", "3", *KEPT),
         ("mine:coin", "--n", "1", "--trials", "500"),
+        ("mine:coin", "--n", "2", "--trials", "500", "--pairs", "random:3", "--seed", "5"),
+        ("mine:respond", "--pairs", "mine:STRATEGY", *KEPT),
     ],
 )
 def test_the_command_that_is_printed_repeats_the_audit(capsys, words):
@@ -191,8 +204,18 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
         (("mine:", "--pairs", "mine:PAIRS"), "must be given as MODULE:NAME"),
         (("./mine.py:respond", "--pairs", "mine:PAIRS"), "must be given as MODULE:NAME"),
         (("mine:NUMBER", "--pairs", "mine:PAIRS"), "mine:NUMBER must be a function (data, rng) -> output, got 3"),
-        (("mine:batched", "--pairs", "mine:PAIRS"), "cannot be called with (data, rng)"),
-        (("mine:respond", "--pairs", "mine:PAIRS", "--batched"), "cannot be called with (data, rng, size)"),
+        (
+            ("mine:batched", "--pairs", "mine:PAIRS", "--epsilon", "1"),
+            "mechanism must take (data, rng), or (data, rng, size) if batched; batched(bit, rng, size) does not: miss",
+        ),
+        (
+            ("mine:respond", "--pairs", "mine:PAIRS", "--epsilon", "1", "--batched"),
+            "mechanism must take (data, rng, size) if batched; respond(bit, rng) does not: too many",
+        ),
+        (("mine:ToyCoin",), "mine:ToyCoin must be a learner, not its class"),
+        (("mine:ToyCoin", "--pairs", "mine:PAIRS"), "build ToyCoin with its parameters first"),
+        (("mine:quits", "--pairs", "mine:PAIRS", "--epsilon", "1"), "unexpected SystemExit: 0"),
+        (("mine:respond", "--pairs", "mine:quits_at_once"), "mine:quits_at_once() failed: SystemExit: 0"),
         (("mine:counted", "--pairs", "mine:PAIRS", "--batched", "--epsilon", "1"), "was asked for 2 outputs"),
         (("mine:respond", "--pairs", "PAIRS"), "--pairs must be given as MODULE:NAME"),
         (("mine:respond", "--pairs", "mine:PEARS"), "mine has no PEARS; did you mean PAIRS"),
@@ -206,16 +229,46 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
         (("mine:respond", "--pairs", "mine:PAIRS", "--epsilon", "-1"), "epsilon must"),
         (("toy-coin", "--pairs", "mine:PAIRS"), "--pairs and --batched are for MODULE:FUNCTION"),
         (("toy-coin", "--batched"), "--pairs and --batched are for MODULE:FUNCTION"),
+        (("mine:respond", "--pairs", "random:3", "--epsilon", "1"), "the mechanism given is no learner"),
+        (("mine:coin", "--pairs", "patterns:3"), "a learner takes samples, as of random:COUNT"),
+        (("mine:counts", "--pairs", "patterns:0", "--batched", "--epsilon", "1"), "dimension must be an integer >= 1"),
+        (("mine:respond", "--pairs", "patterns:x"), "there is no module 'patterns'"),
         (("toy-coin", "--sequential", "--curve"), "--curve must be left out with --sequential"),
         (("toy-coin", "--sequential", "--curve", "--strict"), "--strict and --curve must be left out"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(capsys, words, message):
     status, out, err = call(capsys, *words)
-    (line,) = err.splitlines()
+    line = err.splitlines()[-1]
     assert (status, out) == (2, "")
+    # Only what nobody expected is told with its trace.
+    assert ("Traceback" in err) == ("unexpected" in line) == (len(err.splitlines()) > 1)
     assert line.startswith("dpaudit: error: ")
     assert message in line
+
+
+def test_patterns_of_query_answers_are_pairs(capsys):
+    # One record moves all four answers: epsilon is 2; 0.6 and 3 are both more than ten standard errors away.
+    words = ("mine:counts", "--batched", "--pairs", "patterns:4", "--trials", "4000")
+    status, out, _ = call(capsys, *words, "--epsilon", "0.6")
+    assert status == 1
+    assert re.search(r"^compared +pairs: 8 pattern;", out, re.M)
+    assert call(capsys, *words, "--epsilon", "3")[0] == 0
+
+
+def test_random_samples_are_pairs_of_a_learner(capsys):
+    learners = str(Path(__file__).parent / "toy_learners.py")
+    words = ("toy-coin", "-p", "gain=1", "--n", "2", "--trials", "300", "--learners", learners, "--pairs", "random:4")
+    status, out, err = call(capsys, *words)
+    assert (status, err) == (0, "")
+    assert re.search(r"^compared +pairs: \d random;", out, re.M)
+    repeat = re.search(r"^repeat +dpaudit (.*)$", out, re.M).group(1)
+    assert "--pairs random:4" in repeat
+    capsys.readouterr()
+    assert cli.main(shlex.split(repeat)) == 0
+    assert capsys.readouterr().out == out
+    record = json.loads(call(capsys, *words, "--json")[1])
+    assert record["arguments"]["pairs"] == "random:4"
 
 
 def test_the_path_of_python_is_as_before(capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -10,11 +11,14 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from cli_support import HERE, TOYS, call, instant_privacy, run  # noqa: F401
+from jsonschema import Draft202012Validator
 
 import dpaudit
-from dpaudit import cli
+from dpaudit import cli, schema
 from dpaudit.engine.store import FILENAME, Store, load_run
+from dpaudit.privacy.blackbox import audit_privacy
 
 
 def test_a_run_of_honest_learners_is_status_0_and_writes_its_reports(capsys, tmp_path):
@@ -27,6 +31,9 @@ def test_a_run_of_honest_learners_is_status_0_and_writes_its_reports(capsys, tmp
     assert [r["task"] for r in stored["results"]] == stored["header"]["plan"]
     command = "dpaudit run toy-coin broken-toy-open --profile quick --seed 0 --confidence 0.95 --learners "
     assert stored["header"]["command"].startswith(command)
+    # Pasted, it overwrites no run; and where this one was written is in no byte of it.
+    assert stored["header"]["command"].endswith(" --out reports/remade")
+    assert list(stored["header"]["controls"]) == ["broken-toy-open"]
     assert "dpaudit: [" in err
 
 
@@ -44,7 +51,17 @@ def test_a_task_that_fails_is_status_2_and_its_error_is_shown(capsys, tmp_path):
     status, _, err = run(capsys, tmp_path, "toy-crash", "toy-liar", "--quiet")
     assert status == 2
     assert re.search(r"^dpaudit: fault: toy-crash/exact/\S+: ZeroDivisionError: toy", err, re.M)
-    assert len(load_run(tmp_path)["results"]) == len(load_run(tmp_path)["header"]["plan"]) - 1
+    stored = load_run(tmp_path)
+    assert len(stored["results"]) == len(stored["header"]["plan"]) - 1
+    (failure,) = stored["failures"]
+    assert failure["error"].startswith("ZeroDivisionError: toy")
+    for record in (stored["header"], failure):
+        Draft202012Validator(schema.load("run")).validate(record)
+    assert cli.main(["report", str(tmp_path)]) == 2
+    out, err = capsys.readouterr()
+    assert re.search(r"^   toy-crash .* failed: privacy$", out, re.M)
+    assert re.search(r"^  toy-crash/exact/\S+: ZeroDivisionError: toy", out, re.M)
+    assert re.search(r"^dpaudit: fault: toy-crash/exact/\S+: ZeroDivisionError: toy", err, re.M)
 
 
 def test_a_learner_that_cannot_be_planned_is_status_2_but_the_others_are_audited(capsys, tmp_path):
@@ -63,8 +80,61 @@ def test_a_learner_that_cannot_be_planned_is_status_2_but_the_others_are_audited
         "--no-html",
     ]
     assert cli.main([*words, "--learners", str(tmp_path / "bad.py"), "--learners", TOYS]) == 2
-    assert "dpaudit: fault: toy-bad: no audit could be planned: ZeroDivisionError" in capsys.readouterr().err
-    assert load_run(tmp_path / "o")["results"]
+    fault = "toy-bad: no audit could be planned: ZeroDivisionError"
+    out, err = capsys.readouterr()
+    assert f"dpaudit: fault: {fault}" in err
+    assert re.search(rf"^Not planned: 1\n  {fault}", out, re.M)
+    assert "missing results: 0; not planned: 1 learner" in out
+    stored = load_run(tmp_path / "o")
+    assert stored["results"]
+    Draft202012Validator(schema.load("run")).validate(stored["header"])
+    # What was stored says so too, in every format.
+    assert call(capsys, "report", str(tmp_path / "o"))[::2] == (2, f"dpaudit: fault: {stored['header']['faults'][0]}\n")
+    status, out, _ = call(capsys, "report", str(tmp_path / "o"), "--format", "json")
+    assert (status, json.loads(out)["totals"]["unplanned"]) == (2, 1)
+    Draft202012Validator(schema.load("report")).validate(json.loads(out))
+    status, out, _ = call(capsys, "report", str(tmp_path / "o"), "--format", "html")
+    assert status == 2
+    assert "1 learner could not be audited at all" in out
+    assert f"<code>{fault}" in out
+
+
+def test_a_run_that_gained_or_lost_a_learner_without_a_plan_is_not_resumed(capsys, tmp_path):
+    """Its tasks are those of the others either way."""
+    body = "class Bare(ToyBare):\n    id = 'toy-odd'\n    {}\nLEARNERS = (Bare,)\n"
+    for name, line in (("before", "fault = None"), ("after", "utility = lambda s, a, b: 1 // 0")):
+        (tmp_path / f"{name}.py").write_text("from toy_learners import ToyBare\n" + body.format(line))
+    words = ["run", "toy-coin", "toy-odd", "--profile", "quick", "--jobs", "1", "--out", str(tmp_path / "o")]
+    words += ["--no-html", "--quiet", "--learners", TOYS]
+    assert cli.main([*words, "--learners", str(tmp_path / "before.py")]) == 0
+    assert cli.main([*words, "--resume", "--learners", str(tmp_path / "after.py")]) == 2
+    assert "the learners without a plan were none, are now toy-odd" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["exact", "privacy", "utility", "run", "list"])
+def test_a_learner_that_ends_the_process_is_status_2(capsys, tmp_path, monkeypatch, command):
+    """`sys.exit(0)` in a learner must not pass for "all consistent"."""
+    body = "class Quitter(ToyCoin):\n    id = 'toy-quitter'\n    def law(self, sample): sys.exit(0)\n"
+    body += "    def run(self, sample, rng, size): sys.exit(0)\n"
+    if command == "list":
+        body += "    @property\n    def privacy(self): sys.exit(0)\n"
+    (tmp_path / "q.py").write_text(f"import sys\nfrom toy_learners import ToyCoin\n{body}LEARNERS = (Quitter,)\n")
+    monkeypatch.setitem(dpaudit.__dict__, "audit_privacy", audit_privacy)
+    words = [command, *(["toy-quitter"] if command != "list" else []), "--learners", str(tmp_path / "q.py")]
+    if command == "run":
+        words += ["--profile", "quick", "--jobs", "1", "--out", str(tmp_path / "o"), "--no-html"]
+    status = cli.main(words)
+    out, err = capsys.readouterr()
+    assert "SystemExit" in err
+    if command == "list":  # one learner must not hide the others
+        assert (status, "unknown" in out) == (0, True)
+        return
+    assert status == 2
+    assert "consistent" not in out
+
+
+def test_a_path_given_twice_is_loaded_once(capsys):
+    assert call(capsys, "exact", "toy-coin", "--learners", TOYS)[0] == 0
 
 
 def test_a_run_starts_afresh_or_resumes_as_told(capsys, tmp_path):

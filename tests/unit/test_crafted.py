@@ -60,3 +60,11 @@ def test_opaque_inputs_are_taken_as_they_are() -> None:
 def test_n_must_be_a_positive_integer(n: int) -> None:
     with pytest.raises(InputError, match="n must be an integer >= 1"):
         crafted_pairs(Interval(2), n)
+
+
+def test_private_examples_come_in_all_numbers() -> None:
+    # A learner may leak only where two or more examples are private.
+    pairs = crafted_pairs(Interval(3), 5, Relation.REPLACE_PRIVATE)
+    private = {int(pair.data.counts[~pair.data.public].sum()) for pair in pairs}
+    assert private >= {1, 3, 5}
+    assert all(are_neighbours(pair.data, pair.neighbour, Relation.REPLACE_PRIVATE) for pair in pairs)

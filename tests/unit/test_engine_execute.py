@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import itertools
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -16,9 +18,12 @@ from dpaudit.engine.perform import perform
 from dpaudit.engine.plan import make_plan
 from dpaudit.engine.progress import Progress
 from dpaudit.engine.store import FILENAME, Store, make_header
-from dpaudit.engine.tasks import Task, canonical, exact_task, utility_tasks
+from dpaudit.engine.tasks import Task, canonical, exact_task
+from dpaudit.engine.utility_tasks import utility_tasks
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.registry import load
+from dpaudit.reporters.summary import summarise
+from dpaudit.results import SCHEMA_VERSION
 
 TOYS = (str(Path(__file__).with_name("toy_learners.py")),)
 
@@ -179,7 +184,12 @@ def test_the_death_of_a_worker_is_a_fault_of_the_tool(monkeypatch):
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"backend": "ray"}, "backend must be one of loky"), ({"n_jobs": 0}, "n_jobs must be a non-zero integer, got 0")],
+    [
+        ({"backend": "ray"}, "backend must be one of loky"),
+        # Where a worker process dies, joblib would wait for it for ever.
+        ({"backend": "multiprocessing"}, "backend must be one of loky, threading, sequential"),
+        ({"n_jobs": 0}, "n_jobs must be a non-zero integer, got 0"),
+    ],
 )
 def test_bad_options_are_refused_before_anything_runs(options, words):
     events = []
@@ -188,13 +198,19 @@ def test_bad_options_are_refused_before_anything_runs(options, words):
     assert events == []
 
 
-def stored(verdict="consistent", fault=None, role=None, learner="a", task="t") -> dict:
+def stored(
+    verdict="consistent", fault=None, role=None, learner="a", task="t", kind="exact", gain=1.0, **finding
+) -> dict:
     return {
         "task": task,
+        "index": 0,
+        "kind": kind,
         "learner": learner,
+        "parameters": {"gain": gain},
+        "claim": None,
         "fault": fault,
         "arguments": {} if role is None else {"role": role},
-        "finding": {"verdict": verdict},
+        "finding": {"verdict": verdict, **finding},
     }
 
 
@@ -208,6 +224,9 @@ def stored(verdict="consistent", fault=None, role=None, learner="a", task="t") -
         (stored("consistent", fault="x"), "not convicted"),
         (stored("holds", role="claim"), "consistent"),
         (stored("undecided", role="claim"), "undecided"),
+        (stored("violation", fault="x", kind="utility"), "not convicted"),  # what it leaks is privacy
+        (stored("refuted", kind="ledger"), "checked"),
+        (stored("drawn", kind="picture"), "drawn"),
     ],
 )
 def test_a_record_in_a_word(record, expected):
@@ -224,6 +243,10 @@ def test_a_record_in_a_word(record, expected):
         ([stored("consistent", "x"), stored("violation", "x", task="u")], 2, 0),  # one audit suffices to convict
         ([stored("consistent", "x"), stored("consistent", "x", task="u")], 2, 1),
         ([stored("consistent", "x"), stored("violation", "x", learner="b", task="u")], 2, 1),  # not by another's fault
+        # By each setting of its parameters: the audits of one say nothing of the other.
+        ([stored("consistent", "x"), stored("violation", "x", gain=2.0, task="u")], 2, 1),
+        ([stored("violation", "x", kind="utility")], 1, 1),
+        ([stored("refuted", kind="ledger")], 1, 0),
         ([stored()], 2, 2),
         ([stored("violation")], 2, 2),
     ],
@@ -251,10 +274,10 @@ def test_progress_on_a_terminal_is_one_line_with_counts_and_time_left(monkeypatc
     show(finished(stored("violation")))
     show(finished(stored("holds")))
     live = stream.getvalue().split("\r")[1:]
-    assert live[0] == "[2/4] 1 violation; 0:10, about 0:20 left"
-    assert live[1] == "[3/4] 1 violation, 1 consistent; 0:20, about 0:10 left"
+    assert live[0] == "[2/4 audits] 1 violation; 0:10, about 0:20 left"
+    assert live[1] == "[3/4 audits] 1 violation, 1 consistent; 0:20, about 0:10 left"
     show(RunFinished(0, interrupted=True))
-    last = "\rdpaudit: interrupted: [3/4] 1 violation, 1 consistent; 0:30, about 0:15 left\n"
+    last = "\rdpaudit: interrupted: [3/4 audits] 1 violation, 1 consistent; 0:30, about 0:15 left\n"
     assert stream.getvalue().endswith(last)
 
 
@@ -277,7 +300,7 @@ def test_progress_elsewhere_is_about_ten_lines(monkeypatch):
     show(RunFinished(0))
     lines = stream.getvalue().splitlines()
     assert len(lines) == 10
-    assert lines[-1].startswith("dpaudit: [200/200] 200 consistent")
+    assert lines[-1].startswith("dpaudit: [200/200 audits] 200 consistent")
     assert "\r" not in stream.getvalue()
 
 
@@ -288,5 +311,96 @@ def test_failures_are_counted():
     show(TaskFailed("t", "InputError: x"))
     show(finished(stored("consistent", "leak")))
     show(RunFinished(1))
-    assert "1 not convicted, 1 failed" in stream.getvalue()
+    assert "1 failed, 1 on controls (0 of 1 convicted)" in stream.getvalue()
     assert Counter(stream.getvalue())["\n"] == 2
+
+
+def test_a_learner_without_a_plan_is_status_2():
+    run = {"header": {"plan": ["t"], "faults": ["b: no audit could be planned: ZeroDivisionError: x"]}}
+    found = outcome({**run, "results": [stored("violation")]})
+    assert found.faults == ("b: no audit could be planned: ZeroDivisionError: x",)
+    assert (found.violations, found.missing, found.status) == (("t",), (), 2)
+
+
+def test_a_control_with_an_audit_missing_is_not_yet_unconvicted():
+    results = [stored("consistent", "x", task="a/exact/n1-0")]
+    for plan, unconvicted in ((["a/exact/n1-0"], ("a",)), (["a/exact/n1-0", "a/privacy/n1-0"], ())):
+        assert outcome({"header": {"plan": plan}, "results": results}).unconvicted == unconvicted
+
+
+VERDICTS = {"exact": ("consistent", "violation"), "privacy": ("consistent", "violation"),
+            "utility": ("holds", "undecided", "violation")}  # fmt: skip
+NUMBERS = {"epsilon": 1.0, "error": 0.0, "claimed_epsilon": 1.0, "epsilon_lower": 0.5, "failure_upper": 0.1,
+           "detectable_epsilon": 1.1}  # fmt: skip
+
+
+def combinations(size):
+    """Every choice of `size` records over kinds, roles, verdicts, two learners, two settings, honest or a control."""
+    singles = [
+        (kind, verdict, role, learner, gain)
+        for kind, verdicts in VERDICTS.items()
+        for verdict in verdicts
+        for role in ((None,) if kind != "utility" else ("claim", "ladder"))
+        for learner in ("a", "control")
+        for gain in (1.0, 2.0)
+    ]
+    return itertools.combinations(singles, size)
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_status_words_and_reports_say_the_same(size):
+    for chosen in combinations(size):
+        records = [
+            {**stored(verdict, "x" if learner == "control" else None, role, learner, f"t{i}", kind, gain), "index": i}
+            for i, (kind, verdict, role, learner, gain) in enumerate(chosen)
+        ]
+        for record in records:
+            record["finding"] |= {"kind": record["kind"], "relation": "replace-one", "setting": "realizable"} | NUMBERS
+        header = {"schema_version": SCHEMA_VERSION, "plan": [record["task"] for record in records]}
+        run = {"header": header, "results": records}
+        found, summary, words = outcome(run), summarise(run), [word(record) for record in records]
+        assert bool(found.violations) == bool(summary.violations) == ("violation" in words), chosen
+        assert len(found.unconvicted) == len(summary.controls) - len(summary.convicted), chosen
+        assert bool(summary.convicted) == ("convicted" in words), chosen
+        assert found.status == int(bool(summary.violations) or len(summary.convicted) < len(summary.controls)), chosen
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_learner_that_ends_the_process_is_a_failure(tmp_path, jobs):
+    """`sys.exit(0)` must not pass for a clean run, in this process or in a worker."""
+    body = "import sys\nclass Quitter(ToyCoin):\n    id = 'toy-quitter'\n    law = lambda s, a: sys.exit(0)\n"
+    (tmp_path / "q.py").write_text(f"from toy_learners import ToyCoin\n{body}LEARNERS = (Quitter,)\n")
+    paths = (*TOYS, str(tmp_path / "q.py"))
+    quitter, coin = (load(paths).get(id) for id in ("toy-quitter", "toy-coin"))
+    tasks = [exact_task(quitter, quitter.build(gain=1.0)), exact_task(coin, coin.build(gain=1.0))]
+    events = []
+    # Threads stand in for processes, which would cost seconds and take the same way.
+    execute(tasks, seed=0, paths=paths, listeners=[events.append], n_jobs=jobs, backend="threading")
+    (failure,) = [event for event in events if isinstance(event, TaskFailed)]
+    assert failure.task.startswith("toy-quitter/exact/")
+    assert re.match(r"SystemExit: 0 \(.*q\.py, line 5\)", failure.error)
+    assert events[-1] == RunFinished(1)
+
+
+def test_progress_counts_every_kind_of_record():
+    stream = io.StringIO()
+    show = Progress(stream, lambda: 0)
+    records = [
+        stored("violation"),
+        stored("undecided", role="claim"),
+        stored("holds", role="claim"),
+        stored("holds", role="ladder"),
+        stored("violation", "x"),
+        stored("consistent", "x"),
+        stored("refuted", kind="ledger"),
+        stored("drawn", kind="picture"),
+    ]
+    show(RunStarted(len(records) + 1, 0))
+    for record in records:
+        show(finished(record))
+    show(TaskFailed("t", "InputError: x"))
+    show(RunFinished(1))
+    last = stream.getvalue().splitlines()[-1].partition(";")[0]
+    counts = re.findall(r"(\d+) [a-z]", last.partition("]")[2].replace("(1 of 1 convicted)", ""))
+    assert sum(map(int, counts)) == len(records) + 1
+    assert "2 on controls (1 of 1 convicted)" in last  # one audit of the control convicts it, the other does not

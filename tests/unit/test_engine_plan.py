@@ -9,7 +9,8 @@ import pytest
 
 from dpaudit.contract import Relation, UtilityClaim
 from dpaudit.engine.plan import PROFILES, make_plan
-from dpaudit.engine.tasks import Task, exact_task, privacy_task, utility_target, utility_tasks
+from dpaudit.engine.tasks import Task, exact_task, privacy_task
+from dpaudit.engine.utility_tasks import offered_settings, utility_target, utility_tasks
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry, load
 from dpaudit.utility.hard_cases import hard_cases
@@ -89,13 +90,66 @@ def test_a_learner_whose_example_fails_does_not_stop_the_others():
     assert "ZeroDivisionError" in plan.faults[0]
 
 
-def test_an_agnostic_theorem_is_noted_not_audited():
+def several(settings, utility):
+    """Return an entry of the toy coin whose theorem speaks of some settings."""
+    coin = entry("toy-coin")
+    made = type("Several", (coin.learner,), {"id": "toy-several", "settings": settings, "utility": utility})
+    return Entry("toy-several", made, "here")
+
+
+def test_every_setting_of_the_theorem_is_audited_on_its_own_cases_and_at_its_own_n():
+    sizes = {"realizable": 8, "agnostic": 32, "empirical": 4}
+    both = several(tuple(sizes), lambda self, a, b, setting="realizable": UtilityClaim(a, b, sizes[setting], setting))
+    plan = make_plan([both])
+    utility = [task.arguments for task in plan.tasks if task.kind == "utility"]
+    assert plan.notes == ()
+    claims = [a for a in utility if a["role"] == "claim"]
+    for setting, n in sizes.items():
+        cases = hard_cases(both.build(gain=3.0), 0.3, setting)
+        assert [a["case"] for a in claims if a["setting"] == setting] == [case.name for case in cases]
+        assert {a["n"] for a in claims if a["setting"] == setting} == {n}
+        ladder = [a["n"] for a in utility if a["role"] == "ladder" and a["setting"] == setting]
+        assert ladder == [n >> k for k in range(1, 7) if n >> k]
+    # All settings share one budget.
+    assert math.fsum(1 - a["confidence"] for a in claims) == pytest.approx(0.05, abs=1e-12)
+    assert offered_settings(both.build(gain=3.0), 0.3, 0.3) == tuple(sizes)
+
+
+def test_a_setting_that_the_theorem_does_not_reach_is_noted_and_the_others_are_audited():
+    def picky(self, alpha, beta, setting="realizable"):
+        if setting == "empirical":
+            raise InputError("beta must be above 1/2")
+        return UtilityClaim(alpha, beta, 8, setting)
+
+    plan = make_plan([several(("realizable", "empirical"), picky)])
+    assert {t.arguments["setting"] for t in plan.tasks if t.kind == "utility"} == {"realizable"}
+    assert plan.notes == ("toy-several: no utility audit in the setting 'empirical': beta must be above 1/2",)
+
+
+def test_a_setting_that_does_not_exist_is_a_fault():
+    plan = make_plan([several(("pac",), lambda self, a, b, setting="pac": 1 // 0)])
+    assert "settings must be of realizable, agnostic, empirical, solution; 'toy-several' names 'pac'" in plan.faults[0]
+
+
+def test_an_agnostic_theorem_alone_is_audited():
     coin = entry("toy-coin")
     claim = UtilityClaim(0.3, 0.3, 8, "agnostic")
     agnostic = type("Agnostic", (coin.learner,), {"id": "toy-agnostic", "utility": lambda self, a, b: claim})
     plan = make_plan([Entry("toy-agnostic", agnostic, "here")])
-    assert [task.kind for task in plan.tasks] == ["exact", "privacy"]
-    assert "agnostic" in plan.notes[0]
+    assert {t.arguments["setting"] for t in plan.tasks if t.kind == "utility"} == {"agnostic"}
+
+
+def test_noise_belongs_to_the_agnostic_setting():
+    coin = entry("toy-coin")
+    learner, options = coin.build(gain=3.0), {"trials": 10, "confidence": 0.9, "n": 5}
+    with pytest.raises(InputError, match=r"noise must be left out in every setting but 'agnostic'; got 0\.2"):
+        utility_tasks(coin, learner, noise=0.2, **options)
+    with pytest.raises(InputError, match="noise must be given for the uniform distribution in the setting 'agnostic'"):
+        utility_tasks(coin, learner, cases=[None], settings=["agnostic"], **options)
+    (task,) = utility_tasks(coin, learner, cases=[None], settings=["agnostic"], noise=0.2, **options)
+    assert task.arguments["noise"] == 0.2
+    with pytest.raises(InputError, match="no theorem on its sample size in the setting 'empirical'; give n"):
+        utility_tasks(coin, learner, settings=["empirical"], trials=10, confidence=0.9)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +158,9 @@ def test_an_agnostic_theorem_is_noted_not_audited():
         ({"profile": "huge"}, "profile must be one of quick, default, full; got 'huge'"),
         ({"confidence": 1.0}, "confidence must be in"),
         ({"confidence": 0.0}, "confidence must be in"),
-        ({"trials": 0}, "trials must be at least 1, got 0"),
+        # audit_privacy would refuse these, task by task.
+        ({"confidence": 0.3}, r"confidence must be in \(0.5, 1\), got 0.3"),
+        ({"trials": 9}, "trials must be an integer >= 10, got 9"),
     ],
 )
 def test_bad_options_are_refused(options, words):
@@ -190,8 +246,10 @@ def test_a_bare_sample_size_is_a_theorem_too():
 
     assert utility_target(Sized(), 0.1, 0.1) == UtilityClaim(0.1, 0.1, 7)
     assert utility_target(object(), 0.1, 0.1) is None
+    assert utility_target(Sized(), 0.1, 0.1, "empirical") is None
+    assert offered_settings(object(), 0.1, 0.1) == ()
 
 
 def test_an_unknown_kind_is_refused():
-    with pytest.raises(InputError, match="kind must be one of exact, privacy, utility, ledger; got 'speed'"):
+    with pytest.raises(InputError, match="kind must be one of exact, privacy, utility, ledger, picture; got 'speed'"):
         Task("toy-coin", "speed", {}, {})

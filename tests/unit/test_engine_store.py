@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 from pathlib import Path
@@ -49,6 +51,39 @@ def complete(path: Path, order=PLAN) -> bytes:
     return path.read_bytes()
 
 
+def failure(key: str, error: str = "RuntimeError: oops") -> dict:
+    return {name: record(key)[name] for name in ("task", "kind", "learner", "parameters", "arguments")} | {
+        "error": error
+    }
+
+
+def test_a_failure_is_kept_until_its_task_has_a_result(tmp_path):
+    path = tmp_path / FILENAME
+    store = Store.start(path, header())
+    store.append(record(PLAN[2]))
+    store.fail(failure(PLAN[1], "RuntimeError: first"))
+    store.fail(failure(PLAN[1]))
+    store.append(record(PLAN[0]))
+    assert store.done == {PLAN[0], PLAN[2]}
+    store.finish()
+    run = load_run(path)
+    assert run["failures"] == [{"record": "failure", "index": 1, **failure(PLAN[1])}]  # the last word of it
+    assert [json.loads(line).get("task") for line in path.read_bytes().splitlines()] == [None, *PLAN]
+    again = Store.resume(path, header())
+    assert again.done == {PLAN[0], PLAN[2]}
+    again.append(record(PLAN[1]))
+    again.finish()
+    assert load_run(path)["failures"] == []
+    assert path.read_bytes() == complete(tmp_path / "other" / FILENAME)
+
+
+def test_a_failure_that_lacks_its_error_is_corrupt(tmp_path):
+    store = Store.start(tmp_path / FILENAME, header())
+    store.fail({name: value for name, value in failure(PLAN[0]).items() if name != "error"})
+    with pytest.raises(ToolFault, match="it lacks error"):
+        load_run(tmp_path)
+
+
 def test_lines_stand_in_the_order_of_the_plan_and_hold_what_was_said(tmp_path):
     content = complete(tmp_path / FILENAME, PLAN[::-1])
     lines = [json.loads(line) for line in content.splitlines()]
@@ -63,6 +98,54 @@ def test_results_are_on_the_disk_before_the_next_task(tmp_path):
     store.append(record(PLAN[2]))
     assert [r["task"] for r in load_run(tmp_path)["results"]] == [PLAN[2]]
     assert store.done == {PLAN[2]}
+
+
+class Short(io.FileIO):
+    """A file on a disk nearly full: it writes a few bytes at a time, and from some point on nothing."""
+
+    room = 10**9
+
+    def write(self, data):
+        if Short.room <= 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written = super().write(bytes(data)[: min(7, Short.room)])
+        Short.room -= written
+        return written
+
+
+@pytest.fixture
+def short(monkeypatch):
+    monkeypatch.setattr(store_module, "open", lambda path, mode, buffering: Short(path, mode), raising=False)
+    monkeypatch.setattr(Short, "room", 10**9)
+
+
+def test_a_line_is_written_whole_where_writes_are_short(tmp_path, short):
+    path = tmp_path / FILENAME
+    content = complete_with(path)
+    assert [json.loads(line)["record"] for line in content.splitlines()] == ["run", "result", "result"]
+
+
+def test_a_line_that_does_not_fit_leaves_the_file_as_it_was(tmp_path, short, monkeypatch):
+    path = tmp_path / FILENAME
+    before = complete_with(path)
+    store = Store(path, header(), set(PLAN[:2]))
+    monkeypatch.setattr(Short, "room", 20)
+    with pytest.raises(OSError, match="No space left"):
+        store.append(record(PLAN[2]))
+    assert path.read_bytes() == before
+    assert PLAN[2] not in store.done
+    monkeypatch.setattr(Short, "room", 10**9)
+    store.append(record(PLAN[2]))
+    assert len(load_run(path)["results"]) == 3
+
+
+def complete_with(path: Path) -> bytes:
+    """Return a run of two results, its header written elsewhere."""
+    path.write_bytes(store_module._line(header()))
+    store = Store(path, header(), set())
+    for key in PLAN[:2]:
+        store.append(record(key))
+    return path.read_bytes()
 
 
 def test_a_run_cut_at_any_byte_resumes_to_the_same_bytes(tmp_path):
@@ -113,6 +196,7 @@ def test_starting_afresh_keeps_every_older_run(tmp_path):
         ({"versions": {"dpaudit": "9"}}, r"versions was .*, is now \{'dpaudit': '9'\}"),
         ({"plan": [*PLAN[:2], "c/exact/n1-03"]}, "only before: b/exact/n1-02; only now: c/exact/n1-03"),
         ({"plan": list(PLAN[::-1])}, "in its order"),
+        ({"faults": ["x: no plan"]}, "learners without a plan were none, are now x"),
     ],
 )
 def test_another_run_is_not_resumed_and_the_message_says_what_differs(tmp_path, changes, words):
@@ -128,6 +212,14 @@ def test_the_command_may_be_worded_otherwise_and_the_first_wording_stays(tmp_pat
     content = complete(path)
     Store.resume(path, header(command="dpaudit run a b")).finish()
     assert path.read_bytes() == content
+
+
+def test_a_fault_may_be_worded_otherwise_and_old_files_name_none(tmp_path):
+    path = tmp_path / FILENAME
+    write_atomically(path, store_module._line(header(faults=["x: <a at 0x1>"])))
+    Store.resume(path, header(faults=["x: <a at 0x2>"]))
+    write_atomically(path, store_module._line({k: v for k, v in header().items() if k != "faults"}))
+    Store.resume(path, header())
 
 
 def corrupt(content: bytes, line: int, text: bytes) -> bytes:

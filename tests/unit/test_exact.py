@@ -12,7 +12,8 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import Example, InputError, Law, Pair, PrivacyClaim, Relation
-from dpaudit.neighbours.exhaustive import check_symmetry, every_pair, multisets, orbits, rank
+from dpaudit.neighbours.exhaustive import every_pair, multisets, orbits, rank
+from dpaudit.neighbours.symmetry import check_symmetry
 from dpaudit.privacy.profiles import LawTable, LossProfiles
 from learners.domains import Interval
 
@@ -350,10 +351,23 @@ def test_a_symmetry_must_be_a_permutation_of_the_universe(wrong: list[int]) -> N
 def test_check_symmetry_tells_symmetries_from_others() -> None:
     flip_labels, swap_points, broken = np.array([1, 0, 3, 2]), np.array([2, 3, 0, 1]), np.array([1, 0, 2, 3])
     learner = Table(lambda s: [2.0 ** -(1 + ones(s)), 1 - 2.0 ** -(1 + ones(s))])
-    sample = learner.domain.sample([0, 0, 1], [0, 0, 1])
-    assert check_symmetry(learner, sample, swap_points)
-    assert not check_symmetry(learner, sample, flip_labels)
-    assert not check_symmetry(learner, sample, broken)
+    sample, other = learner.domain.sample([0, 0, 1], [0, 0, 1]), learner.domain.sample([0, 0, 1], [0, 1, 1])
+    assert check_symmetry(learner, sample, other, swap_points)
+    assert not check_symmetry(learner, sample, other, flip_labels)
+    assert not check_symmetry(learner, sample, other, broken)
     symmetric = Table(majority)
-    assert all(check_symmetry(symmetric, sample, g) for g in (swap_points, flip_labels))
-    assert check_symmetry(symmetric, symmetric.domain.empty_sample(), broken)
+    assert all(check_symmetry(symmetric, sample, other, g) for g in (swap_points, flip_labels))
+    empty = symmetric.domain.empty_sample()
+    assert check_symmetry(symmetric, empty, empty, broken)
+
+
+def test_names_of_atoms_must_be_permuted_alike_on_both_sides_of_a_pair() -> None:
+    # Every single law is deterministic, so each is the other's up to names; which pairs differ is not symmetric.
+    both = Table(lambda s: [1.0, 0.0] if {(0, 0), (1, 0)} <= set(rows(s)) else [0.0, 1.0])
+    swap = np.array([1, 0, 2, 3])
+    sample, other = both.domain.sample([0, 1], [0, 0]), both.domain.sample([0, 1], [0, 1])
+    assert not check_symmetry(both, sample, other, swap)
+
+
+def rows(sample: Any) -> list[tuple[int, int]]:
+    return [(int(x), int(y)) for (x,), y in zip(sample.points, sample.labels, strict=True)]

@@ -11,6 +11,7 @@ from learner_cases import PRIVATE, SOUND, example_of
 
 import dpaudit
 from dpaudit.contract import Distribution, InputError
+from dpaudit.utility.hard_cases import hard_cases
 from learners.claims.exact_failure import failure_probability, two_point
 from learners.conjunctions_exponential import ConjunctionExponential
 from learners.conjunctions_greedy import ConjunctionGreedy
@@ -70,6 +71,29 @@ def test_agnostic_excess_is_reached_on_noisy_labels() -> None:
         wrong += abs(int(learner.run(learner.domain.sample(x, y.astype(int)), rng, 1)[0]) - 2) >= 2
     # The theorem says at most 0.2; more than 120 of 400 would have probability below 1e-6 at exactly 0.2.
     assert wrong <= 120
+
+
+AGNOSTIC = [c for c in SOUND if "agnostic" in c.settings]
+
+
+@pytest.mark.parametrize("learner_class", AGNOSTIC, ids=lambda c: c.id)
+def test_agnostic_claims_are_reached_on_every_hard_case(learner_class: Any) -> None:
+    learner, alpha, beta = example_of(learner_class), 0.2, 0.2
+    for case in hard_cases(learner, alpha, "agnostic"):
+        finding = dpaudit.audit_utility(
+            learner, case.concept_code, case.distribution, alpha=alpha, beta=beta,
+            noise=case.noise, setting="agnostic", trials=200, confidence=0.99,
+        )  # fmt: skip
+        # At a true failure rate of at most beta / 4 the verdict is "holds" except with probability below 1e-6.
+        assert finding.verdict == "holds", finding
+        assert (finding.setting, finding.claim_id) == ("agnostic", learner.utility(alpha, beta, "agnostic").claim_id)
+    # One example in a hundred is far too few where labels are nearly fair coins.
+    first = hard_cases(learner, alpha, "agnostic")[0]
+    few = dpaudit.audit_utility(
+        learner, first.concept_code, first.distribution, alpha=alpha, beta=beta, n=max(1, finding.n // 100),
+        noise=first.noise, setting="agnostic", trials=400,
+    )  # fmt: skip
+    assert (few.verdict, few.claim_id) == ("violation", "")
 
 
 def test_sizes_by_setting() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from scipy.stats import chi2
 
 import dpaudit
 from dpaudit.contract import Pair, Relation
@@ -14,6 +18,7 @@ from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.local import SampleMoves
 from dpaudit.neighbours.patterns import query_patterns
 from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
+from dpaudit.neighbours.sources import is_source, pairs_of_source
 from dpaudit.privacy.selection import Budget
 from learners.domains import Cube, Interval
 
@@ -49,6 +54,118 @@ def test_strategies_make_repeatable_pairs() -> None:
 
 
 @pytest.mark.parametrize("relation", list(Relation))
+def test_every_neighbour_is_drawn_equally_often(relation: Relation) -> None:
+    # 4,000 draws of (sample, neighbour) of one example over 2 points. Given the sample each of its neighbours has equal
+    # probability: a chi-square test at level 1e-6, by seed.
+    pairs = [random_pairs(Interval(2), 1, relation, count=1, seed=seed)[0] for seed in range(4000)]
+    counts = Counter((pair.data, pair.neighbour) for pair in pairs)
+    datas = Counter(pair.data for pair in pairs)
+    assert len(datas) == 4
+    statistic, freedom = 0.0, 0
+    for data, total in datas.items():
+        near = list(data.neighbours(relation))
+        assert {b for a, b in counts if a == data} == set(near)
+        expected = total / len(near)
+        statistic += sum((counts[data, other] - expected) ** 2 / expected for other in near)
+        freedom += len(near) - 1
+    assert chi2.sf(statistic, freedom) > 1e-6
+
+
+def test_public_examples_stay_where_private_ones_change() -> None:
+    pairs = random_pairs(Cube(2), 4, Relation.REPLACE_PRIVATE, count=30, seed=2)
+    shares = [pair.data.public.mean() for pair in pairs if pair.data.public is not None]
+    assert len(shares) == len(pairs)
+    assert 0 < np.mean(shares) < 1
+    assert all(not pair.data.public.all() for pair in pairs)
+
+
+def test_a_removed_last_example_leaves_the_empty_sample() -> None:
+    pairs = random_pairs(Interval(2), 1, Relation.ADD_REMOVE_ONE, count=60, seed=0)
+    assert {pair.neighbour.n for pair in pairs} == {0, 2}
+
+
+def test_random_pairs_over_a_large_domain_do_not_list_neighbours() -> None:
+    # 2^17 points and 12 examples have 3 million neighbours each.
+    pairs = random_pairs(Interval(2**17), 12, count=40)
+    assert len(pairs) == 40
+    with pytest.raises(InputError, match="can be listed"):
+        random_pairs(Interval(10**12), 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n": 0}, "n must be an integer >= 1, got 0"),
+        ({"n": True}, "n must be an integer >= 1, got True"),
+        ({"n": 2.0}, "n must be an integer >= 1, got 2.0"),
+        ({"n": 2, "count": 0}, "count must be an integer >= 1, got 0"),
+        ({"n": 2, "seed": -1}, "seed must be a non-negative integer, got -1"),
+        ({"n": 2, "relation": "swap"}, "relation"),
+    ],
+)
+def test_random_pairs_refuse_bad_arguments(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        random_pairs(Cube(1), **arguments)
+
+
+def _broken(number: int) -> tuple[int, int]:
+    raise ZeroDivisionError(number)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "message"),
+    [
+        ([(0, 1)], "strategy must be a hypothesis strategy"),
+        (st.integers(), r"strategy must make tuples \(data, neighbour\), got 0"),
+        (st.nothing(), "strategy nothing"),
+        (st.integers().map(_broken), "failed: ZeroDivisionError"),
+    ],
+)
+def test_strategies_that_make_no_pairs_are_refused(strategy: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        pairs_from_strategy(strategy, count=3)
+
+
+def test_sources_are_numbers_behind_a_word() -> None:
+    assert all(map(is_source, ("patterns:1", "random:20", "random:0")))
+    others = ("random", "random:", "random:x", "patterns:-1", "crafted:3", "random:\u00b2", "mine:PAIRS")
+    assert not any(map(is_source, others))
+
+
+def test_sources_make_the_same_pairs_as_their_functions() -> None:
+    learner = dpaudit.get_learner("threshold-exponential", domain_size=4, epsilon=1.0)
+    example = learner.example.n
+    drawn = pairs_of_source("random:5", learner, seed=3)
+    assert drawn == random_pairs(learner.domain, example, learner.privacy.relation, count=5, seed=3)
+    more = pairs_of_source("random:5", learner, n=2, relation="add-remove-one", seed=3)
+    assert more == random_pairs(learner.domain, 2, Relation.ADD_REMOVE_ONE, count=5, seed=3)
+    found = pairs_of_source("patterns:3", lambda data, rng: data)
+    assert [pair.origin for pair in found] == [pair.origin for pair in query_patterns(3)]
+    for text, mechanism, message in (
+        ("random:5", lambda data, rng: data, "the mechanism given is no learner"),
+        ("patterns:3", learner, "a learner takes samples"),
+        ("random:0", learner, "count must be an integer >= 1"),
+        ("patterns:0", print, "dimension must be an integer >= 1"),
+        ("chance:3", learner, "pairs must be patterns:DIMENSION or random:COUNT, got 'chance:3'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            pairs_of_source(text, mechanism)
+
+
+def test_patterns_find_a_leak_that_one_answer_alone_does_not_show() -> None:
+    def noisy(answers: Any, rng: np.random.Generator, size: int) -> Any:
+        return answers + rng.laplace(scale=2.0, size=(size, len(answers)))
+
+    # One answer moved costs 1/2, all four cost 2. False alarms have probability 1e-7; the bound on the eight patterns
+    # is far above 1 (1.3 at this seed).
+    options: dict[str, Any] = {"epsilon": 0.55, "trials": 2_000, "batched": True, "confidence": 1 - 1e-7}
+    one = dpaudit.audit_privacy(noisy, dpaudit.query_patterns(4, every=False), **options)
+    every = dpaudit.audit_privacy(noisy, dpaudit.query_patterns(4), **options)
+    assert (one.verdict, every.verdict) == ("consistent", "violation")
+    assert every.epsilon_lower > 1
+
+
+@pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize("domain", [Interval(5), Cube(3)])
 def test_moves_keep_neighbours_neighbours(domain: Interval | Cube, relation: Relation) -> None:
     moves = SampleMoves(domain, 0)
@@ -61,6 +178,10 @@ def test_moves_keep_neighbours_neighbours(domain: Interval | Cube, relation: Rel
             assert near.neighbour.n == pair.neighbour.n
             assert (near.data, near.neighbour) != (pair.data, pair.neighbour)
             assert are_neighbours(near.data, near.neighbour, relation)
+            # As the docstring says: examples go to landmarks, never to a point at random.
+            known = {tuple(x) for s in (pair.data, pair.neighbour) for x in s.points.tolist()}
+            known |= {tuple(x) for x in domain.landmarks().tolist()}
+            assert all(tuple(x) in known for s in (near.data, near.neighbour) for x in s.points.tolist())
 
 
 def test_the_budget_adds_up() -> None:

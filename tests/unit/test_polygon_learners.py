@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from fractions import Fraction
 from itertools import pairwise
@@ -18,8 +17,8 @@ from dpaudit.seeding import generator
 from learners.broken import region_cover as broken_covers
 from learners.broken import triangles as broken_triangles
 from learners.concepts.polygons import ConvexPolygons, Intersection, PolygonUnions, Triangles, Union, triangle
+from learners.covers.accounting import VARIANTS
 from learners.covers.noise import RoundedNoise, round_law
-from learners.covers.regions import VARIANTS
 from learners.discs import Disc, Discs, DiscUnion
 from learners.polygon_covers import ConvexPolygon, PolygonUnion
 from learners.polygons import HalfplaneSelect
@@ -185,7 +184,7 @@ def test_classes_are_what_their_members_make() -> None:
 def test_discs_are_all_there() -> None:
     # Random discs and complements with centres and squared radii off the grid's values give no other labelling, and on
     # the unit square, where the corners lie on one circle, the two diagonals are missing.
-    assert Discs(1).size == 14
+    assert [Discs(side).size for side in (1, 2, 3, 4)] == [14, 158, 874, 3508]
     rng = generator(9, "discs")
     points = np.array([[x, y] for x in range(3) for y in range(3)])
     known = {row.tobytes() for row in Discs(2).evaluate(points)}
@@ -277,30 +276,44 @@ def test_regions_are_polygons_in_the_square() -> None:
     assert len(Union((part, Intersection(()))).region(4)) == 2
 
 
-def test_pictures_are_json() -> None:
+def test_pictures_show_sample_target_and_outputs() -> None:
     for learner in (TriangleSelect(3, 1.0), TriangleSelect(9, 1.0), *(build(kind, side=2) for kind in COVERS)):
         sample = samples(learner.domain)[-1]
         codes = learner.run(sample, generator(13), 3)
-        drawn = json.loads(json.dumps(learner.picture(sample, codes)))
-        assert drawn["side"] == learner.side
-        assert sum(point["count"] for point in drawn["points"]) == sample.n
-        assert len(drawn["hypotheses"]) == 3
-        for code, shown in zip(codes, drawn["hypotheses"], strict=True):
-            assert shown["error"] * sample.n == pytest.approx(sample.errors(learner.decode(code)))
-            for polygon in shown.get("polygons", []):
-                assert len(polygon) >= 3
-                assert all(0 <= v <= learner.side for vertex in polygon for v in vertex)
+        (panel,) = learner.picture(sample, codes, learner.decode(codes[0])).panels
+        markers = [shape for shape in panel.shapes if shape.kind == "points"]
+        assert {point for shape in markers for point in shape.points} == {tuple(row) for row in sample.points.tolist()}
+        said = {shape.label for shape in panel.shapes}
+        for code in codes:
+            share = sample.errors(learner.decode(code)) / sample.n
+            assert f"learned, error {share:.3g} on the sample" in said
+        for shape in panel.shapes:
+            if shape.kind == "polygon" and shape.points:
+                assert len(shape.points) >= 3
+                assert all(0 <= v <= learner.side for vertex in shape.points for v in vertex)
+
+
+def test_a_disc_is_drawn_where_it_labels_1() -> None:
+    # 2 x + 4 y - (x^2 + y^2) >= -4: the disc around (1, 2) with radius 3; its negative is the outside.
+    inside, outside = Disc(2, 4, -1, -4).shape(9, "blue", ""), Disc(-2, -4, 1, 5).shape(9, "blue", "")
+    assert (inside.points, inside.radius, inside.dashed) == (((1.0, 2.0),), 3.0, False)
+    assert (outside.points, outside.dashed, outside.shade) == (((1.0, 2.0),), True, 0.0)
+    assert outside.radius == pytest.approx(math.sqrt(10))
+    assert set(Disc(1, 1, 0, 1).shape(1, "blue", "").points) == {(1.0, 0.0), (1.0, 1.0), (0.0, 1.0)}
+    assert Disc(0, 0, 0, 1).shape(1, "blue", "").points == ()
 
 
 def test_the_dual_picture_shades_cells_by_their_law() -> None:
     learner = HalfplaneSelect(1, 1.0)
     # All points of the grid: the sample's arrangement is the full grid's.
     sample = learner.domain.sample([[0, 0], [0, 1], [1, 0], [1, 1]], [1, 0, 1, 1], [5, 1, 2, 3])
-    drawn = json.loads(json.dumps(learner.picture(sample, learner.run(sample, generator(14), 2))))
-    law = learner.law(sample)
-    shown = sorted(cell["probability"] for cell in drawn["dual"])
-    assert shown == pytest.approx(sorted(np.exp(law.log_prob)), abs=1e-12)
-    assert all(len(shape["polygons"]) <= 1 for shape in drawn["hypotheses"])
+    plane, *dual = learner.picture(sample, learner.run(sample, generator(14), 2)).panels
+    squares = [shape.shade**2 for panel in dual for shape in panel.shapes if shape.kind == "polygon"]
+    expected = sorted(np.exp(learner.law(sample).log_prob))
+    assert sorted(np.array(squares) / sum(squares)) == pytest.approx(expected, abs=1e-12)
+    assert sum(len(shape.points) for panel in dual for shape in panel.shapes if shape.kind == "points") == 2
+    assert f"the likeliest of both copies has {expected[-1]:.3g}" in dual[0].caption
+    assert len(plane.shapes) == 4
 
 
 @pytest.mark.parametrize(
@@ -329,7 +342,7 @@ def test_the_dual_picture_shades_cells_by_their_law() -> None:
         (lambda: build(PolygonUnion).utility(0.99, 0.5, "agnostic"), "setting"),
         (lambda: build(PolygonUnion).run(samples(build(PolygonUnion).domain)[1].__class__.of(
             [[0, 0]], [1], [2**60]), generator(0), 1), "2\\^53"),
-        (lambda: build(DiscUnion, side=4), "side"),
+        (lambda: build(DiscUnion, side=9), "side"),
         (lambda: build(broken_covers.UnionSparing, side=9), "side"),
         (lambda: build(broken_triangles.ConsistentFirst, side=9), "side"),
         (lambda: ConvexPolygons(5, 6).size, "side and k"),

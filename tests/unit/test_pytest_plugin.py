@@ -15,6 +15,9 @@ def test_true_claim(assert_private):
 
 def test_false_claim(assert_private):
     assert_private(response, [(0, 1)], epsilon=0.5)
+
+def test_false_claim_by_bets(assert_private):
+    assert_private(response, [(0, 1)], epsilon=0.5, sequential=True)
 """
 
 
@@ -26,8 +29,12 @@ def suite(pytester: pytest.Pytester) -> pytest.Pytester:
 
 def test_a_false_claim_fails_the_test_with_its_witness(suite: pytest.Pytester) -> None:
     result = suite.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist")
-    result.assert_outcomes(passed=1, failed=1)
+    result.assert_outcomes(passed=1, failed=2)
     result.stdout.fnmatch_lines(["*not (0.5, 0)-private: epsilon >= * at confidence 0.999*", "*event: output in {*}*"])
+    result.stdout.fnmatch_lines(["*[0-9] of [0-9]* runs against [0-9]* of [0-9]*", "*pair 0: 0 and 1*"])
+    # Bets are on no single event, so there are no counts to tell.
+    result.stdout.fnmatch_lines(["*event: no single event: bets on * runs of this pair*"])
+    assert "None of None" not in result.stdout.str()
     assert "audit_privacy(" not in result.stdout.str()
 
 

@@ -139,6 +139,20 @@ def test_two_learners_with_one_id_are_refused(tmp_path):
         registry.load((str(tmp_path),))
 
 
+def test_a_path_given_twice_is_loaded_once(tmp_path):
+    path = write(tmp_path / "one.py", "One", "toy-one")
+    (tmp_path / "link.py").symlink_to(path)
+    for paths in ((path, path), (path, tmp_path / "." / "one.py"), (tmp_path, path), (path, tmp_path / "link.py")):
+        found = registry.load(tuple(map(str, paths)))
+        assert [entry.id for entry in found.entries] == ["toy-one"]
+        assert found.problems == ()
+        # Otherwise worker processes could not find the class under its name.
+        learner = found.get("toy-one").learner
+        assert vars(sys.modules[learner.__module__])["One"] is learner
+    with pytest.raises(InputError, match="two learners have the id 'toy-one'"):
+        registry.load((str(path), str(write(tmp_path / "more" / "two.py", "Two", "toy-one"))))
+
+
 def test_one_class_in_two_modules_is_one_learner(tmp_path):
     write(tmp_path / "one.py", "One", "toy-one")
     (tmp_path / "two.py").write_text("from .one import LEARNERS\n")

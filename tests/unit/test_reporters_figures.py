@@ -46,10 +46,11 @@ def test_claimed_curve_meets_the_claim_and_randomised_response():
 def test_figures_are_small_well_formed_and_described():
     for learner in ("parity-private", "parity-elimination", "parity-private-careless"):
         for drawn, caption in figures(row(only(load_small(), learner)), "a"):
-            assert len(drawn.encode()) < 40_000
+            assert len(drawn.encode()) < 7_500
             root = ElementTree.fromstring(drawn.replace("xlink:href", "href"))
             assert root.attrib["role"] == "img"
-            assert caption in root.attrib["aria-label"]
+            assert root.attrib["aria-label"] in (f"Privacy of {learner}", f"Failure rate of {learner}")
+            assert caption
             assert set(root.attrib) == {"role", "aria-label", "viewBox"}
 
 
@@ -83,7 +84,7 @@ def line_of(drawn, colour, width=1.8):
     for style, path in re.findall(r'<path d="([^"]*)"[^>]*style="([^"]*)"', drawn):
         path, style = style, path
         if f"--figure-{colour}," in style and f"stroke-width: {width}" in style:
-            return np.array([[float(v) for v in pair] for pair in re.findall(r"[ML] ([-\d.]+) ([-\d.]+)", path)])
+            return np.array([[float(v) for v in pair] for pair in re.findall(r"[ML]([-\d.]+) ([-\d.]+)", path)])
     raise AssertionError(f"no line in {colour}")
 
 
@@ -143,7 +144,25 @@ def test_band_of_an_infinite_bound_and_infinite_epsilon():
     first(run, "exact")["finding"]["epsilon"] = "inf"
     drawn, caption = figures(row(run), "a")[0]
     assert "exact epsilon infinite" in drawn
+    # The arrow at the right end of the axis, and beside its words.
+    assert len(re.findall(r'<path d="M[^"]*z" style="fill: var\(--figure-exact', drawn)) == 2
     assert "every epsilon below inf is ruled out" in caption
+
+
+def test_where_the_exact_curve_stops_short_is_marked_and_said():
+    run = only(load_small(), "parity-private-careless")
+    first(run, "exact")["finding"].update(epsilon="inf", curve=[[0.0, 0.25], [1.5, 0.25], [3.0, 0.25]])
+    first(run, "privacy")["finding"]["epsilon_lower"] = 8.0
+    drawn, caption = figures(row(run), "a")[0]
+    assert ">computed up to 3.000<" in drawn
+    assert "The open circle, at epsilon = 3.000, is where it was computed last and not where the leak ends" in caption
+    # Where it comes down to 0, or reaches the right end, nothing is left to say.
+    for curve, lower in (([[0.0, 0.25], [3.0, 0.0]], 8.0), ([[0.0, 0.25], [3.0, 0.25]], 2.0)):
+        first(run, "exact")["finding"]["curve"] = curve
+        first(run, "privacy")["finding"]["epsilon_lower"] = lower
+        drawn, caption = figures(row(run), "a")[0]
+        assert "computed up to" not in drawn
+        assert "open circle" not in caption
 
 
 @pytest.mark.parametrize(
@@ -155,6 +174,16 @@ def test_what_is_missing_is_said(kinds, names):
     assert len(drawn) == names
     if "exact" not in kinds:
         assert "The exact curve was not computed" in drawn[0][1]
+
+
+def test_each_setting_has_a_figure_of_its_own():
+    (one, first_caption), (two, second_caption) = figures(row(only(load_small(), "parity-elimination")), "a")[1:]
+    assert first_caption.startswith("Setting realizable: share of runs in which error > 0.1, with exact intervals.")
+    assert second_caption.startswith("Setting empirical: share of runs in which error on the sample > 0.1,")
+    assert 'id="a-failure-realizable' in one
+    assert 'id="a-failure-empirical' in two
+    assert ">37<" in one
+    assert ">37<" not in two
 
 
 def test_nothing_known_means_no_figure():

@@ -34,6 +34,12 @@ def test_rows_hold_the_numbers_as_they_are():
     assert good["exact"]["epsilon"] == first(run, "exact")["finding"]["epsilon"]
     assert good["blackbox"]["epsilon_lower"] == 0.50021
     assert good["utility"]["joint_confidence"] == 0.95
+    assert (bare["utility"]["setting"], bare["utility"]["failure"]) == ("empirical", "error on the sample > 0.1")
+    assert [(s["setting"], s["failure"], s["n"]) for s in bare["utility"]["settings"]] == [
+        ("realizable", "error > 0.1", 37),
+        ("empirical", "error on the sample > 0.1", 1),
+    ]
+    assert bets["utility"]["settings"] == []
     assert bare["exact"]["epsilon"] == "inf"
     assert bare["blackbox"] == {"computed": False, "reason": "the learner claims no privacy"}
     assert bets["blackbox"]["unseen"] == {
@@ -58,6 +64,7 @@ def test_rows_hold_the_numbers_as_they_are():
         "positive_controls": 1,
         "convicted": 1,
         "pending": 0,
+        "unplanned": 0,
     }
 
 

@@ -4,6 +4,8 @@ import pytest
 from reporter_runs import first, load_small, only, remake, with_results
 
 from dpaudit.errors import InputError
+from dpaudit.privacy.curve import fit_curve
+from dpaudit.reporters.row import NO_VIOLATION
 from dpaudit.reporters.summary import summarise
 
 
@@ -127,8 +129,95 @@ def test_missing_results_are_pending_and_explained():
     run["header"]["plan"] += ["parity-private/exact/n1-ab", "other/privacy/n1-cd"]
     summary = summarise(run)
     assert summary.pending == ["parity-private/exact/n1-ab", "other/privacy/n1-cd"]
-    assert "without a result" in summary.learners[0].missing["exact"]
+    assert summary.learners[0].missing["exact"] == "planned, but not run to its end"
     assert "no black-box audit was planned" in summary.learners[0].missing["privacy"]
+    assert [r.verdict for r in summary.learners] == ["incomplete: privacy", "incomplete: privacy"]
+    assert (summary.learners[1].label, summary.learners[1].results) == ("other", ())
+    assert not summary.whole
+
+
+def failed(run, result, error="RuntimeError: oops"):
+    """Return the run with a result replaced by a failure of its task."""
+    kept = [r for r in run["results"] if r is not result]
+    record = {name: result[name] for name in ("index", "task", "kind", "learner", "parameters", "arguments")}
+    return {**run, "results": kept, "failures": [{"record": "failure", **record, "error": error}]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "overall", "verdicts"),
+    [
+        ("exact", "failed: privacy", ("failed", "undecided")),
+        ("privacy", "failed: privacy", ("failed", "undecided")),
+        ("utility", "failed: utility", (NO_VIOLATION, "failed")),
+    ],
+)
+def test_a_failure_is_no_silence(kind, overall, verdicts):
+    whole = only(load_small(), "parity-private", "exact", "privacy", "utility")
+    first(whole, "utility")["finding"]["verdict"] = "undecided"
+    one = failed(whole, first(whole, kind))
+    found = row(one)
+    assert (found.verdict, found.privacy_verdict, found.utility_verdict) == (overall, *verdicts)
+    summary = summarise(one)
+    assert summary.unfinished == [found]
+    assert list(summary.errors.values()) == ["RuntimeError: oops"]
+    if kind != "utility":
+        assert found.missing[kind] == "failed: RuntimeError: oops"
+    # A violation that was found is one, whatever else failed.
+    other = "privacy" if kind == "exact" else "exact"
+    first(one, other)["finding"]["verdict"] = "violation"
+    assert row(one).verdict.startswith("violation: privacy")
+    assert summarise(one).unfinished == []
+
+
+def test_a_learner_all_of_whose_tasks_failed_or_wait_has_a_row_on_its_side():
+    run = load_small()
+    control = "parity-private-careless"
+    for result in [r for r in run["results"] if r["learner"] == "parity-private"]:
+        later = failed(run, result)
+        run = {**later, "failures": [*run.get("failures", ()), *later["failures"]]}
+    run["results"] = [r for r in run["results"] if r["learner"] != control]
+    run["header"] = {**run["header"], "controls": {control: "what it leaks"}}
+    summary = summarise(run)
+    assert [r.label for r in summary.learners] == ["parity-private", "parity-elimination", "threshold-exponential"]
+    assert summary.learners[0].verdict == "failed: privacy and utility"
+    (found,) = summary.controls
+    assert (found.fault, found.verdict, found.convicted_by) == ("what it leaks", "incomplete: privacy", ())
+    assert summary.missed == []  # nothing is known yet of what would convict it
+
+
+def test_a_control_missed_by_all_of_its_audits_is_missed():
+    run = only(load_small(), "parity-private-careless")
+    for result in run["results"]:
+        result["finding"]["verdict"] = "consistent"
+    assert summarise(run).missed == summarise(run).controls
+    assert summarise(failed(run, run["results"][0])).missed == []
+
+
+def test_a_learner_that_could_not_be_planned_has_a_row():
+    run = only(load_small(), "parity-private")
+    run["header"] = {**run["header"], "faults": ["toy-bad: no audit could be planned: ZeroDivisionError: x"]}
+    last = summarise(run).learners[-1]
+    assert (last.label, last.verdict) == ("toy-bad", "failed: privacy and utility")
+    assert last.missing["exact"] == "failed: no audit could be planned: ZeroDivisionError: x"
+
+
+def test_an_audit_without_power_on_its_event_is_told_apart():
+    run = only(load_small(), "parity-private", "privacy")
+    assert not row(run).powerless
+    finding = first(run, "privacy")["finding"]
+    finding["detectable_epsilon"] = "inf"
+    assert row(run).powerless  # on rarer events it has some
+    assert row(run).verdict == NO_VIOLATION
+    assert summarise(run).powerless == [row(run)]
+    finding["frontier"] = [[0.1, "inf"], [0.01, "inf"]]
+    assert (row(run).privacy_verdict, row(run).verdict) == ("no power", "privacy not tested: no power")
+    finding["verdict"] = "violation"
+    assert not row(run).powerless
+    assert summarise(run).powerless == []
+    both = only(load_small(), "parity-private", "exact", "privacy")
+    first(both, "privacy")["finding"].update(detectable_epsilon="inf", frontier=[])
+    assert row(both).verdict == NO_VIOLATION  # the exact laws judge
+    assert summarise(both).powerless == [row(both)]
 
 
 def test_reasons_without_a_claim():
@@ -139,9 +228,23 @@ def test_reasons_without_a_claim():
     }
 
 
+def test_each_setting_has_its_own_cases_and_worst_one():
+    found = row(only(load_small(), "parity-elimination"))
+    assert found.settings == ("realizable", "empirical")
+    assert (found.utility["setting"], found.utility["failures"]) == ("empirical", 2)
+    parts = [found.in_setting(setting) for setting in found.settings]
+    assert [(p.utility["failures"], len(p.cases), p.settings) for p in parts] == [
+        (0, 1, ("realizable",)),
+        (2, 1, ("empirical",)),
+    ]
+    ladder = row(only(load_small(), "parity-private")).in_setting("empirical")
+    assert (ladder.cases, ladder.ladder, ladder.utility) == ([], [], None)
+
+
 def test_joint_confidence_adds_up_the_errors_of_the_cases():
     assert row(only(load_small(), "parity-private")).utility_confidence == 0.95
-    assert row(only(load_small(), "parity-elimination")).utility_confidence == 0.975
+    alone = only(load_small(), "parity-elimination", "utility")
+    assert row(with_results(alone, alone["results"][:1])).utility_confidence == 0.975
     assert row(only(load_small(), "parity-private", "exact")).utility_confidence is None
 
 
@@ -163,6 +266,27 @@ def test_conflict_needs_the_same_relation_and_respects_the_error():
     assert not row(run).conflict  # equal is no contradiction
 
 
+@pytest.mark.parametrize(("lower", "conflict"), [(0.199, False), (0.2, False), (0.201, True), (0.45, True)])
+def test_a_lower_bound_at_a_delta_that_the_laws_deny_is_a_conflict(lower, conflict):
+    run = only(load_small(), "parity-private")
+    first(run, "privacy")["finding"].update(epsilon_lower=lower, delta=0.1, curve=None)
+    first(run, "exact")["finding"]["curve"] = [[0.0, 0.3], [0.1, 0.2], [0.2, 0.05], [0.5, 0.001], [0.6, 0.0]]
+    assert row(run).conflict is conflict
+    # An exact delta that may be above 0.1 by its error denies nothing.
+    first(run, "exact")["finding"]["error"] = 0.06
+    assert not row(run).conflict
+
+
+@pytest.mark.parametrize(("exact", "conflict"), [(0.2, False), (0.05, True)])
+def test_a_lower_bound_on_delta_above_the_exact_delta_is_a_conflict(exact, conflict):
+    run = only(load_small(), "parity-private")
+    curve = fit_curve([600], 1_000, [400], 1_000, 0.01)
+    assert 0.05 < curve.delta_lower(0.0) < 0.2
+    first(run, "privacy")["finding"].update(epsilon_lower=0.1, curve=curve.to_dict())
+    first(run, "exact")["finding"]["curve"] = [[0.0, exact], [0.6, 0.0]]
+    assert row(run).conflict is conflict
+
+
 @pytest.mark.parametrize(
     ("samples", "scope"), [("all", "all samples"), ("crafted", "crafted samples only"), (None, "")]
 )
@@ -177,5 +301,5 @@ def test_other_schema_and_unknown_kind_are_refused():
     with pytest.raises(InputError, match="schema_version must be 1, got 2"):
         summarise({**run, "header": {**run["header"], "schema_version": 2}})
     run["results"][0]["kind"] = "guess"
-    with pytest.raises(InputError, match="kind must be one of exact, privacy, utility, ledger; got 'guess'"):
+    with pytest.raises(InputError, match="kind must be one of exact, privacy, utility, ledger, picture; got 'guess'"):
         summarise(run)

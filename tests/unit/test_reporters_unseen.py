@@ -44,12 +44,18 @@ def test_the_frontier_is_rounded_up_and_stays_above_the_claim():
     [
         (
             {},
-            "a true epsilon of 1.013 or more on an event as likely as the witness; "
+            "a true epsilon of 1.013 or more on an event as likely as the one tested; "
             "a probability of 0.0001200 or more of an event impossible on the other side",
         ),
         (
-            {"detectable_epsilon": "inf", "detectable_delta": "inf"},
-            "no epsilon on an event as likely as the witness; no probability of an event impossible on the other side",
+            {"detectable_epsilon": "inf", "detectable_delta": "inf", "frontier": [[0.1, "inf"]]},
+            "no leak, however large, on an event as likely as the one tested; "
+            "no probability, however large, of an event impossible on the other side",
+        ),
+        (
+            {"detectable_epsilon": "inf", "frontier": [[0.1, "inf"], [0.01, 1.07], [0.001, 1.3]]},
+            "no leak, however large, on an event as likely as the one tested, a true epsilon of 1.070 or more on one of "
+            "probability 0.01; a probability of 0.0001200 or more of an event impossible on the other side",
         ),
         (
             {"design": "sequential", "detectable_delta": 1e-6, "delta": 1e-6},
@@ -60,6 +66,22 @@ def test_the_frontier_is_rounded_up_and_stays_above_the_claim():
 )
 def test_power_in_words(changes, text):
     assert told.power_text(finding(**changes)) == text.replace("0.000001000", "1.000e-6")
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({}, "would convict from 1.013"),
+        ({"detectable_epsilon": "inf", "frontier": []}, "no power: so few runs convict no leak, however large"),
+        (
+            {"detectable_epsilon": "inf", "frontier": [[0.1, "inf"], [0.01, 1.07]]},
+            "no power on the event tested, too likely to show a leak; from 1.070 on one of probability 0.01",
+        ),
+        ({"detectable_epsilon": "inf", "frontier": [], "verdict": "violation"}, "convicted"),
+    ],
+)
+def test_what_would_convict_in_a_few_words(changes, text):
+    assert told.conviction_text(finding(**changes)) == text
 
 
 def test_the_budget_leaves_out_what_was_not_spent():

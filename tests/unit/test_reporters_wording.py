@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from dpaudit.reporters.wording import (
     claim_text,
     count,
+    event_text,
     label_parameters,
+    output_text,
     percent,
     rate,
     significant,
@@ -100,3 +102,18 @@ def test_small_words():
     assert claim_text(None) == "none"
     assert claim_text({"epsilon": 1.0, "delta": 0.0}) == "1"
     assert claim_text({"epsilon": 1.0, "delta": 1e-6}) == "(1, 1e-06)"
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        ("output in {-1}", "output in {-1} (-1: failure)"),
+        ("output in {-1..3, 7}", "output in {-1..3, 7} (-1: failure)"),
+        ("output in {-12, 3}", "output in {-12, 3}"),
+        ("output in {(-1, 2)}", "output in {(-1, 2)}"),
+        ("ranked histogram in [-1, inf)", "ranked histogram in [-1, inf)"),
+    ],
+)
+def test_only_the_code_of_failure_is_failure(event, words):
+    assert event_text(event) == words
+    assert [output_text(output) for output in ("-1", "-12", "(-1, 2)")] == ["-1 (failure)", "-12", "(-1, 2)"]

@@ -25,7 +25,7 @@ def test_schemas_are_valid_and_self_contained(name):
 def test_load_returns_a_fresh_copy_and_refuses_unknown_names():
     schema.load("run")["$defs"].clear()
     assert schema.load("run")["$defs"]
-    with pytest.raises(InputError, match="name must be one of finding, ledger, run, report; got 'runs'"):
+    with pytest.raises(InputError, match="name must be one of finding, ledger, picture, run, report; got 'runs'"):
         schema.load("runs")
 
 
@@ -36,7 +36,8 @@ def test_schema_lists_exactly_the_fields_of_a_finding(kind, finding):
     described = schema.load("finding")["$defs"][kind]
     fields = {f.name for f in dataclasses.fields(finding)} - {"profiles"} | {"schema_version"}
     assert set(described["properties"]) == fields
-    assert set(described["required"]) == fields - {"enclosure"}  # left out where none was asked for
+    # These are left out where none was asked for.
+    assert set(described["required"]) == fields - {"enclosure", "composition"}
 
 
 def test_an_exact_finding_may_hold_an_enclosure():
@@ -44,6 +45,10 @@ def test_an_exact_finding_may_hold_an_enclosure():
     assert "enclosure" not in finding
     assert is_valid({**finding, "enclosure": [0.5, 0.6]})
     assert is_valid({**finding, "enclosure": [0.5, "inf"]})
+    rows = {"epsilons": [[0.1, 1.0, "inf"]], "deltas": [[0.0, 0.1, 0.2]]}
+    composed = {"times": 3, "grade": "exact", "basic": "inf", **rows}
+    assert is_valid({**finding, "composition": composed})
+    assert not is_valid({**finding, "composition": {**composed, "deltas": [[0.0, 0.1]]}})
 
 
 def test_schema_lists_exactly_the_fields_of_a_witness():

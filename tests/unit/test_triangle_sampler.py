@@ -119,6 +119,21 @@ def test_single_halfplanes_follow_their_law() -> None:
     assert fit(drawn(sampler, 3, family, 5_000, ("single",)), shares) > LEVEL
 
 
+@pytest.mark.parametrize("bound", ["MAX_PRODUCTS", "MAX_MASKS"])
+def test_out_of_memory_the_law_stays_exact(bound: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    points, weights = instance(3, Fraction(1, 4), "right")
+    family, rate = triangle_family(3), Fraction(1, 4)
+    free = TupleSampler(points, weights, 3, right, rate)
+    monkeypatch.setattr(f"learners.geometry.refinement.{bound}", 30)
+    monkeypatch.setattr("learners.geometry.refinement.BATCH", 4)
+    sampler = TupleSampler(points, weights, 3, right, rate)
+    assert len(sampler.products) < 60 < len(free.products)
+    assert not sampler.products._tight()
+    counts = drawn(sampler, 3, family, 3_000, ("bound", bound))
+    assert fit(counts, exact_shares(3, points, weights, right, rate, family)) > LEVEL
+    assert sampler.tries > 1.5 * counts.sum()
+
+
 @pytest.mark.parametrize("listed", ["all", "few"])
 def test_few_bits_at_a_time_give_the_same_law(listed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Eight bits leave nearly every choice open; with few products listed at first, and the others enclosed by 0 and as

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,8 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import FAIL, Distribution, Example, InputError, PrivacyClaim, UtilityClaim
-from dpaudit.utility.error import empirical_error, exceeds, population_error
+from dpaudit.utility.error import best_error, empirical_error, exceeds, population_error
+from dpaudit.utility.examples import apportioned
 from dpaudit.utility.hard_cases import hard_cases
 from learners.domains import Interval
 
@@ -151,12 +153,140 @@ def test_empirical_error_counts_multiplicity() -> None:
     assert empirical_error(Below(2), sample) == 10**12 / (10**12 + 8)
 
 
-def test_the_empirical_setting_takes_the_error_on_the_sample() -> None:
-    # The point 4 is drawn with probability 1 - 0.9^5 = 0.41 at least once in five, and then weighs over 0.1.
-    finding = audit(Coin(rate=1.0, bad=4), setting="empirical", trials=400)
+def test_the_empirical_setting_takes_the_error_on_one_sample() -> None:
+    # Ten examples on ten points: the answer 4 errs on one of them, 3 on two, whatever the trial.
+    for bad, failures in ((4, 0), (3, 50), (FAIL, 50)):
+        assert audit(Coin(rate=1.0, bad=bad), setting="empirical", n=10, trials=50).failures == failures
     # 5.5 standard deviations: false-alarm rate 4e-8.
-    assert abs(finding.failure_rate - (1 - 0.9**5)) < 5.5 * math.sqrt(0.25 / 400)
-    assert audit(Coin(rate=1.0, bad=4), setting="realizable", trials=400).failures == 0
+    finding = audit(Coin(rate=0.2, bad=3), setting="empirical", n=10, trials=400)
+    assert abs(finding.failure_rate - 0.2) < 5.5 * math.sqrt(0.16 / 400)
+    assert finding.failure == "error on the sample > 0.1"
+    assert audit(Coin(rate=1.0, bad=4), trials=50).failure == "error > 0.1"
+
+
+def test_the_one_sample_divides_n_as_the_distribution_says() -> None:
+    mass = 0.1001
+    for n in (3, 10, 11, 1000, 10**12, 2**60):
+        two = apportioned(np.array([1 - mass, mass]), n)
+        assert two.sum() == n
+        assert two[1] > n / 10
+        assert two[1] == math.ceil(Fraction(mass) * n) or n > 10**9
+    assert apportioned(np.full(10, 0.1), 10).tolist() == [1] * 10
+    assert apportioned(np.full(10, 0.1), 1000).tolist() == [100] * 10
+    assert apportioned(np.array([0.5, 0.25, 0.25]), 5).tolist() == [1, 2, 2]
+    assert apportioned(np.full(8, 1 / 8), 4).tolist() == [0, 1] * 4
+    assert apportioned(np.array([0.0, 1.0]), 7).tolist() == [0, 7]
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        weights, n = rng.dirichlet(np.ones(6)), int(rng.integers(1, 40))
+        counts = apportioned(weights, n)
+        assert counts.sum() == n
+        assert (counts >= 0).all()
+        # Each is off by less than one, but the likeliest, which pays for the others.
+        assert (np.abs(counts - n * weights)[np.arange(6) != weights.argmax()] < 1 + 1e-9).all()
+
+
+def slow_excess(weights: Any, noise: Any, labels: Any, truth: Any, rows: Any) -> Fraction:
+    """The error of a row of labels minus that of the best row, in rationals, point by point."""
+
+    def error(row: Any) -> Fraction:
+        shares = (1 - Fraction(f) if y != t else Fraction(f) for y, t, f in zip(row, truth, noise, strict=True))
+        return sum((Fraction(p) * s for p, s in zip(weights, shares, strict=True)), Fraction(0))
+
+    return error(labels) - min(map(error, rows))
+
+
+def test_the_excess_over_the_best_concept_is_exact() -> None:
+    rng, concepts, points = np.random.default_rng(1), Thresholds(6), Interval(6).points()
+    rows = concepts.evaluate(points).tolist()
+    for trial in range(60):
+        weights = rng.integers(1, 20, 6) / 64
+        law = Distribution(points, weights / weights.sum())
+        noise = rng.integers(0, 9 if trial % 2 else 17, 6) / 16
+        truth = rows[trial % 7] if trial % 3 else rng.integers(0, 2, 6).astype(np.uint8)
+        inside = any(list(truth) == row for row in rows)
+        best = best_error(concepts, law, np.array(truth, dtype=np.uint8), noise, of_class=inside)
+        for code in range(7):
+            error = population_error(Below(code), law, np.array(truth, dtype=np.uint8), noise)
+            excess = slow_excess(weights.tolist(), noise.tolist(), rows[code], truth, rows)
+            assert error - best == pytest.approx(float(excess / Fraction(weights.sum())), abs=1e-15)
+
+
+def test_the_agnostic_setting_judges_the_excess_of_what_is_drawn() -> None:
+    # 30 % noise on the uniform distribution: c_5 is best with error 0.3, and c_j has 0.04 |j - 5| more.
+    for bad, failures in ((4, 0), (3, 0), (2, 40), (9, 40)):
+        finding = audit(Coin(rate=1.0, bad=bad), setting="agnostic", noise=0.3, trials=40)
+        assert (finding.failures, finding.best_error) == (failures, pytest.approx(0.3, abs=1e-15))
+    assert finding.failure == "error - the best concept's > 0.1"
+    # Flipped everywhere, the labels are those of 1[x >= 5]: the best thresholds are the constants, with error 1/2.
+    flipped = audit(Coin(rate=1.0, bad=5), setting="agnostic", noise=1.0, trials=10)
+    assert (flipped.failures, flipped.best_error) == (10, 0.5)
+    assert audit(Coin(rate=1.0, bad=0), setting="agnostic", noise=[1.0] * 10, trials=10).failures == 0
+
+
+def test_noisy_labels_are_drawn_as_often_as_the_noise_says() -> None:
+    drawn: list[Any] = []
+
+    class Watching(Coin):
+        def run(self, sample: Any, rng: np.random.Generator, size: int) -> Any:
+            drawn.append(sample)
+            return np.full(size, 5)
+
+    noise = [0.0, 1.0, *[0.25] * 8]
+    audit(Watching(), setting="agnostic", noise=noise, n=1000, trials=40)
+    wrong = np.zeros(10)
+    total = np.zeros(10)
+    for sample in drawn:
+        for x, y, count in zip(sample.points[:, 0], sample.labels, sample.counts, strict=True):
+            total[x] += count
+            wrong[x] += count * (y != (x < 5))
+    assert total.sum() == 40_000
+    # 6 standard deviations, in twenty comparisons: false-alarm rate below 1e-7.
+    assert (np.abs(total - 4000) < 6 * math.sqrt(40_000 * 0.09)).all()
+    assert (wrong[0], wrong[1]) == (0, total[1])
+    assert (np.abs(wrong / total - noise)[2:] < 6 * math.sqrt(0.1875 / 3500)).all()
+    assert len({sample.key for sample in drawn}) == 40
+
+
+def test_a_best_concept_out_of_reach_is_refused() -> None:
+    class Large(Coin):
+        concepts = property(lambda self: Thresholds(2**40))  # type: ignore[assignment]
+
+    assert audit(Large(), setting="agnostic", noise=0.5, trials=2).best_error == pytest.approx(0.5)
+    with pytest.raises(InputError, match="concept and noise must be a code of the class and at most 1/2 everywhere"):
+        audit(Large(), setting="agnostic", noise=0.6, trials=2)
+
+
+@dataclass(frozen=True)
+class Between(Toy):
+    """Finds a point between the extremes of the sample with probability 1 - rate, and else says 9."""
+
+    rate: float = 0.1
+    id: ClassVar[str] = "toy-between"
+
+    def run(self, sample: Any, rng: np.random.Generator, size: int) -> Any:
+        return np.where(rng.random(size) < self.rate, 9, sample.points[0, 0])
+
+    def solves(self, output: Any, sample: Any) -> bool:
+        return bool(sample.points.min() <= output <= sample.points.max())
+
+    def utility(self, alpha: float, beta: float, setting: str = "solution") -> UtilityClaim:
+        return UtilityClaim(alpha, beta, 6, setting, "toy-ipp", failure="the point lies outside the data")
+
+
+def test_a_problem_other_than_learning_is_judged_by_the_learner() -> None:
+    law = Distribution(np.array([[2], [4]]), np.array([0.5, 0.5]), "pair")
+    finding = audit(Between(), 0, law, n=None, trials=2000)
+    assert (finding.setting, finding.n, finding.claim_id) == ("solution", 6, "toy-ipp")
+    assert finding.failure == "the point lies outside the data"
+    # 5.5 standard deviations: false-alarm rate 4e-8.
+    assert abs(finding.failure_rate - 0.1) < 5.5 * math.sqrt(0.09 / 2000)
+    assert audit(Between(rate=1.0), 0, "uniform", n=10, trials=20).failures == 0
+    assert audit(Between(rate=1.0), 0, law, n=10, trials=20).failures == 20
+    with pytest.raises(InputError, match="failure must be said in words in the setting 'solution' and nowhere else"):
+        UtilityClaim(0.1, 0.1, 5, "solution")
+    with pytest.raises(InputError, match="failure must be said in words"):
+        UtilityClaim(0.1, 0.1, 5, failure="it breaks")
 
 
 def test_a_sound_learner_holds_and_a_lying_one_is_refuted() -> None:
@@ -243,8 +373,14 @@ def test_the_finding_says_what_was_run() -> None:
         ({"trials": True}, "trials must be an integer >= 1, got True"),
         ({"seed": -1}, "seed must be a non-negative integer"),
         ({"n_jobs": 0}, "n_jobs must be"),
-        ({"setting": "agnostic"}, "agnostic cannot be audited yet"),
-        ({"setting": "pac"}, "setting must be realizable or empirical"),
+        ({"setting": "agnostic"}, "noise must be given in the setting 'agnostic' and nowhere else; got None"),
+        ({"noise": 0.1}, "noise must be given in the setting 'agnostic' and nowhere else; got 0.1 in .* 'realizable'"),
+        ({"setting": "agnostic", "noise": 1.5}, r"noise must be in \[0, 1\], got 1.5"),
+        ({"setting": "agnostic", "noise": math.nan}, r"noise must be in \[0, 1\], got nan"),
+        ({"setting": "agnostic", "noise": [0.1, 0.2]}, "noise must be a number or 10 numbers, one a point"),
+        ({"setting": "agnostic", "noise": "much"}, "noise must be a number"),
+        ({"setting": "solution"}, "setting must be another than 'solution' for 'toy-coin', which has no method solves"),
+        ({"setting": "pac"}, "setting must be one of realizable, agnostic, empirical, solution; got 'pac'"),
         ({"concept": 11}, r"concept must be a code in 0 .. 10 or a hypothesis, got 11"),
         ({"concept": -1}, "concept must be a code"),
         ({"concept": "half"}, "concept must be a code"),
@@ -331,6 +467,43 @@ def test_the_halving_case_ends_at_a_hard_point_below_alpha() -> None:
     probabilities = np.sort(case.distribution.probabilities)[::-1]
     assert probabilities[:-1] / probabilities[1:] == pytest.approx(2.0)
     assert probabilities[-1] < 0.1 < probabilities[0]
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.1, 0.4, 0.9])
+def test_noise_makes_the_nearest_rival_a_little_too_bad(alpha: float) -> None:
+    cases = hard_cases(Toy(), alpha, "agnostic")
+    assert [case.name.split(";")[0] for case in cases] == [
+        "nearly fair labels on a positive point",
+        "noise on a positive point, half there",
+        "uniform, all rivals just above alpha",
+        "uniform, 30 % noise",
+        "uniform, every other label wrong",
+    ]
+    for case in cases[:3]:
+        law, noise = case.distribution, case.noise
+        assert noise is not None
+        truth = Below(case.concept_code).predict(law.points)
+        best = best_error(Thresholds(10), law, truth, noise, of_class=True)
+        excesses = {population_error(Below(c), law, truth, noise) - best for c in range(11)}
+        least = min(e for e in excesses if e > 1e-9)
+        # On ten points no noise at all is enough for one of them to weigh more than alpha.
+        assert least == pytest.approx(alpha + min(alpha, 1 - alpha) / 1000) or (alpha >= 0.1 and "uniform" in case.name)
+        assert exceeds(least, alpha) or "uniform" in case.name
+    wrong = cases[-1]
+    assert wrong.noise is not None
+    truth = Below(5).predict(wrong.distribution.points)
+    # 1[x < 5] with every other label wrong: no threshold errs on fewer than four points of ten.
+    assert best_error(Thresholds(10), wrong.distribution, truth, wrong.noise, of_class=True) == 0.4
+
+
+def test_hard_cases_for_a_problem_lie_close_together() -> None:
+    cases = hard_cases(Toy(), 0.1, "solution")
+    assert cases[0].distribution.points.tolist() == [[5], [6]]
+    assert cases[1].distribution.points.tolist() == [[5]]
+    assert all(case.noise is None and case.concept_code == 5 for case in cases)
+    assert hard_cases(Toy(2), 0.1, "solution")[0].distribution.points.tolist() == [[1], [0]]
+    with pytest.raises(InputError, match="setting must be one of realizable, agnostic, empirical, solution; got 'pac'"):
+        hard_cases(Toy(), 0.1, "pac")
 
 
 def test_hard_cases_of_a_class_too_large_to_evaluate() -> None:

@@ -1,0 +1,58 @@
+"""What every audit is given, checked before anything runs: numbers of any library, a learner and not its class."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from numbers import Integral, Real
+from typing import Any
+
+from dpaudit.errors import InputError
+
+__all__ = ["LEAST_TRIALS", "check_built", "check_jobs", "parameters_of", "read_integer", "read_number"]
+
+LEAST_TRIALS = 10
+"""Runs a side below which no black-box audit begins."""
+
+
+def read_integer(name: str, value: Any, least: int = 1) -> int:
+    """Return an integer (of Python or NumPy) that is at least `least`, or raise `InputError`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InputError(f"{name} must be an integer >= {least}, got {value!r}")
+    return int(value)
+
+
+def read_number(name: str, value: Any, low: float, high: float) -> float:
+    """Return a number (of Python or NumPy) in the open interval (low, high), or raise `InputError`."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not low < float(value) < high:
+        raise InputError(f"{name} must be in ({low:g}, {high:g}), got {value!r}")
+    return float(value)
+
+
+def check_built(source: Any, name: str = "learner") -> None:
+    """Raise `InputError` for a class of learners: it has all their methods, but no parameters to run with."""
+    if isinstance(source, type) and all(callable(getattr(source, method, None)) for method in ("run", "decode")):
+        raise InputError(
+            f"{name} must be a learner, not its class: build {source.__qualname__} with its parameters first, as "
+            f"{source.__qualname__}(...) or dpaudit.get_learner({getattr(source, 'id', '...')!r}, ...)"
+        )
+
+
+def check_jobs(n_jobs: Any, backend: Any = None) -> None:
+    """Raise `InputError` unless joblib can spread work so: `n_jobs` is not 0, and it knows the backend, if any."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise InputError(f"n_jobs must be a non-zero integer, got {n_jobs!r}")
+    if backend is None:
+        return
+    from joblib import Parallel
+
+    try:
+        Parallel(n_jobs=1, backend=backend)
+    except (ValueError, TypeError, ImportError) as error:  # ImportError: an external backend that is not installed
+        raise InputError(f"backend must be one that joblib knows, got {backend!r}: {error}") from None
+
+
+def parameters_of(learner: Any) -> dict[str, Any]:
+    """Return a learner's parameters by name: the fields of the dataclass, of an instance; none of anything else."""
+    if not is_dataclass(learner) or isinstance(learner, type):
+        return {}
+    return {field.name: getattr(learner, field.name) for field in fields(learner)}

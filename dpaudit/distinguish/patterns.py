@@ -1,0 +1,119 @@
+"""A score for mixed outputs: first which scalars are repeated values (flags, padding, zeros), then all the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.distinguish.naive_bayes import NaiveBayes, shrunken
+
+__all__ = ["Patterns"]
+
+Matrix = NDArray[np.float64]
+
+ATOM_SHARE = 1e-3
+MOST_ATOMS = 24
+MOST_PATTERNS = 200
+LEAST_RUNS = 100
+TABLE_RUNS = 2000
+LOOK = 50_000
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """The log-likelihood ratio of a row's pattern of repeated values, plus one of its other values given the pattern.
+
+    It is the log-likelihood ratio itself where the other values are independent given side and pattern, as when one
+    noisy number is released and all else are flags.
+
+    Attributes
+    ----------
+    atoms : tuple of array
+        The repeated values of each column, ascending.
+    codes : array of int, shape (k,)
+        The known patterns, ascending; all others are one pattern, without a score.
+    base : array, shape (k,)
+        The shrunken log-likelihood ratio of each.
+    tables : tuple of (NaiveBayes, columns) or None
+        The score of the other values in each pattern; None where runs were too few.
+    """
+
+    atoms: tuple[NDArray[np.float64], ...]
+    codes: NDArray[np.int64]
+    base: NDArray[np.float64]
+    tables: tuple[tuple[NaiveBayes, NDArray[np.intp]] | None, ...]
+
+    @classmethod
+    def fit(cls, data: Matrix, neighbour: Matrix) -> Patterns | None:
+        """Fit on training rows of the two sides; None unless some column mixes repeated values and others."""
+        atoms = tuple(
+            _atoms(np.concatenate([x[:LOOK], y[:LOOK]])) for x, y in zip(data.T, neighbour.T, strict=True)
+        )
+        sides = [(rows, _code(atoms, rows)) for rows in (data, neighbour)]
+        other = np.concatenate([_others(atoms, rows[:LOOK]) for rows, _ in sides])
+        mixed = ((other.mean(axis=0) > 0.01) & (other.mean(axis=0) < 0.99)).any()
+        codes, counts = np.unique(np.concatenate([code for _, code in sides]), return_counts=True)
+        kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_PATTERNS])
+        codes = codes[kept[counts[kept] >= LEAST_RUNS]]
+        if not mixed or not len(codes):
+            return None
+        groups = [_groups(codes, code) for _, code in sides]
+        hits = [np.array([len(group) for group in side]) + 0.5 for side in groups]
+        raw = np.log(hits[0] / len(data)) - np.log(hits[1] / len(neighbour))
+        tables = tuple(
+            _table(atoms, data[x], neighbour[y]) for x, y in zip(*groups, strict=True)
+        )
+        return cls(atoms, codes, shrunken(raw, np.sqrt(1 / hits[0] + 1 / hits[1])), tables)
+
+    def __call__(self, rows: Matrix) -> NDArray[np.float64]:
+        """Return the score of each row: large where the first side is likelier."""
+        score = np.zeros(len(rows))
+        groups = _groups(self.codes, _code(self.atoms, rows))
+        for group, base, table in zip(groups, self.base, self.tables, strict=True):
+            score[group] = base
+            if table is not None and len(group):
+                score[group] += table[0](rows[np.ix_(group, table[1])])
+        return score
+
+
+def _atoms(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    values, counts = np.unique(column, return_counts=True)
+    often = np.flatnonzero(counts >= max(5, ATOM_SHARE * len(column)))
+    return np.sort(values[often[np.argsort(-counts[often], kind="stable")[:MOST_ATOMS]]])
+
+
+def _code(atoms: tuple[NDArray[np.float64], ...], rows: Matrix) -> NDArray[np.int64]:
+    """Return a number for the pattern of each row; arithmetic wraps, which at worst makes two patterns one."""
+    code = np.zeros(len(rows), dtype=np.int64)
+    for values, column in zip(atoms, rows.T, strict=True):
+        digit = np.zeros(len(rows), dtype=np.int64)
+        if len(values):
+            at = np.minimum(np.searchsorted(values, column), len(values) - 1)
+            digit = np.where(values[at] == column, at + 1, 0)
+        code = code * (MOST_ATOMS + 1) + digit
+    return code
+
+
+def _others(atoms: tuple[NDArray[np.float64], ...], rows: Matrix) -> NDArray[np.bool_]:
+    """Say which scalars are no repeated values."""
+    return ~np.column_stack([np.isin(column, values) for values, column in zip(atoms, rows.T, strict=True)])
+
+
+def _groups(codes: NDArray[np.int64], code: NDArray[np.int64]) -> list[NDArray[np.intp]]:
+    """Return the rows of each of some patterns."""
+    order = np.argsort(code, kind="stable")
+    inside = code[order]
+    edges = np.searchsorted(inside, codes, side="left"), np.searchsorted(inside, codes, side="right")
+    return [order[low:high] for low, high in zip(*edges, strict=True)]
+
+
+def _table(
+    atoms: tuple[NDArray[np.float64], ...], data: Matrix, neighbour: Matrix
+) -> tuple[NaiveBayes, NDArray[np.intp]] | None:
+    """Return the score of the scalars that a pattern leaves open, and which columns they are in."""
+    if min(len(data), len(neighbour)) < TABLE_RUNS:
+        return None
+    free = np.flatnonzero(_others(atoms, data[:1])[0])
+    return (NaiveBayes.fit(data[:, free], neighbour[:, free]), free) if len(free) else None

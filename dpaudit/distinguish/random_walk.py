@@ -1,0 +1,149 @@
+"""A likelihood ratio that wanders: each atom borrows from its neighbours as much as the data say it may."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpbtrf, dpbtrs
+from scipy.special import expit, log_expit, logit
+
+__all__ = ["Walk", "fit_walk"]
+
+Array = NDArray[np.float64]
+
+CUTS = (0.02, 0.2, 0.8, 0.98)
+"""Ranks between which the walk has one step size: both tails, both shoulders, the middle."""
+
+STEPS = np.geomspace(0.002, 8.0, 10)
+RIDGE = 1e-6
+ROUNDS = 2
+ITERATIONS = 40
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A posterior mode of the log-likelihood ratio g of each atom, with the factor of its precision.
+
+    Attributes
+    ----------
+    ratio : array, shape (m,)
+        The mode of g.
+    evidence : float
+        The logarithm of the marginal likelihood, up to a constant, by Laplace's approximation.
+    factor : array, shape (2, m)
+        The banded Cholesky factor of the precision of g, as LAPACK stores it (upper).
+    """
+
+    ratio: Array
+    evidence: float
+    factor: Array
+
+    def prefixes(self, total: Array, offset: float, *, descending: bool = False) -> tuple[Array, Array]:
+        """Return ln(P_t / Q_t) of each prefix of the atoms and its standard deviation.
+
+        The pooled mass of an atom is split by its ratio, p_i = w_i s(g_i) and q_i = w_i (1 - s(g_i)); the deviation is
+        linear in g: d ln(P_t / Q_t) / d g_i = p_i (1 - s_i) / P_t + q_i s_i / Q_t.
+        """
+        covariance, _ = dpbtrs(self.factor, np.eye(len(total)))
+        share = expit(self.ratio + offset)
+        if descending:
+            covariance, share, total = covariance[::-1, ::-1], share[::-1], total[::-1]
+        p, q = total * share, total * (1 - share)
+        p, q = p / p.sum(), q / q.sum()
+        above, below = np.cumsum(p), np.cumsum(q)
+        slope = np.tril(p * (1 - share) / above[:, None] + q * share / below[:, None])
+        variance = ((slope @ covariance) * slope).sum(axis=1)
+        return np.log(above / below), np.sqrt(variance)
+
+
+def fit_walk(hits: Array, neighbour_hits: Array, *, cuts: tuple[float, ...] = CUTS) -> Walk:
+    r"""Fit a random walk to the log-likelihood ratio along ordered atoms.
+
+    Given that a run is in atom i, it is of the first side with probability s(g_i + c), where s is the logistic function
+    and c the log-ratio of all runs. The prior is g_{i+1} - g_i ~ N(0, tau^2 (u_{i+1} - u_i)) with u the logit of an
+    atom's pooled rank, and tau one number for each range between `cuts`. These step sizes are those that make the
+    counts likeliest: a ratio that saturates gets small steps where it does, and is averaged there.
+
+    Parameters
+    ----------
+    hits, neighbour_hits : array, shape (m,)
+        Counts of the two sides in each atom, in order; no atom is empty.
+    cuts : tuple of float
+        Where the step size may change; none for one step size.
+
+    Returns
+    -------
+    Walk
+    """
+    total = hits + neighbour_hits
+    rank = (np.cumsum(total) - total / 2) / total.sum()
+    gaps = np.maximum(np.diff(logit(rank)), 1e-3)
+    middle = np.searchsorted(cuts, (rank[1:] + rank[:-1]) / 2)
+    offset = float(np.log(hits.sum() / neighbour_hits.sum()))
+
+    def walk(steps: NDArray[np.intp], start: Array) -> Walk:
+        return _mode(hits, total, offset, 1 / (STEPS[steps[middle]] ** 2 * gaps), start)
+
+    steps = np.zeros(len(cuts) + 1, dtype=np.intp)
+    best = walk(steps, np.zeros(len(total)))
+    current = best
+    for i in range(1, len(STEPS)):
+        current = walk(np.full_like(steps, i), current.ratio)
+        if current.evidence > best.evidence:
+            best, steps = current, np.full_like(steps, i)
+    for j in np.tile(np.arange(len(steps)), ROUNDS if cuts else 0):
+        best, steps = _best_step(walk, best, steps, int(j))
+    return best
+
+
+def _best_step(walk: Callable[..., Walk], best: Walk, steps: NDArray[np.intp], j: int) -> tuple[Walk, NDArray[np.intp]]:
+    """Return the walk and the step sizes after choosing one of them anew."""
+    for i in range(len(STEPS)):
+        trial = steps.copy()
+        trial[j] = i
+        found = best if i == steps[j] else walk(trial, best.ratio)
+        if found.evidence + _prior(trial) > best.evidence + _prior(steps):
+            best, steps = found, trial
+    return best, steps
+
+
+def _prior(steps: NDArray[np.intp]) -> float:
+    """Return the log prior of step sizes: neighbouring ranges differ by a few grid points."""
+    return -0.5 * float(np.square(np.diff(np.log(STEPS[steps])) / 2).sum())
+
+
+def _mode(hits: Array, total: Array, offset: float, precision: Array, start: Array) -> Walk:
+    """Find the posterior mode by damped Newton steps; the precision is tridiagonal."""
+    band = np.zeros((2, len(total)))
+    band[0, 1:] = -precision
+    band[1] = RIDGE
+    band[1, :-1] += precision
+    band[1, 1:] += precision
+    g = start
+    for _ in range(ITERATIONS):
+        factor, slope = _newton(hits, total, offset, band, g)
+        step, _ = dpbtrs(factor, slope)
+        size = float(np.abs(step).max())
+        g = g + step * min(1.0, 3.0 / max(size, 1e-12))
+        if size < 1e-4:
+            break
+    factor, _ = _newton(hits, total, offset, band, g)
+    fit = float(hits @ log_expit(g + offset) + (total - hits) @ log_expit(-g - offset))
+    penalty = 0.5 * float(precision @ np.square(np.diff(g)) + RIDGE * (g @ g))
+    volume = 0.5 * float(np.log(precision).sum()) - float(np.log(factor[1]).sum())
+    return Walk(g, fit - penalty + volume, factor)
+
+
+def _newton(hits: Array, total: Array, offset: float, band: Array, g: Array) -> tuple[Array, Array]:
+    """Return the factor of the precision at g and the gradient of the log posterior there."""
+    share = expit(g + offset)
+    pull = band[1] * g
+    pull[:-1] += band[0, 1:] * g[1:]
+    pull[1:] += band[0, 1:] * g[:-1]
+    precision = band.copy()
+    precision[1] += total * share * (1 - share)
+    factor, _ = dpbtrf(precision)
+    return factor, hits - total * share - pull

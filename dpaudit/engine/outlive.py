@@ -1,0 +1,70 @@
+"""Goes on where a task kills its worker process: whoever was under way is tried again alone, and the killer found."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+from dpaudit.engine.events import TaskFailed, TaskFinished
+from dpaudit.workers import WorkerDied
+
+__all__ = ["outliving"]
+
+Call = Callable[[], TaskFinished | TaskFailed]
+Spread = Callable[[Iterable[Call]], Iterator[TaskFinished | TaskFailed]]
+
+
+def outliving(calls: Mapping[str, Call], spread: Spread) -> Iterator[TaskFinished | TaskFailed]:
+    """Yield the event of each task as it ends, also of one that ends its worker process.
+
+    A death takes down all tasks that were under way. Each of them is then tried alone: one that kills its worker again
+    has failed, the others lose nothing, since a task's result depends on the task and the seed only.
+
+    Parameters
+    ----------
+    calls : mapping of str to callable
+        What performs each task, by the task's key.
+    spread : callable
+        Makes calls on workers, as `workers.spread` does.
+
+    Raises
+    ------
+    WorkerDied
+        If workers die before they begin with anything.
+    """
+    left = dict(calls)
+    while left:
+        with tempfile.TemporaryDirectory(prefix="dpaudit-") as folder:
+            marks = {key: Path(folder, str(i)) for i, key in enumerate(left)}
+            try:
+                for event in spread([partial(_marked, left[key], mark) for key, mark in marks.items()]):
+                    del left[event.task]
+                    yield event
+            except WorkerDied:
+                suspects = [key for key in left if marks[key].exists()]
+                if not suspects:
+                    raise
+            else:
+                return
+        for key in suspects:
+            yield _alone(key, left.pop(key), spread)
+
+
+def _marked(call: Call, mark: Path) -> TaskFinished | TaskFailed:
+    """Make a call between making a file and removing it: what is left tells who was under way."""
+    mark.touch()
+    try:
+        return call()
+    finally:
+        mark.unlink(missing_ok=True)
+
+
+def _alone(key: str, call: Call, spread: Spread) -> TaskFinished | TaskFailed:
+    """Perform one task while no other is under way."""
+    try:
+        (event,) = spread([call])
+    except WorkerDied as error:
+        return TaskFailed(key, f"WorkerDied: {error}; it does so when it runs alone, too")
+    return event

@@ -1,0 +1,139 @@
+"""The tasks of the utility audit: one for each hard case of each setting that a theorem speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dpaudit.contract import FIXED_SETTINGS, SETTINGS, Learner, UtilityClaim
+from dpaudit.engine.tasks import Task
+from dpaudit.errors import InputError
+from dpaudit.registry import Entry
+from dpaudit.utility.claims import stated_claim
+
+__all__ = ["offered_settings", "utility_target", "utility_tasks"]
+
+
+def offered_settings(learner: Any, alpha: float, beta: float) -> tuple[str, ...]:
+    """Return the settings that the learner's theorem speaks of, its own first; none if it has no theorem.
+
+    Raises
+    ------
+    InputError
+        If the learner names a setting that does not exist, or says nothing and its theorem does not reach alpha, beta.
+    """
+    if (named := getattr(learner, "settings", None)) is not None:
+        for setting in named:
+            if setting not in SETTINGS:
+                raise InputError(f"settings must be of {', '.join(SETTINGS)}; {learner.id!r} names {setting!r}")
+        return tuple(named)
+    target = utility_target(learner, alpha, beta)
+    return () if target is None else (target.setting,)
+
+
+def utility_target(learner: Any, alpha: float, beta: float, setting: str | None = None) -> UtilityClaim | None:
+    """Return what the learner's theorem promises for alpha and beta; None if it has no theorem in that setting."""
+    claim = stated_claim(learner, alpha, beta, setting)
+    return claim if claim is None or setting in (None, claim.setting) else None
+
+
+def utility_tasks(
+    entry: Entry,
+    learner: Learner,
+    *,
+    trials: int,
+    confidence: float,
+    parameters: Mapping[str, Any] | None = None,
+    alpha: float | None = None,
+    beta: float | None = None,
+    n: int | None = None,
+    concept: int | None = None,
+    cases: Sequence[int | None] | None = None,
+    settings: Sequence[str | None] = (None,),
+    noise: float | None = None,
+    fixed_trials: int | None = None,
+) -> list[Task]:
+    """Return one task for each hard case of each setting, which share the error budget ``1 - confidence`` equally.
+
+    Its role is "claim" where the learner's theorem promises success on so many examples, else "ladder".
+
+    Parameters
+    ----------
+    entry, learner
+        The learner and where it came from.
+    trials, fixed_trials : int
+        Runs for each case, each on a sample of its own; and where the setting has one sample for all runs (by default
+        as many).
+    confidence : float
+        Of all intervals together.
+    parameters : mapping, optional
+        The learner's; its example's by default.
+    alpha, beta, n : optional
+        The example's accuracy and failure probability, and the theorem's sample size, by default.
+    concept : int, optional
+        Target for every case instead of the case's own.
+    cases : sequence of int or None, optional
+        Which hard cases (None stands for the uniform distribution); all by default.
+    settings : sequence of str or None
+        In what the learner is to succeed; None stands for its theorem's own setting.
+    noise : float, optional
+        In the setting "agnostic", instead of the case's own noise; needed for the uniform distribution.
+    """
+    alpha = entry.example.alpha if alpha is None else alpha
+    beta = entry.example.beta if beta is None else beta
+    if noise is not None and tuple(settings) != ("agnostic",):
+        raise InputError(f"noise must be left out in every setting but 'agnostic'; got {noise!r}")
+    shared = {"role": "claim", "concept": concept, "alpha": alpha, "beta": beta}
+    shared |= {} if noise is None else {"noise": noise}
+    found: list[dict[str, Any]] = []
+    for asked in settings:
+        size, setting, promised = _size(entry, learner, alpha, beta, n, asked)
+        if setting == "agnostic" and cases is not None and None in cases and noise is None:
+            raise InputError("noise must be given for the uniform distribution in the setting 'agnostic'; got none")
+        runs = fixed_trials if fixed_trials is not None and setting in FIXED_SETTINGS else trials
+        # Where no theorem speaks, or only of more examples, failures refute nothing: as on the ladder of a run.
+        covered = promised is not None and size >= promised
+        role = {} if covered else {"role": "ladder", "theorem_n": promised}
+        found += [
+            {**shared, **role, "trials": runs, "n": size, "setting": setting, "case_index": i, "case": name}
+            for i, name in _cases(learner, alpha, setting, cases)
+        ]
+    each = 1 - (1 - confidence) / max(len(found), 1)
+    kept = entry.example.parameters if parameters is None else parameters
+    return [Task(entry.id, "utility", kept, {**arguments, "confidence": each}) for arguments in found]
+
+
+def _cases(
+    learner: Learner, alpha: float, setting: str, wanted: Sequence[int | None] | None
+) -> list[tuple[int | None, str]]:
+    """Return (index, name) of the wanted hard cases; (None, "uniform") for the uniform distribution."""
+    if wanted is not None and set(wanted) == {None}:
+        return [(None, "uniform")]
+    from dpaudit.utility.hard_cases import hard_cases
+
+    names = [case.name for case in hard_cases(learner, alpha, setting)]
+    for index in wanted or ():
+        if index is not None and not 0 <= index < len(names):
+            raise InputError(f"distribution must be uniform, all, or a hard case 0..{len(names) - 1}; got {index}")
+    chosen = range(len(names)) if wanted is None else wanted
+    return [(i, "uniform" if i is None else names[i]) for i in chosen]
+
+
+def _size(
+    entry: Entry, learner: Learner, alpha: float, beta: float, n: int | None, setting: str | None
+) -> tuple[int, str, int | None]:
+    """Return the sample size and the setting, the theorem's unless given, and the theorem's sample size, if any."""
+    try:
+        target = utility_target(learner, alpha, beta, setting)
+    except InputError:
+        # The theorem may not reach this alpha and beta; at the user's own n the audit still makes sense.
+        if n is None:
+            raise
+        target = None
+    if n is None and target is None:
+        where = "" if setting is None else f" in the setting {setting!r}"
+        raise InputError(f"{entry.id} has no theorem on its sample size{where}; give n")
+    promised = None if target is None else int(target.sample_size)
+    size = promised if n is None else n
+    assert size is not None
+    return size, setting or ("realizable" if target is None else target.setting), promised

@@ -1,0 +1,191 @@
+"""The auditor audited, in words: what `scripts/calibrate.py` measured, as the tables that every format shows.
+
+The package carries the last full calibration of its own version; a report shows it, so that a reader knows how often
+the tool that accuses accuses wrongly.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from dpaudit.errors import InputError
+from dpaudit.reporters.wording import count, percent, significant, value_text
+
+__all__ = ["CALIBRATION_VERSION", "Table", "load_calibration", "sentences", "tables"]
+
+CALIBRATION_VERSION = 1
+
+Document = Mapping[str, Any]
+Cell = Mapping[str, Any]
+
+_ACCUSATIONS = (
+    "Every claim here holds, most of them with equality, so that every accusation is a false one. Boundary: the claim "
+    "is the exact epsilon of the pair, at the mechanism's own delta. Swapped: the same with the inputs exchanged. No "
+    "signal: two equal inputs against epsilon = 0. Wrong sign: a given event that is likelier on the other side than "
+    "assumed. Given: one event, fixed in advance. Fixed and strict: events chosen on a part of the runs (melded and "
+    "certified bound). Sequential: bets. p is the exact one-sided p-value of a rate of at most the level."
+)
+_POWER = (
+    "The claim is that of full noise, and the mechanism adds less. The runs are the least for which the audit's own "
+    "frontier says that a leak as large as the true one, on the best event, is convicted with probability 0.95. That "
+    "speaks of a given event: known in advance, all runs spent on it. For learned events the fixed design gets these "
+    "runs to confirm, and a quarter more to find its event; the sequential one gets them in all. What learning costs "
+    "is measured here and promised nowhere. In brackets: audits."
+)
+_DESIGNS = {
+    "given": "given events",
+    "fixed": "learned events",
+    "bets given": "bets on given events",
+    "sequential": "bets on learned labels",
+}
+_CONTROLS = "The learners with one planted leak each, run as they come on crafted pairs, at a small budget."
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of text.
+
+    Attributes
+    ----------
+    title, note : str
+        What it shows, and how to read it.
+    heads : tuple of str
+        The names of the columns.
+    rows : tuple of tuples of str
+        One cell a column.
+    broken : tuple of bool
+        Which rows break a promise beyond chance.
+    """
+
+    title: str
+    note: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    broken: tuple[bool, ...]
+
+
+def load_calibration() -> Document | None:
+    """Return the calibration that the package carries; None if it carries none."""
+    place = files("dpaudit").joinpath("data", "calibration.json")
+    if not place.is_file():
+        return None
+    document: Document = json.loads(place.read_text(encoding="utf-8"))
+    if document["schema_version"] != CALIBRATION_VERSION:
+        raise InputError(f"schema_version must be {CALIBRATION_VERSION}, got {document['schema_version']!r} in {place}")
+    return document
+
+
+def sentences(document: Document) -> list[str]:
+    """Return what the calibration amounts to: false accusations, power, missed faults, and every broken promise."""
+    innocent, mutation = document["false_accusations"], document["mutation"]
+    audits, accused = (sum(cell[name] for cell in innocent) for name in ("audits", "accused"))
+    worst = max((cell["rate"] for cell in innocent), default=0.0)
+    missed = [control["id"] for control in mutation["controls"] if not control["convicted"]]
+    controls, sound = len(mutation["controls"]), mutation["sound"]
+    caught = f"{count(controls - len(missed))} of {count(controls)} learners with a planted leak are convicted"
+    return [
+        f"False accusations: {count(accused)} of {count(audits)} audits of claims that hold accuse, "
+        f"{_percent(accused / max(audits, 1))} where {percent(document['level'])} is allowed, in "
+        f"{count(len(innocent))} settings, of which the worst has {_percent(worst)}.",
+        f"Power: {_power_sentence(document['power'])}",
+        f"Missed faults: {caught} at {count(mutation['trials'])} runs a side and confidence "
+        f"{value_text(mutation['confidence'])}" + (f"; not convicted: {', '.join(missed)}" if missed else "") + ".",
+        f"Sound learners: {count(sum(s['convicted'] for s in sound))} of {count(len(sound))} are accused by the same "
+        "audits.",
+        *(f"Broken promise: {text}" for text in document["broken"]),
+    ]
+
+
+def _power_sentence(cells: Sequence[Cell]) -> str:
+    """Return the least and the mean rate of conviction by design, at the runs predicted."""
+    told = []
+    for design, words in _DESIGNS.items():
+        rates = [cell["rate"] for cell in cells if cell["design"] == design and cell["factor"] == 1]
+        if rates:
+            mean, least = _percent(sum(rates) / len(rates)), _percent(min(rates))
+            told.append(f"{words} convict in {mean} of audits (worst case {least})")
+    return f"with the runs that the frontier predicts, {', '.join(told)}." if told else "not measured."
+
+
+def tables(document: Document) -> list[Table]:
+    """Return the three tables: the innocent, the guilty, the planted faults."""
+    return [_accusations(document["false_accusations"]), _guilty(document["power"]), _controls(document["mutation"])]
+
+
+def _accusations(cells: Sequence[Cell]) -> Table:
+    heads = ("outputs", "mechanism", "condition", "design", "runs a side", "pairs", "jobs", "audits", "accused", "rate",
+             "95 % interval", "level", "p")  # fmt: skip
+    rows = [
+        (
+            cell["outputs"],
+            cell["mechanism"] + (" (delta > 0)" if cell["delta"] else ""),
+            cell["condition"],
+            cell["design"],
+            count(cell["runs"]),
+            count(cell["pairs"]),
+            count(cell["jobs"]),
+            count(cell["audits"]),
+            count(cell["accused"]),
+            _share(cell["rate"]),
+            f"{_share(cell['lower'])} to {_share(cell['upper'])}",
+            value_text(cell["level"]),
+            significant(cell["p_value"], digits=2),
+        )
+        for cell in cells
+    ]
+    broken = tuple(bool(cell["broken"]) for cell in cells)
+    return Table("The innocent: how often a claim that holds is refuted", _ACCUSATIONS, heads, tuple(rows), broken)
+
+
+_COLUMNS = (("given", 1), ("fixed", 1), ("fixed", 2), ("bets given", 1), ("sequential", 1), ("sequential", 2))
+
+
+def _guilty(cells: Sequence[Cell]) -> Table:
+    """Return one row for each mechanism and noise."""
+    heads = ("mechanism", "less noise", "true epsilon", "runs a side, fixed", "event given", "learned",
+             "learned, twice the runs", "runs a side, sequential", "event given", "learned",
+             "learned, twice the runs")  # fmt: skip
+    groups: dict[tuple[str, float], dict[tuple[str, int], Cell]] = {}
+    for cell in cells:
+        groups.setdefault((cell["mechanism"], cell["removed"]), {})[cell["design"], cell["factor"]] = cell
+    rows = []
+    for (mechanism, removed), group in groups.items():
+        shown = [_convicted(group.get(column)) for column in _COLUMNS]
+        known = next(iter(group.values()))
+        runs = [count(group[d, 1]["predicted"]) if (d, 1) in group else "-" for d in ("given", "bets given")]
+        first = (mechanism, percent(removed), significant(known["epsilon"]))
+        rows.append((*first, runs[0], *shown[:3], runs[1], *shown[3:]))
+    broken = tuple(any(cell["broken"] for cell in group.values()) for group in groups.values())
+    return Table("The guilty: are leaks found with the runs that are predicted?", _POWER, heads, tuple(rows), broken)
+
+
+def _controls(mutation: Document) -> Table:
+    rows = [
+        (
+            control["id"],
+            value_text(control["claim"]),
+            significant(control["lower"], "down", apart_from=control["claim"]),
+            "yes" if control["convicted"] else "no",
+        )
+        for control in mutation["controls"]
+    ]
+    heads = ("control", "claimed epsilon", "lower bound", "convicted")
+    missed = tuple(not control["convicted"] for control in mutation["controls"])
+    return Table("The planted faults", _CONTROLS, heads, tuple(rows), missed)
+
+
+def _convicted(cell: Cell | None) -> str:
+    return "-" if cell is None else f"{_share(cell['rate'])} ({count(cell['audits'])})"
+
+
+def _share(rate: float) -> str:
+    return f"{rate:.3f}"
+
+
+def _percent(share: float) -> str:
+    """Return a measured share as a percentage with one decimal."""
+    return percent(round(share, 3))

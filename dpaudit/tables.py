@@ -1,0 +1,62 @@
+"""Findings as a table, for people who go on in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpaudit.engine.store import load_run
+from dpaudit.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["to_frame"]
+
+
+def to_frame(findings: Any) -> pd.DataFrame:
+    """Return findings as a table with one row each.
+
+    Parameters
+    ----------
+    findings : str, Path, finding, or iterable of findings
+        A folder or file that `dpaudit run` wrote (its results then stand in the order of the plan, with the learner,
+        its parameters and the arguments of the audit), or what the audits returned.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns are the fields of the findings' JSON; what is nested has dotted names, like ``witness.event``. Fields
+        that a finding lacks are missing values; infinity, which JSON lacks, is a float again.
+
+    Raises
+    ------
+    InputError
+        If there is no run at the path, or something is no finding.
+
+    Examples
+    --------
+    >>> import dpaudit
+    >>> learners = [dpaudit.get_learner("parity-private", dimension=d, epsilon=1.0) for d in (1, 2)]
+    >>> frame = to_frame([dpaudit.audit_law(learner, n=2) for learner in learners])
+    >>> frame["epsilon"].round(6).tolist()
+    [0.510826, 0.510826]
+    """
+    import pandas as pd
+
+    rows = _stored(findings) if isinstance(findings, str | Path) else _made(findings)
+    return pd.json_normalize(rows).replace({"inf": float("inf"), "-inf": float("-inf")}).infer_objects()
+
+
+def _stored(path: str | Path) -> list[dict[str, Any]]:
+    kept = ("learner", "parameters", "arguments", "fault")
+    return [{**{name: record[name] for name in kept}, **record["finding"]} for record in load_run(path)["results"]]
+
+
+def _made(findings: Any) -> list[dict[str, Any]]:
+    listed = list(findings) if isinstance(findings, Iterable) else [findings]
+    for item in listed:
+        if not hasattr(item, "to_dict"):
+            raise InputError(f"findings must be a path or what audits returned, got {item!r:.100}")
+    return [item.to_dict() for item in listed]

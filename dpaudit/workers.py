@@ -1,0 +1,102 @@
+"""Work spread over processes: what goes wrong there is said in one line, and the workers keep out of the user's way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, TypeVar
+
+from dpaudit.errors import InputError, ToolFault
+
+__all__ = ["WorkerDied", "spread"]
+
+T = TypeVar("T")
+
+
+class WorkerDied(ToolFault):
+    """A worker process died: killed by the system, for want of memory perhaps, or ended by what it ran."""
+
+
+def spread(
+    calls: Iterable[Callable[[], T]], *, n_jobs: int, backend: str | None = None, ordered: bool = True, **options: Any
+) -> Iterator[T]:
+    """Make calls on several workers and yield what they return.
+
+    Parameters
+    ----------
+    calls : iterable of callables without arguments
+        They and what they return must pickle where workers are processes. A worker's standard output is the standard
+        error, and an interrupt from the keyboard is left to this process.
+    n_jobs, backend
+        As for `joblib.Parallel`.
+    ordered : bool
+        Whether results come in the order of the calls or as they are there.
+    **options
+        Further arguments of `joblib.Parallel`.
+
+    Raises
+    ------
+    InputError
+        If something cannot be sent to a worker or back.
+    WorkerDied
+        If a worker process died.
+    """
+    from concurrent.futures.process import BrokenProcessPool
+    from pickle import PicklingError
+
+    from joblib import Parallel, delayed
+
+    # Only loky and threading can hand results back one by one.
+    lazy = backend in (None, "loky", "threading")
+    stream = "list" if not lazy else "generator" if ordered else "generator_unordered"
+    parallel = Parallel(n_jobs=n_jobs, backend=backend, return_as=stream, **options)
+    jobs = (delayed(_call)(call, os.getpid()) for call in calls)
+    try:
+        with _deaf_to_interrupts(lazy and backend != "threading"):
+            results = parallel(jobs)
+        yield from results
+    except BrokenProcessPool as error:
+        if "un-serialize" in str(error):
+            raise _unsendable(error.__cause__ or error) from error
+        raise WorkerDied(f"a worker process died ({str(error).splitlines()[0]})") from error
+    except (PicklingError, TypeError, AttributeError) as error:  # what pickle raises depends on what it meets
+        if "pickle" not in str(error):
+            raise
+        raise _unsendable(error) from error
+
+
+def _unsendable(error: BaseException) -> InputError:
+    text = str(error).strip().splitlines() or [type(error).__name__]
+    return InputError(
+        "with several jobs, what is audited, its data and its outputs must travel between processes, and something "
+        f"cannot be sent: {text[-1]}; use n_jobs=1 (--jobs 1), or return plain data"
+    )
+
+
+def _call(call: Callable[[], T], home: int) -> T:
+    """Make a call; in a worker process, deaf to the keyboard and without touching the standard output."""
+    if os.getpid() == home:
+        return call()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with redirect_stdout(sys.stderr):
+        return call()
+
+
+@contextmanager
+def _deaf_to_interrupts(wanted: bool) -> Iterator[None]:
+    """Ignore the keyboard while workers are started: they inherit that, and else would die of it with a traceback each.
+
+    Starting takes a fraction of a second; then this process listens again.
+    """
+    if not wanted or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,40 @@
+"""How numbers become a verdict, the same way for every claim.
+
+A check computes what the statement bounds. If a number contradicts the statement, the verdict is "refuted" and the
+instance is its witness, whatever was expected. If none does, the statement "holds" where it was checked on all cases
+that the summary names, and is "loose" if, besides, the truth is far below its constant. A single instance that was
+chosen because it might refute, and does not, leaves the statement "undecided".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpaudit.contract import Evidence
+
+__all__ = ["LOOSE", "TOLERANCE", "exceeds", "judged", "tightness"]
+
+LOOSE = 0.75
+"""A true statement is loose if the truth is at most this share of its constant."""
+
+TOLERANCE = 1e-9
+"""How far rounding may carry a number that was computed from exact laws, relative to it."""
+
+
+def judged(
+    otherwise: str, *, failed: bool, summary: str, numbers: Mapping[str, float], grade: str = "exact", witness: str
+) -> Evidence:
+    """Return the evidence: "refuted", with the witness, if a number contradicts the statement; else `otherwise`."""
+    if failed:
+        return Evidence("refuted", summary, numbers, grade, witness)
+    return Evidence(otherwise, summary, numbers, grade)
+
+
+def exceeds(found: float, claimed: float) -> bool:
+    """Say whether an exactly computed number is above a claim by more than rounding explains."""
+    return found > claimed * (1 + TOLERANCE)
+
+
+def tightness(truth: float, claimed: float) -> str:
+    """Return the verdict on a true upper bound: "loose" if the truth is at most `LOOSE` of it, else "holds"."""
+    return "loose" if truth <= LOOSE * claimed else "holds"

@@ -1,0 +1,147 @@
+"""What the Set Cover Learners share, whatever they cover with: rounds, budget of a round, claims."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from dpaudit.contract import InputError, PrivacyClaim, UtilityClaim
+from learners.covers.shares import composed_share, noiseless_share, paper_share
+from learners.parameters import check_integer, check_positive, check_probability
+from learners.polygons import KMMS
+
+__all__ = ["AUDITED", "VARIANTS", "CoverAccounting"]
+
+AUDITED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.1, "beta": 0.05}
+"""Parameters of further instances whose utility is audited, for alpha = beta = 0.2."""
+VARIANTS = ("paper", "composition", "noiseless")
+
+
+class CoverAccounting:
+    """A base of frozen dataclasses with the fields k, epsilon, delta, alpha, beta and variant."""
+
+    k: int
+    epsilon: float
+    delta: float
+    alpha: float
+    beta: float
+    variant: str
+
+    _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Claim 3.1 and Theorem 3.2")
+    _paper_claim: ClassVar[tuple[str, str]] = ("KMMS-Claim3.4", "Claim 3.4")
+
+    def _check_budget(self) -> None:
+        """Raise `InputError` for parameters out of range; alpha < 1 makes J at least 2."""
+        check_integer("k", self.k, 1)
+        check_positive("epsilon", self.epsilon)
+        for name in ("delta", "alpha", "beta"):
+            check_probability(name, getattr(self, name))
+        if self.variant not in VARIANTS:
+            raise InputError(f"variant must be one of {', '.join(VARIANTS)}; got {self.variant!r}")
+        if self.variant == "paper" and self.epsilon > 1:
+            raise InputError(f"epsilon must be at most 1 for the variant paper (Claim 3.4), got {self.epsilon!r}")
+        if self.variant == "paper" and self.delta >= 1 / math.e:
+            raise InputError(f"delta must be below 1/e for the variant paper (Claim 3.4), got {self.delta!r}")
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings of the utility claim: the population error is bounded by twice the learner's own alpha."""
+        return ("realizable", "empirical") if 2 * self.alpha < 1 else ("empirical",)
+
+    @property
+    def rounds(self) -> int:
+        """J = ceil(2 k ln(2/alpha)), at least 2 as alpha < 1: (1 - 1/(2 k))^J <= alpha/2."""
+        return math.ceil(2 * self.k * math.log(2 / self.alpha))
+
+    @property
+    def selection_epsilon(self) -> float:
+        """eps_hat of a round."""
+        if self.variant == "paper":
+            return paper_share(self.epsilon, self.delta)
+        if self.variant == "composition":
+            return composed_share(self.rounds, self.epsilon, self.delta)
+        return noiseless_share(self.k, self.rounds, self.epsilon, self.delta)
+
+    @property
+    def _rate(self) -> float:
+        return self.selection_epsilon / 2
+
+    @property
+    def _noise_scale(self) -> tuple[float, float] | None:
+        """Return scale J/epsilon and offset (J/epsilon) ln(J/beta) of the noise; None without."""
+        if self.variant == "noiseless":
+            return None
+        scale = self.rounds / self.epsilon
+        return scale, scale * math.log(self.rounds / self.beta)
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """(epsilon, delta)-differential privacy under replacement; the variant names the theorem."""
+        claim, place = {
+            "paper": self._paper_claim,
+            "composition": ("KMMS-Ex3.3", "Example 3.3"),
+            "noiseless": ("KMMS-Alg-SetCover", "Set Cover Learner without noise, analysed in `noiseless_share`"),
+        }[self.variant]
+        return PrivacyClaim(self.epsilon, self.delta, claim_id=claim, source=f"{KMMS}, {place}")
+
+    @property
+    def _log_ratio(self) -> float:
+        """V: a bound on ln(whole measure / least measure of hypotheses that agree on a sample)."""
+        raise NotImplementedError("a learner says the range of its measure")
+
+    @property
+    def _log_behaviours(self) -> float:
+        """D: the logarithm of a bound on the number of different hypotheses to cover with."""
+        raise NotImplementedError("a learner says how many hypotheses there are")
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the sample size of `utility(alpha, beta)`."""
+        return self.utility(alpha, beta).sample_size
+
+    def utility(self, alpha: float, beta: float, setting: str | None = None) -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta with its sample size, on examples labelled by k hypotheses.
+
+        Let L = (J/epsilon) ln(J/b) be the offset (0 without noise), b the learner's own `beta` (0 without noise): with
+        probability 1 - b every b_j lies in [R - 2 L, R]. With probability 1 - g each round's q is within
+        lam = (2/eps_hat)(V + ln(J/g)) of the best, which is at least 0: so it covers at most lam of the other side, and
+        at least (R - 2 L)/k - lam, which is R/(2 k) while R >= 4 L + 2 k lam. After J rounds R is at most
+        max{a n/2, 4 L + 2 k lam}, a the learner's own `alpha`; so the errors on the sample are at most
+        max{a n/2, 4 L + 2 k lam} + J lam.
+
+        "empirical": at most alpha n for alpha >= a and n >= (2/alpha) max{4 L + 2 k lam, J lam}, g = beta - b.
+        "realizable": at most alpha n/2 for alpha >= 2 a and n >= (4/alpha) max{4 L + 2 k lam, J lam}; and each of
+        the exp(J D) outputs with error above alpha shows at most alpha/2 on the sample with probability e^(-alpha n/8)
+        (multiplicative Chernoff). Here g = (beta - b)/2 and n >= (8/alpha) (J D + ln(1/g)).
+
+        Without a setting the first of `settings` is taken.
+
+        Raises
+        ------
+        InputError
+            If beta is not above the learner's own or alpha below what its number of rounds reaches.
+        """
+        setting = self.settings[0] if setting is None else setting
+        own = self.beta if self._noise_scale is not None else 0.0
+        self._check_claim(alpha, beta, setting, own)
+        parts = 2 if setting == "realizable" else 1
+        gap = (beta - own) / parts
+        offset = 0.0 if self._noise_scale is None else self._noise_scale[1]
+        lam = 2 / self.selection_epsilon * (self._log_ratio + math.log(self.rounds / gap))
+        n = 2 * max(4 * offset + 2 * self.k * lam, self.rounds * lam) * parts / alpha
+        if setting == "realizable":
+            n = max(n, 8 / alpha * (self.rounds * self._log_behaviours - math.log(gap)))
+        claim, place = self._theorem
+        return UtilityClaim(alpha, beta, math.ceil(n), setting, claim, f"{KMMS}, {place} with its own constants")
+
+    def _check_claim(self, alpha: float, beta: float, setting: str, own: float) -> None:
+        check_probability("alpha", alpha)
+        check_probability("beta", beta)
+        if setting not in ("realizable", "empirical"):
+            raise InputError(f"setting must be realizable or empirical, got {setting!r}")
+        parts = 2 if setting == "realizable" else 1
+        if beta <= own:
+            raise InputError(f"beta must be above {own!r}, the probability with which this learner's noise exceeds its "
+                             f"offset at any n; got {beta!r}. Build the learner with a smaller beta")  # fmt: skip
+        if alpha < parts * self.alpha:
+            raise InputError(f"alpha must be at least {parts * self.alpha!r}, which the learner's own alpha gives if "
+                             f"{setting}; got {alpha!r}. Build the learner with a smaller alpha")  # fmt: skip

@@ -1,0 +1,1 @@
+"""What the hull point learners share: coordinates one after the other, sample sizes, pictures."""

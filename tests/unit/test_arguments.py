@@ -1,0 +1,169 @@
+"""Bad input is refused by name before any run; numbers of NumPy are numbers; what only raises is warned of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.arguments import parameters_of
+from dpaudit.contract import PrivacyClaim
+from dpaudit.errors import InputError
+
+RUNS: list[int] = []
+
+
+def counted(bit: int, rng: np.random.Generator) -> int:
+    RUNS.append(bit)
+    return int(rng.integers(2))
+
+
+GOOD: dict[str, Any] = {"pairs": [(0, 1)], "epsilon": 1.0, "trials": 1000}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"n_jobs": 0}, "n_jobs must be a non-zero integer, got 0"),
+        ({"n_jobs": 1.0}, "n_jobs must be a non-zero integer, got 1.0"),
+        ({"n_jobs": True}, "n_jobs must be a non-zero integer, got True"),
+        ({"n_jobs": 2, "backend": "foo"}, "backend must be one that joblib knows, got 'foo': .*loky"),
+        ({"backend": ["loky"]}, r"backend must be one that joblib knows, got \['loky'\]"),
+        ({"confidence": "0.9"}, r"confidence must be in \(0.5, 1\), got '0.9'"),
+        ({"confidence": None}, r"confidence must be in \(0.5, 1\), got None"),
+        ({"confidence": np.float32(0.5)}, r"confidence must be in \(0.5, 1\), got "),
+        ({"pairs": 5}, r"pairs must be a sequence of \(data, neighbour\) pairs, got 5"),
+        ({"trials": np.float64(1000)}, "trials must be an integer >= 10, got "),
+        ({"trials": True}, "trials must be an integer >= 10, got True"),
+        ({"trials": "many"}, "trials must be an integer >= 10, got 'many'"),
+        ({"epsilon": "1"}, "epsilon must be a finite number >= 0, got '1'"),
+        ({"epsilon": np.float32("inf")}, "epsilon must be a finite number >= 0, got "),
+        ({"delta": np.float32(1)}, r"delta must be in \[0, 1\), got "),
+        ({"sequential": True, "trials": 49}, r"trials must be at least 50 with sequential=True and 1 pair.*, got 49"),
+        ({"sequential": True, "trials": 16, "pairs": [(0, 1)] * 3}, "at least 17 with sequential=True and 3 pair"),
+    ],
+)
+def test_what_is_refused_is_named(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        dpaudit.audit_privacy(counted, **{**GOOD, **changed})
+
+
+def test_nothing_is_run_for_bad_numbers() -> None:
+    RUNS.clear()
+    for changed in ({"n_jobs": 0}, {"backend": "foo"}, {"confidence": "0.9"}, {"trials": 1.5}, {"pairs": 5}):
+        with pytest.raises(InputError):
+            dpaudit.audit_privacy(counted, **{**GOOD, **changed})
+    assert RUNS == []
+
+
+@pytest.mark.parametrize("trials", [50, 17])
+def test_the_least_budget_of_bets_is_enough(trials: int) -> None:
+    pairs = [(0, 1)] * (1 if trials == 50 else 3)
+    assert dpaudit.audit_privacy(counted, pairs, epsilon=1.0, trials=trials, sequential=True).verdict == "consistent"
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    plain = dpaudit.audit_privacy(counted, [(0, 1)], epsilon=0.5, delta=0.25, trials=1000, confidence=0.75, seed=3)
+    given = dpaudit.audit_privacy(
+        counted,
+        [(0, 1)],
+        epsilon=np.float32(0.5),
+        delta=Fraction(1, 4),
+        trials=np.int64(1000),
+        confidence=np.float32(0.75),
+        seed=np.int64(3),
+        n_jobs=np.int8(1),
+    )
+    assert given == plain
+    assert given.to_dict() == plain.to_dict()
+    assert type(PrivacyClaim(np.float16(1)).epsilon) is float
+    assert type(PrivacyClaim(1).epsilon) is int  # what was stored with 1 must not read 1.0 tomorrow
+
+
+def learner_class() -> Any:
+    return type(dpaudit.get_learner("parity-private", epsilon=1.0, dimension=2))
+
+
+@pytest.mark.parametrize(
+    "audit",
+    [
+        lambda learner: dpaudit.audit_privacy(learner),
+        lambda learner: dpaudit.audit_law(learner),
+        lambda learner: dpaudit.audit_utility(learner, 0, "uniform", alpha=0.1, beta=0.1),
+    ],
+    ids=["privacy", "law", "utility"],
+)
+def test_a_class_is_no_learner(audit: Any) -> None:
+    with pytest.raises(InputError, match="must be a learner, not its class: build ParityPrivate"):
+        audit(learner_class())
+
+
+class Guess:
+    """A class that is a mechanism: calling it makes a run, and its instance is the output."""
+
+    def __init__(self, bit: int, rng: np.random.Generator) -> None:
+        self.label = bit if rng.random() < 0.75 else 1 - bit
+
+    def predict(self, points: Any) -> Any:
+        return np.full(len(points), self.label)
+
+
+def test_a_class_may_be_a_mechanism() -> None:
+    finding = dpaudit.audit_privacy(Guess, [(0, 1)], epsilon=0.3, trials=2_000, probe=np.zeros((1, 1)))
+    assert finding.verdict == "violation"
+
+
+def misspelt(bit: int, rng: np.random.Generator) -> int:
+    return undefined_name  # type: ignore[name-defined,no-any-return] # noqa: F821 - the point of the test
+
+
+def now_and_then(bit: int, rng: np.random.Generator) -> int:
+    if rng.random() < 0.1:
+        raise ValueError("no answer")
+    return 0
+
+
+def nearly_always(bit: int, rng: np.random.Generator) -> int:
+    if rng.random() < 0.9:
+        raise ValueError("no answer" if rng.random() < 0.9 else "none")
+    return 0
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+def test_what_only_raises_is_warned_of(sequential: bool) -> None:
+    finding = dpaudit.audit_privacy(misspelt, [(0, 1)], epsilon=1.0, trials=500, sequential=sequential)
+    (warning,) = finding.warnings
+    assert "64 of 64 first runs ended in an exception" in warning
+    assert "most often NameError: name 'undefined_name' is not defined" in warning
+    assert "says nothing" in warning
+    # 33 or more of 64 at rate 0.1 have probability below 1e-14, 28 or fewer of 56 at rate 0.9 below 1e-12, and that
+    # "none" is as frequent as "no answer" among them below 1e-10.
+    assert dpaudit.audit_privacy(now_and_then, [(0, 1)], epsilon=1.0, trials=500, sequential=sequential).warnings == ()
+    (warning,) = dpaudit.audit_privacy(
+        nearly_always, [(0, 1)] * 20, epsilon=1.0, trials=100, sequential=sequential
+    ).warnings
+    assert "most often ValueError: no answer;" in warning
+
+
+def test_a_batched_mechanism_s_exception_ends_the_audit() -> None:
+    def fails(bit: int, rng: np.random.Generator, size: int) -> Any:
+        raise ZeroDivisionError("batch")
+
+    with pytest.raises(ZeroDivisionError, match="batch"):
+        dpaudit.audit_privacy(fails, [(0, 1)], epsilon=1.0, trials=500, batched=True)
+
+
+@dataclass(frozen=True)
+class Sized:
+    size: int
+    flag: bool = False
+    id: ClassVar[str] = "sized"
+
+
+def test_the_parameters_of_a_learner_are_its_fields() -> None:
+    assert parameters_of(Sized(3)) == {"size": 3, "flag": False}
+    assert parameters_of(Sized) == parameters_of(Guess) == parameters_of(3) == {}

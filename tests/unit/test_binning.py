@@ -1,0 +1,29 @@
+"""The fast binning is the binary search, value by value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpaudit.distinguish.binning import FEW_VALUES, bins
+
+RNG = np.random.default_rng(0)
+NORMAL = RNG.normal(size=20_000)
+
+
+@pytest.mark.parametrize(
+    "cuts",
+    [
+        np.sort(RNG.normal(size=63)), np.quantile(NORMAL, np.geomspace(1e-4, 0.9999, 250)), np.arange(7.0),
+        np.array([0.0]), np.zeros(0), np.array([-1e300, 0.0, 1.3e300]), np.array([0.0, 5e-324]),
+        np.array([0.0, 1e-9, 2e-9, 3e-9, 4e-9, 1.0]), np.array([0.0, 1e-6, 1.0]), np.array([1e15, 1e15 + 0.125]),
+    ],
+)  # fmt: skip
+def test_bins_are_those_of_a_binary_search(cuts: np.ndarray) -> None:
+    values = np.concatenate([
+        NORMAL, np.round(NORMAL, 1), 1e15 + NORMAL, cuts, np.nextafter(cuts, np.inf), np.nextafter(cuts, -np.inf),
+        [-1.3e300, 1.3e300, 0.0, -0.0, 5e-324, np.inf, -np.inf],
+    ])  # fmt: skip
+    assert len(values) > FEW_VALUES
+    assert (bins(cuts, values) == np.searchsorted(cuts, values, side="right")).all()
+    assert (bins(cuts, values[:10]) == np.searchsorted(cuts, values[:10], side="right")).all()

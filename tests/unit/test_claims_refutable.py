@@ -1,0 +1,243 @@
+"""Verdicts follow the numbers: a check that is fed a wrong constant refutes, and one that is fed a right one does not.
+
+Nothing here is random but the utility audits, which are fixed by their seeds.
+"""
+
+from __future__ import annotations
+
+import math
+import pkgutil
+from collections.abc import Callable
+from dataclasses import fields, replace
+from importlib import import_module
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpaudit
+import learners.claims
+from dpaudit.contract import Pair
+from learners.broken import parity as broken_parity
+from learners.broken.stable_select import StableMode, WrongStable
+from learners.claims import (
+    bmn,
+    bmn_utility,
+    bmns,
+    bmns_utility,
+    kmms,
+    kmms_covers,
+    kmms_polygons,
+    nis,
+    ste_boxes,
+    ste_conjunctions,
+    ste_interior,
+)
+from learners.claims.verdicts import exceeds, judged, tightness
+from learners.concepts.conjunctions import Conjunctions
+from learners.halfspaces import HalfspaceTukey
+from learners.mechanisms.stable_select import StableSelect
+
+Patches = dict[str, Any]
+
+
+class Leaky:
+    """A harness whose exact audits find an unbounded leak, and whose utility audits find failures only."""
+
+    @staticmethod
+    def audit_law(*_: Any, **__: Any) -> Any:
+        return SimpleNamespace(
+            epsilon=math.inf,
+            error=0.0,
+            verdict="violation",
+            worst_pair=Pair("data", "neighbour"),
+            pairs=1,
+            delta_at_claim=1.0,
+            delta=lambda epsilon: 1.0,
+            profiles=SimpleNamespace(delta_error=lambda epsilon: 0.0),
+        )
+
+    @staticmethod
+    def audit_utility(*_: Any, **__: Any) -> Any:
+        return SimpleNamespace(verdict="violation", failures=9, trials=9, failure_lower=0.7, failure_upper=1.0)
+
+
+def made(original: Callable[..., Any], **changes: Any) -> Callable[..., Any]:
+    """Return a constructor that changes some parameters of what it makes."""
+    return lambda *args, **kwargs: replace(original(*args, **kwargs), **changes)
+
+
+def scaled(original: Callable[..., Any], factor: float) -> Callable[..., Any]:
+    """Return a constructor of learners with another epsilon than asked for."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        asked = original(*args, **kwargs)
+        return replace(asked, epsilon=asked.epsilon * factor)
+
+    return make
+
+
+def with_sizes(original: Callable[..., Any], size: Callable[[Any], int]) -> Callable[..., Any]:
+    """Return a constructor of learners whose theorems ask for other sample sizes."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        asked = original(*args, **kwargs)
+
+        class Other(type(asked)):  # type: ignore[misc]  # the class is known at run time only
+            """The learner with the other sizes."""
+
+            def sample_size(self, alpha: float, beta: float) -> int:
+                return size(asked)
+
+            def utility(self, *levels: Any) -> Any:
+                return replace(asked.utility(*levels), sample_size=size(asked))
+
+        return Other(**{field.name: getattr(asked, field.name) for field in fields(asked)})
+
+    return make
+
+
+def sauer_sum(n: int, d: int) -> int:
+    """Return Sauer's bound itself, which intervals attain."""
+    return sum(math.comb(n, i) for i in range(d + 1))
+
+
+ste_boxes_promise = ste_boxes.printed_promise
+failure = nis.failure_probability
+
+
+def kmms_covers_always(dimension: int, always: Any = kmms_covers.Conjunction) -> Any:
+    """Return the conjunction of no literal."""
+    return always(dimension, 0)
+
+
+
+CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
+    (nis, "NIS-Point", {"failure_probability": lambda a, b, c, n, e: failure(a, b, c, n - 1, e)}, dpaudit, "refuted"),
+    (nis, "NIS-Occam", {"OccamConsistent": with_sizes(nis.OccamConsistent, lambda _: 2)}, dpaudit, "refuted"),
+    (nis, "NIS-Thr", {"ThresholdConsistent": made(nis.ThresholdConsistent, literal=False)}, dpaudit, "holds"),
+    (nis, "NIS-Sauer", {"sauer_power_bound": sauer_sum}, dpaudit, "holds"),
+    (nis, "NIS-Sauer", {"sauer_power_bound": lambda n, d: 0.99 * sauer_sum(n, d)}, dpaudit, "refuted"),
+    (nis, "NIS-VC", {"Intervals": Conjunctions, "Interval": lambda _: nis.Cube(3)}, dpaudit, "refuted"),
+    (nis, "NIS-VC-Bounds", {"upper_sample_size": lambda *_: 20}, dpaudit, "refuted"),
+    (nis, "NIS-VC-Bounds", {"lower_sample_size": lambda *_: 100}, dpaudit, "undecided"),
+    (nis, "NIS-Generic",
+     {"ThresholdExponential": with_sizes(nis.ThresholdExponential, lambda _: 2)}, dpaudit, "refuted"),
+    (nis, "NIS-Generic", {"ThresholdExponential": scaled(nis.ThresholdExponential, 1.1)}, dpaudit, "refuted"),
+    (
+        nis,
+        "NIS-Generic",
+        {"ThresholdExponential": with_sizes(nis.ThresholdExponential, lambda a: math.ceil(400 / a.epsilon))},
+        dpaudit,
+        "holds",
+    ),
+    (nis, "NIS-Generic-LargeEpsilon", {"ThresholdExponential": scaled(nis.ThresholdExponential, 1e-3)}, dpaudit,
+     "undecided"),
+    (nis, "NIS-ParityLearner", {"ParityPrivate": broken_parity.Oversampled}, dpaudit, "refuted"),
+    (nis, "NIS-ParityLearner", {"ParityPrivate": scaled(nis.ParityPrivate, 1.8)}, dpaudit, "holds"),
+    (nis, "NIS-ParityFailure", {"ParityPrivate": scaled(nis.ParityPrivate, 2.0)}, dpaudit, "holds"),
+    (nis, "NIS-ParityAmplification", {"ParityAmplified": broken_parity.AmplifiedOversampled}, dpaudit, "refuted"),
+    (nis, "NIS-ParityAmplification", {"ParityRestart": nis.ParityAmplified}, dpaudit, "holds"),
+    (nis, "NIS-ParityRestart", {"ParityRestart": broken_parity.RestartOversampled}, dpaudit, "refuted"),
+    (nis, "NIS-ParityRestart", {"_consistent_failure": lambda _: 2e-3}, dpaudit, "refuted"),
+    (nis, "NIS-Effect", {"Parities": Conjunctions}, dpaudit, "refuted"),
+    (ste_boxes, "STE-Box2-count",
+     {"BoxInteriorPoint": made(ste_boxes.BoxInteriorPoint, literal=False)}, dpaudit, "holds"),
+    (ste_boxes, "STE-Box2", {"BoxInteriorPoint": made(ste_boxes.BoxInteriorPoint, literal=True)}, dpaudit, "refuted"),
+    (ste_boxes, "STE-Box2", {"BoxInteriorPoint": scaled(ste_boxes.BoxInteriorPoint, 0.5)}, dpaudit, "loose"),
+    (ste_boxes, "STE-Boxd",
+     {"BoxInteriorPoint": with_sizes(ste_boxes.BoxInteriorPoint, lambda a: a.dimension)}, dpaudit,
+     "loose"),
+    (ste_boxes, "STE-Boxd", {"BoxInteriorPoint": with_sizes(ste_boxes.BoxInteriorPoint, lambda a: a.dimension**2)},
+     dpaudit, "undecided"),
+    (ste_boxes, "STE-ExpRec", {"BoxExponential": scaled(ste_boxes.BoxExponential, 9.0)}, dpaudit, "undecided"),
+    (ste_boxes, "STE-RecConcave-crossover",
+     {"printed_promise": lambda *a: ste_boxes_promise(*a) / 1e6}, dpaudit, "refuted"),
+    (ste_boxes, "STE-RecConcave-crossover",
+     {"printed_promise": lambda *a: ste_boxes_promise(*a) / 8000}, dpaudit, "holds"),
+    (ste_boxes, "STE-RecConcave-crossover",
+     {"printed_promise": lambda *a: ste_boxes_promise(*a) / 12000}, dpaudit, "undecided"),
+    (ste_boxes, "Stable-select-safe", {"StableSelect": WrongStable}, dpaudit, "refuted"),
+    (ste_boxes, "Stable-select-safe", {"StableSelect": ste_boxes._Loose}, dpaudit, "loose"),
+    (ste_boxes, "Stable-select-loose", {"_Loose": WrongStable}, dpaudit, "refuted"),
+    (ste_boxes, "Stable-select-loose", {"_Loose": StableSelect}, dpaudit, "holds"),
+    (ste_boxes, "Stable-select-wrong", {"WrongStable": StableSelect, "StableWrong": StableMode}, dpaudit, "holds"),
+    (ste_conjunctions, "STE-NonPriv", {"_answer": lambda learner, sample: learner.decode(0)}, dpaudit, "refuted"),
+    (ste_conjunctions, "STE-Conj1", {"ConjunctionLaplace": scaled(ste_conjunctions.ConjunctionLaplace, 1.01)}, dpaudit,
+     "refuted"),
+    (ste_conjunctions, "STE-Conj1", {"ConjunctionLaplace": scaled(ste_conjunctions.ConjunctionLaplace, 0.5)}, dpaudit,
+     "loose"),
+    (ste_conjunctions, "STE-Conj1-Size",
+     {"ConjunctionLaplace": with_sizes(ste_conjunctions.ConjunctionLaplace, lambda _: 10)}, dpaudit, "refuted"),
+    (ste_conjunctions, "STE-ConjExp",
+     {"ConjunctionExponential": with_sizes(ste_conjunctions.ConjunctionExponential, lambda _: 2)}, dpaudit, "refuted"),
+    (ste_conjunctions, "STE-Conj2", {"ConjunctionGreedy": scaled(ste_conjunctions.ConjunctionGreedy, 2.0)}, dpaudit,
+     "refuted"),
+    (ste_conjunctions, "STE-Conj2", {"ConjunctionGreedy": scaled(ste_conjunctions.ConjunctionGreedy, 1.3)}, dpaudit,
+     "holds"),
+    (ste_conjunctions, "STE-Conj2-Delta", {"ConjunctionGreedy": scaled(ste_conjunctions.ConjunctionGreedy, 99.0)},
+     dpaudit, "undecided"),
+    (ste_conjunctions, "STE-Conj2-Constant",
+     {"ConjunctionGreedy": made(ste_conjunctions.ConjunctionGreedy, literal=False)}, dpaudit, "undecided"),
+    (ste_interior, "STE-IPP", {"InteriorPointExponential": scaled(ste_interior.InteriorPointExponential, 1.3)}, dpaudit,
+     "refuted"),
+    (ste_interior, "STE-IPP", {"_outside": lambda *_: 0.3}, dpaudit, "refuted"),
+    (ste_interior, "STE-Thr", {"ThresholdInteriorPoint": scaled(ste_interior.ThresholdInteriorPoint, 1.2)}, dpaudit,
+     "refuted"),
+    (ste_interior, "STE-Thr", {}, Leaky, "refuted"),
+    (ste_interior, "STE-TreeLog", {}, Leaky, "refuted"),
+    (ste_interior, "STE-TreeLog", {"_outside": lambda *_: 0.11}, dpaudit, "refuted"),
+    (ste_interior, "STE-BoxTight",
+     {"BoxTightest": with_sizes(ste_interior.BoxTightest, lambda _: 3)}, dpaudit, "refuted"),
+    (bmn, "BMN-Alg1-literal", {"MixtureHalfspace": made(bmn.MixtureHalfspace, literal=False)}, dpaudit, "holds"),
+    (bmn, "BMN-Lem4.5", {"MixtureHalfspace": made(bmn.MixtureHalfspace, literal=True)}, dpaudit, "refuted"),
+    (bmn, "BMN-Lem4.1", {}, Leaky, "refuted"),
+    (bmn_utility, "BMN-Thm4.9", {}, Leaky, "refuted"),
+    (bmns, "BMNS-Exponential", {}, Leaky, "refuted"),
+    (bmns, "BMNS-Thm4.2", {}, Leaky, "refuted"),
+    (bmns, "BMNS-Fig2-step3", {"HalfspaceRefusing": HalfspaceTukey}, dpaudit, "holds"),
+    (bmns, "BMNS-Clm2.19", {"_multisets": lambda size, n: [(n + 9, *[0] * (size - 1))]}, dpaudit, "holds"),
+    (bmns_utility, "BMNS-Thm4.2-utility", {}, Leaky, "refuted"),
+    (kmms, "KMMS-SelHP-priv", {"HalfplaneSelect": scaled(kmms.HalfplaneSelect, 2.2)}, dpaudit, "refuted"),
+    (kmms_covers, "KMMS-Thm3.5", {}, dpaudit, "refuted"),
+    (kmms_covers, "KMMS-Thm3.5", {"Conjunction": lambda d, _: kmms_covers_always(d)}, dpaudit, "holds"),
+    (kmms_polygons, "KMMS-Claim4.3", {}, Leaky, "refuted"),
+    (kmms_polygons, "KMMS-VCtri", {"triangulate": lambda corners: [tuple(corners[:3])]}, dpaudit, "refuted"),
+    (kmms_polygons, "KMMS-Thm4.7", {}, Leaky, "refuted"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("module", "claim_id", "patches", "tools", "verdict"),
+    CASES,
+    ids=[f"{i}-{case[1]}-{case[4]}" for i, case in enumerate(CASES)],
+)
+def test_the_verdict_follows_the_numbers(
+    module: ModuleType, claim_id: str, patches: Patches, tools: Any, verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim = next(claim for claim in module.CLAIMS if claim.id == claim_id)
+    for name, value in patches.items():
+        assert hasattr(module, name)
+        monkeypatch.setattr(module, name, value)
+    evidence = claim.check(tools)
+    assert evidence.verdict == verdict, evidence
+    assert bool(evidence.witness) == (verdict == "refuted")
+
+
+def test_every_module_of_claims_is_here() -> None:
+    names = [name for _, name, _ in pkgutil.iter_modules(learners.claims.__path__)]
+    listing = {name for name in names if hasattr(import_module(f"learners.claims.{name}"), "CLAIMS")}
+    tried = {case[0].__name__.rpartition(".")[2] for case in CASES if case[4] == "refuted"}
+    assert tried == listing
+
+
+def test_the_rule() -> None:
+    told: dict[str, Any] = {"summary": "s", "numbers": {}, "witness": "w"}
+    assert judged("loose", failed=True, **told).verdict == "refuted"
+    kept = judged("loose", failed=False, **told)
+    assert (kept.verdict, kept.witness, kept.grade) == ("loose", "", "exact")
+    assert (tightness(0.75, 1.0), tightness(0.76, 1.0), tightness(1.5, 2.0)) == ("loose", "holds", "loose")
+    assert exceeds(1 + 2e-9, 1.0)
+    assert exceeds(np.inf, 1.0)
+    assert not exceeds(1 + 1e-12, 1.0)

@@ -1,0 +1,50 @@
+"""Mixed outputs: patterns of repeated values, and the other values within them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpaudit.distinguish.patterns import Patterns
+
+
+def _stopped(rng: np.random.Generator, shift: float, size: int) -> np.ndarray:
+    """One noisy value at a place that is random, flags before and after it."""
+    place = rng.integers(0, 4, size)
+    rows = np.where(np.arange(4) < place[:, None], -1000.0, -2000.0)
+    # The value tells of the side at even places in one direction, at odd ones in the other.
+    rows[np.arange(size), place] = rng.normal(size=size) + shift * np.where(place % 2, -1, 1)
+    return rows
+
+
+def test_the_ratio_within_patterns_is_recovered() -> None:
+    rng = np.random.default_rng(0)
+    score = Patterns.fit(_stopped(rng, 0.2, 50_000), _stopped(rng, -0.2, 50_000))
+    assert score is not None
+    assert len(score.codes) == 4
+    fresh = _stopped(rng, 0.0, 4000)
+    place = (np.abs(fresh) < 100).argmax(axis=1)
+    truth = 0.4 * fresh[np.arange(4000), place] * np.where(place % 2, -1, 1)
+    assert np.corrcoef(score(fresh), truth)[0, 1] > 0.97
+
+
+def test_a_pattern_tells_of_its_side() -> None:
+    rng = np.random.default_rng(1)
+    sides = [np.where(rng.random(20_000) < share, 0.0, rng.normal(size=20_000))[:, None] for share in (0.3, 0.1)]
+    score = Patterns.fit(*sides)
+    assert score is not None
+    found = score(np.array([[0.0], [0.3], [12.0]]))
+    assert abs(found[0] - np.log(3)) < 0.1
+    assert np.abs(found[1:] - np.log(0.7 / 0.9)).max() < 0.1
+
+
+def test_outputs_of_one_kind_have_no_patterns() -> None:
+    rng = np.random.default_rng(2)
+    assert Patterns.fit(rng.normal(size=(500, 3)), rng.normal(size=(500, 3))) is None
+    assert Patterns.fit(rng.integers(0, 2, (500, 3)) * 1.0, rng.integers(0, 2, (500, 3)) * 1.0) is None
+
+
+def test_unknown_patterns_say_nothing() -> None:
+    rng = np.random.default_rng(3)
+    score = Patterns.fit(_stopped(rng, 0.5, 20_000), _stopped(rng, -0.5, 20_000))
+    assert score is not None
+    assert score(np.array([[0.1, 0.2, 0.3, 0.4], [0.1, -2000.0, 0.3, -2000.0]])).tolist() == [0.0, 0.0]
