@@ -22,7 +22,7 @@ class ToolFault(DpauditError, RuntimeError):
 
 @contextmanager
 def blamed(what: str) -> Iterator[None]:
-    """Turn what other people's code raises, even an exit, into an `InputError` that names it, its error and its line."""
+    """Turn what other people's code raises, even an exit, into an `InputError` naming it, its error and its line."""
     try:
         yield
     except DpauditError:

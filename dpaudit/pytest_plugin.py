@@ -5,6 +5,7 @@ This module is imported in every pytest run on the machine, so it imports nothin
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -45,6 +46,8 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
         for name in ("trials", "confidence", "seed"):
             arguments.setdefault(name, config.getoption(f"--dpaudit-{name}"))
         finding = dpaudit.audit_privacy(mechanism, pairs, **arguments)
+        for text in finding.warnings:
+            warnings.warn(f"dpaudit: {text}", stacklevel=2)
         if finding.verdict == "violation":
             witness = finding.witness
             pytest.fail(

@@ -216,14 +216,30 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
     # A path given twice is loaded once: a second copy of its classes would be another learner of the same id.
     given = {Path(path).resolve(): Path(path) for path in reversed(paths)}
     for origin, requested, opener in (*_installed(), *map(_at_path, reversed(given.values()))):
+        met, modules = len(problems), []
         for module in _walk(origin, requested, opener, problems):
+            modules.append(module)
             if _known(module, seen):
                 continue
             _collect(module, origin, requested, entries, problems)
             _collect_claims(module, origin, requested, claims, problems)
+        if len(problems) == met and not any(map(_offers, modules)):
+            problems.append(Problem(origin, _emptiness(modules[0], requested), requested))
     return Registry(
         tuple(entries[id] for id in sorted(entries)), tuple(problems), tuple(claims[id] for id in sorted(claims))
     )
+
+
+def _offers(module: ModuleType) -> bool:
+    return any(getattr(module, name, ()) for name in ("LEARNERS", "CLAIMS"))
+
+
+def _emptiness(module: ModuleType, requested: bool) -> str:
+    """Say that a module, with all that is in it, offers nothing; of an installed one, where it was found."""
+    if requested:
+        return "offers nothing: it has neither a tuple LEARNERS nor a tuple CLAIMS"
+    place = getattr(module, "__file__", None) or ", ".join(map(str, getattr(module, "__path__", ()))) or "no file"
+    return f"offers no learners; Python found {module.__name__} at {place}, which may hide the installed package"
 
 
 def _known(module: ModuleType, seen: set[str]) -> bool:

@@ -40,16 +40,17 @@ def number(value: float | str) -> float:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that a result depends on."""
+    """Return the versions that a result, or the bytes of its report, depends on."""
     import platform
     from importlib.metadata import PackageNotFoundError, version
 
     found = {"python": platform.python_version()}
-    for name in ("dpaudit", "numpy", "scipy", "scikit-learn"):
+    for name in ("dpaudit", "numpy", "scipy", "scikit-learn", "matplotlib", "jinja2", "python-flint"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "not installed"
+            if name != "python-flint":  # what needs it does not run without it
+                found[name] = "not installed"
     return found
 
 

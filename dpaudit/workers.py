@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -61,8 +62,8 @@ def spread(
         yield from results
     except BrokenProcessPool as error:
         if "un-serialize" in str(error):
-            raise _unsendable(error.__cause__ or error) from error
-        raise WorkerDied(f"a worker process died ({str(error).splitlines()[0]})") from error
+            raise _unsendable(error) from error
+        raise WorkerDied(_death(error)) from error
     except (PicklingError, TypeError, AttributeError) as error:  # what pickle raises depends on what it meets
         if "pickle" not in str(error):
             raise
@@ -70,11 +71,20 @@ def spread(
 
 
 def _unsendable(error: BaseException) -> InputError:
-    text = str(error).strip().splitlines() or [type(error).__name__]
+    # Of what it meets while sending joblib tells in the cause, as the text of a traceback; the last line says it.
+    told = f"{error}\n{error.__cause__ or ''}" if str(error).startswith(("Could not", "A task")) else str(error)
+    text = [line for line in told.splitlines() if "pickle" in line or "Error: " in line] or [type(error).__name__]
     return InputError(
         "with several jobs, what is audited, its data and its outputs must travel between processes, and something "
-        f"cannot be sent: {text[-1]}; use n_jobs=1 (--jobs 1), or return plain data"
+        f"cannot be sent: {text[-1].strip()}; use n_jobs=1 (--jobs 1), or return plain data"
     )
+
+
+def _death(error: BaseException) -> str:
+    """Say how a worker died: joblib's message names the exit codes, somewhere."""
+    codes = re.search(r"exit codes of the workers are (\{.*\})", str(error))
+    how = f" (exit codes: {codes[1]})" if codes else ""
+    return f"a worker process died, killed by the system (for want of memory?) or ended by what it ran{how}"
 
 
 def _call(call: Callable[[], T], home: int) -> T:

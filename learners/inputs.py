@@ -9,7 +9,9 @@ __all__ = ["check_run", "check_sample"]
 
 
 def check_sample(sample: Sample, domain: Domain) -> None:
-    """Raise `InputError` unless every point of the sample lies in the learner's domain."""
+    """Raise `InputError` unless this is a sample and every point of it lies in the learner's domain."""
+    if not hasattr(sample, "points"):
+        raise InputError(f"sample must be built with learner.domain.sample(points, labels), got {sample!r:.100}")
     inside = domain.contains(sample.points)
     if not inside.all():
         outside = tuple(int(v) for v in sample.points[~inside][0])

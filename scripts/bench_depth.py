@@ -9,6 +9,7 @@ Exit status: 0 if every limit is met on this machine, 1 if not.
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from collections.abc import Callable
@@ -52,6 +53,7 @@ def rows() -> list[tuple[str, Callable[[], float], float]]:
 
 
 def main() -> int:
+    argparse.ArgumentParser(description="Time Tukey depth, the functions Q, and the mixture learner.").parse_args()
     slow = False
     for name, measure, limit in rows():
         seconds = measure()

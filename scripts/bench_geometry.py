@@ -8,6 +8,7 @@ Prints one line a figure: what, seconds of processor time, budget. Exit status: 
 
 from __future__ import annotations
 
+import argparse
 import random
 import sys
 import time
@@ -115,6 +116,7 @@ def disc_run(side: int) -> float:
 
 
 def main() -> int:
+    argparse.ArgumentParser(description="Time arrangements, draws of triangles, set covers and depths.").parse_args()
     rows = [
         ("arrangement, side 2^64, 500 distinct points", lambda: arrangement(500), 3.0),
         ("arrangement, side 2^64, 1000 distinct points", lambda: arrangement(1000), 12.0),

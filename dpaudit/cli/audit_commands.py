@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpaudit.cli.mechanism import audit_mechanism, is_mechanism
-from dpaudit.cli.terminal import find_learners, note, note_taken, say
+from dpaudit.cli.terminal import find_learners, note_taken, say
 from dpaudit.cli.verdict_block import verdict_block
 from dpaudit.contract import Learner
 from dpaudit.engine.outcome import refutes
 from dpaudit.engine.perform import perform
 from dpaudit.engine.tasks import Task, canonical, exact_task, privacy_task
 from dpaudit.engine.utility_tasks import offered_settings, utility_tasks
-from dpaudit.errors import InputError
+from dpaudit.errors import InputError, blamed
 from dpaudit.neighbours.sources import is_source
 from dpaudit.privacy.composition import check_times
 from dpaudit.privacy.enclosure import require_exact_law
@@ -79,7 +79,7 @@ def exact_command(args: argparse.Namespace) -> int:
         compose=args.compose,
     )
     if args.n is None:
-        note(f"n = {task.arguments['n']} taken from the example of {entry.id}")
+        note_taken(entry, {"n": task.arguments["n"]})
     options = {name: task.arguments[name] for name in ("n", "relation")}
     options |= {"crafted": task.arguments["samples"] == "crafted" or None}
     return _audit(args, [task], options | {"enclose": args.enclose, "compose": args.compose})
@@ -131,7 +131,11 @@ def utility_command(args: argparse.Namespace) -> int:
 def _learner(args: argparse.Namespace) -> tuple[Entry, Learner, dict[str, Any]]:
     """Return the learner of a single audit: parameters not given are its example's, which a note says."""
     entry = find_learners(args).get(args.id)
-    given = dict(_parameter(text) for text in args.parameter)
+    named = [_parameter(text) for text in args.parameter]
+    given = dict(named)
+    if len(given) < len(named):
+        twice = sorted(name for name in given if [other for other, _ in named].count(name) > 1)
+        raise InputError(f"-p must be given once for each parameter; got {', '.join(twice)} more than once")
     taken = {name: value for name, value in entry.example.parameters.items() if name not in given}
     note_taken(entry, taken)
     parameters = {**taken, **given}
@@ -167,7 +171,8 @@ def _audit(args: argparse.Namespace, tasks: Sequence[Task], options: Mapping[str
     seed = getattr(args, "seed", None)
     repeat = _single_line(args, tasks[0].parameters, {**options, "seed": seed})
     paths, jobs = tuple(args.learners), getattr(args, "jobs", 1)
-    records = [perform(task, seed=seed or 0, paths=paths, n_jobs=jobs) for task in tasks]
+    with blamed(f"the audit of {tasks[0].learner}"):
+        records = [perform(task, seed=seed or 0, paths=paths, n_jobs=jobs) for task in tasks]
     return _show(args, records, repeat)
 
 

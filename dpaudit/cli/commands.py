@@ -15,9 +15,10 @@ from inspect import Parameter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpaudit.cli.streams import output
 from dpaudit.cli.terminal import find_learners, note, say, wants_color, warn
 from dpaudit.errors import InputError
-from dpaudit.registry import Entry, load
+from dpaudit.registry import ClaimEntry, Entry, load
 
 if TYPE_CHECKING:
     from dpaudit.engine.outcome import Outcome
@@ -27,29 +28,35 @@ __all__ = ["list_command", "report_command", "run_command"]
 
 
 def list_command(args: argparse.Namespace) -> int:
-    """Show the learners; a module that does not load is a line on stderr and stands in nobody's way."""
+    """Show the learners; a module that does not load is a line on stderr and stands in no other's way.
+
+    The status is 2 if it is one that the user named.
+    """
     registry = load(tuple(args.learners))
     warn(registry)
     rows = [_row(entry) for entry in registry.entries if args.all or entry.fault is None]
     say(json.dumps(rows, indent=1, sort_keys=True) + "\n" if args.json else _table(rows))
-    return 0
+    return 2 if any(problem.requested for problem in registry.problems) else 0
 
 
 def run_command(args: argparse.Namespace) -> int:
     """Plan, run, store and report."""
+    from dpaudit.engine.lock import held
     from dpaudit.engine.plan import make_plan
+    from dpaudit.engine.sources import sources
     from dpaudit.engine.store import FILENAME, Store, make_header
     from dpaudit.seeding import check_seed
 
     check_seed(args.seed)
     registry = find_learners(args)
     entries = [registry.get(id) for id in dict.fromkeys(args.ids)] or registry.entries
+    claims = () if args.ids else registry.claims
     plan = make_plan(
         entries,
         profile=args.profile,
         confidence=args.confidence,
         trials=args.trials,
-        claims=() if args.ids else registry.claims,
+        claims=claims,
     )
     for line in plan.notes:
         note(line)
@@ -62,12 +69,21 @@ def run_command(args: argparse.Namespace) -> int:
         command=_run_line(args),
         faults=plan.faults,
         controls={entry.id: entry.fault for entry in entries if entry.fault is not None},
+        sources=sources(_modules(entries, claims), args.learners),
     )
     path = Path(args.out) / FILENAME
-    store = Store.resume(path, header) if args.resume else Store.start(path, header)
-    _execute(args, plan, store)
-    store.finish()
-    return _report_run(args, path)
+    with held(path.parent):
+        store = Store.resume(path, header) if args.resume else Store.start(path, header)
+        _execute(args, plan, store)
+        store.finish()
+        return _report_run(args, path)
+
+
+def _modules(entries: Sequence[Entry], claims: Sequence[ClaimEntry]) -> set[str]:
+    """Return the names of the modules that learners and the checks of claims stand in."""
+    return {entry.learner.__module__ for entry in entries} | {
+        str(getattr(entry.claim.check, "__module__", "")) for entry in claims
+    }
 
 
 def report_command(args: argparse.Namespace) -> int:
@@ -123,7 +139,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> str:
         what = row["summary"] if row["fault"] is None else f"leaks on purpose: {row['fault']}"
         lines.append((row["id"], row["privacy"], " ".join(names), what))
     widths = [max(len(line[i]) for line in lines) for i in range(3)]
-    limit = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    limit = shutil.get_terminal_size().columns if output().isatty() else None
     texts = ["  ".join([*(line[i].ljust(widths[i]) for i in range(3)), line[3]]).rstrip()[:limit] for line in lines]
     return "\n".join(texts) + "\n"
 
@@ -174,12 +190,13 @@ def _execute(args: argparse.Namespace, plan: Plan, store: Any) -> None:
 def _report_run(args: argparse.Namespace, path: Path) -> int:
     """Write the reports of a finished run, print the summary and return the status."""
     from dpaudit.engine.outcome import outcome
-    from dpaudit.engine.store import load_run, write_atomically
+    from dpaudit.engine.store import keep_foreign, load_run, write_atomically
 
     run = load_run(path)
     written = [path]
     for kind in ("json", "html") if args.html else ("json",):
         written.append(path.with_name(f"report.{kind}"))
+        keep_foreign(written[-1])
         write_atomically(written[-1], _render(run, kind).encode())
     found = outcome(run)
     say(_render(run, "console", color=wants_color()))

@@ -6,16 +6,22 @@ What the commands do stands in `commands` and `audit_commands`.
 from __future__ import annotations
 
 import argparse
+import math
 import os
+import signal
 import sys
 import textwrap
+import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 import dpaudit
 from dpaudit.cli.help_text import COMMANDS, STATUS, WHOLE
+from dpaudit.cli.streams import kept_clean, output
+from dpaudit.cli.wording import in_options
 from dpaudit.contract import SETTINGS
 from dpaudit.errors import DpauditError
 
@@ -30,10 +36,30 @@ _WIDTH = 90
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0 all consistent, 1 a violation, 2 bad input or a fault."""
     args = build_parser().parse_args(argv)
+    with _terminable(), kept_clean():
+        return _status(args)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let a request to terminate end a command as Ctrl-C does: results kept, workers ended, a message, status 2."""
+    handler = signal.getsignal(signal.SIGTERM)
+    if handler != signal.SIG_DFL or threading.current_thread() is not threading.main_thread():
+        yield  # whoever embeds the command has plans of its own
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+
+
+def _status(args: argparse.Namespace) -> int:
+    """Run one command; whatever it raises becomes a line on stderr and the status 2."""
     try:
         return int(_action(args.command)(args))
     except DpauditError as error:
-        message = " ".join(str(error).split("\n"))
+        message = in_options(" ".join(str(error).split("\n")))
     except BrokenPipeError:
         _drop_stdout()
         return 2
@@ -60,7 +86,7 @@ def _action(command: str) -> Callable[[argparse.Namespace], int]:
 
 def _drop_stdout() -> None:
     """Send to nowhere what is still to be written: the reader has gone, and Python flushes at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), output().fileno())
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -128,7 +154,7 @@ def _add_single(
 
 
 def _add_statistics(parser: argparse.ArgumentParser, trials: int, what: str) -> None:
-    parser.add_argument("--trials", type=int, default=trials, help=f"{what} (default: %(default)s)")
+    parser.add_argument("--trials", type=_whole, default=trials, help=f"{what} (default: %(default)s)")
     parser.add_argument(
         "--confidence",
         type=float,
@@ -142,6 +168,21 @@ def _add_statistics(parser: argparse.ArgumentParser, trials: int, what: str) -> 
         default=1,
         help="processes; -1 for one a processor; no result depends on it (default: %(default)s)",
     )
+
+
+def _whole(text: str) -> int:
+    """Read a whole number, also one written as 1e5."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not number.is_integer():
+        raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}")
+    return int(number)
 
 
 def _jobs(text: str) -> int:
@@ -245,7 +286,7 @@ def _add_run(commands: Any) -> None:
     )
     parser.add_argument("--out", metavar="DIR", default="reports/latest", help="where to (default: %(default)s)")
     parser.add_argument("--resume", action="store_true", help="go on with the run in DIR (default: start afresh)")
-    parser.add_argument("--trials", type=int, help="runs a side in the black-box audits (default: the profile's)")
+    parser.add_argument("--trials", type=_whole, help="runs a side in the black-box audits (default: the profile's)")
     parser.add_argument("--confidence", type=float, default=_CONFIDENCE, help="of each finding (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="root of all randomness (default: %(default)s)")
     parser.add_argument(

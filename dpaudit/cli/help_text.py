@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["COMMANDS", "STATUS", "WHOLE"]
 
-STATUS = "exit status: 0 all consistent, 1 a violation, 2 bad input or a fault"
+STATUS = "exit status: 0 all consistent, 1 a violation, 2 bad input, a fault or a missing result (before 1)"
 
 WHOLE = """
 Audits private learners: does a learner keep its promise of differential privacy, and does it learn from as few
@@ -48,7 +48,8 @@ COMMANDS = {
         The error is that on the distribution, with fresh samples labelled by a concept (realizable); its excess
         over the best concept's, with noisy labels (agnostic); that on the sample, one for all runs (empirical); or
         whether the output solves the learner's problem on that sample (solution). The hard cases are concepts and
-        distributions on which learners of the class fail most.
+        distributions on which learners of the class fail most. With --n below the theorem's n, or without a theorem,
+        failures are shown and refute nothing.
         """,
         "dpaudit utility threshold-exponential --alpha 0.1 --beta 0.1 --distribution all",
     ),

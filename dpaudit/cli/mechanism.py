@@ -51,8 +51,10 @@ def audit_mechanism(args: argparse.Namespace, options: Mapping[str, Any]) -> dic
         own = mechanism.privacy if isinstance(mechanism, Learner) else None
         if not isinstance(mechanism, Learner):
             _check_plain(args, mechanism)
+        # Pairs of a source are of n examples already.
+        chosen = options if pairs is None else {name: value for name, value in options.items() if name != "n"}
         finding = dpaudit.audit_privacy(
-            mechanism, pairs, batched=args.batched, **options, seed=args.seed, n_jobs=args.jobs
+            mechanism, pairs, batched=args.batched, **chosen, seed=args.seed, n_jobs=args.jobs
         )
     record: dict[str, Any] = jsonable(
         {

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from dpaudit.cli.streams import output, pending
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry, Registry, load
 
@@ -16,12 +17,15 @@ __all__ = ["find_learners", "note", "note_taken", "say", "wants_color", "warn"]
 
 def say(text: str) -> None:
     """Write to standard output; a reader that has gone (``| head``) changes neither work nor status."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    while pending:
+        note(pending.pop(0))
+    stream = output()
+    encoding = getattr(stream, "encoding", None) or "utf-8"
     try:
-        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
-        sys.stdout.flush()
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def note(text: str) -> None:
@@ -30,9 +34,9 @@ def note(text: str) -> None:
 
 
 def note_taken(entry: Entry, values: Mapping[str, Any]) -> None:
-    """Say which values were taken from the learner's example."""
+    """Say, with the result, which values were taken from the learner's example; beside an error they would distract."""
     if values:
-        note(f"{', '.join(f'{k} = {v}' for k, v in values.items())} taken from the example of {entry.id}")
+        pending.append(f"{', '.join(f'{k} = {v}' for k, v in values.items())} taken from the example of {entry.id}")
 
 
 def warn(registry: Registry) -> None:
@@ -53,4 +57,4 @@ def find_learners(args: argparse.Namespace) -> Registry:
 
 def wants_color() -> bool:
     """Say whether standard output is a terminal whose user has not set NO_COLOR."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return output().isatty() and not os.environ.get("NO_COLOR")

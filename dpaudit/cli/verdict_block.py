@@ -100,7 +100,8 @@ def _exact(record: Mapping[str, Any], finding: Mapping[str, Any]) -> _Lines:
         "consistent": "consistent: no violation on these pairs",
     }
     verdict = "the learner claims no privacy" if claimed is None else words[finding["verdict"]]
-    witness = f"{worst['data']} against {worst['neighbour']}, output {output_text(finding['worst_atom'])} [{worst['origin']}]"
+    output = output_text(finding["worst_atom"], record.get("decoded"))
+    witness = f"{worst['data']} against {worst['neighbour']}, output {output} [{worst['origin']}]"
     return [*lines, *_composed(finding), ("verdict", verdict), ("witness", witness)]
 
 
@@ -144,7 +145,7 @@ def _privacy(record: Mapping[str, Any], finding: Mapping[str, Any]) -> _Lines:
         ("budget", budget_text(finding)),
         ("errors", errors_text(finding)),
         ("verdict", words[finding["verdict"]]),
-        ("witness", _witness(witness, is_mechanism(record["learner"]))),
+        ("witness", _witness(witness, record)),
         *(("warning", text) for text in finding["warnings"]),
     ]
 
@@ -181,7 +182,7 @@ def _curve(finding: Mapping[str, Any]) -> _Lines:
     return [("curve", f"delta >= {steps}; mu >= {significant(curve.mu_lower(), 'down')} ({at})")]
 
 
-def _witness(witness: Mapping[str, Any], foreign: bool) -> str:
+def _witness(witness: Mapping[str, Any], record: Mapping[str, Any]) -> str:
     """Return the two inputs, the event and its counts; bets have no counts, and -1 is failure for learners alone."""
     told = f"{witness['data']} against {witness['neighbour']}"
     if witness["hits"] is None:
@@ -190,7 +191,9 @@ def _witness(witness: Mapping[str, Any], foreign: bool) -> str:
         f"{count(witness['hits'])} of {count(witness['trials'])} against "
         f"{count(witness['neighbour_hits'])} of {count(witness['neighbour_trials'])} runs"
     )
-    event = witness["event"] if foreign else event_text(witness["event"])
+    event = witness["event"]
+    if not is_mechanism(record["learner"]):
+        event = event_text(event, record.get("decoded"))
     return f"{told} ({witness['direction']}), event: {event}: {rates} [{origin_text(witness['origin'])}]"
 
 

@@ -79,9 +79,11 @@ def _other(value: Any) -> Hashable:
         return ("rational", int(value.numerator), int(value.denominator))
     if isinstance(value, Hashable) and type(value).__hash__ is not object.__hash__:
         return (type(value).__qualname__, value)
+    hint = "; or give probe=points, to compare hypotheses by their predictions" if hasattr(value, "predict") else ""
     raise InputError(
         f"an output of type {type(value).__qualname__} cannot be compared: {value!r:.200}; return numbers, strings, "
         "bytes, None, arrays, or lists, tuples, sets and dictionaries of these, or a value with __eq__ and __hash__"
+        f"{hint}"
     )
 
 

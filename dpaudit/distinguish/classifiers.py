@@ -76,5 +76,5 @@ def logistic(data: Matrix, neighbour: Matrix) -> Classifier:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import RobustScaler, StandardScaler
 
-    model = make_pipeline(RobustScaler(quantile_range=(5, 95)), StandardScaler(), LogisticRegression(max_iter=200))
+    model = make_pipeline(RobustScaler(quantile_range=(5, 95)), StandardScaler(), LogisticRegression(solver="newton-cholesky"))
     return Classifier(model.fit(*_rows(data, neighbour)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,12 +22,15 @@ WALK_PENALTY = 1.0
 """The same for a random walk, whose prior has taken most of the luck away."""
 
 
-def selection_penalty(delta: float) -> float:
+def selection_penalty(delta: float, events: float = math.inf) -> float:
     """Return the number z_s of training standard errors by which a candidate event is marked down.
 
-    Without it the best-looking event is the luckiest one. Small events pay for delta > 0, so they are marked down less.
+    Without it the best-looking event is the luckiest one. Of k events without a signal the luckiest is some
+    sqrt(2 ln k) standard errors off, so where there is little to choose from there is little to mark down; above 90
+    nested events the number does not grow. Small events pay for delta > 0, so they are marked down less.
     """
-    return 3.0 if delta == 0 else 1.5
+    most = 3.0 if delta == 0 else 1.5
+    return min(most, math.sqrt(2 * math.log(max(events, 1.0))))
 
 
 def expected_bound(
@@ -38,6 +42,7 @@ def expected_bound(
     *,
     delta: float,
     gamma: float,
+    events: float = math.inf,
 ) -> NDArray[np.float64]:
     """Return the lower bound on epsilon that each event can be expected to give on fresh runs, marked down for luck.
 
@@ -58,6 +63,8 @@ def expected_bound(
         The claim's delta.
     gamma : float
         Error of the confidence bound.
+    events : float
+        From how many events one will be chosen.
 
     Returns
     -------
@@ -66,7 +73,7 @@ def expected_bound(
     """
     x, y = np.asarray(hits, dtype=np.float64), np.asarray(neighbour_hits, dtype=np.float64)
     p, q = (x + 0.5) / (trained + 1), (y + 0.5) / (neighbour_trained + 1)
-    penalty = selection_penalty(delta)
+    penalty = selection_penalty(delta, events)
     low = _wilson(x, trained, -(penalty - ndtri(gamma) * np.sqrt(trained / confirm)))
     high = _wilson(y, neighbour_trained, penalty - ndtri(gamma) * np.sqrt(neighbour_trained / confirm))
     good = (low > delta) & (p > delta)
@@ -133,7 +140,11 @@ def best_prefix(
     the smooth ratios.
     """
     inside, outside = np.cumsum(hits), np.cumsum(neighbour_hits)
-    values = expected_bound(inside, trained, outside, neighbour_trained, confirm, delta=delta, gamma=gamma)
+    # Everything is the last prefix, and shows nothing.
+    real = float(np.count_nonzero(np.asarray(hits) + np.asarray(neighbour_hits)) - 1)
+    values = expected_bound(
+        inside, trained, outside, neighbour_trained, confirm, delta=delta, gamma=gamma, events=real
+    )
     smooth = (
         smooth_ratio(np.asarray(hits, float), np.asarray(neighbour_hits, float)) if ordered and delta == 0 else None
     )

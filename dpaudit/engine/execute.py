@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Generator, Sequence
+from contextlib import closing
 from functools import partial
 
 from dpaudit.arguments import check_jobs
-from dpaudit.engine.outlive import outliving
 from dpaudit.engine.events import Event, Listener, RunFinished, RunStarted, TaskFailed, TaskFinished
+from dpaudit.engine.outlive import outliving
 from dpaudit.engine.perform import perform
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import DpauditError, InputError, place_of
@@ -80,7 +81,7 @@ def _check(n_jobs: int, backend: str) -> None:
     check_jobs(n_jobs)
 
 
-def _tell(start: RunStarted, events: Iterator[TaskFinished | TaskFailed], listeners: Sequence[Listener]) -> int:
+def _tell(start: RunStarted, events: Generator[TaskFinished | TaskFailed], listeners: Sequence[Listener]) -> int:
     """Tell the listeners everything from start to finish; return how many tasks failed."""
 
     def tell(event: Event) -> None:
@@ -90,9 +91,10 @@ def _tell(start: RunStarted, events: Iterator[TaskFinished | TaskFailed], listen
     failed = 0
     tell(start)
     try:
-        for event in events:
-            failed += isinstance(event, TaskFailed)
-            tell(event)
+        with closing(events):  # now, not some time: it ends the workers
+            for event in events:
+                failed += isinstance(event, TaskFailed)
+                tell(event)
     except KeyboardInterrupt:
         tell(RunFinished(failed, interrupted=True))
         raise
@@ -115,10 +117,11 @@ def _attempt(task: Task, seed: int, paths: tuple[str, ...]) -> TaskFinished | Ta
 
 def _events(
     tasks: Sequence[Task], seed: int, paths: tuple[str, ...], n_jobs: int, backend: str
-) -> Iterator[TaskFinished | TaskFailed]:
+) -> Generator[TaskFinished | TaskFailed]:
     """Yield the event of each task as it ends."""
     calls = {task.key: partial(_attempt, task, seed, paths) for task in tasks}
-    if n_jobs == 1 or backend == "sequential":
+    # A check of one claim is not worth the start of a worker; a single audit is, for it may kill the process.
+    if n_jobs == 1 or backend == "sequential" or [task.kind for task in tasks] == ["ledger"]:
         yield from (call() for call in calls.values())
     else:
         yield from outliving(calls, partial(spread, n_jobs=n_jobs, backend=backend, ordered=False, batch_size=1))

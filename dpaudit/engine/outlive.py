@@ -66,5 +66,5 @@ def _alone(key: str, call: Call, spread: Spread) -> TaskFinished | TaskFailed:
     try:
         (event,) = spread([call])
     except WorkerDied as error:
-        return TaskFailed(key, f"WorkerDied: {error}; it does so when it runs alone, too")
+        return TaskFailed(key, f"WorkerDied: {error}; and again when it ran alone")
     return event

@@ -10,7 +10,9 @@ from typing import Any
 
 import dpaudit
 from dpaudit.contract import PrivacyClaim
+from dpaudit.engine.decoding import decoded
 from dpaudit.engine.evidence import check_claim
+from dpaudit.engine.outcome import PRIVACY_AUDITS
 from dpaudit.engine.tasks import Task
 from dpaudit.jsonable import jsonable
 from dpaudit.registry import PRIVATE, Entry, load
@@ -21,7 +23,8 @@ __all__ = ["perform"]
 def perform(task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int = 1) -> dict[str, Any]:
     """Run one audit, or check one claim, and return its record, JSON-safe: the task and the finding.
 
-    The record of an audit also holds the learner's claim and, for a positive control, its fault.
+    The record of an audit also holds the learner's claim and, for a positive control, its fault; that of an audit of
+    privacy, what the outputs stand for that its finding names.
 
     Parameters
     ----------
@@ -41,7 +44,9 @@ def perform(task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int =
     if n_jobs != 1:
         _send_by_value(entry)
     finding = _AUDITS[task.kind](learner, task.arguments, seed, n_jobs)
-    return _record(task, entry.fault, learner.privacy, finding)
+    record = _record(task, entry.fault, learner.privacy, finding)
+    words = decoded(learner, record["finding"]) if task.kind in PRIVACY_AUDITS else {}
+    return {**record, "decoded": words} if words else record
 
 
 def _record(task: Task, fault: str | None, claim: PrivacyClaim | None, finding: Any) -> dict[str, Any]:
@@ -70,12 +75,13 @@ def _exact(learner: Any, arguments: Mapping[str, Any], seed: int, n_jobs: int) -
 
 
 def _privacy(learner: Any, arguments: Mapping[str, Any], seed: int, n_jobs: int) -> Any:
-    source, pairs = arguments.get("pairs"), None
+    source, chosen = arguments.get("pairs"), {k: v for k, v in arguments.items() if k != "pairs"}
     if source is not None:
         from dpaudit.neighbours.sources import pairs_of_source
 
-        pairs = pairs_of_source(source, learner, n=arguments["n"], relation=arguments.get("relation"), seed=seed)
-    return dpaudit.audit_privacy(learner, **{**arguments, "pairs": pairs}, seed=seed, n_jobs=n_jobs)
+        n = chosen.pop("n")
+        chosen["pairs"] = pairs_of_source(source, learner, n=n, relation=arguments.get("relation"), seed=seed)
+    return dpaudit.audit_privacy(learner, **chosen, seed=seed, n_jobs=n_jobs)
 
 
 _ASIDE = ("role", "theorem_n", "case", "case_index", "concept")

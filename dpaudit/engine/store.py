@@ -1,8 +1,8 @@
 """Results as JSON Lines: appended as they come, resumed after a kill, the same bytes in the end.
 
 The first line is the header, each other line one finding, or the error of a task that failed. While a run goes on,
-lines stand in the order in which the tasks end; once it is over they stand in the order of the plan. Nothing in the file depends on the
-machine's load: no times, no host names, no number of processes.
+lines stand in the order in which the tasks end; once it is over they stand in the order of the plan. Nothing in the
+file depends on the machine's load: no times, no host names, no number of processes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.results import SCHEMA_VERSION, versions
 
-__all__ = ["FILENAME", "Store", "load_run", "make_header", "write_atomically"]
+__all__ = ["FILENAME", "Store", "keep_foreign", "load_run", "make_header", "write_atomically"]
 
 FILENAME = "run.jsonl"
 
@@ -36,10 +36,12 @@ def make_header(
     command: str,
     faults: Sequence[str] = (),
     controls: Mapping[str, str] | None = None,
+    sources: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return the first line of a run: what was planned, what could not be, and what it takes to remake it.
 
-    `controls` says of each positive control what it leaks, so that one without any result is known as such.
+    `controls` says of each positive control what it leaks, so that one without any result is known as such; `sources`
+    holds the digests of the code, as `engine.sources.sources` makes them.
     """
     return {
         "record": "run",
@@ -49,6 +51,7 @@ def make_header(
         "plan": list(plan),
         "faults": list(faults),
         "controls": dict(controls or {}),
+        "sources": dict(sources or {}),
         "command": command,
         "versions": versions(),
     }
@@ -146,6 +149,12 @@ def load_run(path: Path | str) -> dict[str, Any]:
     return {"header": stored.header, "results": stored.results, "failures": stored.failures}
 
 
+def keep_foreign(path: Path) -> None:
+    """Move a file that dpaudit did not write out of the way of one that it is about to write."""
+    if path.is_file() and b"dpaudit" not in path.read_bytes():
+        os.replace(path, _free_backup(path))
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace a file so that a reader, or a kill, sees the old content or the new, never a part."""
     scratch = path.with_name(path.name + ".tmp")
@@ -207,7 +216,7 @@ def _read(path: Path) -> _Stored:
             f"{path} has schema version {header.get('schema_version')!r}; this dpaudit reads {SCHEMA_VERSION}"
         )
     if wrong:
-        raise ToolFault(f"{path}, line 1: not the header of a run")
+        raise ToolFault(f"{path}, line 1: not the header of a run, so it is not a dpaudit run")
     found: dict[int, dict[str, Any]] = {}
     failed: dict[int, dict[str, Any]] = {}
     for number, text in enumerate(lines[1:], start=2):
@@ -224,12 +233,13 @@ def _read(path: Path) -> _Stored:
 
 
 def _parse(path: Path, number: int, text: bytes) -> dict[str, Any]:
+    whose = "; is it a dpaudit run at all?" if number == 1 else ""
     try:
         record = json.loads(text)
     except ValueError as error:
-        raise ToolFault(f"{path}, line {number}: corrupt ({error})") from None
+        raise ToolFault(f"{path}, line {number}: corrupt ({error}){whose}") from None
     if not isinstance(record, dict):
-        raise ToolFault(f"{path}, line {number}: not a JSON object")
+        raise ToolFault(f"{path}, line {number}: not a JSON object{whose}")
     return record
 
 
@@ -252,6 +262,11 @@ def _same_run(path: Path, stored: Mapping[str, Any], header: Mapping[str, Any]) 
         for name in ("seed", "profile", "versions")
         if stored.get(name) != header[name]
     ]
+    # Files from before digests were kept hold none: nothing can be said of them.
+    old, new = stored.get("sources", header["sources"]), header["sources"]
+    changed = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
+    if changed:
+        differs.append(f"the sources have changed since: {', '.join(changed)}")
     before, now = set(stored["plan"]), set(header["plan"])
     if stored["plan"] != header["plan"]:
         only = [f"only before: {k}" for k in sorted(before - now)] + [f"only now: {k}" for k in sorted(now - before)]

@@ -52,7 +52,8 @@ class Task:
         Privacy: ``n``, ``trials``, ``confidence``; to override the claim, ``epsilon``, ``delta``, ``relation``;
         where they are on, ``strict``, ``sequential``, ``curve``, ``float_bits``; instead of crafted pairs, ``pairs``
         (such as "random:50"). Utility: ``role`` ("claim" or
-        "ladder"; of a single audit's ladder also ``theorem_n``), ``case`` (name), ``case_index`` (into `hard_cases`, or None for the uniform distribution),
+        "ladder"; of a single audit's ladder also ``theorem_n``), ``case`` (name), ``case_index`` (into `hard_cases`,
+        or None for the uniform distribution),
         ``concept`` (a code, or None for the case's own), ``alpha``, ``beta``, ``n``, ``trials``, ``confidence``,
         ``setting`` and, to override the case's own, ``noise``. Ledger: ``statement``, so that a stored result stands
         for the statement that was checked.

@@ -9,7 +9,7 @@ from typing import Any
 from dpaudit.contract import Pair, Relation
 from dpaudit.errors import InputError
 
-__all__ = ["are_neighbours", "as_multiset", "check_pairs"]
+__all__ = ["are_neighbours", "as_multiset", "check_pairs", "check_samples"]
 
 
 def as_multiset(sample: Any) -> Counter[tuple[Any, ...]]:
@@ -50,6 +50,17 @@ def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
                 f"pair {index} is not a pair of neighbours under {relation.value}: {pair.data!r} and {pair.neighbour!r}"
             )
     return checked
+
+
+def check_samples(pairs: Iterable[Pair]) -> None:
+    """Raise `InputError` unless both inputs of every pair are samples, as learners take them."""
+    for index, pair in enumerate(pairs):
+        for name, side in (("data", pair.data), ("neighbour", pair.neighbour)):
+            if not all(hasattr(side, part) for part in ("points", "labels", "counts")):
+                raise InputError(
+                    f"pair {index} must hold samples, since a learner is audited; its {name} is {side!r:.100}: "
+                    "build samples with learner.domain.sample(points, labels)"
+                )
 
 
 def _as_pair(index: int, entry: Any) -> Pair:

@@ -74,7 +74,7 @@ def audit_privacy(
     probe : array, optional
         Points; an output with a method `predict` (a hypothesis) is then replaced by its predictions on them.
     n : int, optional
-        Examples in the crafted samples (the learner's example by default).
+        Examples in the crafted samples (the learner's example by default); refused where `pairs` are given.
     relation : Relation or str, optional
         What neighbours are; the claim's by default. Samples that are not neighbours are refused.
 
@@ -85,7 +85,10 @@ def audit_privacy(
     Raises
     ------
     InputError
-        For a bad argument, before any run that counts.
+        For a bad argument, before any run that counts; among them pairs whose inputs are all the same. Also if a
+        mechanism that is batched, or a learner, raises: the message names the error and its line.
+    WorkerDied
+        If a worker process died: a `ToolFault`.
 
     Examples
     --------

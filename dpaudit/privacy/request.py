@@ -11,7 +11,7 @@ from dpaudit.adapters import Mechanism, as_mechanism
 from dpaudit.arguments import LEAST_TRIALS, check_jobs, read_integer, read_number
 from dpaudit.contract import Learner, Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
-from dpaudit.neighbours.check import check_pairs
+from dpaudit.neighbours.check import check_pairs, check_samples
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.local import SampleMoves
 from dpaudit.privacy.bounds import Bound, Unconditional, get_bound
@@ -92,7 +92,13 @@ class Request:
         confidence = read_number("confidence", confidence, 0.5, 1)
         check_jobs(options["n_jobs"], options["backend"])
         known = claim.relation if isinstance(source, Learner) or relation is not None else None
+        if pairs is not None and n is not None:
+            raise InputError(f"n must be left out where pairs are given: it is the size of crafted samples; got {n!r}")
         checked = check_pairs(_default_pairs(source, n, claim.relation) if pairs is None else pairs, known)
+        if isinstance(source, Learner):
+            check_samples(checked)
+        if all(map(_identical, checked)):
+            raise InputError("pairs must hold different inputs: in every pair both are the same, so none shows a leak")
         mechanism = as_mechanism(source, batched=batched, probe=probe)
         request = cls(
             source,

@@ -29,9 +29,9 @@ class Job:
 
 def chunk_jobs(mechanism: Mechanism, data: Any, address: tuple[Any, ...], runs: int) -> list[Job]:
     """Return the jobs that make `runs` runs at an address; the split depends on nothing else."""
-    largest = BATCHED_CHUNK if mechanism.batched else SINGLE_CHUNK
-    # A small budget is split too, so that every worker has something to do.
-    size = min(largest, max(32, -(-runs // 16)))
+    # A small budget is split too, so that every worker has something to do; short batches cost most of their time.
+    least, parts, largest = (4096, 8, BATCHED_CHUNK) if mechanism.batched else (32, 16, SINGLE_CHUNK)
+    size = min(largest, max(least, -(-runs // parts)))
     return [Job(data, (*address, i), min(size, runs - start)) for i, start in enumerate(range(0, runs, size))]
 
 

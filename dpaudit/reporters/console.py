@@ -222,7 +222,7 @@ def _total(summary: Summary, color: bool) -> list[str]:
         if row.conflict
     ]
     line = (
-        f"{learners_text(summary.learners)}: {_verdicts(summary)}; "
+        f"{learners_text(summary.learners)}: {_verdicts(summary)}\n"
         f"controls convicted: {len(summary.convicted)} of {len(summary.controls)}; "
         f"missing results: {len(summary.pending)}"
         + (f" ({len(summary.errors)} failed)" if summary.errors else "")

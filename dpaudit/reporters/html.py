@@ -71,6 +71,7 @@ def render(run: Mapping[str, Any]) -> str:
             bounds=BOUNDS,
             settings=SETTINGS,
             versions=sorted(run["header"]["versions"].items()),
+            sources=sorted(run["header"].get("sources", {}).items()),
         )
     )
 

@@ -178,7 +178,7 @@ def _curve(row: Row) -> list[tuple[float, float]]:
 
 def _cut_short(row: Row, curve: Sequence[tuple[float, float]]) -> bool:
     """Say whether the curve ends inside the figure above 0, as if there were no leak beyond."""
-    return bool(curve) and curve[-1][1] > 0 and curve[-1][0] < 0.99 * _right_end(row, curve)
+    return bool(curve) and curve[-1][1] > 0 and curve[-1][0] < 0.9 * _right_end(row, curve)
 
 
 def _right_end(row: Row, curve: Sequence[tuple[float, float]]) -> float:

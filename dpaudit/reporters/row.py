@@ -139,6 +139,11 @@ class Row:
         return [result["finding"] for result in self.results]
 
     @property
+    def decoded(self) -> Mapping[str, str]:
+        """What the outputs stand for that its audits of privacy name, by code."""
+        return {code: word for result in self.results for code, word in result.get("decoded", {}).items()}
+
+    @property
     def settings(self) -> tuple[str, ...]:
         """The settings in which utility was audited at the theorem's sample size, in the order of the run."""
         return tuple(dict.fromkeys(case["finding"]["setting"] for case in self.cases))

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Any
 
+from dpaudit.engine.decoding import named_codes
 from dpaudit.results import number
 
 __all__ = [
@@ -40,6 +41,7 @@ BOUNDS = {
 }
 """What a bound on epsilon is, by its name."""
 
+_FAILURE = {"-1": "failure"}
 _FAILING = re.compile(r"output in \{-1(?=[,.}])")
 
 _ROUNDING = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
@@ -114,14 +116,18 @@ def failure_text(finding: Mapping[str, Any]) -> str:
     return str(finding.get("failure") or f"error > {value_text(finding['alpha'])}")
 
 
-def output_text(output: str) -> str:
-    """Return an output of a learner; -1 is the code of its failure (`contract.FAIL`)."""
-    return "-1 (failure)" if output == "-1" else output
+def output_text(output: str, decoded: Mapping[str, str] | None = None) -> str:
+    """Return an output of a learner with what it stands for, if that is known; -1 is its failure (`contract.FAIL`)."""
+    word = (_FAILURE | dict(decoded or {})).get(output)
+    return output if word is None else f"{output} ({word})"
 
 
-def event_text(event: str) -> str:
-    """Return an event of a learner's outputs, with a word on the code -1 where it begins the list."""
-    return f"{event} (-1: failure)" if _FAILING.match(event) else event
+def event_text(event: str, decoded: Mapping[str, str] | None = None) -> str:
+    """Return an event of a learner's outputs with what the codes in it stand for, where that is known."""
+    known = _FAILURE | dict(decoded or {})
+    codes = [str(code) for code in named_codes(event)] or (["-1"] if _FAILING.match(event) else [])
+    words = ", ".join(f"{code}: {known[code]}" for code in codes if code in known)
+    return f"{event} ({words})" if words else event
 
 
 def percent(share: float) -> str:

@@ -5,42 +5,40 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpaudit.contract import Example
+from learners.broken import selection_faults as faults
 from learners.broken.cover_faults import Greedy, Multiplied, Sparing
 from learners.polytopes import ConvexPolytope, SimplexSelect, SimplexUnion
 
 __all__ = ["LEARNERS"]
 
+SELECTION = Example({"side": 1, "epsilon": 0.5}, n=2)
 SMALL = Example({**ConvexPolytope.example.parameters, "epsilon": 0.5}, n=2, alpha=0.9, beta=0.5)
 BARE = Example({**SMALL.parameters, "variant": "noiseless"}, n=2, alpha=0.9, beta=0.5)
 
 
 @dataclass(frozen=True)
-class SimplexUnhalved(SimplexSelect):
+class SimplexUnhalved(faults.Unhalved, SimplexSelect):
     """Broken control: four times the rate."""
 
     id: ClassVar[str] = "broken-simplex-unhalved"
-    fault: ClassVar[str] = "weights exp(2 epsilon q) under a claim of epsilon: four times the rate"
-    example: ClassVar[Example] = Example({"side": 1, "epsilon": 0.5}, n=2)
-
-    @property
-    def _rate(self) -> float:
-        return 4 * super()._rate
+    example: ClassVar[Example] = SELECTION
 
 
 @dataclass(frozen=True)
-class SimplexConsistentFirst(SimplexSelect):
+class SimplexConsistentFirst(faults.ConsistentFirst, SimplexSelect):
     """Broken control: only the simplices with the greatest score."""
 
     id: ClassVar[str] = "broken-simplex-consistent-first"
-    fault: ClassVar[str] = "chooses among the simplices with the greatest score alone: the support shows the sample"
-    example: ClassVar[Example] = Example({"side": 1, "epsilon": 0.5}, n=2)
+    example: ClassVar[Example] = SELECTION
 
-    def _eligible(self, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-        return np.asarray(correct == correct.max())
+
+@dataclass(frozen=True)
+class SimplexUnweighted(faults.Unweighted, SimplexSelect):
+    """Broken control: labellings of the sample chosen without regard to their measures."""
+
+    id: ClassVar[str] = "broken-simplex-unweighted"
+    example: ClassVar[Example] = Example({"side": 1, "epsilon": 0.2}, n=2)
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,14 @@ class PolytopeSparing(Sparing, ConvexPolytope):
 
 
 @dataclass(frozen=True)
+class PolytopeGreedy(Greedy, ConvexPolytope):
+    """Broken control: convex polytopes by the greedy algorithm."""
+
+    id: ClassVar[str] = "broken-convex-polytope-greedy"
+    example: ClassVar[Example] = BARE
+
+
+@dataclass(frozen=True)
 class SimplexUnionMultiplied(Multiplied, SimplexUnion):
     """Broken control: unions of simplices with eps_hat multiplied instead of divided."""
 
@@ -75,11 +81,22 @@ class SimplexUnionGreedy(Greedy, SimplexUnion):
     example: ClassVar[Example] = Example(BARE.parameters, n=1, alpha=0.9, beta=0.5)
 
 
+@dataclass(frozen=True)
+class SimplexUnionSparing(Sparing, SimplexUnion):
+    """Broken control: unions of simplices from the simplices consistent with the negatives."""
+
+    id: ClassVar[str] = "broken-simplex-union-sparing"
+    example: ClassVar[Example] = Example(BARE.parameters, n=1, alpha=0.9, beta=0.5)
+
+
 LEARNERS = (
     SimplexUnhalved,
     SimplexConsistentFirst,
+    SimplexUnweighted,
     PolytopeMultiplied,
     PolytopeSparing,
+    PolytopeGreedy,
     SimplexUnionMultiplied,
     SimplexUnionGreedy,
+    SimplexUnionSparing,
 )

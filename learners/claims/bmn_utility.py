@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dpaudit.contract import Claim, Evidence
-from learners.claims.ladder import climb_down
+from learners.claims.ladder import climb_down, together
+from learners.claims.verdicts import judged
 from learners.mixtures import SOURCE, MixtureHalfspace
 
 __all__ = ["CLAIMS"]
@@ -15,21 +16,21 @@ ALPHA = BETA = 0.2
 
 def _pac(tools: Any, cases: tuple[tuple[MixtureHalfspace, int], ...], trials: int, **setting: Any) -> Evidence:
     numbers: dict[str, float] = {}
-    told = []
+    told, verdicts, witness = [], [], ""
     for learner, rungs in cases:
         name = f"d = {learner.dimension}, side {learner.side}"
         middle = learner.concepts.size // 2
         found = climb_down(
             tools, learner, middle, "uniform", alpha=ALPHA, beta=BETA, rungs=rungs, trials=trials, **setting
         )
-        if found.findings[found.top].verdict == "violation":
+        verdicts.append(found.verdict)
+        if found.verdict == "refuted":
             witness = f"{learner!r}, concept {middle}, uniform distribution, n = {found.top}"
-            return Evidence("refuted", found.told(name), found.numbers(name), "statistical", witness)
         numbers |= found.numbers(name)
         told.append(found.told(name))
-    verdict = "loose" if all(v for k, v in numbers.items() if k.endswith("enough")) else "undecided"
     text = f"alpha = beta = {ALPHA}, uniform distribution, middle concept; " + "; ".join(told)
-    return Evidence(verdict, text, numbers, "statistical")
+    verdict = together(verdicts)
+    return judged(verdict, failed=bool(witness), summary=text, numbers=numbers, grade="statistical", witness=witness)
 
 
 def _realizable(tools: Any) -> Evidence:

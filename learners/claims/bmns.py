@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise, permutations, product
 from typing import Any
 
 import numpy as np
 
 from dpaudit.contract import Claim, Evidence
 from learners.broken.halfspaces import HalfspaceRefusing
+from learners.claims.optimal_composition import composed_delta, greatest_share
+from learners.claims.verdicts import exceeds, judged, tightness
 from learners.concepts.halfspaces import Halfspaces
 from learners.convex_hull_point import SOURCE, HullPointExponential, HullPointRecConcave, figure_1_share
 from learners.domains import Grid
@@ -19,7 +21,6 @@ from learners.geometry.extended_domain import ExtendedDomain
 from learners.geometry.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
 from learners.halfspaces import HalfspaceTukey
 from learners.lower_bounds import coefficients, named_point, theorem_51_slack
-from learners.mechanisms.composition import Cost, advanced
 
 __all__ = ["CLAIMS"]
 
@@ -40,59 +41,72 @@ def _extended_literal(tools: Any) -> Evidence:
     centre = tukey_depth(corners, ones, (half, half))
     numbers = {"depth on the literal domain": best, "depth of (1/2, 1/2)": centre, "n/(d+1)": 4 / 3}
     text = f"with d - i subspaces the deepest point has depth {best}; (1/2, 1/2) has {centre} and n/(d + 1) = 4/3"
-    if best < centre:
-        return Evidence("refuted", text, numbers, "exact", "the four corners of the unit square, one example each")
-    return Evidence("holds", text, numbers, "exact")
+    return judged(
+        "undecided",
+        failed=best < centerpoint_bound(4, 2),
+        summary=text,
+        numbers=numbers,
+        witness="the four corners of the unit square, one example each",
+    )
 
 
 def _extended(tools: Any) -> Evidence:
-    misses = 0
+    misses, witness, share = 0, "", 0.0
     sizes: dict[str, float] = {}
     for side, n in ((1, 4), (2, 3)):
         extended, grid = ExtendedDomain.grid(side, 2), Grid(side, 2).points()
         for counts in _multisets(len(grid), n):
             found = extended.regions(grid, np.array(counts)).values((), extended.coordinates())
-            misses += int(found.max() < centerpoint_bound(n, 2))
-        sizes[f"|X~_1| of the grid of side {side}"] = extended.sizes[0]
-        sizes[f"log10 of the bound, side {side}"] = math.log10(extended.bound())
-    verdict = "loose" if not misses else "refuted"
+            if found.max() < centerpoint_bound(n, 2):
+                misses, witness = misses + 1, f"counts {counts} on the grid of side {side}: depth {found.max()}"
+        bound = extended.bound()
+        for axis in (1, 2):
+            size = len(extended.union(axis))
+            sizes[f"|X~_{axis}| of the grid of side {side}"] = size
+            share = max(share, size / bound)
+            if size > bound:
+                witness = f"the grid of side {side}: {size} candidates on axis {axis}, bound {bound}"
+        sizes[f"log10 of the bound, side {side}"] = math.log10(bound)
     text = f"with d - i + 1 subspaces {misses} multisets lack a centerpoint; " + ", ".join(
         f"{k}: {v:.0f}" for k, v in sizes.items()
     )
-    return Evidence(verdict, text, sizes, "exact", "" if not misses else f"{misses} multisets without a centerpoint")
+    return judged(tightness(share, 1), failed=bool(witness), summary=text, numbers=sizes, witness=witness)
 
 
 def _printed_promise(tools: Any) -> Evidence:
-    ratios = {}
+    ratios, least, witness = {}, Fraction(1), ""
     for d in (2, 3):
         learner = HullPointRecConcave(1, d, 1.0, 1e-6, 0.1, literal=True)
         repaired = HullPointRecConcave(1, d, 1.0, 1e-6, 0.1)
         n = 12 * d * (d + 1)
         target = Fraction(n, 2 * (d + 1))
-        ratios[f"printed, d={d}"] = float(learner.guaranteed_depth(n) / target)
+        depth = learner.guaranteed_depth(n)
+        if depth / target < least:
+            least = depth / target
+            witness = f"d = {d}, n = {n}: the last promise guarantees depth {depth}, not {target}"
+        ratios[f"printed, d={d}"] = float(depth / target)
         ratios[f"repaired, d={d}"] = float(repaired.guaranteed_depth(n) / target)
     text = "share of n/(2(d+1)) that the last promise guarantees: " + ", ".join(
         f"{k}: {v:.3f}" for k, v in ratios.items()
     )
-    failed = min(v for k, v in ratios.items() if k.startswith("printed")) < 1
-    return Evidence(
-        "refuted" if failed else "holds",
-        text,
-        ratios,
-        "exact",
-        "d = 2: (1 - 1/4)(n/3 - n/6) = n/8 < n/6" if failed else "",
-    )
+    return judged("holds", failed=bool(witness), summary=text, numbers=ratios, witness=witness)
 
 
 def _figure_1_share(tools: Any) -> Evidence:
-    delta, slack = 1e-6, Fraction(1, 10**6) / 2
+    delta, most, witness = 1e-6, 0.0, ""
     for d in (1, 2, 3, 10, 100, 200):
-        share = Cost(Fraction(figure_1_share(1.0, delta, d)), Fraction(delta) / (2 * d))
-        if advanced([share] * d, slack).epsilon > 1:
-            return Evidence("undecided", f"advanced composition gives more than 1 at d = {d}", {"d": d}, "numeric")
-    first = next(d for d in range(1, 10**4) if figure_1_share(1.0, delta, d) > 1 / d)
-    text = f"private by advanced composition; but epsilon_0 exceeds epsilon/d only from d = {first} on (delta = 1e-6)"
-    return Evidence("loose", text, {"first d": first, "8 ln(2/delta)": 8 * math.log(2 / delta)}, "numeric")
+        share, each = figure_1_share(1.0, delta, d), delta / (2 * d)
+        most = max(most, share / greatest_share(d, each, 1.0, delta))
+        if exceeds(cost := composed_delta(d, share, each, 1.0), delta):
+            witness = f"d = {d} calls that are randomised response: delta {cost:.3g} at epsilon = 1, not {delta:g}"
+    first = next((d for d in range(1, 10**4) if figure_1_share(1.0, delta, d) > 1 / d), math.inf)
+    text = (
+        f"at (1, 1e-6) and d up to 200 epsilon_0 is at most {most:.2f} of what exact composition allows, and exceeds "
+        f"epsilon/d only from d = {first} on"
+    )
+    numbers = {"first d": first, "8 ln(2/delta)": 8 * math.log(2 / delta), "share of the allowed epsilon_0": most}
+    verdict = tightness(most, 1)
+    return judged(verdict, failed=bool(witness), summary=text, numbers=numbers, grade="numeric", witness=witness)
 
 
 def _centerpoint(tools: Any) -> Evidence:
@@ -125,13 +139,12 @@ def _facets(tools: Any) -> Evidence:
     top = max(level for level in regions.levels if regions.function()(Fraction(1)) >= level)
     on = [int((_side(triangle, a, b) == 0).sum()) for a, b in combinations(triangle, 2)]
     text = f"the Tukey medians of a triangle (depth {top}) are the triangle; its edges pass through {on} of the points"
-    failed = top == 1 and max(on) < 3
-    return Evidence(
-        "refuted" if failed else "holds",
-        text,
-        {"points on a facet": max(on), "d + 1": 3},
-        "exact",
-        "the corners (0, 0), (3, 0), (1, 2), one example each" if failed else "",
+    return judged(
+        "undecided",
+        failed=top == 1 and min(on) < 3,
+        summary=text,
+        numbers={"points on a facet": min(on), "d + 1": 3},
+        witness="the corners (0, 0), (3, 0), (1, 2), one example each",
     )
 
 
@@ -163,19 +176,23 @@ def _quasi_concave(tools: Any) -> Evidence:
 
 
 def _pure_hull_point(tools: Any) -> Evidence:
-    learner = HullPointExponential(1, 2, 1.0)
-    finding = tools.audit_law(learner, n=4)
-    text = f"worst epsilon over all samples of 4 corners: {finding.epsilon:.4f} of {learner.epsilon}"
-    good = finding.verdict == "consistent"
-    return Evidence("holds" if good else "refuted", text, {"epsilon": finding.epsilon}, "exact", "" if good else text)
+    return _private(tools, HullPointExponential(1, 2, 1.0), 4, "corners")
 
 
 def _aggregate(tools: Any) -> Evidence:
-    learner = HalfspaceTukey(1, 1, 1.0)
-    finding = tools.audit_law(learner, n=3)
-    text = f"worst epsilon over all samples of 3 examples: {finding.epsilon:.4f} of {learner.epsilon}"
-    good = finding.verdict == "consistent"
-    return Evidence("holds" if good else "refuted", text, {"epsilon": finding.epsilon}, "exact", "" if good else text)
+    return _private(tools, HalfspaceTukey(1, 1, 1.0), 3, "examples")
+
+
+def _private(tools: Any, learner: Any, n: int, what: str) -> Evidence:
+    """Compare a learner's exact epsilon on all samples of n with its claim."""
+    finding = tools.audit_law(learner, n=n)
+    return judged(
+        "holds",
+        failed=finding.verdict == "violation",
+        summary=f"worst epsilon over all samples of {n} {what}: {finding.epsilon:.4f} of {learner.epsilon}",
+        numbers={"epsilon": finding.epsilon},
+        witness=repr(finding.worst_pair),
+    )
 
 
 def _unrealizable(tools: Any) -> Evidence:
@@ -196,19 +213,22 @@ def _inequality(tools: Any) -> Evidence:
 
 
 def _largest_coefficient(tools: Any) -> Evidence:
-    points, b = [(1, 2), (2, 1)], (-1, -2)
-    printed, repaired = named_point(b, points, literal=True), named_point(b, points)
-    names = [0 if index is None else index + 1 for index in (printed, repaired)]
-    text = f"b = -x_1: the largest coefficient names x_{names[0]}, the largest absolute one x_{names[1]}"
-    failed = printed == 1 and repaired == 0
-    numbers = {"printed": names[0], "repaired": names[1]}
-    return Evidence(
-        "refuted" if failed else "holds",
-        text,
-        numbers,
-        "exact",
-        "x_1 = (1, 2), x_2 = (2, 1), b = (-1, -2), a combination of S = {x_1}" if failed else "",
+    tried, outside, witness = 0, {"printed": 0, "repaired": 0}, ""
+    for one, two in permutations(product((1, 2), repeat=2), 2):
+        if one[0] * two[1] == one[1] * two[0]:
+            continue
+        for factor in (-2, -1, 1, 2):
+            b, tried = (factor * one[0], factor * one[1]), tried + 1
+            # S = {x_1}; no answer at all is no point of S either.
+            outside["repaired"] += named_point(b, [one, two]) != 0
+            if named_point(b, [one, two], literal=True) != 0:
+                outside["printed"] += 1
+                witness = witness or f"x_1 = {one}, x_2 = {two}, b = {b} = {factor} x_1, a combination of S = {{x_1}}"
+    text = (
+        f"{tried} multiples b of x_1, x_1 and x_2 in {{1, 2}}^2: the largest coefficient names another point in "
+        f"{outside['printed']} cases, the largest absolute one in {outside['repaired']}"
     )
+    return judged("holds", failed=bool(witness), summary=text, numbers={"cases": tried, **outside}, witness=witness)
 
 
 def _span_count(tools: Any) -> Evidence:
@@ -216,14 +236,14 @@ def _span_count(tools: Any) -> Evidence:
     # Independent points of {1, 2}^10 whose last five coordinates agree: five of the data, and the answer b.
     vectors = [[1 + (j == i) for j in range(5)] + [1] * 5 for i in range(5)] + [[1] * 5 + [2] * 5]
     inside = sum(coefficients(point, vectors) is not None for point in product((1, 2), repeat=d))
-    text = f"{inside} of the 2^10 points lie in the span: 2^(1 - d/2) of them, not 2^(-d/2); the rate of growth stays"
-    failed = inside > 2 ** (d // 2)
-    return Evidence(
-        "refuted" if failed else "holds",
-        text,
-        {"points in the span": inside, "T^(d/2)": 2 ** (d // 2)},
-        "exact",
-        "d = 10, T = 2: I_-i and b span {x : the last five coordinates agree}" if failed else "",
+    most = 2 ** (d // 2)
+    return judged(
+        "undecided",
+        failed=inside > most,
+        summary=f"{inside} of the 2^10 points lie in the span of I_-i and b, where T^(-d/2) of them are {most}: a "
+        f"factor of {inside / most:g}, which leaves the rate of growth",
+        numbers={"points in the span": inside, "T^(d/2)": most},
+        witness="d = 10, T = 2: I_-i and b span {x : the last five coordinates agree}",
     )
 
 

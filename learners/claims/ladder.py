@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from dpaudit.contract import Distribution
+from learners.claims.verdicts import tightness
 
-__all__ = ["Rungs", "climb_down"]
+__all__ = ["Rungs", "climb_down", "together"]
 
 
 class Rungs:
@@ -35,6 +37,13 @@ class Rungs:
         """The greatest n at which the failure rate exceeded beta; 0 if none did."""
         return max((n for n, finding in self.findings.items() if finding.verdict == "violation"), default=0)
 
+    @property
+    def verdict(self) -> str:
+        """The verdict on the theorem's n: refuted if the failure rate exceeds beta there, else what is enough tells."""
+        if self.findings[self.top].verdict == "violation":
+            return "refuted"
+        return tightness(self.enough, self.top) if self.enough else "undecided"
+
     def numbers(self, name: str) -> dict[str, float]:
         """Return the three n and the failure rate's upper bound at the theorem's, for a ledger row."""
         upper = self.findings[self.top].failure_upper
@@ -47,6 +56,12 @@ class Rungs:
         least = f"{self.enough} enough (1/{ratio:.0f})" if self.enough else "not even so many are seen to be enough"
         few = f", {self.too_few} too few" if self.too_few else ""
         return f"{name}: theorem {self.top}, measured {least}{few}"
+
+
+def together(verdicts: Iterable[str]) -> str:
+    """Return the verdict on a statement from those on its cases: loose only if it is loose on each of them."""
+    found = set(verdicts)
+    return next(verdict for verdict in ("refuted", "undecided", "holds", "loose") if verdict in found)
 
 
 def climb_down(

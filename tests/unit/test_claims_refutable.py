@@ -9,6 +9,7 @@ import math
 import pkgutil
 from collections.abc import Callable
 from dataclasses import fields, replace
+from fractions import Fraction
 from importlib import import_module
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -20,6 +21,7 @@ import dpaudit
 import learners.claims
 from dpaudit.contract import Pair
 from learners.broken import parity as broken_parity
+from learners.broken.set_cover import ConjunctionMultiplied
 from learners.broken.stable_select import StableMode, WrongStable
 from learners.claims import (
     bmn,
@@ -34,6 +36,7 @@ from learners.claims import (
     ste_conjunctions,
     ste_interior,
 )
+from learners.claims.ladder import Rungs, together
 from learners.claims.verdicts import exceeds, judged, tightness
 from learners.concepts.conjunctions import Conjunctions
 from learners.halfspaces import HalfspaceTukey
@@ -98,11 +101,61 @@ def with_sizes(original: Callable[..., Any], size: Callable[[Any], int]) -> Call
     return make
 
 
+class Doubtful:
+    """A harness whose utility audits decide nothing."""
+
+    @staticmethod
+    def audit_utility(*_: Any, **__: Any) -> Any:
+        return SimpleNamespace(verdict="undecided", failures=1, trials=9, failure_lower=0.0, failure_upper=0.5)
+
+
+class Barely:
+    """A harness by whose utility audits a theorem's n is enough, and half of it too few."""
+
+    def __init__(self) -> None:
+        self.tops: dict[int, int] = {}
+
+    def audit_utility(self, learner: Any, *_: Any, n: int, **__: Any) -> Any:
+        verdict = "holds" if n == self.tops.setdefault(id(learner), n) else "violation"
+        return SimpleNamespace(verdict=verdict, failures=1, trials=9, failure_lower=0.0, failure_upper=0.5)
+
+
 def sauer_sum(n: int, d: int) -> int:
     """Return Sauer's bound itself, which intervals attain."""
     return sum(math.comb(n, i) for i in range(d + 1))
 
 
+def domains(kind: Callable[..., Any]) -> Any:
+    """Return extended domains of grids, of another kind."""
+    return SimpleNamespace(grid=lambda *asked: kind(extended(*asked).domain))
+
+
+def bounded(most: int) -> Any:
+    """Return extended domains with another bound on their size."""
+
+    class Bounded(bmns.ExtendedDomain):
+        """The extended domain with that bound."""
+
+        def bound(self) -> int:
+            return most
+
+    return domains(Bounded)
+
+
+class Shallow(bmns.ExtendedDomain):
+    """An extended domain in whose regions no point is deeper than 1."""
+
+    def regions(self, points: Any, weights: Any) -> Any:
+        found = super().regions(points, weights)
+        return SimpleNamespace(values=lambda *at: np.minimum(found.values(*at), 1))
+
+
+def crowded(points: Any, weights: Any, side: int) -> Any:
+    """Return an arrangement with the most cells that n^2 allows."""
+    return SimpleNamespace(cells=min(len(points) ** 2, len(points) + 1))
+
+
+extended, named = bmns.ExtendedDomain.grid, bmns.named_point
 ste_boxes_promise = ste_boxes.printed_promise
 failure = nis.failure_probability
 
@@ -190,19 +243,75 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (ste_interior, "STE-TreeLog", {"_outside": lambda *_: 0.11}, dpaudit, "refuted"),
     (ste_interior, "STE-BoxTight",
      {"BoxTightest": with_sizes(ste_interior.BoxTightest, lambda _: 3)}, dpaudit, "refuted"),
-    (bmn, "BMN-Alg1-literal", {"MixtureHalfspace": made(bmn.MixtureHalfspace, literal=False)}, dpaudit, "holds"),
+    (bmn, "BMN-Alg1-literal", {"MixtureHalfspace": made(bmn.MixtureHalfspace, literal=False)}, dpaudit, "undecided"),
     (bmn, "BMN-Lem4.5", {"MixtureHalfspace": made(bmn.MixtureHalfspace, literal=True)}, dpaudit, "refuted"),
     (bmn, "BMN-Lem4.1", {}, Leaky, "refuted"),
+    (bmn, "BMN-size", {"public_family": lambda points: SimpleNamespace(collections=lambda d: 10**4)}, dpaudit,
+     "refuted"),
+    (bmn, "BMN-Thm4.10-display",
+     {"math": SimpleNamespace(log=lambda x: 99 * math.log(x), erf=math.erf, sqrt=math.sqrt)}, dpaudit, "undecided"),
     (bmn_utility, "BMN-Thm4.9", {}, Leaky, "refuted"),
+    (bmn_utility, "BMN-Thm4.9", {}, Doubtful, "undecided"),
+    (bmn_utility, "BMN-Thm4.9", {}, Barely(), "holds"),
+    (bmn_utility, "BMN-Thm4.10", {}, Leaky, "refuted"),
+    (bmns, "BMNS-Clm3.5", {"ExtendedDomain": bounded(2)}, dpaudit, "refuted"),
+    (bmns, "BMNS-Clm3.5", {"ExtendedDomain": bounded(50)}, dpaudit, "refuted"),
+    (bmns, "BMNS-Clm3.5", {"ExtendedDomain": bounded(51)}, dpaudit, "holds"),
+    (bmns, "BMNS-Clm3.5", {"ExtendedDomain": bounded(68)}, dpaudit, "loose"),
+    (bmns, "BMNS-Clm3.5", {"ExtendedDomain": domains(Shallow)}, dpaudit, "refuted"),
+    (bmns, "BMNS-Clm3.5-literal",
+     {"ExtendedDomain": SimpleNamespace(grid=lambda *_, literal: extended(1, 2))}, dpaudit, "undecided"),
+    (bmns, "BMNS-Fig1-r", {"HullPointRecConcave": made(bmns.HullPointRecConcave, literal=False)}, dpaudit, "holds"),
+    (bmns, "BMNS-Fig1-epsilon", {"figure_1_share": lambda e, _, d: 10 * e / math.sqrt(d)}, dpaudit, "refuted"),
+    (bmns, "BMNS-Fig1-epsilon", {"figure_1_share": lambda e, _, d: e / d}, dpaudit, "holds"),
+    (bmns, "BMNS-Fig1-epsilon", {"figure_1_share": lambda e, _, d: e / d / 2}, dpaudit, "loose"),
+    (bmns, "BMNS-Fact2.20-remark", {"_side": lambda *_: np.zeros(3)}, dpaudit, "undecided"),
+    (bmns, "BMNS-Thm5.1-procedure", {"named_point": lambda *_, literal=False: 1}, dpaudit, "refuted"),
+    (bmns, "BMNS-Thm5.1-procedure", {"named_point": lambda *_, literal=False: None}, dpaudit, "refuted"),
+    (bmns, "BMNS-Thm5.1-procedure", {"named_point": lambda b, points, literal=False: named(b, points)}, dpaudit,
+     "holds"),
+    (bmns, "BMNS-Thm5.1-count", {"coefficients": lambda *_: None}, dpaudit, "undecided"),
     (bmns, "BMNS-Exponential", {}, Leaky, "refuted"),
     (bmns, "BMNS-Thm4.2", {}, Leaky, "refuted"),
     (bmns, "BMNS-Fig2-step3", {"HalfspaceRefusing": HalfspaceTukey}, dpaudit, "holds"),
     (bmns, "BMNS-Clm2.19", {"_multisets": lambda size, n: [(n + 9, *[0] * (size - 1))]}, dpaudit, "holds"),
     (bmns_utility, "BMNS-Thm4.2-utility", {}, Leaky, "refuted"),
+    (bmns_utility, "BMNS-Thm4.2-utility", {}, Doubtful, "undecided"),
+    (bmns_utility, "BMNS-Thm4.2-utility", {}, Barely(), "holds"),
+    (bmns_utility, "BMNS-Thm4.2-utility", {"_printed_halfspaces": lambda: ({}, 19)}, Barely(), "refuted"),
+    (bmns_utility, "BMNS-Thm4.2-utility", {"_printed_halfspaces": lambda: ({}, 12)}, Barely(), "holds"),
+    # RecConcave needs 240 examples where d = 1.
+    (bmns_utility, "BMNS-Thm3.6", {"printed_examples": lambda *_: 228.0}, dpaudit, "refuted"),
+    (bmns_utility, "BMNS-Thm3.6", {"printed_examples": lambda *_: 240.0}, dpaudit, "holds"),
+    (bmns_utility, "BMNS-Thm3.6", {"printed_examples": lambda *_: 320.0}, dpaudit, "loose"),
+    (bmns_utility, "BMNS-Thm3.6", {"explicit_examples": lambda *_: 12}, dpaudit, "refuted"),
+    (bmns_utility, "BMNS-Thm3.6-pays", {"crossover": lambda *_: None}, dpaudit, "refuted"),
+    (bmns_utility, "BMNS-Thm3.6-pays", {"MOST_BITS": 2**11}, dpaudit, "refuted"),
+    (bmns_utility, "BMNS-Thm3.6-pays", {"crossover": lambda *_: 64}, dpaudit, "holds"),
+    (bmns_utility, "BMNS-Thm3.6-pays", {"crossover": lambda *_: 65}, dpaudit, "loose"),
+    (kmms, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 4 * side**4)}, dpaudit, "holds"),
+    (kmms, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 3 * side**4)}, dpaudit, "loose"),
+    (kmms, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 5 * side**4)}, dpaudit, "refuted"),
+    (kmms, "KMMS-Lem4.6", {"HalfplaneSelect": scaled(kmms.HalfplaneSelect, 1e-3)}, dpaudit, "refuted"),
+    (kmms, "KMMS-Lem4.6", {"HalfplaneSelect": scaled(kmms.HalfplaneSelect, 0.22)}, dpaudit, "holds"),
+    (kmms, "KMMS-Claim3.4",
+     {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.9, "SetCoverConjunction": ConjunctionMultiplied},
+     dpaudit, "refuted"),
+    (kmms, "KMMS-Claim3.4", {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.9}, dpaudit, "holds"),
+    (kmms, "KMMS-Claim3.4", {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.7}, dpaudit, "loose"),
+    (kmms, "KMMS-Claim3.4", {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 1.1}, dpaudit,
+     "undecided"),
+    (kmms, "KMMS-n2regions", {"sweep": crowded}, dpaudit, "holds"),
     (kmms, "KMMS-SelHP-priv", {"HalfplaneSelect": scaled(kmms.HalfplaneSelect, 2.2)}, dpaudit, "refuted"),
     (kmms_covers, "KMMS-Thm3.5", {}, dpaudit, "refuted"),
     (kmms_covers, "KMMS-Thm3.5", {"Conjunction": lambda d, _: kmms_covers_always(d)}, dpaudit, "holds"),
+    (kmms_covers, "KMMS-Claim3.4-loss", {}, Leaky, "refuted"),
+    (kmms_covers, "KMMS-Claim3.4-loss", {"SetCoverConjunction": ConjunctionMultiplied}, dpaudit, "refuted"),
+    (kmms_covers, "KMMS-Claim3.4-loss", {"paper_share": lambda *_: 0.2}, dpaudit, "holds"),
+    (kmms_covers, "KMMS-Claim3.4-loss", {"paper_share": lambda *_: 0.21}, dpaudit, "undecided"),
     (kmms_polygons, "KMMS-Claim4.3", {}, Leaky, "refuted"),
+    (kmms_polygons, "KMMS-Claim4.3", {"game_epsilon": lambda *_, reach: 0.9}, dpaudit, "holds"),
+    (kmms_polygons, "KMMS-Claim4.3", {"game_epsilon": lambda *_, reach: 1.1}, dpaudit, "undecided"),
     (kmms_polygons, "KMMS-VCtri", {"triangulate": lambda corners: [tuple(corners[:3])]}, dpaudit, "refuted"),
     (kmms_polygons, "KMMS-Thm4.7", {}, Leaky, "refuted"),
 ]  # fmt: skip
@@ -230,6 +339,39 @@ def test_every_module_of_claims_is_here() -> None:
     listing = {name for name in names if hasattr(import_module(f"learners.claims.{name}"), "CLAIMS")}
     tried = {case[0].__name__.rpartition(".")[2] for case in CASES if case[4] == "refuted"}
     assert tried == listing
+
+
+def test_a_witness_follows_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    check = next(claim.check for claim in bmns.CLAIMS if claim.id == "BMNS-Fig1-r")
+    # (1 - 1/6) (144/4 - 2 * 144/12) = 10, where 144/8 = 18 is claimed.
+    assert "depth 10, not 18" in check(dpaudit).witness
+    depth = bmns.HullPointRecConcave.guaranteed_depth
+    monkeypatch.setattr(bmns.HullPointRecConcave, "guaranteed_depth", lambda learner, n: depth(learner, n) / 2)
+    assert "depth 5, not 18" in check(dpaudit).witness
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        ("violation", "refuted"),
+        ("undecided", "undecided"),
+        ("undecided holds", "undecided"),
+        ("holds violation", "holds"),
+        ("holds undecided", "holds"),
+        ("holds holds violation", "loose"),
+        ("violation holds", "refuted"),
+    ],
+)
+def test_the_rungs_of_a_ladder_decide(found: str, verdict: str) -> None:
+    rungs = Rungs({64 >> i: SimpleNamespace(verdict=word) for i, word in enumerate(found.split())})
+    assert rungs.verdict == verdict
+
+
+def test_cases_decide_together() -> None:
+    assert together(["loose", "refuted", "undecided"]) == "refuted"
+    assert together(verdict for verdict in ("holds", "undecided")) == "undecided"
+    assert together(["loose", "holds"]) == "holds"
+    assert together(["loose", "loose"]) == "loose"
 
 
 def test_the_rule() -> None:

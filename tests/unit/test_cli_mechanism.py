@@ -214,7 +214,7 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
         ),
         (("mine:ToyCoin",), "mine:ToyCoin must be a learner, not its class"),
         (("mine:ToyCoin", "--pairs", "mine:PAIRS"), "build ToyCoin with its parameters first"),
-        (("mine:quits", "--pairs", "mine:PAIRS", "--epsilon", "1"), "unexpected SystemExit: 0"),
+        (("mine:quits", "--pairs", "mine:PAIRS", "--epsilon", "1"), "the mechanism quits raised SystemExit: 0 ("),
         (("mine:respond", "--pairs", "mine:quits_at_once"), "mine:quits_at_once() failed: SystemExit: 0"),
         (("mine:counted", "--pairs", "mine:PAIRS", "--batched", "--epsilon", "1"), "was asked for 2 outputs"),
         (("mine:respond", "--pairs", "PAIRS"), "--pairs must be given as MODULE:NAME"),

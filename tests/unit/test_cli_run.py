@@ -262,14 +262,17 @@ def test_a_run_that_is_killed_resumes_to_the_same_bytes(tmp_path):
     assert contents[0].count(b"\n") == 7
 
 
-def test_a_worker_that_dies_is_a_fault_and_keeps_the_results(tmp_path):
-    """Worker processes are killed from inside; the run ends with status 2 instead of hanging."""
+def test_a_task_that_kills_its_worker_is_a_failure_and_the_others_go_on(tmp_path):
+    """It is named, alone, and the run ends with status 2 instead of hanging."""
     (tmp_path / "slow.py").write_text(SLOW.format(action='self.id == "slow-5" and os._exit(9)'))
     env = {**os.environ, "PYTHONPATH": str(HERE)}
     done = subprocess.run(
         slow_run(tmp_path, "--jobs", "2"), env=env, capture_output=True, text=True, timeout=60, cwd=tmp_path
     )
     assert done.returncode == 2
-    assert "dpaudit: error: a worker process died; the results so far are kept" in done.stderr
     assert "Traceback" not in done.stderr
-    assert load_run(tmp_path / "out")["results"]
+    stored = load_run(tmp_path / "out")
+    assert [record["learner"] for record in stored["results"]] == [f"slow-{i}" for i in range(5)]
+    (failure,) = stored["failures"]
+    assert failure["learner"] == "slow-5"
+    assert re.match(r"WorkerDied: .*exit codes: .*9.*; and again when it ran alone", failure["error"])

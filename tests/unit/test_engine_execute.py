@@ -24,6 +24,7 @@ from dpaudit.errors import InputError, ToolFault
 from dpaudit.registry import load
 from dpaudit.reporters.summary import summarise
 from dpaudit.results import SCHEMA_VERSION
+from dpaudit.workers import WorkerDied
 
 TOYS = (str(Path(__file__).with_name("toy_learners.py")),)
 
@@ -121,7 +122,7 @@ def test_the_privacy_audit_is_called_with_the_task_s_arguments(monkeypatch):
 
     class Found:
         def to_dict(self):
-            return {"verdict": "consistent"}
+            return {"verdict": "consistent", "kind": "privacy", "witness": {"event": "output in {1}"}}
 
     monkeypatch.setitem(
         dpaudit.__dict__, "audit_privacy", lambda *args, **named: calls.append((args, named)) or Found()
@@ -131,7 +132,8 @@ def test_the_privacy_audit_is_called_with_the_task_s_arguments(monkeypatch):
     ((learner,), named) = calls[0]
     assert (learner.id, learner.gain) == ("toy-coin", 2.0)
     assert named == {"n": 1, "trials": 10, "confidence": 0.9, "epsilon": 0.5, "seed": 7, "n_jobs": 2}
-    assert record["finding"] == {"verdict": "consistent"}
+    assert record["finding"]["verdict"] == "consistent"
+    assert record["decoded"] == {"1": "Constant(label=1)"}
 
 
 @pytest.mark.parametrize("backend", ["sequential", "threading"])
@@ -170,16 +172,14 @@ def test_an_interrupt_is_told_and_keeps_what_is_done():
     assert len(results(events)) == 2
 
 
-def test_the_death_of_a_worker_is_a_fault_of_the_tool(monkeypatch):
-    from concurrent.futures.process import BrokenProcessPool
-
-    def die(*args):
-        raise BrokenProcessPool("killed\nby the system")
+def test_workers_that_die_before_they_begin_are_a_fault_of_the_tool(monkeypatch):
+    def die(*args, **options):
+        raise WorkerDied("a worker process died")
         yield
 
-    monkeypatch.setattr(execute_module, "_events", lambda *args: execute_module._alive(die()))
-    with pytest.raises(ToolFault, match=r"worker process died; the results so far are kept \(killed\)"):
-        run(plan("toy-coin"))
+    monkeypatch.setattr(execute_module, "spread", die)
+    with pytest.raises(ToolFault, match="a worker process died"):
+        run(plan("toy-coin"), n_jobs=2)
 
 
 @pytest.mark.parametrize(

@@ -38,5 +38,17 @@ def test_a_false_claim_fails_the_test_with_its_witness(suite: pytest.Pytester) -
     assert "audit_privacy(" not in result.stdout.str()
 
 
+def test_what_limits_a_finding_is_a_warning_of_the_test(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        def test_half_of_it(assert_private):
+            assert_private(lambda bit, rng: bit if rng.random() < 0.75 else 1 - bit, [(0, 1), (1, 1)], epsilon=1.5)
+        """
+    )
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist")
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*UserWarning: dpaudit: pair 1: both inputs are the same, so it can show no leak*"])
+
+
 def test_the_options_are_listed(suite: pytest.Pytester) -> None:
     suite.runpytest_subprocess("--help").stdout.fnmatch_lines(["*privacy audits*", "*--dpaudit-trials=*"])

@@ -58,11 +58,40 @@ def test_a_violation_is_marked_with_and_without_colour():
     assert line.split()[1] == "parity-private"
     assert "VIOLATION: privacy" in line
     assert " 1.00001 " in line  # not rounded down onto the claim
-    assert "1 learner: 1 VIOLATION, 0 undecided" in plain
+    assert "1 learner: 1 VIOLATION\n" in plain
     assert "no violation found" not in plain
     assert "\x1b" not in plain
     assert f"\x1b[1;31m{line}" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+
+
+def test_the_last_lines_count_every_row_once():
+    run = load_small()
+    for learner in ("parity-elimination", "threshold-exponential"):
+        for result in run["results"]:
+            if result["learner"] == learner and result["kind"] == "utility":
+                result["finding"]["verdict"] = "undecided"
+    first(run, "exact")["finding"]["verdict"] = "violation"
+    lost = next(r for r in run["results"] if r["learner"] == "threshold-exponential")
+    run["results"].remove(lost)
+    text = console.render({**run, "failures": [{**lost, "record": "failure", "error": "RuntimeError: oops"}]})
+    assert "3 learners: 1 VIOLATION, 1 failed, 1 undecided\n" in text
+    assert "missing results: 1 (1 failed)" in text
+    assert f"  {lost['task']}: RuntimeError: oops\n" in text
+    run["header"]["plan"].append("box-tightest/exact/n1-ab")
+    assert "4 learners: 1 VIOLATION, 2 incomplete, 1 undecided\n" in console.render(run)
+    whole = load_small()
+    counts = "3 learners: 2 with no violation found at these runs, 1 with no privacy claim\n"
+    assert counts in console.render(whole)
+
+
+def test_no_power_is_said_in_words():
+    run = only(load_small(), "parity-private")
+    assert "no power" not in console.render(run)
+    first(run, "privacy")["finding"]["detectable_epsilon"] = "inf"
+    text = console.render(run)
+    assert " no power " in text
+    assert "no power: on the event that was tested no leak, however large, would have been convicted" in text
 
 
 def test_an_unconvicted_control_stands_out():

@@ -131,7 +131,7 @@ def test_what_was_not_seen_stands_with_every_black_box_audit(small):
 
 
 def test_bets_have_no_events_and_no_counts(small):
-    told = section(Page(small).text, "threshold-exponential", "parity-private-careless")
+    told = section(Page(small).text, "threshold-exponential", "parity-private-careless convicted: exact + black box")
     assert "Sequential design: bets against the claim" in told
     assert "No single event: bets on 3000 runs of this pair made the stake exp(1.25) times larger: Sample" in told
     assert "as likely as the one tested" not in told
@@ -247,7 +247,8 @@ def test_a_learner_whose_only_audit_had_no_power_gets_no_green_badge():
 def test_the_page_has_contents_and_folds_what_is_long(small):
     page = Page(small)
     links = [a["href"][1:] for tag, a in page.attributes if tag == "a" and a["href"].startswith("#")]
-    assert ["learners", "controls", "ledger", "calibration", "reading", "details", "control-details", "remake"] == links[:8]
+    sections = ["learners", "controls", "ledger", "calibration", "reading", "details", "control-details", "remake"]
+    assert links[: len(sections)] == sections
     folded = [a.get("id") for tag, a in page.attributes if tag == "details"]
     assert folded == [None, None, "learner-4"]  # what two audits did not see, and the control
     assert not any("open" in a for tag, a in page.attributes if tag == "details")
@@ -264,6 +265,8 @@ def test_the_code_of_failure_is_said_in_words():
     text = Page(html.render(run)).text
     assert "at the output -1 (failure)" in text
     assert "The event “output in {-1, 3} (-1: failure)” occurred" in text
+    first(run, "privacy")["decoded"] = {"-1": "failure", "3": "parity 3"}
+    assert "The event “output in {-1, 3} (-1: failure, 3: parity 3)” occurred" in Page(html.render(run)).text
 
 
 def test_instances_of_one_learner_are_one_learner():

@@ -64,6 +64,7 @@ def test_rows_hold_the_numbers_as_they_are():
         "positive_controls": 1,
         "convicted": 1,
         "pending": 0,
+        "failed": 0,
         "unplanned": 0,
     }
 
@@ -80,3 +81,19 @@ def test_nan_is_refused():
     run["results"][0]["finding"]["epsilon"] = float("nan")
     with pytest.raises(ValueError, match="JSON compliant"):
         json_report.render(run)
+
+
+def test_failures_are_in_the_document_and_in_the_schema():
+    run = load_small()
+    lost = run["results"].pop(0)
+    names = ("index", "task", "kind", "learner", "parameters", "arguments")
+    failure = {"record": "failure", **{name: lost[name] for name in names}, "error": "RuntimeError: oops"}
+    document = json.loads(json_report.render({**run, "failures": [failure]}))
+    Draft202012Validator(schema.load("report")).validate(document)
+    assert document["failures"] == [failure]
+    assert (document["totals"]["failed"], document["totals"]["pending"]) == (1, 1)
+    assert document["learners"][0]["verdict"] == {
+        "privacy": "failed",
+        "utility": "holds",
+        "overall": "failed: privacy",
+    }

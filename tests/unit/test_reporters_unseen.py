@@ -54,8 +54,8 @@ def test_the_frontier_is_rounded_up_and_stays_above_the_claim():
         ),
         (
             {"detectable_epsilon": "inf", "frontier": [[0.1, "inf"], [0.01, 1.07], [0.001, 1.3]]},
-            "no leak, however large, on an event as likely as the one tested, a true epsilon of 1.070 or more on one of "
-            "probability 0.01; a probability of 0.0001200 or more of an event impossible on the other side",
+            "no leak, however large, on an event as likely as the one tested, a true epsilon of 1.070 or more on one "
+            "of probability 0.01; a probability of 0.0001200 or more of an event impossible on the other side",
         ),
         (
             {"design": "sequential", "detectable_delta": 1e-6, "delta": 1e-6},

@@ -117,3 +117,12 @@ def test_small_words():
 def test_only_the_code_of_failure_is_failure(event, words):
     assert event_text(event) == words
     assert [output_text(output) for output in ("-1", "-12", "(-1, 2)")] == ["-1 (failure)", "-12", "(-1, 2)"]
+
+
+def test_codes_are_told_by_what_they_stand_for():
+    known = {"3": "Threshold(j=4)", "5": "Threshold(j=6)", "7": "Threshold(j=8)"}
+    words = "output in {-1, 3, 5} (-1: failure, 3: Threshold(j=4), 5: Threshold(j=6))"
+    assert event_text("output in {-1, 3, 5}", known) == words
+    assert event_text("output in {2, 4}", known) == "output in {2, 4}"
+    assert output_text("3", known) == "3 (Threshold(j=4))"
+    assert output_text("4", known) == "4"

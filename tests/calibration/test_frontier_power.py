@@ -1,0 +1,27 @@
+"""What the frontier promises of a given event, an audit keeps where there is hardly anything to choose from."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import dpaudit
+
+AUDITS = 60
+
+
+@pytest.mark.parametrize("mass", [0.1, 0.01, 0.001])
+def test_a_leak_on_the_frontier_of_a_binary_output_is_convicted(mass: float) -> None:
+    # Promised with probability 0.95 for the event given, and the audit must find it among two; fewer than 45 of 60
+    # convictions have probability 3e-8 then.
+    def response(epsilon: float) -> object:
+        likelier = math.exp(epsilon) * mass
+        return lambda data, rng, size: (rng.random(size) < (likelier if data else mass)).astype(np.int64)
+
+    def audit(epsilon: float, seed: int) -> dpaudit.PrivacyFinding:
+        return dpaudit.audit_privacy(response(epsilon), [(1, 0)], epsilon=0.5, trials=20_000, batched=True, seed=seed)
+
+    least = dict(audit(0.0, 0).frontier)[mass]
+    assert sum(audit(least, seed).verdict == "violation" for seed in range(AUDITS)) >= 45
