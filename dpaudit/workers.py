@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, TypeVar
@@ -59,7 +60,7 @@ def spread(
     try:
         with _deaf_to_interrupts(lazy and backend != "threading"):
             results = parallel(jobs)
-        yield from results
+        yield from _until_left(results)
     except BrokenProcessPool as error:
         if "un-serialize" in str(error):
             raise _unsendable(error) from error
@@ -68,6 +69,21 @@ def spread(
         if "pickle" not in str(error):
             raise
         raise _unsendable(error) from error
+
+
+def _until_left(results: Any) -> Iterator[Any]:
+    """Yield results; whoever stops listening, as an interrupted run does, need not be warned that work is lost."""
+    listening = False
+    try:
+        for result in results:
+            listening = True
+            yield result
+            listening = False
+    finally:
+        if listening and hasattr(results, "close"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                results.close()
 
 
 def _unsendable(error: BaseException) -> InputError:

@@ -76,5 +76,6 @@ def logistic(data: Matrix, neighbour: Matrix) -> Classifier:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import RobustScaler, StandardScaler
 
-    model = make_pipeline(RobustScaler(quantile_range=(5, 95)), StandardScaler(), LogisticRegression(solver="newton-cholesky"))
+    regression = LogisticRegression(solver="newton-cholesky")
+    model = make_pipeline(RobustScaler(quantile_range=(5, 95)), StandardScaler(), regression)
     return Classifier(model.fit(*_rows(data, neighbour)))

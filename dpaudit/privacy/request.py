@@ -97,8 +97,6 @@ class Request:
         checked = check_pairs(_default_pairs(source, n, claim.relation) if pairs is None else pairs, known)
         if isinstance(source, Learner):
             check_samples(checked)
-        if all(map(_identical, checked)):
-            raise InputError("pairs must hold different inputs: in every pair both are the same, so none shows a leak")
         mechanism = as_mechanism(source, batched=batched, probe=probe)
         request = cls(
             source,

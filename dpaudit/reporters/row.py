@@ -167,9 +167,12 @@ class Row:
 
         A lower bound on epsilon may not exceed the exact worst case, at whatever delta: epsilon at a delta > 0 is at
         most that at delta = 0. Nor may it, at the delta d, exceed an epsilon at which the exact delta is at most d; and
-        no lower bound on delta, of a curve, may exceed the exact delta.
+        no lower bound on delta, of a curve, may exceed the exact delta. Exact laws of some samples alone contradict
+        nothing: the black box goes on to others from there.
         """
         if self.exact is None or self.blackbox is None or self.exact["relation"] != self.blackbox["relation"]:
+            return False
+        if self.exact["n"] is None:
             return False
         worst = number(self.exact["epsilon"]) + number(self.exact["error"])
         return number(self.blackbox["epsilon_lower"]) > worst or _above_curve(self.blackbox, self.exact)

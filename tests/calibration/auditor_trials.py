@@ -13,7 +13,6 @@ from auditor_cases import BY_NAME, Case
 
 import dpaudit
 from dpaudit import seeding
-from dpaudit.adapters import as_mechanism
 from dpaudit.privacy.detectable import detectable_epsilon
 from dpaudit.privacy.melded import Melded
 from dpaudit.privacy.prospect import epsilon_by_bets
@@ -90,20 +89,16 @@ class Trial:
 
     def _audit(self, seed: int) -> bool:
         given = self.design == "bets given"
-        batched, inputs = given or self.of.batched, self.inputs
-        mechanism = Indicator(self.of, self.noise) if given else self.of.make(self.noise)
-        if inputs[0] == inputs[1]:
-            mechanism, inputs = Deaf(mechanism, batched, inputs[0]), (1, 0)
         finding = dpaudit.audit_privacy(
-            mechanism,
-            [inputs] * self.pairs,
+            Indicator(self.of, self.noise) if given else self.of.make(self.noise),
+            [self.inputs] * self.pairs,
             epsilon=self.claim,
             delta=self.of.delta,
             trials=self.trials,
             confidence=CONFIDENCE,
             seed=seed,
             n_jobs=self.jobs,
-            batched=batched,
+            batched=given or self.of.batched,
             strict=self.design == "strict",
             sequential=given or self.design == "sequential",
         )
@@ -119,20 +114,6 @@ class Indicator:
 
     def __call__(self, data: int, rng: np.random.Generator, size: int) -> Any:
         return self.case.event(self.case.mechanism(self.noise)(data, rng, size), self.noise).astype(int)
-
-
-class Deaf:
-    """A mechanism that always gets the same input: an audit refuses pairs of equal ones, as they are mistakes.
-
-    It has the name, and so the random streams, of the mechanism itself.
-    """
-
-    def __init__(self, mechanism: Any, batched: bool, data: int) -> None:
-        self._mechanism, self._data = mechanism, data
-        self.__qualname__ = as_mechanism(mechanism, batched=batched).name
-
-    def __call__(self, data: int, rng: np.random.Generator, *size: int) -> Any:
-        return self._mechanism(self._data, rng, *size)
 
 
 @lru_cache(maxsize=64)

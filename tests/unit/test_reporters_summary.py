@@ -264,6 +264,10 @@ def test_conflict_needs_the_same_relation_and_respects_the_error():
     assert not row(run).conflict
     first(run, "exact")["finding"].update(epsilon=0.6, relation="replace-one")
     assert not row(run).conflict  # equal is no contradiction
+    first(run, "privacy")["finding"]["epsilon_lower"] = 0.7
+    assert row(run).conflict
+    first(run, "exact")["finding"]["n"] = None  # some samples alone: the black box may have gone on to worse ones
+    assert not row(run).conflict
 
 
 @pytest.mark.parametrize(("lower", "conflict"), [(0.199, False), (0.2, False), (0.201, True), (0.45, True)])

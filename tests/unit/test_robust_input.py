@@ -116,7 +116,6 @@ def test_a_reference_learner_says_how_samples_are_built(call):
     ("mechanism", "pairs", "options", "words"),
     [
         (respond, [(0, 1)], {"n": 3}, "n must be left out where pairs are given.*got 3"),
-        (respond, [(0, 0), (1, 1)], {}, "pairs must hold different inputs"),
         (lambda bit, rng: Hypothesis(), [(0, 1)], {}, "or give probe=points, to compare hypotheses"),
     ],
 )
@@ -231,3 +230,9 @@ def test_messages_speak_of_options(message, shown):
 def test_the_example_s_values_are_told_with_the_result(capsys):
     assert main(["exact", "toy-coin", "--learners", TOYS]) == 0
     assert "taken from the example of toy-coin" in capsys.readouterr().err
+
+
+def test_pairs_of_equal_inputs_are_warned_of() -> None:
+    finding = dpaudit.audit_privacy(respond, [(0, 0), (1, 1)], epsilon=1.0, trials=100)
+    assert finding.verdict == "consistent"
+    assert len([text for text in finding.warnings if "both inputs are the same" in text]) == 2

@@ -65,7 +65,7 @@ def test_a_run_that_is_told_to_stop_keeps_its_results_and_ends_its_workers(tmp_p
     line = lines[0]
     assert line.startswith("dpaudit: error: interrupted; ")
     assert line.endswith(f"results are kept in {path}; --resume goes on")
-    assert len(load_run(path)["results"]) >= 2
+    assert load_run(path)["results"]  # the one that was being written may be taken back
     deadline = time.monotonic() + 5
     while lives(process.pid):  # nobody may be left in the session
         assert time.monotonic() < deadline
