@@ -70,6 +70,16 @@ class _OneByOne:
 
 
 @dataclass(frozen=True, eq=False)
+class _Measurement:
+    """An OpenDP measurement as ``(data, rng) -> output``; its randomness is its own."""
+
+    source: Any
+
+    def __call__(self, data: Any, rng: np.random.Generator) -> Any:
+        return self.source.invoke(data)
+
+
+@dataclass(frozen=True, eq=False)
 class _Probed:
     """Replaces hypotheses by what they predict on a probe set."""
 
@@ -88,7 +98,8 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None) -> Me
     ----------
     source : Learner or callable
         A learner (its `run` is batched), a callable ``(data, rng) -> output``, or with ``batched=True`` a callable
-        ``(data, rng, size) -> size outputs``.
+        ``(data, rng, size) -> size outputs``. An OpenDP measurement is taken as it is; it draws its own noise, so an
+        audit of it cannot be repeated bit by bit, and it stays in this process (``n_jobs=1``).
     batched : bool
         How a plain callable is to be called.
     probe : array, optional
@@ -99,6 +110,8 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None) -> Me
         return Mechanism(_Probed(plain.function, np.asarray(probe)), plain.name, plain.batched)
     if isinstance(source, Learner):
         return Mechanism(source.run, f"{source.id} {_parameters(source)}", True)
+    if callable(getattr(source, "invoke", None)) and hasattr(source, "input_domain"):
+        return Mechanism(_OneByOne(_Measurement(source)), "measurement", False)
     if not callable(source):
         raise InputError(f"mechanism must be a learner or a callable (data, rng) -> output, got {source!r:.100}")
     _check_signature(source, 3 if batched else 2)

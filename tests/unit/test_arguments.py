@@ -167,3 +167,24 @@ class Sized:
 def test_the_parameters_of_a_learner_are_its_fields() -> None:
     assert parameters_of(Sized(3)) == {"size": 3, "flag": False}
     assert parameters_of(Sized) == parameters_of(Guess) == parameters_of(3) == {}
+
+
+class Measurement:
+    """What an OpenDP measurement looks like: `invoke` takes the data alone."""
+
+    input_domain = "integers"
+
+    def __init__(self, scale: float) -> None:
+        self._scale, self._noise = scale, np.random.default_rng(0)
+
+    def invoke(self, data: int) -> int:
+        stop = 1 - np.exp(-1 / self._scale)
+        return int(data + self._noise.geometric(stop) - self._noise.geometric(stop))
+
+
+@pytest.mark.parametrize(("scale", "verdict"), [(2.0, "consistent"), (0.4, "violation")])
+def test_measurements_of_opendp_are_audited(scale: float, verdict: str) -> None:
+    # epsilon is 1 / scale: 0.5 and 2.5. False-alarm rate 1e-6.
+    finding = dpaudit.audit_privacy(Measurement(scale), [(0, 1)], epsilon=1.0, trials=3_000, confidence=1 - 1e-6)
+    assert finding.verdict == verdict
+    assert any("randomness of its own" in text for text in finding.warnings)
