@@ -50,6 +50,8 @@ def test_a_run_that_is_told_to_stop_keeps_its_results_and_ends_its_workers(tmp_p
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Whoever runs the tests in the background has SIGINT ignored, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     path, deadline = tmp_path / "out" / FILENAME, time.monotonic() + 40
     while not path.exists() or path.read_bytes().count(b"\n") < 3:
