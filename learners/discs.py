@@ -15,6 +15,7 @@ from learners.concepts.counting import Numbered, check_code
 from learners.concepts.polygons import Union
 from learners.covers.accounting import AUDITED
 from learners.covers.regions import Listed, RegionCover
+from learners.geometry.clipping import clip, square
 from learners.geometry.disc_dichotomies import disc_dichotomies, lifted
 from learners.geometry.hard_targets import hard_targets
 from learners.geometry.pictures import error_share, panel
@@ -43,22 +44,15 @@ class Disc:
 
     def shape(self, side: int, tone: str, label: str) -> Shape:
         """Return the disc, dashed where the outside is labelled 1, or the part of [0, side]^2 in the halfplane."""
-        style = {"tone": tone, "shade": 0.14 if tone == "blue" and self.w <= 0 else 0.0, "label": label}
+        shade = 0.14 if tone == "blue" and self.w <= 0 else 0.0
         if self.w:
             x, y = -self.u / (2 * self.w), -self.v / (2 * self.w)
             # A disc without points of the plane, as for t > max f, is drawn as small as can be.
             radius = math.sqrt(max(self.t / self.w + x * x + y * y, 1e-6))
-            return Shape("disc", ((x, y),), radius=radius, dashed=self.w > 0, **style)  # type: ignore[arg-type]
-        corners = [(0.0, 0.0), (float(side), 0.0), (float(side), float(side)), (0.0, float(side))]
-        kept: list[tuple[float, float]] = []
-        for i, (x, y) in enumerate(corners):
-            (p, q), height = corners[i - 1], self.u * x + self.v * y - self.t
-            before = self.u * p + self.v * q - self.t
-            if height * before < 0:
-                share = before / (before - height)
-                kept.append((p + share * (x - p), q + share * (y - q)))
-            kept += [(x, y)] if height >= 0 else []
-        return Shape("polygon", tuple(kept), **style)  # type: ignore[arg-type]
+            return Shape("disc", ((x, y),), tone, shade, radius=radius, dashed=self.w > 0, label=label)
+        corners = square(0, side)
+        kept = clip(corners, [self.u * x + self.v * y - self.t for x, y in corners])
+        return Shape("polygon", tuple((float(x), float(y)) for x, y in kept), tone, shade, label=label)
 
 
 @lru_cache(maxsize=4)
@@ -150,6 +144,7 @@ class DiscUnion(RegionCover):
         for code in codes:
             union = self.decode(code)
             label = f"learned, error {error_share(sample, union):.3g} on the sample"
+            # The parts of a union of this learner are discs; `Union` knows them as hypotheses.
             shapes += [disc.shape(self.side, "blue", label) for disc in union.parts]  # type: ignore[attr-defined]
         if isinstance(target, Disc):
             shapes.append(target.shape(self.side, "orange", "target"))

@@ -146,15 +146,8 @@ def choose_label_event(
     caution : float
         Multiplies the penalties of smooth ratios.
     """
-    # A score has a place for every label, however rare.
-    least = 1 if monotone else LEAST
-    common = [label for label in data.keys() | neighbour.keys() if data[label] + neighbour[label] >= least]
-    common.sort(key=(lambda label: label) if monotone else stable_repr)  # type: ignore[arg-type, return-value]
-    x = np.array([data[label] for label in common], dtype=np.int64)
-    y = np.array([neighbour[label] for label in common], dtype=np.int64)
+    common, x, y = _atoms(data, neighbour, monotone)
     m, k = data.total(), neighbour.total()
-    # The rare label is the last atom: index len(common).
-    x, y = np.append(x, m - x.sum()), np.append(y, k - y.sum())
     best: LabelChoice | None = None
     compared = 0
     walks = _walks(x, y) if careful and monotone and delta == 0 else {}
@@ -182,6 +175,17 @@ def choose_label_event(
             best = LabelChoice(event, direction, choice.value, name, 0, ranking)
     assert best is not None
     return replace(best, compared=compared)
+
+
+def _atoms(data: Tally, neighbour: Tally, monotone: bool) -> tuple[list[Any], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the common labels in order, and the counts of both sides in each and, last, in all the rare ones."""
+    # A score has a place for every label, however rare.
+    least = 1 if monotone else LEAST
+    common: list[Any] = [label for label in data.keys() | neighbour.keys() if data[label] + neighbour[label] >= least]
+    common.sort(key=None if monotone else stable_repr)
+    x = np.array([data[label] for label in common], dtype=np.int64)
+    y = np.array([neighbour[label] for label in common], dtype=np.int64)
+    return common, np.append(x, data.total() - x.sum()), np.append(y, neighbour.total() - y.sum())
 
 
 def _walks(x: NDArray[np.int64], y: NDArray[np.int64]) -> dict[tuple[str, int], SmoothRatio]:

@@ -177,6 +177,7 @@ class _ExactLosses:
     def _law(self, number: int, bits: int) -> Mapping[Hashable, Any]:
         """Return the probabilities of one sample's atoms, after comparing them with `law`."""
         if (number, bits) not in self._laws:
+            # `require_exact_law` has seen the method, which the protocol does not demand.
             weights = self._learner.exact_law(self._inputs(number), self._balls)  # type: ignore[attr-defined]
             total = sum(weights.values(), self._balls.number(0))
             law = {atom: weight / total for atom, weight in weights.items()}

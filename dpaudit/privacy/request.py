@@ -17,8 +17,7 @@ from dpaudit.neighbours.local import SampleMoves
 from dpaudit.privacy.bounds import Bound, Unconditional, get_bound
 from dpaudit.privacy.counts import MAX_RUNS
 from dpaudit.privacy.detectable import trials_needed
-from dpaudit.privacy.probing import probe as probe_runs
-from dpaudit.privacy.raising import warn_of_raising
+from dpaudit.privacy.first_runs import first_runs
 from dpaudit.privacy.selection import Budget
 from dpaudit.privacy.unconditional import MAX_STRICT_RUNS
 
@@ -112,8 +111,7 @@ class Request:
             **options,
         )
         request._check_power()
-        notes = *probe_runs(mechanism, checked[0], seed), *warn_of_raising(mechanism, checked, seed)
-        return replace(request, notes=notes)
+        return replace(request, notes=first_runs(mechanism, checked, seed))
 
     @property
     def gamma(self) -> float:

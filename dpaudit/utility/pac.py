@@ -100,18 +100,13 @@ def audit_utility(
     claim = _claim(learner, alpha, beta, asked, needed=n is None)
     setting = asked or read_setting(learner, claim.setting if claim else "realizable")
     size = read_integer("n", n if n is not None else claim.sample_size if claim else None)
-    law = read_distribution(learner, distribution)
-    target, name = read_concept(learner, concept)
+    law, (target, name) = read_distribution(learner, distribution), read_concept(learner, concept)
     flips = read_noise(noise, setting, law)
-    best = 0.0
-    if flips is not None:
-        truth = labels_of(target, law.points)
-        best = best_error(learner.concepts, law, truth, flips, of_class=not isinstance(concept, Hypothesis))
+    best = _best(learner, concept, target, law, flips)
     address = stream_address(learner, target, name, law, flips, size, setting)
     trial = Trial(learner, target, law, flips, best, size, alpha, setting, seed, address)
     failures = count_failures(trial, trials, n_jobs)
     lower, upper = failure_interval(failures, trials, confidence)
-    covered = claim is not None and claim.setting == setting and size >= claim.sample_size
     return UtilityFinding(
         verdict=verdict(lower, upper, beta),
         failure_rate=failures / trials,
@@ -127,10 +122,24 @@ def audit_utility(
         distribution=law.name or "unnamed",
         confidence=float(confidence),
         seed=seed,
-        claim_id=claim.claim_id if claim is not None and covered else "",
+        claim_id=claim.claim_id if claim and claim.setting == setting and size >= claim.sample_size else "",
         failure=_failure(setting, alpha, claim),
         best_error=best if setting == "agnostic" else None,
     )
+
+
+def _best(
+    learner: Learner,
+    concept: int | Hypothesis,
+    target: Hypothesis,
+    law: Distribution,
+    flips: NDArray[np.float64] | None,
+) -> float:
+    """Return the error of the best concept of the class; 0 without noise, where the excess is the error itself."""
+    if flips is None:
+        return 0.0
+    truth = labels_of(target, law.points)
+    return best_error(learner.concepts, law, truth, flips, of_class=not isinstance(concept, Hypothesis))
 
 
 def _failure(setting: str, alpha: float, claim: UtilityClaim | None) -> str:

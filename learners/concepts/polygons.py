@@ -84,6 +84,7 @@ class Union:
 
     def region(self, side: int) -> tuple[Vertices, ...]:
         """Return the vertices of every part in the square [0, side]^2; the parts may overlap."""
+        # Only unions of regions of the plane are drawn; the parts of others have no `region`.
         return tuple(vertices for part in self.parts for vertices in part.region(side))  # type: ignore[attr-defined]
 
 

@@ -53,6 +53,7 @@ def regions(
 
 
 def _outlines(side: int, hypothesis: Hypothesis, *, tone: str, shade: float, width: float, label: str) -> list[Shape]:
+    # What is drawn are regions of the plane, more than the protocol of hypotheses demands.
     found = hypothesis.region(side)  # type: ignore[attr-defined]
     return [
         Shape("polygon", tuple((float(x), float(y)) for x, y in vertices), tone, shade, width, shade == 0, label=label)

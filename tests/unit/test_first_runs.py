@@ -33,8 +33,9 @@ def test_a_mechanism_that_changes_an_array_is_refused() -> None:
 
 
 def test_iterators_are_refused() -> None:
-    with pytest.raises(dpaudit.InputError, match="iterator as its data"):
-        audit(lambda data, rng: sum(data), [(iter([1]), iter([2]))])
+    for pairs, where in (([(iter([1]), [2])], "data"), ([([1], [2]), ([1], iter([2]))], "neighbour")):
+        with pytest.raises(dpaudit.InputError, match=rf"pairs\[{len(pairs) - 1}\] has an iterator as its {where}"):
+            audit(lambda data, rng: sum(data), pairs)
 
 
 def test_randomness_of_its_own_is_warned_of() -> None:
