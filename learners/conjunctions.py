@@ -23,6 +23,7 @@ __all__ = [
     "LECTURE",
     "ConjunctionElimination",
     "ConjunctionLaplace",
+    "check_law_dimension",
     "contradictions",
     "renaming_symmetries",
 ]
@@ -34,7 +35,8 @@ ULP = 2.0**-52
 Floats = NDArray[np.float64]
 
 
-def _check_law_dimension(dimension: int) -> None:
+def check_law_dimension(dimension: int) -> None:
+    """Raise `InputError` where an exact law would have too many atoms."""
     if dimension > LAW_DIMENSION:
         raise InputError(
             f"dimension must be at most {LAW_DIMENSION} for the exact law, which has 4^dimension atoms; got "
@@ -112,7 +114,7 @@ class ConjunctionElimination(_ConjunctionLearner, Deterministic):
     def law(self, sample: Sample) -> Law:
         """Return all mass on one mask, made by striking literals out example by example."""
         check_sample(sample, self.domain)
-        _check_law_dimension(self.dimension)
+        check_law_dimension(self.dimension)
         mask = 4**self.dimension - 1
         for x, y in zip(sample.points, sample.labels, strict=True):
             for i, value in enumerate(x):
@@ -196,7 +198,7 @@ class ConjunctionLaplace(_ConjunctionLearner):
         2^-53 times 2 d times the sum of their sizes.
         """
         check_sample(sample, self.domain)
-        _check_law_dimension(self.dimension)
+        check_law_dimension(self.dimension)
         counts = contradictions(sample).astype(np.float64)
         z = (self._threshold - counts) / self._scale
         deleted, kept = self._log_tails(z)
