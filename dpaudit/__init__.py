@@ -115,5 +115,9 @@ class _Package(ModuleType):
         if not (name in _HOMES and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by name, as modules are: functions of a notebook that name dpaudit travel to workers by value."""
+        return import_module, (self.__name__,)
+
 
 sys.modules[__name__].__class__ = _Package

@@ -18,9 +18,6 @@ __all__ = ["Choice", "best_prefix", "expected_bound", "selection_penalty"]
 SMOOTH_PENALTY = 1.5
 """What takes the place of z_s for a smooth likelihood ratio: a fit of a dozen parameters has less luck to give."""
 
-WALK_PENALTY = 1.0
-"""The same for a random walk, whose prior has taken most of the luck away."""
-
 
 def selection_penalty(delta: float, events: float = math.inf) -> float:
     """Return the number z_s of training standard errors by which a candidate event is marked down.
@@ -128,32 +125,37 @@ def best_prefix(
     delta: float,
     gamma: float,
     ordered: bool = False,
-    walk: SmoothRatio | None = None,
+    models: Sequence[SmoothRatio] = (),
+    penalty: float = 1.0,
     caution: float = 1.0,
 ) -> Choice:
     """Return the prefix of the ordered atoms whose expected bound is greatest.
 
-    Parameters are those of `expected_bound`, with the hits of each atom instead of each event. If the order does not
-    come from these counts (`ordered`), and a smooth likelihood ratio fits them, it takes the place of the events' own
-    counts, with its smaller error. With `walk`, the ratio of each prefix by a random walk, the expected bound is the
-    mean of the two: where one of the models is wrong the other one holds it back. `caution` multiplies the penalties of
-    the smooth ratios.
+    Parameters are those of `expected_bound`, with the hits of each atom instead of each event. With `models`, estimates
+    of each prefix's ratio that have a prior, each marked down by `penalty` standard errors, the expected bound is their
+    mean: where one of them is wrong the others hold it back. If the order comes from these counts, and not from
+    elsewhere (`ordered`), each event's own counts are one of them. Without models, or if they see no signal, the bound
+    is that by the counts, or in an `ordered` family by a smooth likelihood ratio where one fits. `caution` multiplies
+    all penalties but that of the counts.
     """
     inside, outside = np.cumsum(hits), np.cumsum(neighbour_hits)
+    counts = (inside, trained, outside, neighbour_trained, confirm)
     # Everything is the last prefix, and shows nothing.
     real = float(np.count_nonzero(np.asarray(hits) + np.asarray(neighbour_hits)) - 1)
-    values = expected_bound(
-        inside, trained, outside, neighbour_trained, confirm, delta=delta, gamma=gamma, events=real
-    )
-    smooth = (
-        smooth_ratio(np.asarray(hits, float), np.asarray(neighbour_hits, float)) if ordered and delta == 0 else None
-    )
-    counts = (inside, trained, outside, neighbour_trained, confirm, gamma)
-    if smooth is not None:
-        values = _smooth_bound(smooth, *counts, caution * SMOOTH_PENALTY)
-    if walk is not None:
-        both = (values + _smooth_bound(walk, *counts, caution * WALK_PENALTY)) / 2
-        # A walk that sees no signal would have the event that loses least, which is everything.
-        values = both if both.max() > 0 else values
+    by_counts = expected_bound(*counts, delta=delta, gamma=gamma, events=real)
+    if models:
+        bounds = [_smooth_bound(model, *counts, gamma, caution * penalty) for model in models]
+        values = np.mean(bounds if ordered else [*bounds, by_counts], axis=0)
+        # A prior that sees no signal would have the event that loses least, which is everything.
+        if values.max() > 0:
+            return _best(values)
+    if ordered and delta == 0:
+        smooth = smooth_ratio(np.asarray(hits, float), np.asarray(neighbour_hits, float))
+        if smooth is not None:
+            return _best(_smooth_bound(smooth, *counts, gamma, caution * SMOOTH_PENALTY))
+    return _best(by_counts)
+
+
+def _best(values: NDArray[np.float64]) -> Choice:
     best = int(np.argmax(values))
     return Choice(best + 1, float(values[best]))

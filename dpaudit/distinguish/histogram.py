@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,13 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish.canonical import canonical, in_words
 from dpaudit.distinguish.events import best_prefix
-from dpaudit.distinguish.random_walk import fit_walk
-from dpaudit.distinguish.smoothing import SmoothRatio
+from dpaudit.distinguish.families import (
+    BACKWARD,
+    FORWARD,
+    families_by_counts,
+    families_by_law,
+    families_by_score,
+)
 from dpaudit.jsonable import stable_repr
 
 __all__ = [
@@ -29,7 +35,6 @@ __all__ = [
     "tally",
 ]
 
-FORWARD, BACKWARD = "forward", "backward"
 LEAST = 5
 """Labels seen fewer times in training are one label, RARE, which is also where labels never seen go."""
 RARE: Hashable = ("rare",)
@@ -120,14 +125,14 @@ def choose_label_event(
     gamma: float,
     monotone: bool = False,
     log_ratio: Mapping[Hashable, float] | None = None,
+    midpoints: NDArray[np.float64] | None = None,
     careful: bool = False,
     caution: float = 1.0,
 ) -> LabelChoice:
     """Return the best event over labels among nested events in several orders, in both directions.
 
-    The orders are: if `monotone`, by the labels up and down; otherwise by ln((x+1/2)/(y+1/2)) - sqrt(1/(x+1/2) +
-    1/(y+1/2)), a likelihood ratio marked down for small counts, and by `log_ratio` where it is known. The prefix with
-    the greatest expected bound is taken.
+    The orders are: if `monotone`, by the labels up and down; otherwise by the likelihood ratio that the counts show,
+    and by `log_ratio` where it is known. The prefix with the greatest expected bound is taken.
 
     Parameters
     ----------
@@ -141,8 +146,10 @@ def choose_label_event(
         Whether labels are integers that ascend with a score.
     log_ratio : mapping, optional
         ln(Pr[label | data] / Pr[label | neighbour]) by the learner's own law.
+    midpoints : array, optional
+        The score that each of the labels 0, 1, ... stands for, where it estimates a log-likelihood ratio.
     careful : bool
-        Whether monotone labels are worth a random walk's 30 milliseconds.
+        Whether the choice is worth some 30 milliseconds for models with a prior.
     caution : float
         Multiplies the penalties of smooth ratios.
     """
@@ -150,29 +157,35 @@ def choose_label_event(
     m, k = data.total(), neighbour.total()
     best: LabelChoice | None = None
     compared = 0
-    walks = _walks(x, y) if careful and monotone and delta == 0 else {}
-    for name, direction, order in _orders(common, x, y, monotone, log_ratio):
-        sides = (x, m, y, k) if direction == FORWARD else (y, k, x, m)
+    careful = careful and delta == 0  # the models say nothing of p - delta
+    if monotone:
+        families = families_by_score(common, x, y, midpoints, careful)
+    else:
+        by_law = () if log_ratio is None else families_by_law(common, log_ratio)
+        families = chain(families_by_counts(x, y, careful), by_law)
+    for family in families:
+        sides = (x, m, y, k) if family.direction == FORWARD else (y, k, x, m)
         hits, trained, others, neighbour_trained = sides
         choice = best_prefix(
-            hits[order],
+            hits[family.order],
             trained,
-            others[order],
+            others[family.order],
             neighbour_trained,
             confirm,
             delta=delta,
             gamma=gamma,
             ordered=monotone,
-            walk=walks.get((direction, int(order[0]))),
+            models=family.models,
+            penalty=family.penalty,
             caution=caution,
         )
-        compared += len(order)
+        compared += len(family.order)
         if best is None or choice.value > best.value:
-            ranking = tuple(common[i] if i < len(common) else RARE for i in order.tolist())
+            ranking = tuple(common[i] if i < len(common) else RARE for i in family.order.tolist())
             taken = frozenset(ranking[: choice.length])
             event = LabelEvent(taken - {RARE}, frozenset(common) - taken, RARE in taken)
-            ranking = ranking if direction == FORWARD else ranking[::-1]
-            best = LabelChoice(event, direction, choice.value, name, 0, ranking)
+            ranking = ranking if family.direction == FORWARD else ranking[::-1]
+            best = LabelChoice(event, family.direction, choice.value, family.name, 0, ranking)
     assert best is not None
     return replace(best, compared=compared)
 
@@ -186,24 +199,6 @@ def _atoms(data: Tally, neighbour: Tally, monotone: bool) -> tuple[list[Any], ND
     x = np.array([data[label] for label in common], dtype=np.int64)
     y = np.array([neighbour[label] for label in common], dtype=np.int64)
     return common, np.append(x, data.total() - x.sum()), np.append(y, neighbour.total() - y.sum())
-
-
-def _walks(x: NDArray[np.int64], y: NDArray[np.int64]) -> dict[tuple[str, int], SmoothRatio]:
-    """Return the ratio of each prefix by a random walk along the atoms, by direction and by the atom that is first."""
-    hits, others = x[:-1].astype(np.float64), y[:-1].astype(np.float64)
-    if len(hits) < LEAST or not hits.any() or not others.any():
-        return {}
-    walk = fit_walk(hits, others)
-    offset = float(np.log(hits.sum() / others.sum()))
-    found = {}
-    for descending in (False, True):
-        ratio, error = walk.prefixes(hits + others, offset, descending=descending)
-        # The last prefix, which takes in the rare label as well, is everything.
-        ratio, error = np.append(ratio, 0.0), np.append(error, 0.0)
-        first = len(hits) - 1 if descending else 0
-        found[FORWARD, first] = SmoothRatio(ratio, error)
-        found[BACKWARD, first] = SmoothRatio(-ratio, error)
-    return found
 
 
 def separation(data: Tally, neighbour: Tally) -> float:
@@ -221,32 +216,3 @@ def separation(data: Tally, neighbour: Tally) -> float:
     rank = (np.cumsum(both) - both / 2) / both.sum() - 0.5
     spread = float(np.sqrt((both @ rank**2) / both.sum() * (1 / m + 1 / k)))
     return abs(float(x @ rank / m - y @ rank / k)) / spread if spread > 0 else 0.0
-
-
-def _orders(
-    common: list[Any],
-    x: NDArray[np.int64],
-    y: NDArray[np.int64],
-    monotone: bool,
-    log_ratio: Mapping[Hashable, float] | None,
-) -> Iterator[tuple[str, str, NDArray[np.intp]]]:
-    """Yield (name, direction, order of the atoms) of each family of nested events."""
-    if monotone:
-        # Labels never seen have no place in the order of a score: they come last.
-        last = np.array([len(common)])
-        up = np.arange(len(common))
-        for order in (np.concatenate([up, last]), np.concatenate([up[::-1], last])):
-            yield "score", FORWARD, order
-            yield "score", BACKWARD, order
-        return
-    yield "likelihood ratio", FORWARD, _by_ratio(x, y)
-    yield "likelihood ratio", BACKWARD, _by_ratio(y, x)
-    if log_ratio is not None:
-        known = np.array([log_ratio.get(label, 0.0) for label in common] + [0.0])
-        yield "law", FORWARD, np.argsort(-known, kind="stable")
-        yield "law", BACKWARD, np.argsort(known, kind="stable")
-
-
-def _by_ratio(hits: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.intp]:
-    a, b = hits + 0.5, others + 0.5
-    return np.argsort(-(np.log(a / b) - np.sqrt(1 / a + 1 / b)), kind="stable")

@@ -47,6 +47,10 @@ class Labeller(Protocol):
     def slow(self) -> bool:
         """Whether labelling takes much longer than counting."""
 
+    @property
+    def midpoints(self) -> NDArray[np.float64] | None:
+        """The score in the middle of each label's bin, where it estimates a log-likelihood ratio."""
+
     def __call__(self, outputs: Any) -> Any:
         """Return one label for each output."""
 
@@ -59,6 +63,7 @@ class AsTheyAre:
     monotone: bool = False
     unfitted: ClassVar[bool] = True
     slow: ClassVar[bool] = False
+    midpoints: ClassVar[None] = None
 
     def __call__(self, outputs: Any) -> Any:
         """Return the outputs."""
@@ -75,6 +80,7 @@ class PackedRows:
     monotone: bool = False
     unfitted: ClassVar[bool] = True
     slow: ClassVar[bool] = False
+    midpoints: ClassVar[None] = None
 
     def __call__(self, outputs: Any) -> NDArray[np.int64]:
         """Return the packed rows."""
@@ -95,6 +101,7 @@ class Atoms:
     monotone: bool = False
     unfitted: ClassVar[bool] = True
     slow: ClassVar[bool] = False
+    midpoints: ClassVar[None] = None
 
     def __call__(self, outputs: Any) -> NDArray[np.int64]:
         """Return the number of each output's atom."""
@@ -147,6 +154,11 @@ class Ranked:
             return np.where(known[at] == labels, bins[at], self._middle)
         return np.array([self.bins.get(canonical(v), self._middle) for v in labels], dtype=np.int64)
 
+    @property
+    def midpoints(self) -> NDArray[np.float64] | None:
+        """The shrunken log-likelihood ratio in the middle of each bin."""
+        return _midpoints(self.edges)
+
     @cached_property
     def _middle(self) -> int:
         return int(np.searchsorted(self.edges, 0.0, side="right"))
@@ -178,6 +190,11 @@ class Scored:
         """Whether the score is a classifier's."""
         return isinstance(self.score, Classifier)
 
+    @property
+    def midpoints(self) -> NDArray[np.float64] | None:
+        """The score in the middle of each bin; a column as it is estimates no ratio."""
+        return None if self.unfitted else _midpoints(self.edges)
+
     def __call__(self, outputs: Any) -> NDArray[np.int64]:
         """Return the bin of each output's score."""
         return bins(self.edges, self.scores(outputs)).astype(np.int64)
@@ -202,10 +219,19 @@ class Joint:
     monotone: bool = False
     unfitted: ClassVar[bool] = True
     slow: ClassVar[bool] = False
+    midpoints: ClassVar[None] = None
 
     def __call__(self, outputs: Any) -> NDArray[np.int64]:
         """Return the packed columns."""
         return self.rows(GROUPS[self.group](self.flattener(outputs)))
+
+
+def _midpoints(edges: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Return the middle of each bin; the outermost bins have one edge only, which stands for them."""
+    if not len(edges):
+        return None
+    ends = np.concatenate([edges[:1], edges, edges[-1:]])
+    return ends[:-1] / 2 + ends[1:] / 2
 
 
 def score_edges(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,25 @@ ITERATIONS = 40
 
 
 @dataclass(frozen=True)
+class Line:
+    """A log-likelihood ratio that is linear in a score: its value in each atom, and what it owes to luck.
+
+    Attributes
+    ----------
+    ratio : array, shape (m,)
+        The fitted line.
+    design : array, shape (m, 2)
+        One, and the standardised score.
+    covariance : array, shape (2, 2)
+        Of intercept and slope.
+    """
+
+    ratio: Array
+    design: Array
+    covariance: Array
+
+
+@dataclass(frozen=True)
 class Walk:
     """A posterior mode of the log-likelihood ratio g of each atom, with the factor of its precision.
 
@@ -35,19 +54,25 @@ class Walk:
         The logarithm of the marginal likelihood, up to a constant, by Laplace's approximation.
     factor : array, shape (2, m)
         The banded Cholesky factor of the precision of g, as LAPACK stores it (upper).
+    line : Line, optional
+        What the walk deviates from.
     """
 
     ratio: Array
     evidence: float
     factor: Array
+    line: Line | None = None
 
     def prefixes(self, total: Array, offset: float, *, descending: bool = False) -> tuple[Array, Array]:
         """Return ln(P_t / Q_t) of each prefix of the atoms and its standard deviation.
 
         The pooled mass of an atom is split by its ratio, p_i = w_i s(g_i) and q_i = w_i (1 - s(g_i)); the deviation is
-        linear in g: d ln(P_t / Q_t) / d g_i = p_i (1 - s_i) / P_t + q_i s_i / Q_t.
+        linear in g: d ln(P_t / Q_t) / d g_i = p_i (1 - s_i) / P_t + q_i s_i / Q_t. The errors of a line are added to
+        those of the walk around it.
         """
         covariance, _ = dpbtrs(self.factor, np.eye(len(total)))
+        if self.line is not None:
+            covariance = covariance + self.line.design @ self.line.covariance @ self.line.design.T
         share = expit(self.ratio + offset)
         if descending:
             covariance, share, total = covariance[::-1, ::-1], share[::-1], total[::-1]
@@ -59,13 +84,16 @@ class Walk:
         return np.log(above / below), np.sqrt(variance)
 
 
-def fit_walk(hits: Array, neighbour_hits: Array, *, cuts: tuple[float, ...] = CUTS) -> Walk:
+def fit_walk(
+    hits: Array, neighbour_hits: Array, *, cuts: tuple[float, ...] = CUTS, scores: Array | None = None
+) -> Walk:
     r"""Fit a random walk to the log-likelihood ratio along ordered atoms.
 
     Given that a run is in atom i, it is of the first side with probability s(g_i + c), where s is the logistic function
     and c the log-ratio of all runs. The prior is g_{i+1} - g_i ~ N(0, tau^2 (u_{i+1} - u_i)) with u the logit of an
     atom's pooled rank, and tau one number for each range between `cuts`. These step sizes are those that make the
-    counts likeliest: a ratio that saturates gets small steps where it does, and is averaged there.
+    counts likeliest: a ratio that saturates gets small steps where it does, and is averaged there. With `scores` the
+    walk is around the line a + b score that fits the counts best, so that where counts are few the score speaks.
 
     Parameters
     ----------
@@ -73,6 +101,8 @@ def fit_walk(hits: Array, neighbour_hits: Array, *, cuts: tuple[float, ...] = CU
         Counts of the two sides in each atom, in order; no atom is empty.
     cuts : tuple of float
         Where the step size may change; none for one step size.
+    scores : array, shape (m,), optional
+        A score of each atom, ascending, that should be a log-likelihood ratio up to scale and shift.
 
     Returns
     -------
@@ -83,9 +113,11 @@ def fit_walk(hits: Array, neighbour_hits: Array, *, cuts: tuple[float, ...] = CU
     gaps = np.maximum(np.diff(logit(rank)), 1e-3)
     middle = np.searchsorted(cuts, (rank[1:] + rank[:-1]) / 2)
     offset = float(np.log(hits.sum() / neighbour_hits.sum()))
+    line = None if scores is None else _fit_line(scores, hits, total, offset)
+    centre = np.full(len(total), offset) if line is None else line.ratio + offset
 
     def walk(steps: NDArray[np.intp], start: Array) -> Walk:
-        return _mode(hits, total, offset, 1 / (STEPS[steps[middle]] ** 2 * gaps), start)
+        return _mode(hits, total, centre, 1 / (STEPS[steps[middle]] ** 2 * gaps), start)
 
     steps = np.zeros(len(cuts) + 1, dtype=np.intp)
     best = walk(steps, np.zeros(len(total)))
@@ -96,7 +128,26 @@ def fit_walk(hits: Array, neighbour_hits: Array, *, cuts: tuple[float, ...] = CU
             best, steps = current, np.full_like(steps, i)
     for j in np.tile(np.arange(len(steps)), ROUNDS if cuts else 0):
         best, steps = _best_step(walk, best, steps, int(j))
-    return best
+    return best if line is None else replace(best, ratio=best.ratio + line.ratio, line=line)
+
+
+def _fit_line(scores: Array, hits: Array, total: Array, offset: float) -> Line | None:
+    """Regress the side on the score; None where the score is constant or the regression has no solution."""
+    mean = np.average(scores, weights=total)
+    spread = np.sqrt(np.average(np.square(scores - mean), weights=total))
+    if not 0 < spread < np.inf:
+        return None
+    design = np.column_stack([np.ones_like(scores), (scores - mean) / spread])
+    beta = np.zeros(2)
+    for _ in range(ITERATIONS):
+        share = expit(design @ beta + offset)
+        information = design.T @ (design * (total * share * (1 - share))[:, None]) + RIDGE * np.eye(2)
+        step = np.linalg.solve(information, design.T @ (hits - total * share) - RIDGE * beta)
+        size = float(np.abs(step).max())
+        beta = beta + step * min(1.0, 3.0 / max(size, 1e-12))
+        if size < 1e-8:
+            return Line(design @ beta, design, np.linalg.inv(information))
+    return None
 
 
 def _best_step(walk: Callable[..., Walk], best: Walk, steps: NDArray[np.intp], j: int) -> tuple[Walk, NDArray[np.intp]]:
@@ -111,12 +162,18 @@ def _best_step(walk: Callable[..., Walk], best: Walk, steps: NDArray[np.intp], j
 
 
 def _prior(steps: NDArray[np.intp]) -> float:
-    """Return the log prior of step sizes: neighbouring ranges differ by a few grid points."""
-    return -0.5 * float(np.square(np.diff(np.log(STEPS[steps])) / 2).sum())
+    """Return the log prior of step sizes: neighbouring ranges differ by a few grid points, and less is met outwards.
+
+    A bounded ratio saturates towards its ends. Where it does, luck looks like small steps.
+    """
+    rises = np.diff(steps)
+    middle = len(rises) // 2
+    outwards = np.maximum(np.concatenate([-rises[:middle], rises[middle:]]), 0)
+    return -0.5 * float(np.square(np.diff(np.log(STEPS[steps])) / 2).sum()) - float(outwards.sum())
 
 
-def _mode(hits: Array, total: Array, offset: float, precision: Array, start: Array) -> Walk:
-    """Find the posterior mode by damped Newton steps; the precision is tridiagonal."""
+def _mode(hits: Array, total: Array, centre: Array, precision: Array, start: Array) -> Walk:
+    """Find the posterior mode of deviations from a centre by damped Newton steps; the precision is tridiagonal."""
     band = np.zeros((2, len(total)))
     band[0, 1:] = -precision
     band[1] = RIDGE
@@ -124,22 +181,22 @@ def _mode(hits: Array, total: Array, offset: float, precision: Array, start: Arr
     band[1, 1:] += precision
     g = start
     for _ in range(ITERATIONS):
-        factor, slope = _newton(hits, total, offset, band, g)
+        factor, slope = _newton(hits, total, centre, band, g)
         step, _ = dpbtrs(factor, slope)
         size = float(np.abs(step).max())
         g = g + step * min(1.0, 3.0 / max(size, 1e-12))
         if size < 1e-4:
             break
-    factor, _ = _newton(hits, total, offset, band, g)
-    fit = float(hits @ log_expit(g + offset) + (total - hits) @ log_expit(-g - offset))
+    factor, _ = _newton(hits, total, centre, band, g)
+    fit = float(hits @ log_expit(g + centre) + (total - hits) @ log_expit(-g - centre))
     penalty = 0.5 * float(precision @ np.square(np.diff(g)) + RIDGE * (g @ g))
     volume = 0.5 * float(np.log(precision).sum()) - float(np.log(factor[1]).sum())
     return Walk(g, fit - penalty + volume, factor)
 
 
-def _newton(hits: Array, total: Array, offset: float, band: Array, g: Array) -> tuple[Array, Array]:
+def _newton(hits: Array, total: Array, centre: Array, band: Array, g: Array) -> tuple[Array, Array]:
     """Return the factor of the precision at g and the gradient of the log posterior there."""
-    share = expit(g + offset)
+    share = expit(g + centre)
     pull = band[1] * g
     pull[:-1] += band[0, 1:] * g[1:]
     pull[1:] += band[0, 1:] * g[:-1]

@@ -24,7 +24,7 @@ SLOW_ROWS = 100_000
 """Runs a side on which slow scores are compared: more would take longer than making them."""
 QUICK_ROWS = 10_000
 FINALISTS = 3
-CAUTION = 2.0
+CAUTION = 1.5
 SLOW_MARGIN = 0.05
 """By which share a slow score must promise more than a quick one; it also has more ways to be lucky."""
 
@@ -144,6 +144,7 @@ class Trainer:
             gamma=self.gamma,
             monotone=labeller.monotone,
             log_ratio=self.ratios(candidate.pair) if isinstance(labeller, AsTheyAre) else None,
+            midpoints=labeller.midpoints,
             careful=careful,
             caution=caution,
         )

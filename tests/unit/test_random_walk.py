@@ -83,6 +83,43 @@ def test_no_signal_is_flattened_and_a_step_is_kept() -> None:
     assert np.abs(walk.ratio - truth)[away].mean() < 0.07
 
 
+def test_where_counts_are_few_the_score_speaks() -> None:
+    rng = np.random.default_rng(1)
+    score = np.linspace(-3, 3, 60)
+    mass = np.exp(-(score**2) * 2)
+    mass /= mass.sum()
+    tilted = mass * np.exp(0.4 * score)
+    hits, others = rng.multinomial(50_000, tilted / tilted.sum()), rng.multinomial(50_000, mass)
+    hits, others = hits.astype(float), others.astype(float)
+    seen = hits + others > 0
+    around = fit_walk(hits[seen], others[seen], scores=7 * score[seen] - 5)
+    alone = fit_walk(hits[seen], others[seen])
+    truth = np.log(tilted / tilted.sum() / mass)[seen]
+    ends = np.abs(score[seen]) > 1.5
+    assert ends.sum() > 5
+    assert np.abs(around.ratio - truth)[ends].mean() < 0.1 < np.abs(alone.ratio - truth)[ends].mean()
+    assert around.line is not None
+    # The errors of the line are added to those of the walk.
+    total, offset = (hits + others)[seen], float(np.log(hits.sum() / others.sum()))
+    bare = Walk(around.ratio, around.evidence, around.factor)
+    assert (around.prefixes(total, offset)[1] >= bare.prefixes(total, offset)[1]).all()
+
+
+def test_a_line_is_the_regression_that_an_optimiser_finds() -> None:
+    hits, others, offset, _ = _example()
+    scores = np.arange(12.0) ** 2
+    line = random_walk._fit_line(scores, hits, hits + others, offset)
+    assert line is not None
+
+    def loss(beta: np.ndarray) -> float:
+        g = beta[0] + beta[1] * scores / 100 + offset
+        return -float(hits @ log_expit(g) + others @ log_expit(-g))
+
+    slow = minimize(loss, np.zeros(2), method="BFGS", options={"gtol": 1e-9})
+    np.testing.assert_allclose(line.ratio, slow.x[0] + slow.x[1] * scores / 100, atol=1e-5)
+    assert random_walk._fit_line(np.ones(12), hits, hits + others, offset) is None
+
+
 def test_a_side_that_is_never_seen_in_an_atom_gives_finite_numbers() -> None:
     hits = np.array([0.0, 0, 0, 50, 100, 1000, 1000, 1000])
     others = np.array([1000.0, 1000, 1000, 100, 50, 0, 0, 1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -83,6 +84,20 @@ def test_what_cannot_travel_between_processes_is_told(thing):
     words = r"cannot be sent: (TypeError: )?cannot pickle '_thread.lock' object; use n_jobs=1"
     with pytest.raises(InputError, match=words):
         list(spread(calls, n_jobs=2))
+
+
+def test_a_function_of_a_script_that_names_dpaudit_travels():
+    assert pickle.loads(pickle.dumps(dpaudit)) is dpaudit
+    script = (
+        "import dpaudit\n"
+        "def mechanism(data, rng):\n"
+        "    assert dpaudit.__version__\n"
+        "    return int(rng.random() < data)\n"
+        "finding = dpaudit.audit_privacy(mechanism, [(0.2, 0.8)], epsilon=1, trials=4000, n_jobs=2)\n"
+        "print(finding.epsilon_lower > 1)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
 
 
 def test_a_type_error_that_is_not_of_pickle_passes():

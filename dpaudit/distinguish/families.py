@@ -1,0 +1,114 @@
+"""The families of nested events that are compared: an order of the atoms, and what models say of its prefixes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.distinguish.random_walk import fit_walk
+from dpaudit.distinguish.scale_mixture import fit_scale_mixture
+from dpaudit.distinguish.smoothing import SmoothRatio
+
+__all__ = ["BACKWARD", "FORWARD", "Family", "families_by_counts", "families_by_law", "families_by_score"]
+
+FORWARD, BACKWARD = "forward", "backward"
+
+LEAST_ATOMS = 5
+"""Fewer atoms say nothing about how a ratio wanders."""
+
+WALK_PENALTY = 0.75
+"""By how many standard errors a walk's ratio is marked down: the prior has taken most of the luck away."""
+
+MIXTURE_PENALTY = 0.5
+"""The same where each event's own counts, with a penalty of their own, hold the model back."""
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Prefixes of the atoms in an order, meant to be likelier on one side.
+
+    Attributes
+    ----------
+    name : str
+        What the order comes from.
+    direction : str
+        FORWARD for events likelier on data, BACKWARD for events likelier on neighbour.
+    order : array of int
+        The atoms.
+    models : tuple of SmoothRatio
+        ln(p/q) of each prefix by models with a prior, p being the likelier side.
+    penalty : float
+        By how many of its standard errors each model is marked down.
+    """
+
+    name: str
+    direction: str
+    order: NDArray[np.intp]
+    models: tuple[SmoothRatio, ...] = ()
+    penalty: float = WALK_PENALTY
+
+
+def families_by_score(
+    bins: Sequence[int], x: Counts, y: Counts, midpoints: NDArray[np.float64] | None, careful: bool
+) -> Iterator[Family]:
+    """Yield the events above and below a threshold, with random walks along the bins if `careful`.
+
+    Parameters
+    ----------
+    bins : sequence of int
+        The numbers of the bins that are not empty, ascending.
+    x, y : array
+        Counts of the two sides in each, and last in all other labels, which have no place in the order.
+    midpoints : array, optional
+        The score of each bin, by its number, where it estimates a log-likelihood ratio.
+    careful : bool
+        Whether to fit the walks.
+    """
+    hits, others = x[:-1].astype(np.float64), y[:-1].astype(np.float64)
+    walks = []
+    if careful and len(hits) >= LEAST_ATOMS and hits.any() and others.any():
+        walks.append(fit_walk(hits, others))
+        if midpoints is not None:
+            walks.append(fit_walk(hits, others, scores=midpoints[list(bins)]))
+    last, up = np.array([len(bins)]), np.arange(len(bins))
+    for descending in (False, True):
+        order = np.concatenate([up[::-1] if descending else up, last])
+        offset = float(np.log(hits.sum() / others.sum())) if walks else 0.0
+        ratios = [walk.prefixes(hits + others, offset, descending=descending) for walk in walks]
+        # The last prefix, which takes in the other labels as well, is everything.
+        ratios = [(np.append(ratio, 0.0), np.append(error, 0.0)) for ratio, error in ratios]
+        for direction, sign in ((FORWARD, 1.0), (BACKWARD, -1.0)):
+            models = tuple(SmoothRatio(sign * ratio, error) for ratio, error in ratios)
+            yield Family("score", direction, order, models)
+
+
+def families_by_counts(x: Counts, y: Counts, careful: bool) -> Iterator[Family]:
+    """Yield the atoms by their likelihood ratio, marked down for small counts or, if `careful`, shrunk together."""
+    if not careful or not x.any() or not y.any():
+        yield Family("likelihood ratio", FORWARD, _by_ratio(x, y))
+        yield Family("likelihood ratio", BACKWARD, _by_ratio(y, x))
+        return
+    hits, others = x.astype(np.float64), y.astype(np.float64)
+    fit = fit_scale_mixture(hits, others)
+    offset = float(np.log(hits.sum() / others.sum()))
+    for direction, sign in ((FORWARD, 1.0), (BACKWARD, -1.0)):
+        order = np.argsort(-sign * fit.mean, kind="stable")
+        ratio, error = fit.prefixes(order, hits + others, offset)
+        yield Family("likelihood ratio", direction, order, (SmoothRatio(sign * ratio, error),), MIXTURE_PENALTY)
+
+
+def families_by_law(labels: Sequence[Hashable], log_ratio: Mapping[Hashable, float]) -> Iterator[Family]:
+    """Yield the atoms by ln(Pr[label | data] / Pr[label | neighbour]) as the learner's own law has it."""
+    known = np.array([log_ratio.get(label, 0.0) for label in labels] + [0.0])
+    yield Family("law", FORWARD, np.argsort(-known, kind="stable"))
+    yield Family("law", BACKWARD, np.argsort(known, kind="stable"))
+
+
+def _by_ratio(hits: Counts, others: Counts) -> NDArray[np.intp]:
+    a, b = hits + 0.5, others + 0.5
+    return np.argsort(-(np.log(a / b) - np.sqrt(1 / a + 1 / b)), kind="stable")

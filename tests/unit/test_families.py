@@ -1,0 +1,69 @@
+"""What the choice of an event is worth on fresh runs, by exact laws: the share of what the best event would give."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from dpaudit.distinguish.histogram import FORWARD, choose_label_event
+
+Z = 1.6448536
+
+
+def _worth(p: float, q: float, confirm: int) -> float:
+    """Return the bound that an event of masses p and q can be expected to give."""
+    if min(p, q) <= 0 or max(p, q) >= 1:
+        return 0.0
+    return max(0.0, math.log(p / q) - Z * math.sqrt((1 - p) / (confirm * p) + (1 - q) / (confirm * q)))
+
+
+def _best(p: np.ndarray, q: np.ndarray, confirm: int) -> float:
+    worth = []
+    for a, b in ((p, q), (q, p)):
+        order = np.argsort(-a / b, kind="stable")
+        worth += [_worth(x, y, confirm) for x, y in zip(np.cumsum(a[order]), np.cumsum(b[order]), strict=True)]
+    return max(worth)
+
+
+def _reached(p: np.ndarray, q: np.ndarray, trained: int, monotone: bool, careful: bool) -> float:
+    """Return the mean share of the best event's worth over 20 choices."""
+    rng, confirm, shares = np.random.default_rng(0), 8 * trained, []
+    for _ in range(20):
+        sides = [Counter(dict(enumerate(rng.multinomial(trained, mass).tolist()))) for mass in (p, q)]
+        found = choose_label_event(*sides, confirm, delta=0, gamma=0.05, monotone=monotone, careful=careful)
+        inside = sorted(found.event.inside)
+        masses = (p[inside].sum(), q[inside].sum())
+        shares.append(_worth(*(masses if found.direction == FORWARD else masses[::-1]), confirm))
+    return float(np.mean(shares)) / _best(p, q, confirm)
+
+
+def _law(ratio: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    p, q = mass * np.exp(ratio / 2), mass * np.exp(-ratio / 2)
+    return p / p.sum(), q / q.sum()
+
+
+@pytest.mark.parametrize(
+    ("atoms", "strength", "more"), [(11, 0.05, -0.02), (50, 0.05, 0.04), (200, 0.05, 0.3), (200, 0.3, -0.02)]
+)
+def test_among_many_weak_atoms_a_shared_prior_is_worth_more_than_counts(
+    atoms: int, strength: float, more: float
+) -> None:
+    rng = np.random.default_rng(4)
+    mass = rng.dirichlet(np.full(atoms, 0.5)) + 1e-5
+    law = _law(rng.uniform(-strength, strength, atoms), mass / mass.sum())
+    careful, plain = (_reached(*law, 250_000, False, flag) for flag in (True, False))
+    assert careful > plain + more
+
+
+def test_along_a_score_a_saturated_ratio_is_taken_whole_and_a_rising_one_at_its_end() -> None:
+    position = np.linspace(-4, 4, 200)
+    mass = np.exp(-(position**2) / 2)
+    mass /= mass.sum()
+    saturated = _law(np.clip(position, -0.5, 0.5) * 0.2, mass)
+    assert _reached(*saturated, 250_000, True, True) > 0.93
+    rising = _law(0.1 * position, mass)
+    assert _reached(*rising, 250_000, True, True) > 0.75
+    assert _reached(*rising, 250_000, True, True) > _reached(*rising, 250_000, True, False) - 0.02
