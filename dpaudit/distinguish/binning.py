@@ -2,14 +2,77 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["bins"]
+__all__ = ["CellBins", "CutBins", "bins"]
 
-CELLS = 8192
+CELLS = (2**13, 2**16)
+"""How many cells are tried: the fewer, the better they stay in the cache."""
 CROWDED = 4
 FEW_VALUES = 4096
+
+
+@dataclass(frozen=True)
+class CutBins:
+    """Bins between ascending cuts, which belong to the bin above them."""
+
+    cuts: NDArray[np.float64]
+
+    @property
+    def size(self) -> int:
+        """How many bins there are."""
+        return len(self.cuts) + 1
+
+    def __call__(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the bin of each value."""
+        return bins(self.cuts, values)
+
+    def gather(self, table: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return each value's entry of a table with one entry a bin."""
+        return table[self(values)]
+
+
+@dataclass(frozen=True)
+class CellBins:
+    """Bins whose cuts are moved down to a grid of equal cells, so that a table by cell says all.
+
+    Attributes
+    ----------
+    low, scale : float
+        A value v is in cell floor((v - low) * scale).
+    table : array of int, shape (cells,)
+        The bin of each cell.
+    size : int
+        How many bins there are.
+    """
+
+    low: float
+    scale: float
+    table: NDArray[np.intp]
+    size: int
+
+    @classmethod
+    def near(cls, cuts: NDArray[np.float64]) -> CellBins | None:
+        """Return bins whose cuts are moved by less than a cell; None where two cuts would meet."""
+        span = float(cuts[-1] - cuts[0]) if len(cuts) > 1 else 0.0
+        if not 0 < span < 1e290 or CELLS[0] / span > 1e290:
+            return None
+        # The first cut is in the second cell: the first one is for what is below all cuts.
+        cells = CELLS[0]
+        low, scale = float(cuts[0]) - 1.5 * span / cells, (cells - 3) / span
+        held = np.bincount(_cells(cuts, low, scale, cells), minlength=cells)
+        return None if held.max() > 1 or held[0] else cls(low, scale, np.cumsum(held), len(cuts) + 1)
+
+    def __call__(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the bin of each value."""
+        return self.table[_cells(values, self.low, self.scale, len(self.table))]
+
+    def gather(self, table: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return each value's entry of a table with one entry a bin."""
+        return table[self.table][_cells(values, self.low, self.scale, len(self.table))]
 
 
 def bins(cuts: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -26,24 +89,28 @@ def bins(cuts: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.i
         No NaN.
     """
     span = float(cuts[-1] - cuts[0]) if len(cuts) else 0.0
-    if len(values) < FEW_VALUES or not 0 < span < 1e290 or CELLS / span > 1e290:
+    if len(values) < FEW_VALUES or not 0 < span < 1e290 or CELLS[-1] / span > 1e290:
         return np.searchsorted(cuts, values, side="right")
-    low, scale = float(cuts[0]), CELLS / span
-    own = _cells(cuts, low, scale)
-    counts = np.bincount(own, minlength=CELLS)
-    most = int(counts.max())
-    if most > CROWDED:
+    low = float(cuts[0])
+    for cells in CELLS:
+        scale = cells / span
+        own = _cells(cuts, low, scale, cells)
+        counts = np.bincount(own, minlength=cells)
+        most = int(counts.max())
+        if most <= CROWDED:
+            break
+    else:
         return np.searchsorted(cuts, values, side="right")
     below = np.cumsum(counts) - counts
-    within = np.full((most, CELLS), np.nan)  # no value is above NaN
+    within = np.full((most, cells), np.nan)  # no value is above NaN
     within[np.arange(len(cuts)) - below[own], own] = cuts
-    cell = _cells(values, low, scale)
+    cell = _cells(values, low, scale, cells)
     found: NDArray[np.intp] = below[cell]
     for row in within:
         found += values >= row[cell]
     return found
 
 
-def _cells(values: NDArray[np.float64], low: float, scale: float) -> NDArray[np.int32]:
+def _cells(values: NDArray[np.float64], low: float, scale: float, cells: int) -> NDArray[np.int32]:
     with np.errstate(over="ignore"):
-        return np.clip((values - low) * scale, 0, CELLS - 1).astype(np.int32)
+        return np.clip((values - low) * scale, 0, cells - 1).astype(np.int32)

@@ -134,9 +134,9 @@ def best_prefix(
     Parameters are those of `expected_bound`, with the hits of each atom instead of each event. With `models`, estimates
     of each prefix's ratio that have a prior, each marked down by `penalty` standard errors, the expected bound is their
     mean: where one of them is wrong the others hold it back. If the order comes from these counts, and not from
-    elsewhere (`ordered`), each event's own counts are one of them. Without models, or if they see no signal, the bound
-    is that by the counts, or in an `ordered` family by a smooth likelihood ratio where one fits. `caution` multiplies
-    all penalties but that of the counts.
+    elsewhere (`ordered`), each event's own counts are one of them. If models see no signal, the bound is that by the
+    counts; without models too, or in an `ordered` family by a smooth likelihood ratio where one fits. `caution`
+    multiplies all penalties but that of the counts.
     """
     inside, outside = np.cumsum(hits), np.cumsum(neighbour_hits)
     counts = (inside, trained, outside, neighbour_trained, confirm)
@@ -149,7 +149,7 @@ def best_prefix(
         # A prior that sees no signal would have the event that loses least, which is everything.
         if values.max() > 0:
             return _best(values)
-    if ordered and delta == 0:
+    if ordered and delta == 0 and not models:
         smooth = smooth_ratio(np.asarray(hits, float), np.asarray(neighbour_hits, float))
         if smooth is not None:
             return _best(_smooth_bound(smooth, *counts, gamma, caution * SMOOTH_PENALTY))

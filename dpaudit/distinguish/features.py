@@ -139,19 +139,29 @@ def ranks(base: Matrix) -> Matrix:
 
 def summaries(base: Matrix) -> Matrix:
     """Return sum, least, greatest, how many neighbours are equal, and how many scalars are ordinary numbers."""
-    ordinary = _ordinary(base)
-    plain = np.where(ordinary, base, 0.0)
-    equal = (base[:, 1:] == base[:, :-1]).sum(axis=1)
-    return np.column_stack([plain.sum(axis=1), base.min(axis=1), base.max(axis=1), equal, ordinary.sum(axis=1)]).astype(
-        np.float64
-    )
+    total, ordinary, equal = np.zeros((3, len(base)))
+    least, greatest = base[:, 0].copy(), base[:, 0].copy()
+    before: NDArray[np.float64] | None = None
+    # Column by column: reductions along short rows take ten times as long.
+    for column in base.T:
+        usual = _ordinary(column)
+        total += np.where(usual, column, 0.0)
+        ordinary += usual
+        np.minimum(least, column, out=least)
+        np.maximum(greatest, column, out=greatest)
+        if before is not None:
+            equal += column == before
+        before = column
+    return np.column_stack([total, least, greatest, equal, ordinary])
 
 
 def halves(base: Matrix) -> Matrix:
     """Return the sums of the first and of the second half: what pairs that move half of the queries shift."""
-    plain = np.where(_ordinary(base), base, 0.0)
+    sums = np.zeros((2, len(base)))
     middle = base.shape[1] // 2
-    return np.column_stack([plain[:, :middle].sum(axis=1), plain[:, middle:].sum(axis=1)])
+    for j, column in enumerate(base.T):
+        sums[int(j >= middle)] += np.where(_ordinary(column), column, 0.0)
+    return np.ascontiguousarray(sums.T)
 
 
 def float_bits(base: Matrix) -> Matrix:

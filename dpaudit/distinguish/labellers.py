@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
@@ -15,6 +15,8 @@ from dpaudit.distinguish.canonical import canonical
 from dpaudit.distinguish.classifiers import Classifier
 from dpaudit.distinguish.features import GROUPS, Flattener
 from dpaudit.distinguish.histogram import Tally
+from dpaudit.distinguish.naive_bayes import NaiveBayes
+from dpaudit.distinguish.patterns import Patterns
 from dpaudit.jsonable import stable_repr
 
 __all__ = ["AsTheyAre", "Atoms", "Joint", "Labeller", "PackedRows", "Ranked", "Scored", "score_edges"]
@@ -55,15 +57,20 @@ class Labeller(Protocol):
         """Return one label for each output."""
 
 
-@dataclass(frozen=True)
-class AsTheyAre:
-    """Discrete outputs are their own labels."""
+class _Unfitted:
+    """What labellers have in common whose labels owe nothing to the runs of either side."""
 
-    name: str = "histogram"
-    monotone: bool = False
+    monotone: ClassVar[bool] = False
     unfitted: ClassVar[bool] = True
     slow: ClassVar[bool] = False
     midpoints: ClassVar[None] = None
+
+
+@dataclass(frozen=True)
+class AsTheyAre(_Unfitted):
+    """Discrete outputs are their own labels."""
+
+    name: str = "histogram"
 
     def __call__(self, outputs: Any) -> Any:
         """Return the outputs."""
@@ -71,16 +78,12 @@ class AsTheyAre:
 
 
 @dataclass(frozen=True)
-class PackedRows:
+class PackedRows(_Unfitted):
     """Rows of small integers as one integer each, in mixed radix; rows outside the pilot's ranges are OTHER."""
 
     lows: tuple[int, ...]
     sizes: tuple[int, ...]
     name: str = "histogram of rows"
-    monotone: bool = False
-    unfitted: ClassVar[bool] = True
-    slow: ClassVar[bool] = False
-    midpoints: ClassVar[None] = None
 
     def __call__(self, outputs: Any) -> NDArray[np.int64]:
         """Return the packed rows."""
@@ -93,15 +96,11 @@ class PackedRows:
 
 
 @dataclass(frozen=True)
-class Atoms:
+class Atoms(_Unfitted):
     """Outputs that the pilot repeated, each by its number; all others are OTHER: for atoms in a continuum."""
 
     numbers: Mapping[Hashable, int]
     name: str = "repeated outputs"
-    monotone: bool = False
-    unfitted: ClassVar[bool] = True
-    slow: ClassVar[bool] = False
-    midpoints: ClassVar[None] = None
 
     def __call__(self, outputs: Any) -> NDArray[np.int64]:
         """Return the number of each output's atom."""
@@ -130,7 +129,7 @@ class Ranked:
     bins: Mapping[Hashable, int]
     edges: NDArray[np.float64]
     name: str = "ranked histogram"
-    monotone: bool = True
+    monotone: ClassVar[bool] = True
     unfitted: ClassVar[bool] = False
     slow: ClassVar[bool] = False
 
@@ -170,6 +169,18 @@ class Ranked:
 
 
 @dataclass(frozen=True)
+class MeanScore:
+    """The mean of scores that estimate the same log-likelihood ratio on different runs: it has less of their luck."""
+
+    scores: tuple[Callable[[NDArray[np.float64]], NDArray[np.float64]], ...]
+
+    def __call__(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the score of each row."""
+        total: NDArray[np.float64] = sum((score(rows) for score in self.scores), np.zeros(len(rows)))
+        return total / len(self.scores)
+
+
+@dataclass(frozen=True)
 class Scored:
     """The bin of a real score of the outputs' columns; bins ascend with the score."""
 
@@ -178,7 +189,7 @@ class Scored:
     score: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None
     edges: NDArray[np.float64]
     name: str
-    monotone: bool = True
+    monotone: ClassVar[bool] = True
 
     @property
     def unfitted(self) -> bool:
@@ -199,27 +210,53 @@ class Scored:
         """Return the bin of each output's score."""
         return bins(self.edges, self.scores(outputs)).astype(np.int64)
 
+    def refit(self, data: Any, neighbour: Any) -> Scored | None:
+        """Return the same bins of a score fitted on other runs; None for a column as it is, and for slow scores."""
+        if not isinstance(self.score, NaiveBayes | Patterns):
+            return None
+        score = self.score.refit(self._columns(data), self._columns(neighbour))
+        return None if score is None else replace(self, score=score)
+
+    def joined(self, other: Scored, first: Sequence[Any], second: Sequence[Any]) -> Scored:
+        """Return the mean of two scores, with bins that hold as much as those of each score on runs new to it.
+
+        Parameters
+        ----------
+        other : Scored
+            The `refit` of this score.
+        first, second : sequence of batches
+            Outputs of both sides that this score, and that the other one, was fitted on.
+        """
+        if self.score is None or other.score is None:
+            return self
+        news = np.concatenate([self.scores(side) for side in second] + [other.scores(side) for side in first])
+        known = np.concatenate([other.scores(side) for side in second] + [self.scores(side) for side in first])
+        below = np.searchsorted(np.sort(news), self.edges, side="left")
+        edges = np.sort((news + known) / 2)[np.minimum(below, len(news) - 1)]
+        if isinstance(self.score, NaiveBayes) and isinstance(other.score, NaiveBayes):
+            return replace(self, score=self.score.mean(other.score), edges=edges)
+        return replace(self, score=MeanScore((self.score, other.score)), edges=edges)
+
     def scores(self, outputs: Any) -> NDArray[np.float64]:
         """Return the score of each output; without a score function it is the first column."""
-        base = self.flattener(outputs)
-        columns = (
-            np.column_stack([GROUPS[group](base) for group in self.groups]) if self.groups != ("values",) else base
-        )
+        columns = self._columns(outputs)
         return columns[:, 0] if self.score is None else self.score(columns)
+
+    def _columns(self, outputs: Any) -> NDArray[np.float64]:
+        base = self.flattener(outputs)
+        if self.groups == ("values",):
+            return base
+        return np.column_stack([GROUPS[group](base) for group in self.groups])
 
 
 @dataclass(frozen=True)
-class Joint:
+class Joint(_Unfitted):
     """The joint value of a group's columns, where they are few and whole."""
 
     flattener: Flattener
     group: str
     rows: PackedRows
     name: str
-    monotone: bool = False
-    unfitted: ClassVar[bool] = True
-    slow: ClassVar[bool] = False
-    midpoints: ClassVar[None] = None
 
     def __call__(self, outputs: Any) -> NDArray[np.int64]:
         """Return the packed columns."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.distinguish.binning import bins
+from dpaudit.distinguish.binning import CellBins, CutBins
 from dpaudit.distinguish.random_walk import fit_walk
 
 __all__ = ["NaiveBayes", "shrunken"]
@@ -20,50 +21,71 @@ CUT_VALUES = 100_000
 
 @dataclass(frozen=True)
 class NaiveBayes:
-    """For each column the bins' edges and their smoothed log-likelihood ratios.
+    """For each column its bins and their smoothed log-likelihood ratios.
 
     The sum over columns is the log-likelihood ratio itself where columns are independent given the side. With `pooled`
     tables all columns share one, which is as good and far less noisy where columns are alike.
     """
 
-    edges: tuple[NDArray[np.float64], ...]
+    places: tuple[CutBins | CellBins, ...]
     ratios: tuple[NDArray[np.float64], ...]
+    pooled: bool = False
 
     @classmethod
     def fit(cls, data: Matrix, neighbour: Matrix, *, pooled: bool = False) -> NaiveBayes:
         """Fit on training rows of the two sides."""
+        return cls._fit(data, neighbour, (None,) * data.shape[1], pooled)
+
+    def refit(self, data: Matrix, neighbour: Matrix) -> NaiveBayes:
+        """Fit the ratios of the same bins on other rows."""
+        return self._fit(data, neighbour, self.places, self.pooled)
+
+    @classmethod
+    def _fit(
+        cls, data: Matrix, neighbour: Matrix, places: Sequence[CutBins | CellBins | None], pooled: bool
+    ) -> NaiveBayes:
         width = data.shape[1]
         if pooled:
-            cuts, ratio = _table(data.ravel(), neighbour.ravel())
-            return cls((cuts,) * width, (ratio,) * width)
-        tables = [_table(x, y) for x, y in zip(data.T, neighbour.T, strict=True)]
-        return cls(tuple(cuts for cuts, _ in tables), tuple(ratio for _, ratio in tables))
+            place, ratio = _table(data.ravel(), neighbour.ravel(), places[0])
+            return cls((place,) * width, (ratio,) * width, pooled=True)
+        columns = zip(data.T, neighbour.T, places, strict=True)
+        tables = [_table(np.ascontiguousarray(x), np.ascontiguousarray(y), place) for x, y, place in columns]
+        return cls(tuple(place for place, _ in tables), tuple(ratio for _, ratio in tables))
+
+    def mean(self, other: NaiveBayes) -> NaiveBayes:
+        """Return the mean of this score and its `refit`, which takes no longer than either."""
+        return replace(self, ratios=tuple((a + b) / 2 for a, b in zip(self.ratios, other.ratios, strict=True)))
 
     def __call__(self, rows: Matrix) -> NDArray[np.float64]:
         """Return the score of each row: large where the first side is likelier."""
         score = np.zeros(len(rows))
-        for column, cuts, ratio in zip(rows.T, self.edges, self.ratios, strict=True):
+        for column, place, ratio in zip(rows.T, self.places, self.ratios, strict=True):
             if ratio.any():
-                score += ratio[bins(cuts, np.ascontiguousarray(column))]
+                score += place.gather(ratio, column)
         return score
 
 
-def _table(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the cuts of one column and the log-likelihood ratio in each bin."""
-    pooled = np.concatenate([x, y])
+def _table(
+    x: NDArray[np.float64], y: NDArray[np.float64], place: CutBins | CellBins | None
+) -> tuple[CutBins | CellBins, NDArray[np.float64]]:
+    """Return the bins of one column, those given or new ones, and the log-likelihood ratio in each."""
+    place = place or _bins_of(np.concatenate([x, y]))
+    a, b = (np.bincount(place(side), minlength=place.size).astype(np.float64) + 0.5 for side in (x, y))
+    if place.size == BINS:
+        return place, fit_walk(a, b, cuts=()).ratio
+    raw = np.log(a / a.sum()) - np.log(b / b.sum())
+    return place, shrunken(raw, np.sqrt(1 / a + 1 / b))
+
+
+def _bins_of(pooled: NDArray[np.float64]) -> CutBins | CellBins:
+    """Return a bin for each of few values, or equally likely bins of many."""
     pooled = pooled[:: max(1, len(pooled) // CUT_VALUES)]
     values = np.unique(pooled)
-    continuous = len(values) > ATOMS
-    cuts = _quantile_cuts(pooled) if continuous else values[1:]
-    a, b = (
-        np.bincount(bins(cuts, np.ascontiguousarray(side)), minlength=len(cuts) + 1).astype(np.float64) + 0.5
-        for side in (x, y)
-    )
-    raw = np.log(a / a.sum()) - np.log(b / b.sum())
-    noise = np.sqrt(1 / a + 1 / b)
-    if continuous and len(raw) == BINS:
-        return cuts, fit_walk(a, b, cuts=()).ratio
-    return cuts, shrunken(raw, noise)
+    if len(values) <= ATOMS:
+        return CutBins(values[1:])
+    cuts = _quantile_cuts(pooled)
+    # Only a continuum can have its cuts moved; of repeated values each has a bin of its own.
+    return (CellBins.near(cuts) if len(cuts) == BINS - 1 else None) or CutBins(cuts)
 
 
 def _quantile_cuts(pooled: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -67,6 +67,10 @@ class Patterns:
         )
         return cls(atoms, codes, shrunken(raw, np.sqrt(1 / hits[0] + 1 / hits[1])), tables)
 
+    def refit(self, data: Matrix, neighbour: Matrix) -> Patterns | None:
+        """Fit the same on other rows."""
+        return self.fit(data, neighbour)
+
     def __call__(self, rows: Matrix) -> NDArray[np.float64]:
         """Return the score of each row: large where the first side is likelier."""
         score = np.zeros(len(rows))

@@ -112,7 +112,7 @@ def select(trainer: Trainer, pairs: Sequence[Pair], budget: Budget, moves: Moves
     In each of ceil(log2 pairs) rounds the surviving pairs share an equal part of the halving budget, and the half with
     the greater expected bound survives. Then, if `moves` proposes variations of a pair, three rounds compare the best
     so far with them on equally many fresh runs. At last the training budget fits scores on the winner, keeps the best
-    three on a validation part, and chooses the event.
+    few on a validation part, and chooses the event.
     """
     discrete, enough = trainer.pilot(pairs)
     shared = [discrete] if discrete else []
@@ -128,7 +128,7 @@ def select(trainer: Trainer, pairs: Sequence[Pair], budget: Budget, moves: Moves
         winner, more = _best_of(trainer, rivals, budget.local // (LOCAL_ROUNDS * len(rivals)))
         compared += more
     training = budget.training if enough else budget.training - trainer.fit(winner, discrete, budget.training)
-    trainer.train([winner], training)
+    trainer.finish(winner, training)
     choice, which = trainer.best(winner, careful=True)
     tried = tuple(labeller.name for labeller in winner.tried)
     counts = winner.tallies[which]

@@ -12,7 +12,7 @@ from dpaudit.contract import Pair
 from dpaudit.distinguish import classifiers
 from dpaudit.distinguish.candidates import discrete_labeller, join, scored_labellers
 from dpaudit.distinguish.histogram import LabelChoice, Tally, choose_label_event, separation, tally
-from dpaudit.distinguish.labellers import AsTheyAre, Labeller, Ranked
+from dpaudit.distinguish.labellers import AsTheyAre, Labeller, Ranked, Scored
 from dpaudit.privacy.sampling import Job, chunk_jobs, run_jobs
 
 __all__ = ["Candidate", "Trainer", "untried"]
@@ -23,7 +23,11 @@ SCREEN_ROWS = 50_000
 SLOW_ROWS = 100_000
 """Runs a side on which slow scores are compared: more would take longer than making them."""
 QUICK_ROWS = 10_000
+JOIN_ROWS = 125_000
+"""Runs a side of each half that say where the bins of a mean of two scores are."""
 FINALISTS = 3
+LAST = 2
+"""Labellers that runs beyond those of the fit are spent on."""
 CAUTION = 1.5
 SLOW_MARGIN = 0.05
 """By which share a slow score must promise more than a quick one; it also has more ways to be lucky."""
@@ -150,21 +154,55 @@ class Trainer:
         )
 
     def fit(self, candidate: Candidate, discrete: Labeller | None, training: int) -> int:
-        """Fit all scores on half of the training runs, keep those that do best on fresh ones; return the runs used."""
+        """Fit all scores on one half of the training runs, count the other half; return the runs used.
+
+        Those that do best are then fitted on the other half as well and count the first one, so that every run is news
+        to the score that places it, and none only fits. Both scores estimate the same log-likelihood ratio, so they
+        share their bins; their mean, which is better than either, is what confirms.
+        """
         runs = min(FIT_ROWS, max(1, training // 2))
-        sides = [join(self.raw(candidate.pair, candidate.index, side, "fit", runs)) for side in (0, 1)]
-        found = scored_labellers(*sides, thorough=True, float_bits=self.float_bits, atoms=discrete is None)
+        first = self._both(candidate, "fit", runs)
+        found = scored_labellers(*first, thorough=True, float_bits=self.float_bits, atoms=discrete is None)
         if discrete:
-            found.append(Ranked.fit(discrete, *(tally(discrete(outputs)) for outputs in sides)))
+            found.append(Ranked.fit(discrete, *(tally(discrete(outputs)) for outputs in first)))
         candidate.relabel(found)
-        for side, outputs in enumerate(sides):
-            # A labeller without a fit has seen nothing yet, so these runs are news to it.
-            candidate.count(side, [tally(labeller(outputs)) if labeller.unfitted else Counter() for labeller in found])
-        del sides
-        screen = min(SCREEN_ROWS, max(1, (training - runs) // 2))
-        self.train([candidate], screen)
+        second = self._both(candidate, "refit", min(FIT_ROWS, max(1, training - runs)))
+        screen = min(SCREEN_ROWS, max(1, len(second[0]) // 2))
+        self._count_raw(candidate, second, 0, screen)
         candidate.keep(self._finalists(candidate))
-        return runs + screen
+        self._count_raw(candidate, second, screen, SLOW_ROWS)
+        self._count_raw(candidate, second, max(screen, SLOW_ROWS), len(second[0]))
+        again = [one.refit(*second) if isinstance(one, Scored) else None for one in candidate.labellers]
+        for side, outputs in enumerate(first):
+            news = [one if one.unfitted else other for one, other in zip(candidate.labellers, again, strict=True)]
+            candidate.count(side, [tally(labeller(outputs)) if labeller else Counter() for labeller in news])
+        some = [[outputs[:JOIN_ROWS] for outputs in half] for half in (first, second)]
+        candidate.labellers = [
+            one.joined(other, *some) if other and isinstance(one, Scored) else one
+            for one, other in zip(candidate.labellers, again, strict=True)
+        ]
+        return runs + len(second[0])
+
+    def _both(self, candidate: Candidate, phase: str, runs: int) -> list[Any]:
+        return [join(self.raw(candidate.pair, candidate.index, side, phase, runs)) for side in (0, 1)]
+
+    @staticmethod
+    def _count_raw(candidate: Candidate, sides: list[Any], start: int, stop: int) -> None:
+        """Count some of the outputs of both sides."""
+        for side, outputs in enumerate(sides):
+            some = outputs[start:stop]
+            if len(some):
+                slow = candidate.take_slowly(side, len(some))
+                candidate.count(side, _LabelTallies(tuple(candidate.labellers), slow)(some))
+
+    def finish(self, candidate: Candidate, runs: int) -> None:
+        """Spend the runs that the fit left on the labellers that promise most."""
+        if runs <= 0:
+            return
+        if len(candidate.labellers) > LAST:
+            worth = [choice.value for choice in self._choices(candidate, True, CAUTION)]
+            candidate.keep(sorted(range(len(worth)), key=lambda i: -worth[i])[:LAST])
+        self.train([candidate], runs)
 
     def _finalists(self, candidate: Candidate) -> list[int]:
         """Return the best labellers by the bound they promise, and by how far they separate the sides on the whole.
