@@ -11,6 +11,7 @@ from dpaudit.adapters import Mechanism
 from dpaudit.contract import Pair
 from dpaudit.distinguish import classifiers
 from dpaudit.distinguish.candidates import discrete_labeller, join, scored_labellers
+from dpaudit.distinguish.features import Flattener
 from dpaudit.distinguish.histogram import LabelChoice, Tally, choose_label_event, separation, tally
 from dpaudit.distinguish.labellers import AsTheyAre, Labeller, Ranked, Scored
 from dpaudit.privacy.sampling import Job, chunk_jobs, run_jobs
@@ -19,6 +20,9 @@ __all__ = ["Candidate", "Trainer", "untried"]
 
 PILOT = 512
 FIT_ROWS = 250_000
+FIT_NUMBERS = 8_000_000
+"""Numbers a side of each half that are held in memory: outputs of more than 32 numbers get fewer rows."""
+WIDTH_ROWS = 16
 SCREEN_ROWS = 50_000
 SLOW_ROWS = 100_000
 """Runs a side on which slow scores are compared: more would take longer than making them."""
@@ -160,18 +164,29 @@ class Trainer:
         to the score that places it, and none only fits. Both scores estimate the same log-likelihood ratio, so they
         share their bins; their mean, which is better than either, is what confirms.
         """
-        runs = min(FIT_ROWS, max(1, training // 2))
+        most = max(1, min(FIT_ROWS, FIT_NUMBERS // self._width(candidate)))
+        runs = min(most, max(1, training // 2))
         first = self._both(candidate, "fit", runs)
         found = scored_labellers(*first, thorough=True, float_bits=self.float_bits, atoms=discrete is None)
         if discrete:
             found.append(Ranked.fit(discrete, *(tally(discrete(outputs)) for outputs in first)))
         candidate.relabel(found)
-        second = self._both(candidate, "refit", min(FIT_ROWS, max(1, training - runs)))
+        second = self._both(candidate, "refit", min(most, max(1, training - runs)))
         screen = min(SCREEN_ROWS, max(1, len(second[0]) // 2))
         self._count_raw(candidate, second, 0, screen)
         candidate.keep(self._finalists(candidate))
         self._count_raw(candidate, second, screen, SLOW_ROWS)
         self._count_raw(candidate, second, max(screen, SLOW_ROWS), len(second[0]))
+        self._refit(candidate, first, second)
+        return runs + len(second[0])
+
+    def _width(self, candidate: Candidate) -> int:
+        """Return how many numbers an output has."""
+        return max(1, Flattener.fit(self.raw(candidate.pair, candidate.index, 0, "width", WIDTH_ROWS)).width)
+
+    @staticmethod
+    def _refit(candidate: Candidate, first: list[Any], second: list[Any]) -> None:
+        """Fit the scores of the first half on the second as well, count the first, and put each two scores together."""
         again = [one.refit(*second) if isinstance(one, Scored) else None for one in candidate.labellers]
         for side, outputs in enumerate(first):
             news = [one if one.unfitted else other for one, other in zip(candidate.labellers, again, strict=True)]
@@ -181,7 +196,6 @@ class Trainer:
             one.joined(other, *some) if other and isinstance(one, Scored) else one
             for one, other in zip(candidate.labellers, again, strict=True)
         ]
-        return runs + len(second[0])
 
     def _both(self, candidate: Candidate, phase: str, runs: int) -> list[Any]:
         return [join(self.raw(candidate.pair, candidate.index, side, phase, runs)) for side in (0, 1)]
