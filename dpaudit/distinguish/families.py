@@ -22,6 +22,9 @@ LEAST_ATOMS = 5
 WALK_PENALTY = 0.75
 """By how many standard errors a walk's ratio is marked down: the prior has taken most of the luck away."""
 
+SCORE_PENALTY = 1.25
+"""The same along a fitted score: those that are compared have been fitted, and chosen, with some luck too."""
+
 MIXTURE_PENALTY = 0.5
 """The same where each event's own counts, with a penalty of their own, hold the model back."""
 
@@ -84,7 +87,7 @@ def families_by_score(
         ratios = [(np.append(ratio, 0.0), np.append(error, 0.0)) for ratio, error in ratios]
         for direction, sign in ((FORWARD, 1.0), (BACKWARD, -1.0)):
             models = tuple(SmoothRatio(sign * ratio, error) for ratio, error in ratios)
-            yield Family("score", direction, order, models)
+            yield Family("score", direction, order, models, WALK_PENALTY if midpoints is None else SCORE_PENALTY)
 
 
 def families_by_counts(x: Counts, y: Counts, careful: bool) -> Iterator[Family]:

@@ -23,6 +23,7 @@ __all__ = ["AsTheyAre", "Atoms", "Joint", "Labeller", "PackedRows", "Ranked", "S
 
 FEW = 200
 """Labels up to this many are compared as they are."""
+CONTINUUM_ROWS = 2000
 OTHER = -1
 """The label of what the pilot did not show."""
 
@@ -211,8 +212,12 @@ class Scored:
         return bins(self.edges, self.scores(outputs)).astype(np.int64)
 
     def refit(self, data: Any, neighbour: Any) -> Scored | None:
-        """Return the same bins of a score fitted on other runs; None for a column as it is, and for slow scores."""
+        """Return the same bins of a score fitted on other runs; None for slow scores, few scores and none."""
         if not isinstance(self.score, NaiveBayes | Patterns):
+            return None
+        # Of scores that repeat, those of two fits never fall into the same bins.
+        some = self.scores(data[:CONTINUUM_ROWS])
+        if len(np.unique(some)) < 0.5 * len(some):
             return None
         score = self.score.refit(self._columns(data), self._columns(neighbour))
         return None if score is None else replace(self, score=score)
