@@ -7,7 +7,8 @@ give valid bounds; a finer one sees more.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,9 @@ def canonical(value: Any) -> Hashable:
     InputError
         If the value is none of these.
     """
+    exact = _BY_TYPE.get(type(value))
+    if exact is not None:
+        return exact(value)
     if isinstance(value, bool | np.bool_):
         return ("bool", bool(value))
     if isinstance(value, int | np.integer):
@@ -55,7 +59,7 @@ def canonical(value: Any) -> Hashable:
     if isinstance(value, np.ndarray):
         return ("array", value.shape, tuple(canonical(v) for v in value.ravel().tolist()))
     if isinstance(value, list | tuple):
-        return ("sequence", tuple(canonical(v) for v in value))
+        return _sequence(value)
     if isinstance(value, set | frozenset):
         return ("set", frozenset(canonical(v) for v in value))
     if isinstance(value, Mapping):
@@ -71,12 +75,20 @@ def _float(value: float) -> Hashable:
     return ("float", value)
 
 
+def _sequence(values: Sequence[Any]) -> Hashable:
+    return ("sequence", tuple(map(canonical, values)))
+
+
+def _rational(value: Any) -> Hashable:
+    return ("rational", int(value.numerator), int(value.denominator))
+
+
 def _other(value: Any) -> Hashable:
     """Label complex and rational numbers and other immutable hashables by type and value."""
     if isinstance(value, complex | np.complexfloating):
         return ("complex", _float(float(value.real)), _float(float(value.imag)))
     if hasattr(value, "numerator") and hasattr(value, "denominator"):
-        return ("rational", int(value.numerator), int(value.denominator))
+        return _rational(value)
     if isinstance(value, Hashable) and type(value).__hash__ is not object.__hash__:
         return (type(value).__qualname__, value)
     hint = "; or give probe=points, to compare hypotheses by their predictions" if hasattr(value, "predict") else ""
@@ -85,6 +97,19 @@ def _other(value: Any) -> Hashable:
         "bytes, None, arrays, or lists, tuples, sets and dictionaries of these, or a value with __eq__ and __hash__"
         f"{hint}"
     )
+
+
+_BY_TYPE: dict[type, Callable[[Any], Hashable]] = {
+    int: int,
+    bool: lambda value: ("bool", value),
+    float: _float,
+    str: lambda value: ("str", value),
+    type(None): lambda value: ("NoneType", value),
+    tuple: _sequence,
+    list: _sequence,
+    Fraction: _rational,
+}
+"""The commonest kinds, by their exact type: most outputs are one of these, and there are millions of them."""
 
 
 def in_words(label: Hashable) -> str:

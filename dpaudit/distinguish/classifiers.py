@@ -58,16 +58,17 @@ def boosting(data: Matrix, neighbour: Matrix) -> Classifier:
     """Fit gradient-boosted trees: any interaction, given enough runs."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
+    data, neighbour = data[:TREE_ROWS], neighbour[:TREE_ROWS]
     model = HistGradientBoostingClassifier(
         max_iter=50,
         learning_rate=0.1,
         max_leaf_nodes=8,
         # Leaves of few runs learn noise: the signals sought are weak.
-        min_samples_leaf=max(20, (len(data[:TREE_ROWS]) + len(neighbour[:TREE_ROWS])) // 100),
+        min_samples_leaf=max(20, (len(data) + len(neighbour)) // 100),
         early_stopping=False,
         random_state=0,
     )
-    rows, labels = _rows(data[:TREE_ROWS], neighbour[:TREE_ROWS])
+    rows, labels = _rows(data, neighbour)
     with _one_thread():
         model.fit(rows, labels)
     return Classifier(model)

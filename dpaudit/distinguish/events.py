@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from dpaudit.distinguish.smoothing import SmoothRatio, smooth_ratio
-
-__all__ = ["Choice", "best_prefix", "expected_bound", "selection_penalty"]
+__all__ = ["Choice", "PrefixRatio", "best_prefix", "expected_bound", "selection_penalty"]
 
 
-SMOOTH_PENALTY = 1.5
-"""What takes the place of z_s for a smooth likelihood ratio: a fit of a dozen parameters has less luck to give."""
+@dataclass(frozen=True)
+class PrefixRatio:
+    """ln(p/q) of each prefix of the atoms by a model, and its standard error from training."""
+
+    log_ratio: NDArray[np.float64]
+    error: NDArray[np.float64]
 
 
 def selection_penalty(delta: float, events: float = math.inf) -> float:
@@ -79,8 +81,8 @@ def expected_bound(
     return np.where(good, np.log(room / q) - spread, -np.inf)
 
 
-def _smooth_bound(
-    smooth: SmoothRatio,
+def _bound_by_model(
+    model: PrefixRatio,
     hits: NDArray[np.int64],
     trained: int,
     neighbour_hits: NDArray[np.int64],
@@ -89,14 +91,14 @@ def _smooth_bound(
     gamma: float,
     penalty: float,
 ) -> NDArray[np.float64]:
-    """Return the expected bound of each event by a smooth ratio: fewer runs in it make it no less certain."""
+    """Return the expected bound of each event by a model: fewer runs in it make it no less certain."""
     pooled = (np.asarray(hits) + np.asarray(neighbour_hits) + 1.0) / (trained + neighbour_trained + 2.0)
     # p and q with this pooled mass and this ratio, for equally many runs a side.
-    q = np.minimum(2 * pooled / (1 + np.exp(smooth.log_ratio)), 1.0)
-    p = np.minimum(q * np.exp(smooth.log_ratio), 1.0)
+    q = np.minimum(2 * pooled / (1 + np.exp(model.log_ratio)), 1.0)
+    p = np.minimum(q * np.exp(model.log_ratio), 1.0)
     # The confirmation needs some hits on the rarer side before a ratio of counts is near normal.
     sampling = np.sqrt((1 - p) / (p * confirm) + (1 - q) / (q * confirm)) * (1 + 1 / (q * confirm))
-    bound: NDArray[np.float64] = smooth.log_ratio + ndtri(gamma) * sampling - penalty * smooth.error
+    bound: NDArray[np.float64] = model.log_ratio + ndtri(gamma) * sampling - penalty * model.error
     return bound
 
 
@@ -125,7 +127,7 @@ def best_prefix(
     delta: float,
     gamma: float,
     ordered: bool = False,
-    models: Sequence[SmoothRatio] = (),
+    models: Sequence[PrefixRatio] = (),
     penalty: float = 1.0,
     caution: float = 1.0,
 ) -> Choice:
@@ -135,8 +137,7 @@ def best_prefix(
     of each prefix's ratio that have a prior, each marked down by `penalty` standard errors, the expected bound is their
     mean: where one of them is wrong the others hold it back. If the order comes from these counts, and not from
     elsewhere (`ordered`), each event's own counts are one of them. If models see no signal, the bound is that by the
-    counts; without models too, or in an `ordered` family by a smooth likelihood ratio where one fits. `caution`
-    multiplies all penalties but that of the counts.
+    counts, as it is without models. `caution` multiplies the penalties of the models.
     """
     inside, outside = np.cumsum(hits), np.cumsum(neighbour_hits)
     counts = (inside, trained, outside, neighbour_trained, confirm)
@@ -144,15 +145,11 @@ def best_prefix(
     real = float(np.count_nonzero(np.asarray(hits) + np.asarray(neighbour_hits)) - 1)
     by_counts = expected_bound(*counts, delta=delta, gamma=gamma, events=real)
     if models:
-        bounds = [_smooth_bound(model, *counts, gamma, caution * penalty) for model in models]
+        bounds = [_bound_by_model(model, *counts, gamma, caution * penalty) for model in models]
         values = np.mean(bounds if ordered else [*bounds, by_counts], axis=0)
         # A prior that sees no signal would have the event that loses least, which is everything.
         if values.max() > 0:
             return _best(values)
-    if ordered and delta == 0 and not models:
-        smooth = smooth_ratio(np.asarray(hits, float), np.asarray(neighbour_hits, float))
-        if smooth is not None:
-            return _best(_smooth_bound(smooth, *counts, gamma, caution * SMOOTH_PENALTY))
     return _best(by_counts)
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.distinguish.events import PrefixRatio
 from dpaudit.distinguish.random_walk import fit_walk
 from dpaudit.distinguish.scale_mixture import fit_scale_mixture
-from dpaudit.distinguish.smoothing import SmoothRatio
 
 __all__ = ["BACKWARD", "FORWARD", "Family", "families_by_counts", "families_by_law", "families_by_score"]
 
@@ -43,7 +43,7 @@ class Family:
         FORWARD for events likelier on data, BACKWARD for events likelier on neighbour.
     order : array of int
         The atoms.
-    models : tuple of SmoothRatio
+    models : tuple of PrefixRatio
         ln(p/q) of each prefix by models with a prior, p being the likelier side.
     penalty : float
         By how many of its standard errors each model is marked down.
@@ -52,7 +52,7 @@ class Family:
     name: str
     direction: str
     order: NDArray[np.intp]
-    models: tuple[SmoothRatio, ...] = ()
+    models: tuple[PrefixRatio, ...] = ()
     penalty: float = WALK_PENALTY
 
 
@@ -86,7 +86,7 @@ def families_by_score(
         # The last prefix, which takes in the other labels as well, is everything.
         ratios = [(np.append(ratio, 0.0), np.append(error, 0.0)) for ratio, error in ratios]
         for direction, sign in ((FORWARD, 1.0), (BACKWARD, -1.0)):
-            models = tuple(SmoothRatio(sign * ratio, error) for ratio, error in ratios)
+            models = tuple(PrefixRatio(sign * ratio, error) for ratio, error in ratios)
             yield Family("score", direction, order, models, WALK_PENALTY if midpoints is None else SCORE_PENALTY)
 
 
@@ -102,7 +102,7 @@ def families_by_counts(x: Counts, y: Counts, careful: bool) -> Iterator[Family]:
     for direction, sign in ((FORWARD, 1.0), (BACKWARD, -1.0)):
         order = np.argsort(-sign * fit.mean, kind="stable")
         ratio, error = fit.prefixes(order, hits + others, offset)
-        yield Family("likelihood ratio", direction, order, (SmoothRatio(sign * ratio, error),), MIXTURE_PENALTY)
+        yield Family("likelihood ratio", direction, order, (PrefixRatio(sign * ratio, error),), MIXTURE_PENALTY)
 
 
 def families_by_law(labels: Sequence[Hashable], log_ratio: Mapping[Hashable, float]) -> Iterator[Family]:

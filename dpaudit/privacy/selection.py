@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dpaudit.contract import Pair
-from dpaudit.distinguish.histogram import FORWARD, LabelChoice, LabelEvent, Tally
+from dpaudit.distinguish.families import FORWARD
+from dpaudit.distinguish.histogram import LabelEvent, Tally
+from dpaudit.distinguish.label_choice import LabelChoice
 from dpaudit.distinguish.labellers import Labeller
 from dpaudit.privacy.training import Candidate, Trainer
 

@@ -12,7 +12,8 @@ from dpaudit.contract import Pair
 from dpaudit.distinguish import classifiers
 from dpaudit.distinguish.candidates import discrete_labeller, join, scored_labellers
 from dpaudit.distinguish.features import Flattener
-from dpaudit.distinguish.histogram import LabelChoice, Tally, choose_label_event, separation, tally
+from dpaudit.distinguish.histogram import Tally, separation, tally
+from dpaudit.distinguish.label_choice import LabelChoice, LabelFamilies
 from dpaudit.distinguish.labellers import AsTheyAre, Labeller, Ranked, Scored
 from dpaudit.privacy.sampling import Job, chunk_jobs, run_jobs
 
@@ -60,7 +61,14 @@ class Candidate:
     def __init__(self, index: int, pair: Pair, labellers: list[Labeller]) -> None:
         self.index, self.pair = index, pair
         self.phase = 0
+        self._log_ratio: list[Mapping[Any, float] | None] = []
         self.relabel(labellers)
+
+    def log_ratio(self, ratios: Callable[[Pair], Mapping[Any, float] | None]) -> Mapping[Any, float] | None:
+        """Return the log-likelihood ratios of outputs by the learner's own law, found out once."""
+        if not self._log_ratio:
+            self._log_ratio.append(ratios(self.pair))
+        return self._log_ratio[0]
 
     def relabel(self, labellers: list[Labeller]) -> None:
         """Take other labellers and forget all counts."""
@@ -131,31 +139,34 @@ class Trainer:
 
         Labellers are compared with more caution than the events of one: those are nested and share their luck.
         """
-        worth = [
-            choice.value - (SLOW_MARGIN * abs(choice.value) if labeller.slow else 0.0)
-            for choice, labeller in zip(self._choices(candidate, careful, CAUTION), candidate.labellers, strict=True)
+        families = self._families(candidate, careful)
+        which = 0
+        if len(families) > 1:
+            worth = [
+                value - (SLOW_MARGIN * abs(value) if labeller.slow else 0.0)
+                for value, labeller in zip(self._promises(families), candidate.labellers, strict=True)
+            ]
+            which = max(range(len(worth)), key=lambda i: worth[i])
+        return families[which].best(self.confirm, delta=self.delta, gamma=self.gamma), which
+
+    def _families(self, candidate: Candidate, careful: bool) -> list[LabelFamilies]:
+        """Return the families of events by each labeller; the careful models say nothing of p - delta."""
+        return [
+            LabelFamilies.of(
+                *tallies,
+                monotone=labeller.monotone,
+                log_ratio=candidate.log_ratio(self.ratios) if isinstance(labeller, AsTheyAre) else None,
+                midpoints=labeller.midpoints,
+                careful=careful and self.delta == 0,
+            )
+            for labeller, tallies in zip(candidate.labellers, candidate.tallies, strict=True)
         ]
-        which = max(range(len(worth)), key=lambda i: worth[i])
-        return self._choice(candidate, which, careful), which
 
-    def _choices(self, candidate: Candidate, careful: bool, caution: float) -> list[LabelChoice]:
-        return [self._choice(candidate, which, careful, caution) for which in range(len(candidate.labellers))]
-
-    def _choice(
-        self, candidate: Candidate, which: int, careful: bool = False, caution: float = 1.0
-    ) -> LabelChoice:
-        labeller = candidate.labellers[which]
-        return choose_label_event(
-            *candidate.tallies[which],
-            self.confirm,
-            delta=self.delta,
-            gamma=self.gamma,
-            monotone=labeller.monotone,
-            log_ratio=self.ratios(candidate.pair) if isinstance(labeller, AsTheyAre) else None,
-            midpoints=labeller.midpoints,
-            careful=careful,
-            caution=caution,
-        )
+    def _promises(self, families: Sequence[LabelFamilies]) -> list[float]:
+        """Return the bound that the best event of each labeller can be expected to give, marked down for comparing."""
+        return [
+            one.best(self.confirm, delta=self.delta, gamma=self.gamma, caution=CAUTION).value for one in families
+        ]
 
     def fit(self, candidate: Candidate, discrete: Labeller | None, training: int) -> int:
         """Fit all scores on one half of the training runs, count the other half; return the runs used.
@@ -214,7 +225,7 @@ class Trainer:
         if runs <= 0:
             return
         if len(candidate.labellers) > LAST:
-            worth = [choice.value for choice in self._choices(candidate, True, CAUTION)]
+            worth = self._promises(self._families(candidate, careful=True))
             candidate.keep(sorted(range(len(worth)), key=lambda i: -worth[i])[:LAST])
         self.train([candidate], runs)
 
@@ -225,7 +236,8 @@ class Trainer:
         every run, keeps weak signals in the race.
         """
         which = range(len(candidate.labellers))
-        promised = sorted(which, key=lambda i: -self._choice(candidate, i, caution=CAUTION).value)
+        worth = self._promises(self._families(candidate, careful=False))
+        promised = sorted(which, key=lambda i: -worth[i])
         separating = sorted(which, key=lambda i: -separation(*candidate.tallies[i]))
         return list(dict.fromkeys([*promised[:FINALISTS], *separating[:FINALISTS]]))
 

@@ -9,16 +9,10 @@ import pytest
 
 from dpaudit.distinguish.candidates import discrete_labeller, scored_labellers
 from dpaudit.distinguish.events import best_prefix, expected_bound
+from dpaudit.distinguish.families import BACKWARD, FORWARD
 from dpaudit.distinguish.features import GROUPS, Flattener, group_columns
-from dpaudit.distinguish.histogram import (
-    BACKWARD,
-    FORWARD,
-    RARE,
-    LabelEvent,
-    choose_label_event,
-    separation,
-    tally,
-)
+from dpaudit.distinguish.histogram import RARE, LabelEvent, separation, tally
+from dpaudit.distinguish.label_choice import LabelFamilies
 from dpaudit.distinguish.labellers import AsTheyAre, Atoms, PackedRows, Ranked, Scored
 from dpaudit.distinguish.naive_bayes import NaiveBayes
 
@@ -76,14 +70,14 @@ def test_the_best_prefix_takes_a_saturated_ratio_whole() -> None:
 
 def test_the_direction_is_the_one_with_the_signal() -> None:
     common, only = Counter({0: 900, 1: 100}), Counter({0: 1000})
-    assert choose_label_event(common, only, 1000, delta=0, gamma=0.05).direction == FORWARD
-    found = choose_label_event(only, common, 1000, delta=0, gamma=0.05)
+    assert LabelFamilies.of(common, only).best(1000, delta=0, gamma=0.05).direction == FORWARD
+    found = LabelFamilies.of(only, common).best(1000, delta=0, gamma=0.05)
     assert (found.direction, found.event.inside) == (BACKWARD, frozenset({1}))
 
 
 def test_rare_labels_are_one_atom() -> None:
     data = Counter({"common": 500, **{f"seen once {i}": 1 for i in range(500)}})
-    found = choose_label_event(data, Counter({"common": 1000}), 1000, delta=0, gamma=0.05)
+    found = LabelFamilies.of(data, Counter({"common": 1000})).best(1000, delta=0, gamma=0.05)
     assert found.event.rare
     assert found.event.has("never seen")
     assert not found.event.has("common")
@@ -93,7 +87,7 @@ def test_the_law_orders_events_where_it_is_known() -> None:
     rng = np.random.default_rng(0)
     truth = {i: 0.5 if i < 50 else -0.7 for i in range(100)}
     counts = [Counter(dict(enumerate(rng.poisson(20, 100).tolist()))) for _ in range(2)]
-    found = choose_label_event(*counts, 10**6, delta=0, gamma=0.05, log_ratio=truth)
+    found = LabelFamilies.of(*counts, log_ratio=truth).best(10**6, delta=0, gamma=0.05)
     assert found.order in ("law", "likelihood ratio")
 
 

@@ -8,7 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from dpaudit.distinguish.histogram import FORWARD, choose_label_event
+from dpaudit.distinguish.families import FORWARD
+from dpaudit.distinguish.label_choice import LabelFamilies
 
 Z = 1.6448536
 
@@ -33,7 +34,7 @@ def _reached(p: np.ndarray, q: np.ndarray, trained: int, monotone: bool, careful
     rng, confirm, shares = np.random.default_rng(0), 8 * trained, []
     for _ in range(20):
         sides = [Counter(dict(enumerate(rng.multinomial(trained, mass).tolist()))) for mass in (p, q)]
-        found = choose_label_event(*sides, confirm, delta=0, gamma=0.05, monotone=monotone, careful=careful)
+        found = LabelFamilies.of(*sides, monotone=monotone, careful=careful).best(confirm, delta=0, gamma=0.05)
         inside = sorted(found.event.inside)
         masses = (p[inside].sum(), q[inside].sum())
         shares.append(_worth(*(masses if found.direction == FORWARD else masses[::-1]), confirm))
