@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,10 +111,14 @@ def _wilson(hits: NDArray[np.float64], trials: int, z: float) -> NDArray[np.floa
 
 @dataclass(frozen=True)
 class Choice:
-    """The first `length` atoms in the order given, and the bound that they can be expected to give."""
+    """The first `length` atoms in the order given, and the bound that they can be expected to give.
+
+    The bound has been marked down by `doubt` for the luck of models.
+    """
 
     length: int
     value: float
+    doubt: float = 0.0
 
 
 def best_prefix(
@@ -129,7 +133,6 @@ def best_prefix(
     ordered: bool = False,
     models: Sequence[PrefixRatio] = (),
     penalty: float = 1.0,
-    caution: float = 1.0,
 ) -> Choice:
     """Return the prefix of the ordered atoms whose expected bound is greatest.
 
@@ -137,7 +140,7 @@ def best_prefix(
     of each prefix's ratio that have a prior, each marked down by `penalty` standard errors, the expected bound is their
     mean: where one of them is wrong the others hold it back. If the order comes from these counts, and not from
     elsewhere (`ordered`), each event's own counts are one of them. If models see no signal, the bound is that by the
-    counts, as it is without models. `caution` multiplies the penalties of the models.
+    counts, as it is without models.
     """
     inside, outside = np.cumsum(hits), np.cumsum(neighbour_hits)
     counts = (inside, trained, outside, neighbour_trained, confirm)
@@ -145,11 +148,13 @@ def best_prefix(
     real = float(np.count_nonzero(np.asarray(hits) + np.asarray(neighbour_hits)) - 1)
     by_counts = expected_bound(*counts, delta=delta, gamma=gamma, events=real)
     if models:
-        bounds = [_bound_by_model(model, *counts, gamma, caution * penalty) for model in models]
-        values = np.mean(bounds if ordered else [*bounds, by_counts], axis=0)
+        bounds = [_bound_by_model(model, *counts, gamma, penalty) for model in models]
+        bounds += [] if ordered else [by_counts]
+        best = _best(np.mean(bounds, axis=0))
         # A prior that sees no signal would have the event that loses least, which is everything.
-        if values.max() > 0:
-            return _best(values)
+        if best.value > 0:
+            doubt = penalty * sum(float(model.error[best.length - 1]) for model in models) / len(bounds)
+            return replace(best, doubt=doubt)
     return _best(by_counts)
 
 

@@ -19,7 +19,7 @@ FORWARD, BACKWARD = "forward", "backward"
 LEAST_ATOMS = 5
 """Fewer atoms say nothing about how a ratio wanders."""
 
-WALK_PENALTY = 0.75
+WALK_PENALTY = 0.5
 """By how many standard errors a walk's ratio is marked down: the prior has taken most of the luck away."""
 
 SCORE_PENALTY = 1.25

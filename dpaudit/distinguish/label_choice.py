@@ -27,6 +27,8 @@ __all__ = ["LabelChoice", "LabelFamilies"]
 class LabelChoice:
     """The best event over labels, the direction in which it is likelier, and the bound it can be expected to give.
 
+    The bound has been marked down by `doubt` for the luck of models.
+
     `ranking` holds all atoms, the label `RARE` among them, from the likeliest on data to the likeliest on neighbour in
     the order that the event is taken from.
     """
@@ -34,6 +36,7 @@ class LabelChoice:
     event: LabelEvent
     direction: str
     value: float
+    doubt: float
     order: str
     compared: int
     ranking: tuple[Hashable, ...]
@@ -95,7 +98,7 @@ class LabelFamilies:
             families += [] if log_ratio is None else families_by_law(labels, log_ratio)
         return cls(labels, x, y, monotone, families)
 
-    def best(self, confirm: int, *, delta: float, gamma: float, caution: float = 1.0) -> LabelChoice:
+    def best(self, confirm: int, *, delta: float, gamma: float) -> LabelChoice:
         """Return the prefix, among those of all families, with the greatest expected bound.
 
         Parameters
@@ -104,10 +107,8 @@ class LabelFamilies:
             Fresh runs a side that will confirm.
         delta, gamma : float
             The claim's delta and the error of the confidence bound.
-        caution : float
-            Multiplies the penalties of models.
         """
-        choices = [self._best_of(family, confirm, delta, gamma, caution) for family in self.families]
+        choices = [self._best_of(family, confirm, delta, gamma) for family in self.families]
         # The first of equals, as `max` has it.
         best, family = max(zip(choices, self.families, strict=True), key=lambda one: one[0].value)
         ranking = tuple(self.labels[i] if i < len(self.labels) else RARE for i in family.order.tolist())
@@ -116,12 +117,13 @@ class LabelFamilies:
             LabelEvent(taken - {RARE}, frozenset(self.labels) - taken, RARE in taken),
             family.direction,
             best.value,
+            best.doubt,
             family.name,
             sum(len(one.order) for one in self.families),
             ranking if family.direction == FORWARD else ranking[::-1],
         )
 
-    def _best_of(self, family: Family, confirm: int, delta: float, gamma: float, caution: float) -> Choice:
+    def _best_of(self, family: Family, confirm: int, delta: float, gamma: float) -> Choice:
         likelier, other = self.data, self.neighbour
         if family.direction != FORWARD:
             likelier, other = other, likelier
@@ -136,7 +138,6 @@ class LabelFamilies:
             ordered=self.ordered,
             models=family.models,
             penalty=family.penalty,
-            caution=caution,
         )
 
 

@@ -18,6 +18,9 @@ CUTS = (0.02, 0.2, 0.8, 0.98)
 """Ranks between which the walk has one step size: both tails, both shoulders, the middle."""
 
 STEPS = np.geomspace(0.002, 8.0, 10)
+UNSATURATED, LIKE, RISING = 1.5, 0.03, 0.5
+"""By how much, in nats, a range is less likely a priori where it does not saturate (has not the least steps), by the
+square of the grid points between its steps and those further in, and by each grid point that its own are longer."""
 RIDGE = 1e-6
 ROUNDS = 2
 ITERATIONS = 40
@@ -162,14 +165,15 @@ def _best_step(walk: Callable[..., Walk], best: Walk, steps: NDArray[np.intp], j
 
 
 def _prior(steps: NDArray[np.intp]) -> float:
-    """Return the log prior of step sizes: neighbouring ranges differ by a few grid points, and less is met outwards.
+    """Return the log prior of step sizes: a ratio saturates outwards, or goes on in steps much like those further in.
 
-    A bounded ratio saturates towards its ends. Where it does, luck looks like small steps.
+    Where a bounded ratio saturates, luck looks like small steps, and events that follow them give away most runs.
     """
-    rises = np.diff(steps)
-    middle = len(rises) // 2
-    outwards = np.maximum(np.concatenate([-rises[:middle], rises[middle:]]), 0)
-    return -0.5 * float(np.square(np.diff(np.log(STEPS[steps])) / 2).sum()) - float(outwards.sum())
+    middle = len(steps) // 2
+    outer = np.concatenate([steps[:middle], steps[middle + 1 :]])
+    rises = np.concatenate([-np.diff(steps[: middle + 1]), np.diff(steps[middle:])])
+    doubts = UNSATURATED + LIKE * np.square(rises) + RISING * np.maximum(rises, 0)
+    return -float(doubts[outer > 0].sum())
 
 
 def _mode(hits: Array, total: Array, centre: Array, precision: Array, start: Array) -> Walk:

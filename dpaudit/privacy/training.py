@@ -33,9 +33,10 @@ JOIN_ROWS = 125_000
 FINALISTS = 3
 LAST = 2
 """Labellers that runs beyond those of the fit are spent on."""
-CAUTION = 1.5
+SLOW_DOUBT = 2.0
+"""How many times more what its models promise is marked down for a slow score: it has more ways to be lucky."""
 SLOW_MARGIN = 0.05
-"""By which share a slow score must promise more than a quick one; it also has more ways to be lucky."""
+"""By which share a slow score must promise more than a quick one."""
 
 
 @dataclass(frozen=True)
@@ -135,22 +136,14 @@ class Trainer:
         return list(run_jobs(self.mechanism, jobs, _keep, seed=self.seed, n_jobs=self.n_jobs, backend=self.backend))
 
     def best(self, candidate: Candidate, *, careful: bool = False) -> tuple[LabelChoice, int]:
-        """Return the best event of a candidate over its labellers, and which labeller it is of.
+        """Return the best event of a candidate over its labellers, and which labeller it is of."""
+        choices = self._choices(candidate, careful)
+        worth = _worth(candidate, choices)
+        which = max(range(len(worth)), key=lambda i: worth[i])
+        return choices[which], which
 
-        Labellers are compared with more caution than the events of one: those are nested and share their luck.
-        """
-        families = self._families(candidate, careful)
-        which = 0
-        if len(families) > 1:
-            worth = [
-                value - (SLOW_MARGIN * abs(value) if labeller.slow else 0.0)
-                for value, labeller in zip(self._promises(families), candidate.labellers, strict=True)
-            ]
-            which = max(range(len(worth)), key=lambda i: worth[i])
-        return families[which].best(self.confirm, delta=self.delta, gamma=self.gamma), which
-
-    def _families(self, candidate: Candidate, careful: bool) -> list[LabelFamilies]:
-        """Return the families of events by each labeller; the careful models say nothing of p - delta."""
+    def _choices(self, candidate: Candidate, careful: bool) -> list[LabelChoice]:
+        """Return the best event of each labeller; the careful models say nothing of p - delta."""
         return [
             LabelFamilies.of(
                 *tallies,
@@ -158,14 +151,8 @@ class Trainer:
                 log_ratio=candidate.log_ratio(self.ratios) if isinstance(labeller, AsTheyAre) else None,
                 midpoints=labeller.midpoints,
                 careful=careful and self.delta == 0,
-            )
+            ).best(self.confirm, delta=self.delta, gamma=self.gamma)
             for labeller, tallies in zip(candidate.labellers, candidate.tallies, strict=True)
-        ]
-
-    def _promises(self, families: Sequence[LabelFamilies]) -> list[float]:
-        """Return the bound that the best event of each labeller can be expected to give, marked down for comparing."""
-        return [
-            one.best(self.confirm, delta=self.delta, gamma=self.gamma, caution=CAUTION).value for one in families
         ]
 
     def fit(self, candidate: Candidate, discrete: Labeller | None, training: int) -> int:
@@ -225,8 +212,8 @@ class Trainer:
         if runs <= 0:
             return
         if len(candidate.labellers) > LAST:
-            worth = self._promises(self._families(candidate, careful=True))
-            candidate.keep(sorted(range(len(worth)), key=lambda i: -worth[i])[:LAST])
+            worth = _worth(candidate, self._choices(candidate, careful=True))
+            candidate.keep(sorted(range(len(worth)), key=lambda i: worth[i], reverse=True)[:LAST])
         self.train([candidate], runs)
 
     def _finalists(self, candidate: Candidate) -> list[int]:
@@ -236,8 +223,8 @@ class Trainer:
         every run, keeps weak signals in the race.
         """
         which = range(len(candidate.labellers))
-        worth = self._promises(self._families(candidate, careful=False))
-        promised = sorted(which, key=lambda i: -worth[i])
+        worth = _worth(candidate, self._choices(candidate, careful=False))
+        promised = sorted(which, key=lambda i: worth[i], reverse=True)
         separating = sorted(which, key=lambda i: -separation(*candidate.tallies[i]))
         return list(dict.fromkeys([*promised[:FINALISTS], *separating[:FINALISTS]]))
 
@@ -277,6 +264,14 @@ class Trainer:
             for (candidate, side, _), tallies in zip(owners[start:stop], counts, strict=True):
                 candidate.count(side, tallies)
             start = stop
+
+
+def _worth(candidate: Candidate, choices: Sequence[LabelChoice]) -> list[float]:
+    """Return by what labellers are compared: what their events promise, a slow one's marked down further."""
+    return [
+        choice.value - (SLOW_DOUBT * choice.doubt + SLOW_MARGIN * abs(choice.value) if labeller.slow else 0.0)
+        for labeller, choice in zip(candidate.labellers, choices, strict=True)
+    ]
 
 
 def untried() -> tuple[str, ...]:
