@@ -30,8 +30,12 @@ class CutBins:
         """Return the bin of each value."""
         return bins(self.cuts, values)
 
+    def table_of(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the table for `gather`, of one number a bin."""
+        return numbers
+
     def gather(self, table: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return each value's entry of a table with one entry a bin."""
+        """Return each value's entry of a table made by `table_of`."""
         return table[self(values)]
 
 
@@ -45,34 +49,44 @@ class CellBins:
         A value v is in cell floor((v - low) * scale).
     table : array of int, shape (cells,)
         The bin of each cell.
-    size : int
-        How many bins there are.
+    centres : array, shape (size,)
+        A value in the middle of each bin.
     """
 
     low: float
     scale: float
     table: NDArray[np.intp]
-    size: int
+    centres: NDArray[np.float64]
+
+    @property
+    def size(self) -> int:
+        """How many bins there are."""
+        return len(self.centres)
 
     @classmethod
-    def near(cls, cuts: NDArray[np.float64]) -> CellBins | None:
+    def near(cls, cuts: NDArray[np.float64], centres: NDArray[np.float64]) -> CellBins | None:
         """Return bins whose cuts are moved by less than a cell; None where two cuts would meet."""
-        span = float(cuts[-1] - cuts[0]) if len(cuts) > 1 else 0.0
+        span = float(centres[-1] - centres[0])
         if not 0 < span < 1e290 or CELLS[0] / span > 1e290:
             return None
-        # The first cut is in the second cell: the first one is for what is below all cuts.
         cells = CELLS[0]
-        low, scale = float(cuts[0]) - 1.5 * span / cells, (cells - 3) / span
+        low, scale = float(centres[0]) - 1.5 * span / cells, (cells - 3) / span
         held = np.bincount(_cells(cuts, low, scale, cells), minlength=cells)
-        return None if held.max() > 1 or held[0] else cls(low, scale, np.cumsum(held), len(cuts) + 1)
+        return None if held.max() > 1 or held[0] else cls(low, scale, np.cumsum(held), centres)
 
     def __call__(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
         """Return the bin of each value."""
         return self.table[_cells(values, self.low, self.scale, len(self.table))]
 
+    def table_of(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the table for `gather`, of one number a bin: linear from one bin's centre to the next."""
+        middles = self.low + (np.arange(len(self.table)) + 0.5) / self.scale
+        table: NDArray[np.float64] = np.interp(middles, self.centres, numbers)
+        return table
+
     def gather(self, table: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return each value's entry of a table with one entry a bin."""
-        return table[self.table][_cells(values, self.low, self.scale, len(self.table))]
+        """Return each value's entry of a table made by `table_of`."""
+        return table[_cells(values, self.low, self.scale, len(self.table))]
 
 
 def bins(cuts: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.intp]:

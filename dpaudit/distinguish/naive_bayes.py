@@ -21,7 +21,7 @@ CUT_VALUES = 100_000
 
 @dataclass(frozen=True)
 class NaiveBayes:
-    """For each column its bins and their smoothed log-likelihood ratios.
+    """For each column its bins and a table of their smoothed log-likelihood ratios.
 
     The sum over columns is the log-likelihood ratio itself where columns are independent given the side. With `pooled`
     tables all columns share one, which is as good and far less noisy where columns are alike.
@@ -68,13 +68,13 @@ class NaiveBayes:
 def _table(
     x: NDArray[np.float64], y: NDArray[np.float64], place: CutBins | CellBins | None
 ) -> tuple[CutBins | CellBins, NDArray[np.float64]]:
-    """Return the bins of one column, those given or new ones, and the log-likelihood ratio in each."""
+    """Return the bins of one column, those given or new ones, and a table of the log-likelihood ratio in each."""
     place = place or _bins_of(np.concatenate([x, y]))
     a, b = (np.bincount(place(side), minlength=place.size).astype(np.float64) + 0.5 for side in (x, y))
     if place.size == BINS:
-        return place, fit_walk(a, b, cuts=()).ratio
+        return place, place.table_of(fit_walk(a, b, cuts=()).ratio)
     raw = np.log(a / a.sum()) - np.log(b / b.sum())
-    return place, shrunken(raw, np.sqrt(1 / a + 1 / b))
+    return place, place.table_of(shrunken(raw, np.sqrt(1 / a + 1 / b)))
 
 
 def _bins_of(pooled: NDArray[np.float64]) -> CutBins | CellBins:
@@ -84,8 +84,10 @@ def _bins_of(pooled: NDArray[np.float64]) -> CutBins | CellBins:
     if len(values) <= ATOMS:
         return CutBins(values[1:])
     cuts = _quantile_cuts(pooled)
-    # Only a continuum can have its cuts moved; of repeated values each has a bin of its own.
-    return (CellBins.near(cuts) if len(cuts) == BINS - 1 else None) or CutBins(cuts)
+    if len(cuts) < BINS - 1:  # repeated values have bins of their own, with nothing between
+        return CutBins(cuts)
+    centres = np.quantile(pooled, (np.arange(BINS) + 0.5) / BINS)
+    return CellBins.near(cuts, centres) or CutBins(cuts)
 
 
 def _quantile_cuts(pooled: NDArray[np.float64]) -> NDArray[np.float64]:
