@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CellBins", "CutBins", "bins"]
+__all__ = ["CellBins", "CutBins", "bins", "quantiles_of_sorted"]
 
 CELLS = (2**13, 2**16)
 """How many cells are tried: the fewer, the better they stay in the cache."""
@@ -89,6 +89,11 @@ class CellBins:
         return table[_cells(values, self.low, self.scale, len(self.table))]
 
 
+def quantiles_of_sorted(values: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for each share the least of ascending values that at least this share of them does not exceed."""
+    return values[np.clip(np.ceil(shares * len(values)).astype(np.intp) - 1, 0, len(values) - 1)]
+
+
 def bins(cuts: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return how many cuts are at most each value: exactly ``searchsorted(cuts, values, side="right")``.
 
@@ -127,4 +132,6 @@ def bins(cuts: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.i
 
 def _cells(values: NDArray[np.float64], low: float, scale: float, cells: int) -> NDArray[np.int32]:
     with np.errstate(over="ignore"):
-        return np.clip((values - low) * scale, 0, cells - 1).astype(np.int32)
+        place = values - low
+        place *= scale
+    return np.clip(place, 0, cells - 1, out=place).astype(np.int32)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.distinguish.binning import bins
+from dpaudit.distinguish.binning import bins, quantiles_of_sorted
 from dpaudit.distinguish.canonical import canonical
 from dpaudit.distinguish.classifiers import Classifier
 from dpaudit.distinguish.features import GROUPS, Flattener
@@ -281,4 +281,4 @@ def score_edges(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     least = min(0.25, 4 / len(scores))
     tails = np.geomspace(least, 0.5, 100)
     inner = np.linspace(0, 1, 65)[1:-1]
-    return np.unique(np.quantile(scores, np.concatenate([tails, 1 - tails, inner]), method="inverted_cdf"))
+    return np.unique(quantiles_of_sorted(np.sort(scores), np.concatenate([tails, 1 - tails, inner])))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.distinguish.binning import CellBins, CutBins
+from dpaudit.distinguish.binning import CellBins, CutBins, quantiles_of_sorted
 from dpaudit.distinguish.random_walk import fit_walk
 
 __all__ = ["NaiveBayes", "shrunken"]
@@ -79,25 +79,17 @@ def _table(
 
 def _bins_of(pooled: NDArray[np.float64]) -> CutBins | CellBins:
     """Return a bin for each of few values, or equally likely bins of many."""
-    pooled = pooled[:: max(1, len(pooled) // CUT_VALUES)]
-    values = np.unique(pooled)
-    if len(values) <= ATOMS:
-        return CutBins(values[1:])
-    cuts = _quantile_cuts(pooled)
-    if len(cuts) < BINS - 1:  # repeated values have bins of their own, with nothing between
-        return CutBins(cuts)
-    centres = np.quantile(pooled, (np.arange(BINS) + 0.5) / BINS)
+    pooled = np.sort(pooled[:: max(1, len(pooled) // CUT_VALUES)])
+    first = np.concatenate([[True], pooled[1:] > pooled[:-1]])
+    if np.count_nonzero(first) <= ATOMS:
+        return CutBins(pooled[first][1:])
+    quantiles = quantiles_of_sorted(pooled, np.arange(1, BINS) / BINS)
+    cuts, copies = np.unique(quantiles, return_counts=True)
+    if len(cuts) < BINS - 1:
+        # Values that fill several bins get bins of their own, with nothing between.
+        return CutBins(np.unique(np.concatenate([cuts, np.nextafter(cuts[copies > 1], np.inf)])))
+    centres = quantiles_of_sorted(pooled, (np.arange(BINS) + 0.5) / BINS)
     return CellBins.near(cuts, centres) or CutBins(cuts)
-
-
-def _quantile_cuts(pooled: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the cuts of equally likely bins; values that fill several bins get bins of their own."""
-    quantiles = np.quantile(pooled, np.linspace(0, 1, BINS + 1)[1:-1], method="inverted_cdf")
-    cuts = np.unique(quantiles)
-    if len(cuts) == BINS - 1:
-        return cuts
-    heavy = cuts[[(quantiles == cut).sum() > 1 for cut in cuts]]
-    return np.unique(np.concatenate([cuts, np.nextafter(heavy, np.inf)]))
 
 
 def shrunken(value: NDArray[np.float64], noise: NDArray[np.float64] | float) -> NDArray[np.float64]:
