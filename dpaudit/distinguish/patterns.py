@@ -73,11 +73,13 @@ class Patterns:
 
     def __call__(self, rows: Matrix) -> NDArray[np.float64]:
         """Return the score of each row: large where the first side is likelier."""
-        score = np.zeros(len(rows))
-        groups = _groups(self.codes, _code(self.atoms, rows))
-        for group, base, table in zip(groups, self.base, self.tables, strict=True):
-            score[group] = base
-            if table is not None and len(group):
+        code = _code(self.atoms, rows)
+        which = np.minimum(np.searchsorted(self.codes, code), len(self.codes) - 1)
+        which[self.codes[which] != code] = -1
+        score = np.append(self.base, 0.0)[which]
+        for i, table in enumerate(self.tables):
+            if table is not None:
+                group = np.flatnonzero(which == i)
                 score[group] += table[0](rows[np.ix_(group, table[1])])
         return score
 
