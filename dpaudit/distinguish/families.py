@@ -25,7 +25,7 @@ WALK_PENALTY = 0.5
 SCORE_PENALTY = 1.25
 """The same along a fitted score: those that are compared have been fitted, and chosen, with some luck too."""
 
-MIXTURE_PENALTY = 0.5
+MIXTURE_PENALTY = 1.0
 """The same where each event's own counts, with a penalty of their own, hold the model back."""
 
 Counts = NDArray[np.int64]
