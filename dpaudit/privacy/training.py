@@ -33,8 +33,9 @@ JOIN_ROWS = 125_000
 FINALISTS = 3
 LAST = 2
 """Labellers that runs beyond those of the fit are spent on."""
-SLOW_DOUBT = 2.0
-"""How many times more what its models promise is marked down for a slow score: it has more ways to be lucky."""
+DOUBT, SLOW_DOUBT = 0.75, 2.0
+"""How many times more what models promise is marked down where labellers are compared: the events of one are nested and
+share their luck, those of different ones do not, and a slow score has more ways to be lucky."""
 SLOW_MARGIN = 0.05
 """By which share a slow score must promise more than a quick one."""
 
@@ -267,11 +268,12 @@ class Trainer:
 
 
 def _worth(candidate: Candidate, choices: Sequence[LabelChoice]) -> list[float]:
-    """Return by what labellers are compared: what their events promise, a slow one's marked down further."""
-    return [
-        choice.value - (SLOW_DOUBT * choice.doubt + SLOW_MARGIN * abs(choice.value) if labeller.slow else 0.0)
-        for labeller, choice in zip(candidate.labellers, choices, strict=True)
-    ]
+    """Return by what labellers are compared: what their events promise, marked down further for comparing."""
+    worth = []
+    for labeller, choice in zip(candidate.labellers, choices, strict=True):
+        doubt, margin = (SLOW_DOUBT, SLOW_MARGIN) if labeller.slow else (DOUBT, 0.0)
+        worth.append(choice.value - doubt * choice.doubt - margin * abs(choice.value))
+    return worth
 
 
 def untried() -> tuple[str, ...]:
