@@ -20,7 +20,7 @@ def _choice(value: float, doubt: float) -> LabelChoice:
 def test_a_slow_score_must_promise_more_than_its_doubt() -> None:
     labellers: list[Any] = [SimpleNamespace(slow=slow) for slow in (False, True, True)]
     candidate = Candidate(0, Pair(0, 1), labellers)
-    quick, doubtful, sure = _worth(candidate, [_choice(0.8, 0.1), _choice(1.0, 0.1), _choice(1.0, 0.01)])
+    quick, doubtful, sure = _worth(candidate, [_choice(0.8, 0.1), _choice(1.0, 0.15), _choice(1.0, 0.01)])
     assert doubtful < quick < sure
 
 
