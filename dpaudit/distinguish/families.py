@@ -25,7 +25,7 @@ WALK_PENALTY = 0.5
 SCORE_PENALTY = 1.25
 """The same along a fitted score: those that are compared have been fitted, and chosen, with some luck too."""
 
-MIXTURE_PENALTY = 1.0
+MIXTURE_PENALTY = 0.5
 """The same where each event's own counts, with a penalty of their own, hold the model back."""
 
 Counts = NDArray[np.int64]
@@ -75,7 +75,8 @@ def families_by_score(
     hits, others = x[:-1].astype(np.float64), y[:-1].astype(np.float64)
     walks = []
     if careful and len(hits) >= LEAST_ATOMS and hits.any() and others.any():
-        walks.append(fit_walk(hits, others))
+        # A fitted score puts atoms and cells of a continuum side by side, where a ratio jumps.
+        walks.append(fit_walk(hits, others, saturating=midpoints is None))
         if midpoints is not None:
             walks.append(fit_walk(hits, others, scores=midpoints[list(bins)]))
     last, up = np.array([len(bins)]), np.arange(len(bins))

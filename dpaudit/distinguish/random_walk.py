@@ -88,7 +88,12 @@ class Walk:
 
 
 def fit_walk(
-    hits: Array, neighbour_hits: Array, *, cuts: tuple[float, ...] = CUTS, scores: Array | None = None
+    hits: Array,
+    neighbour_hits: Array,
+    *,
+    cuts: tuple[float, ...] = CUTS,
+    scores: Array | None = None,
+    saturating: bool = False,
 ) -> Walk:
     r"""Fit a random walk to the log-likelihood ratio along ordered atoms.
 
@@ -106,6 +111,8 @@ def fit_walk(
         Where the step size may change; none for one step size.
     scores : array, shape (m,), optional
         A score of each atom, ascending, that should be a log-likelihood ratio up to scale and shift.
+    saturating : bool
+        Whether a ratio that does not wander outwards is likelier a priori than one that does.
 
     Returns
     -------
@@ -130,7 +137,7 @@ def fit_walk(
         if current.evidence > best.evidence:
             best, steps = current, np.full_like(steps, i)
     for j in np.tile(np.arange(len(steps)), ROUNDS if cuts else 0):
-        best, steps = _best_step(walk, best, steps, int(j))
+        best, steps = _best_step(walk, best, steps, int(j), _saturating if saturating else _alike)
     return best if line is None else replace(best, ratio=best.ratio + line.ratio, line=line)
 
 
@@ -153,27 +160,45 @@ def _fit_line(scores: Array, hits: Array, total: Array, offset: float) -> Line |
     return None
 
 
-def _best_step(walk: Callable[..., Walk], best: Walk, steps: NDArray[np.intp], j: int) -> tuple[Walk, NDArray[np.intp]]:
+def _best_step(
+    walk: Callable[..., Walk],
+    best: Walk,
+    steps: NDArray[np.intp],
+    j: int,
+    prior: Callable[[NDArray[np.intp]], float],
+) -> tuple[Walk, NDArray[np.intp]]:
     """Return the walk and the step sizes after choosing one of them anew."""
     for i in range(len(STEPS)):
         trial = steps.copy()
         trial[j] = i
         found = best if i == steps[j] else walk(trial, best.ratio)
-        if found.evidence + _prior(trial) > best.evidence + _prior(steps):
+        if found.evidence + prior(trial) > best.evidence + prior(steps):
             best, steps = found, trial
     return best, steps
 
 
-def _prior(steps: NDArray[np.intp]) -> float:
-    """Return the log prior of step sizes: a ratio saturates outwards, or goes on in steps much like those further in.
+def _alike(steps: NDArray[np.intp]) -> float:
+    """Return the log prior of step sizes: neighbouring ranges differ by a few grid points, and less is met outwards.
 
-    Where a bounded ratio saturates, luck looks like small steps, and events that follow them give away most runs.
+    A bounded ratio saturates towards its ends. Where it does, luck looks like small steps.
     """
+    rises = _rises(steps)
+    return -0.5 * float(np.square(rises * np.log(STEPS[1] / STEPS[0]) / 2).sum()) - float(np.maximum(rises, 0).sum())
+
+
+def _saturating(steps: NDArray[np.intp]) -> float:
+    """Return the log prior of step sizes: a ratio saturates outwards, or goes on in steps like those further in."""
     middle = len(steps) // 2
     outer = np.concatenate([steps[:middle], steps[middle + 1 :]])
-    rises = np.concatenate([-np.diff(steps[: middle + 1]), np.diff(steps[middle:])])
+    rises = _rises(steps)
     doubts = UNSATURATED + LIKE * np.square(rises) + RISING * np.maximum(rises, 0)
     return -float(doubts[outer > 0].sum())
+
+
+def _rises(steps: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return by how many grid points each range but the middle one has longer steps than the one further in."""
+    middle = len(steps) // 2
+    return np.concatenate([-np.diff(steps[: middle + 1]), np.diff(steps[middle:])])
 
 
 def _mode(hits: Array, total: Array, centre: Array, precision: Array, start: Array) -> Walk:
