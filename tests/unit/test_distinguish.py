@@ -221,3 +221,13 @@ def test_a_column_as_it_is_and_slow_scores_have_no_second_fit() -> None:
     (value, *_) = scored_labellers(sides[0][:, 0], sides[1][:, 0], thorough=False, float_bits=False)
     assert isinstance(value, Scored)
     assert value.refit(sides[0][:, 0], sides[1][:, 0]) is None
+
+
+def test_only_scores_without_atoms_are_fitted_twice() -> None:
+    rng = np.random.default_rng(0)
+    smooth = [rng.laplace(shift, 1.0, (4000, 2)) for shift in (0.0, 1.0)]
+    mixed = [np.where(rng.random((4000, 1)) < 0.02, 7.0, side) for side in smooth]
+    for sides, again in ((smooth, True), (mixed, False)):
+        fitted = scored_labellers(*sides, thorough=False, float_bits=False, atoms=False)
+        score = next(one for one in fitted if isinstance(one, Scored) and one.name == "naive Bayes on values")
+        assert (score.refit(*sides) is not None) == again
