@@ -24,8 +24,8 @@ __all__ = ["AsTheyAre", "Atoms", "Joint", "Labeller", "PackedRows", "Ranked", "S
 FEW = 200
 """Labels up to this many are compared as they are."""
 CONTINUUM_ROWS = 2000
-ATOM_SHARE = 0.005
-"""A score that more runs share is no part of a continuum."""
+COPIES = 0.005
+"""Where more runs than this share have one score, scores are no continuum: atoms, or the level ends of one column."""
 OTHER = -1
 """The label of what the pilot did not show."""
 
@@ -220,7 +220,7 @@ class Scored:
         # Of scores that repeat, those of two fits never fall into the same bins.
         some = self.scores(data[:CONTINUUM_ROWS])
         values, copies = np.unique(some, return_counts=True)
-        if len(values) < 0.5 * len(some) or copies.max() > max(2, ATOM_SHARE * len(some)):
+        if len(values) < 0.5 * len(some) or copies.max() > max(2, COPIES * len(some)):
             return None
         score = self.score.refit(self._columns(data), self._columns(neighbour))
         return None if score is None else replace(self, score=score)

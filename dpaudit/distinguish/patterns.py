@@ -59,7 +59,7 @@ class Patterns:
         codes = codes[kept[counts[kept] >= LEAST_RUNS]]
         if not mixed or not len(codes):
             return None
-        groups = [_groups(codes, code) for _, code in sides]
+        groups = [_groups(_which(codes, code), len(codes)) for _, code in sides]
         hits = [np.array([len(group) for group in side]) + 0.5 for side in groups]
         raw = np.log(hits[0] / len(data)) - np.log(hits[1] / len(neighbour))
         tables = tuple(
@@ -73,9 +73,7 @@ class Patterns:
 
     def __call__(self, rows: Matrix) -> NDArray[np.float64]:
         """Return the score of each row: large where the first side is likelier."""
-        code = _code(self.atoms, rows)
-        which = np.minimum(np.searchsorted(self.codes, code), len(self.codes) - 1)
-        which[self.codes[which] != code] = -1
+        which = _which(self.codes, _code(self.atoms, rows))
         score = np.append(self.base, 0.0)[which]
         for i, table in enumerate(self.tables):
             if table is not None:
@@ -107,12 +105,16 @@ def _others(atoms: tuple[NDArray[np.float64], ...], rows: Matrix) -> NDArray[np.
     return ~np.column_stack([np.isin(column, values) for values, column in zip(atoms, rows.T, strict=True)])
 
 
-def _groups(codes: NDArray[np.int64], code: NDArray[np.int64]) -> list[NDArray[np.intp]]:
-    """Return the rows of each of some patterns."""
-    order = np.argsort(code, kind="stable")
-    inside = code[order]
-    edges = np.searchsorted(inside, codes, side="left"), np.searchsorted(inside, codes, side="right")
-    return [order[low:high] for low, high in zip(*edges, strict=True)]
+def _which(codes: NDArray[np.int64], code: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the place of each row's pattern among the known ones, -1 for others."""
+    which = np.minimum(np.searchsorted(codes, code), len(codes) - 1)
+    which[codes[which] != code] = -1
+    return which
+
+
+def _groups(which: NDArray[np.intp], patterns: int) -> list[NDArray[np.intp]]:
+    """Return the rows of each pattern."""
+    return [np.flatnonzero(which == i) for i in range(patterns)]
 
 
 def _table(

@@ -180,6 +180,7 @@ def _best_step(
 def _alike(steps: NDArray[np.intp]) -> float:
     """Return the log prior of step sizes: neighbouring ranges differ by a few grid points, and less is met outwards.
 
+    It is the sum over ranges of -(d ln f)^2 / 8 - max(d, 0), with d of `_rises` and f the factor between grid points.
     A bounded ratio saturates towards its ends. Where it does, luck looks like small steps.
     """
     rises = _rises(steps)
@@ -187,7 +188,11 @@ def _alike(steps: NDArray[np.intp]) -> float:
 
 
 def _saturating(steps: NDArray[np.intp]) -> float:
-    """Return the log prior of step sizes: a ratio saturates outwards, or goes on in steps like those further in."""
+    """Return the log prior of step sizes: a ratio saturates outwards, or goes on in steps like those further in.
+
+    It is the sum of -(UNSATURATED + LIKE d^2 + RISING max(d, 0)), with d of `_rises`, over all ranges but the middle
+    one that do not have the least steps.
+    """
     middle = len(steps) // 2
     outer = np.concatenate([steps[:middle], steps[middle + 1 :]])
     rises = _rises(steps)
