@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SCHEMA_VERSION",
+    "EventTest",
     "LawFinding",
     "LedgerRow",
     "PictureFinding",
@@ -89,19 +90,45 @@ class Witness:
 
 
 @dataclass(frozen=True)
+class EventTest:
+    """One of the events that fresh runs tested, and its own lower bound.
+
+    Parameters
+    ----------
+    event : str
+        The event in words.
+    error : float
+        The error probability of its bound: its share of that of the verdict.
+    hits, neighbour_hits : int
+        Confirmation runs in the event, on the side where it is likelier and on the other one.
+    epsilon_lower : float
+        The bound.
+    """
+
+    event: str
+    error: float
+    hits: int
+    neighbour_hits: int
+    epsilon_lower: float
+
+
+@dataclass(frozen=True)
 class PrivacyFinding:
     """What a black-box audit learned about a claim of (epsilon, delta)-differential privacy.
 
     `epsilon_lower` is a lower confidence bound on epsilon at the claim's delta, at level `confidence` over everything
     that the audit tried; `detectable_epsilon` the least true epsilon, for an event as likely as the witness's, that
-    this budget would have convicted with probability 0.95 had the event been given: by the confirmation runs alone in
-    the fixed design, by bets on it in all runs of the leading pair in the sequential one (there for an event of
-    probability 0.1). Events that have to be learned need more runs; `scripts/calibrate.py` measures how many.
+    this budget would have convicted with probability about 0.95: what half of the confirmation runs would convict in
+    the fixed design, or bets in half of the runs of the leading pair in the sequential one, had the event been given
+    (there one of probability 0.1). That half of the runs is worth as much to an audit that has to learn the event is
+    measured by `scripts/calibrate.py`.
 
     `frontier` says the same for events of other probabilities on the unlikelier side, and `detectable_delta` for events
     that are impossible there. `budget` holds the runs on each side by purpose, `errors` the error probability by
-    statement; the errors add up to 1 - confidence. `design` is "fixed" or "sequential". `curve`, if it was asked for,
-    bounds delta at every epsilon. Where no single event decided, the witness has no counts.
+    statement; the errors add up to 1 - confidence. `tests` holds the one or two events that share the verdict's error,
+    of which the witness has the greatest bound; none in the sequential design. `design` is "fixed" or "sequential".
+    `curve`, if it was asked for, bounds delta at every epsilon. Where no single event decided, the witness has no
+    counts.
     """
 
     verdict: str
@@ -127,6 +154,7 @@ class PrivacyFinding:
     errors: Mapping[str, float]
     scores: tuple[str, ...]
     origins: tuple[str, ...]
+    tests: tuple[EventTest, ...] = ()
     curve: Curve | None = None
     claim_id: str = ""
     warnings: tuple[str, ...] = ()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-__all__ = ["Choice", "PrefixRatio", "best_prefix", "expected_bound", "selection_penalty"]
+__all__ = ["Choice", "PrefixRatio", "best_prefix", "expected_bound", "masses", "selection_penalty"]
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,12 @@ class PrefixRatio:
 
     log_ratio: NDArray[np.float64]
     error: NDArray[np.float64]
+
+    @classmethod
+    def by_counts(cls, hits: NDArray[np.int64], neighbour_hits: NDArray[np.int64]) -> PrefixRatio:
+        """Return the ratio of each prefix's own hits; the last prefix is everything."""
+        x, y = hits + 0.5, neighbour_hits + 0.5
+        return cls(np.log(x / (hits[-1] + 1)) - np.log(y / (neighbour_hits[-1] + 1)), np.sqrt(1 / x + 1 / y))
 
 
 def selection_penalty(delta: float, events: float = math.inf) -> float:
@@ -93,13 +100,19 @@ def _bound_by_model(
 ) -> NDArray[np.float64]:
     """Return the expected bound of each event by a model: fewer runs in it make it no less certain."""
     pooled = (np.asarray(hits) + np.asarray(neighbour_hits) + 1.0) / (trained + neighbour_trained + 2.0)
-    # p and q with this pooled mass and this ratio, for equally many runs a side.
-    q = np.minimum(2 * pooled / (1 + np.exp(model.log_ratio)), 1.0)
-    p = np.minimum(q * np.exp(model.log_ratio), 1.0)
+    p, q = masses(model.log_ratio, pooled)
     # The confirmation needs some hits on the rarer side before a ratio of counts is near normal.
     sampling = np.sqrt((1 - p) / (p * confirm) + (1 - q) / (q * confirm)) * (1 + 1 / (q * confirm))
     bound: NDArray[np.float64] = model.log_ratio + ndtri(gamma) * sampling - penalty * model.error
     return bound
+
+
+def masses(
+    log_ratio: NDArray[np.float64], pooled: NDArray[Any]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return p and q of events with these ln(p/q) and pooled masses (p + q) / 2."""
+    q = np.minimum(2 * pooled / (1 + np.exp(log_ratio)), 1.0)
+    return np.minimum(q * np.exp(log_ratio), 1.0), q
 
 
 def _wilson(hits: NDArray[np.float64], trials: int, z: float) -> NDArray[np.float64]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.distinguish.events import Choice, best_prefix
+from dpaudit.distinguish.events import Choice, PrefixRatio, best_prefix
 from dpaudit.distinguish.families import (
     FORWARD,
     Family,
@@ -18,6 +18,7 @@ from dpaudit.distinguish.families import (
     families_by_score,
 )
 from dpaudit.distinguish.histogram import LEAST, RARE, LabelEvent, Tally
+from dpaudit.distinguish.reserve import Reserve, choose_reserve
 from dpaudit.jsonable import stable_repr
 
 __all__ = ["LabelChoice", "LabelFamilies"]
@@ -29,8 +30,9 @@ class LabelChoice:
 
     The bound has been marked down by `doubt` for the luck of models.
 
-    `ranking` holds all atoms, the label `RARE` among them, from the likeliest on data to the likeliest on neighbour in
-    the order that the event is taken from.
+    `tests` holds the events that fresh runs are to test, each with its share of the error: this one, and perhaps a
+    reserve from the same order. `ranking` holds all atoms, the label `RARE` among them, from the likeliest on data to
+    the likeliest on neighbour in the order that the events are taken from.
     """
 
     event: LabelEvent
@@ -40,6 +42,7 @@ class LabelChoice:
     order: str
     compared: int
     ranking: tuple[Hashable, ...]
+    tests: tuple[tuple[LabelEvent, float], ...]
 
 
 @dataclass(frozen=True)
@@ -112,21 +115,42 @@ class LabelFamilies:
         # The first of equals, as `max` has it.
         best, family = max(zip(choices, self.families, strict=True), key=lambda one: one[0].value)
         ranking = tuple(self.labels[i] if i < len(self.labels) else RARE for i in family.order.tolist())
-        taken = frozenset(ranking[: best.length])
+        event = self._event(ranking[: best.length])
+        reserve = self._reserve(family, best, confirm, gamma)
+        tests = [(event, 1.0)]
+        if reserve:
+            tests = [(event, 1 - reserve.share), (self._event(ranking[: reserve.length]), reserve.share)]
         return LabelChoice(
-            LabelEvent(taken - {RARE}, frozenset(self.labels) - taken, RARE in taken),
+            event,
             family.direction,
             best.value,
             best.doubt,
             family.name,
             sum(len(one.order) for one in self.families),
             ranking if family.direction == FORWARD else ranking[::-1],
+            tuple(tests),
         )
 
+    def _event(self, taken: Sequence[Hashable]) -> LabelEvent:
+        """Return the event that the label is one of these."""
+        inside = frozenset(taken)
+        return LabelEvent(inside - {RARE}, frozenset(self.labels) - inside, RARE in inside)
+
+    def _reserve(self, family: Family, best: Choice, confirm: int, gamma: float) -> Reserve | None:
+        """Return what else to test in the order of the best event; None where no model says how sure it is."""
+        if not family.models:
+            return None
+        likelier, other = (np.cumsum(side[family.order]) for side in self._sides(family))
+        pooled = (likelier + other + 1.0) / (likelier[-1] + other[-1] + 2.0)
+        counted = () if self.ordered else (PrefixRatio.by_counts(likelier, other),)
+        return choose_reserve(best.length, (*family.models, *counted), pooled, confirm, gamma=gamma)
+
+    def _sides(self, family: Family) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the counts of the side where the family's events are likelier, and of the other."""
+        return (self.data, self.neighbour) if family.direction == FORWARD else (self.neighbour, self.data)
+
     def _best_of(self, family: Family, confirm: int, delta: float, gamma: float) -> Choice:
-        likelier, other = self.data, self.neighbour
-        if family.direction != FORWARD:
-            likelier, other = other, likelier
+        likelier, other = self._sides(family)
         return best_prefix(
             likelier[family.order],
             int(likelier.sum()),

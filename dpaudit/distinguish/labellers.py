@@ -24,7 +24,7 @@ __all__ = ["AsTheyAre", "Atoms", "Joint", "Labeller", "PackedRows", "Ranked", "S
 FEW = 200
 """Labels up to this many are compared as they are."""
 CONTINUUM_ROWS = 2000
-COPIES = 0.005
+COPIES = 0.02
 """Where more runs than this share have one score, scores are no continuum: atoms, or the level ends of one column."""
 OTHER = -1
 """The label of what the pilot did not show."""
@@ -217,10 +217,10 @@ class Scored:
         """Return the same bins of a score fitted on other runs; None for slow scores, few scores and none."""
         if not isinstance(self.score, NaiveBayes | Patterns):
             return None
-        # Of scores that repeat, those of two fits never fall into the same bins.
+        # Of scores that repeat, those of two fits never fall into the same bins, unless they are the same.
         some = self.scores(data[:CONTINUUM_ROWS])
-        values, copies = np.unique(some, return_counts=True)
-        if len(values) < 0.5 * len(some) or copies.max() > max(2, COPIES * len(some)):
+        values, copies = np.unique(some[~np.isin(some, self._repeats)], return_counts=True)
+        if len(values) < 0.5 * copies.sum() or copies.max(initial=0) > max(2, COPIES * len(some)):
             return None
         score = self.score.refit(self._columns(data), self._columns(neighbour))
         return None if score is None else replace(self, score=score)
@@ -241,6 +241,9 @@ class Scored:
         known = np.concatenate([other.scores(side) for side in second] + [self.scores(side) for side in first])
         below = np.searchsorted(np.sort(news), self.edges, side="left")
         edges = np.sort((news + known) / 2)[np.minimum(below, len(news) - 1)]
+        for value in self._repeats:
+            above = np.maximum(edges, np.nextafter(value, np.inf))
+            edges = np.where(self.edges > value, above, np.minimum(edges, value))
         if isinstance(self.score, NaiveBayes) and isinstance(other.score, NaiveBayes):
             return replace(self, score=self.score.mean(other.score), edges=edges)
         return replace(self, score=MeanScore((self.score, other.score)), edges=edges)
@@ -249,6 +252,11 @@ class Scored:
         """Return the score of each output; without a score function it is the first column."""
         columns = self._columns(outputs)
         return columns[:, 0] if self.score is None else self.score(columns)
+
+    @property
+    def _repeats(self) -> NDArray[np.float64]:
+        """The scores that outputs share and that a `refit` keeps."""
+        return self.score.repeats() if isinstance(self.score, Patterns) else np.zeros(0)
 
     def _columns(self, outputs: Any) -> NDArray[np.float64]:
         base = self.flattener(outputs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,25 +51,34 @@ class Patterns:
         atoms = tuple(
             _atoms(np.concatenate([x[:LOOK], y[:LOOK]])) for x, y in zip(data.T, neighbour.T, strict=True)
         )
-        sides = [(rows, _code(atoms, rows)) for rows in (data, neighbour)]
-        other = np.concatenate([_others(atoms, rows[:LOOK]) for rows, _ in sides])
+        other = np.concatenate([_others(atoms, rows[:LOOK]) for rows in (data, neighbour)])
         mixed = ((other.mean(axis=0) > 0.01) & (other.mean(axis=0) < 0.99)).any()
-        codes, counts = np.unique(np.concatenate([code for _, code in sides]), return_counts=True)
+        pooled = np.concatenate([_code(atoms, rows) for rows in (data, neighbour)])
+        codes, counts = np.unique(pooled, return_counts=True)
         kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_PATTERNS])
         codes = codes[kept[counts[kept] >= LEAST_RUNS]]
-        if not mixed or not len(codes):
-            return None
-        groups = [_groups(_which(codes, code), len(codes)) for _, code in sides]
+        return cls._fit(atoms, codes, data, neighbour) if mixed and len(codes) else None
+
+    @classmethod
+    def _fit(
+        cls, atoms: tuple[NDArray[np.float64], ...], codes: NDArray[np.int64], data: Matrix, neighbour: Matrix
+    ) -> Patterns:
+        groups = [_groups(_which(codes, _code(atoms, rows)), len(codes)) for rows in (data, neighbour)]
         hits = [np.array([len(group) for group in side]) + 0.5 for side in groups]
         raw = np.log(hits[0] / len(data)) - np.log(hits[1] / len(neighbour))
-        tables = tuple(
-            _table(atoms, data[x], neighbour[y]) for x, y in zip(*groups, strict=True)
-        )
+        tables = tuple(_table(atoms, data[x], neighbour[y]) for x, y in zip(*groups, strict=True))
         return cls(atoms, codes, shrunken(raw, np.sqrt(1 / hits[0] + 1 / hits[1])), tables)
 
-    def refit(self, data: Matrix, neighbour: Matrix) -> Patterns | None:
-        """Fit the same on other rows."""
-        return self.fit(data, neighbour)
+    def refit(self, data: Matrix, neighbour: Matrix) -> Patterns:
+        """Fit the same patterns on other rows; those without a table keep their score: there both fits agree."""
+        other = self._fit(self.atoms, self.codes, data, neighbour)
+        tables = [b if a else None for a, b in zip(self.tables, other.tables, strict=True)]
+        kept = np.array([table is None for table in tables])
+        return replace(self, base=np.where(kept, self.base, other.base), tables=tuple(tables))
+
+    def repeats(self) -> NDArray[np.float64]:
+        """Return the scores that whole patterns share, ascending."""
+        return np.unique(np.append(self.base[[table is None for table in self.tables]], 0.0))
 
     def __call__(self, rows: Matrix) -> NDArray[np.float64]:
         """Return the score of each row: large where the first side is likelier."""

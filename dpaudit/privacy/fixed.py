@@ -1,4 +1,4 @@
-"""The fixed-size design: choose one event on some runs, confirm it on a fixed number of fresh ones."""
+"""The fixed-size design: choose one event or two on some runs, confirm them on a fixed number of fresh ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpaudit.privacy.sampling import chunk_jobs, run_jobs
 from dpaudit.privacy.selection import ChosenEvent, select
 from dpaudit.privacy.training import Trainer, untried
 from dpaudit.privacy.unseen import Unseen
-from dpaudit.results import PrivacyFinding, Witness
+from dpaudit.results import EventTest, PrivacyFinding, Witness
 
 __all__ = ["fixed_finding"]
 
@@ -25,18 +25,17 @@ def fixed_finding(request: Request) -> PrivacyFinding:
     """Run the audit and return what it learned.
 
     The verdict's error is all of 1 - confidence, or four fifths of it where a curve is asked for, which has the rest.
+    Where two events are tested they share it: by the union bound both of their bounds hold but with that error.
     """
     errors = {"verdict": request.verdict_gamma}
     if request.curve:
         errors["curve"] = request.gamma - request.verdict_gamma
     chosen = _choose(request, errors["verdict"])
     counts = [_confirm(request, chosen, side) for side in (0, 1)]
-    hits = [chosen.event.hits(side) for side in counts]
-    likelier, other = hits if chosen.forward else hits[::-1]
     claim, fresh = request.claim, request.budget.confirmation
-    lower = float(
-        request.bound.epsilon_lower(likelier, fresh, other, fresh, delta=claim.delta, gamma=errors["verdict"])
-    )
+    tests = _tests(request, chosen, counts, errors["verdict"])
+    best = max(tests, key=lambda test: test.epsilon_lower)
+    lower = best.epsilon_lower
     unseen = Unseen.by(request.bound, chosen.neighbour_mass, fresh, claim, errors["verdict"])
     return PrivacyFinding(
         verdict="violation" if lower > claim.epsilon else "consistent",
@@ -52,7 +51,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
         confirmation_trials=fresh,
         pairs=chosen.pairs,
         events=chosen.compared,
-        witness=_witness(chosen, likelier, other, fresh),
+        witness=_witness(chosen, best, fresh),
         bound=request.bound.name,
         distinguisher=chosen.distinguisher,
         relation=request.relation.value if request.relation else None,
@@ -62,6 +61,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
         errors=errors,
         scores=chosen.tried,
         origins=tuple(pair.origin for pair in request.pairs),
+        tests=tests,
         curve=_curve(chosen, counts, errors["curve"]) if request.curve else None,
         claim_id=claim.claim_id,
         # A histogram of few outputs leaves nothing for a score to find.
@@ -112,6 +112,18 @@ def _confirm(request: Request, chosen: ChosenEvent, side: int) -> Tally:
     return total
 
 
+def _tests(request: Request, chosen: ChosenEvent, counts: list[Tally], gamma: float) -> tuple[EventTest, ...]:
+    """Bound epsilon by each event to test, with its share of the error: all of the bounds hold with error gamma."""
+    fresh = request.budget.confirmation
+    sides = counts if chosen.forward else counts[::-1]
+    tests = []
+    for event, share in chosen.choice.tests:
+        error, (hits, others) = share * gamma, [event.hits(side) for side in sides]
+        lower = request.bound.epsilon_lower(hits, fresh, others, fresh, delta=request.claim.delta, gamma=error)
+        tests.append(EventTest(chosen.describe(event), error, hits, others, float(lower)))
+    return tuple(tests)
+
+
 def _curve(chosen: ChosenEvent, counts: list[Tally], gamma: float) -> Curve | None:
     """Return the curve over nested events in the order that chose the event; None where there is one atom only."""
     atoms = chosen.choice.ranking
@@ -124,16 +136,16 @@ def _curve(chosen: ChosenEvent, counts: list[Tally], gamma: float) -> Curve | No
     return fit_curve(fresh[0], counts[0].total(), fresh[1], counts[1].total(), gamma)
 
 
-def _witness(chosen: ChosenEvent, hits: int, others: int, fresh: int) -> Witness:
+def _witness(chosen: ChosenEvent, best: EventTest, fresh: int) -> Witness:
     return Witness(
         pair=chosen.index,
         origin=chosen.pair.origin,
         data=f"{chosen.pair.data!r:.300}",
         neighbour=f"{chosen.pair.neighbour!r:.300}",
         direction=chosen.choice.direction,
-        event=chosen.describe(),
-        hits=hits,
+        event=best.event,
+        hits=best.hits,
         trials=fresh,
-        neighbour_hits=others,
+        neighbour_hits=best.neighbour_hits,
         neighbour_trials=fresh,
     )

@@ -65,7 +65,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class ChosenEvent:
-    """The one event that fresh runs will test, the training counts that chose it, and how much was compared."""
+    """The event that fresh runs will test, the training counts that chose it, and how much was compared."""
 
     index: int
     pair: Pair
@@ -97,12 +97,12 @@ class ChosenEvent:
         """What orders the events: the labeller's score or counts, or the learner's own law."""
         return "law" if self.choice.order == "law" else self.labeller.name
 
-    def describe(self) -> str:
-        """Return the event in words."""
+    def describe(self, event: LabelEvent) -> str:
+        """Return an event over the labels in words."""
         edges = getattr(self.labeller, "edges", None)
         if edges is None:
-            return str(self.event)
-        bins = sorted(v for v in self.event.inside if isinstance(v, int))
+            return str(event)
+        bins = sorted(v for v in event.inside if isinstance(v, int))
         low = f"{edges[bins[0] - 1]:.6g}" if bins and bins[0] > 0 else "-inf"
         high = f"{edges[bins[-1]]:.6g}" if bins and bins[-1] < len(edges) else "inf"
         return f"{self.labeller.name} in [{low}, {high})"

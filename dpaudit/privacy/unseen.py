@@ -10,19 +10,23 @@ from dpaudit.privacy.bounds import Bound, Melded, Unconditional, get_bound
 from dpaudit.privacy.detectable import detectable_delta, detectable_epsilon
 from dpaudit.privacy.prospect import delta_by_bets, epsilon_by_bets
 
-__all__ = ["MASSES", "Unseen"]
+__all__ = ["LEARNING", "MASSES", "Unseen"]
 
 MASSES = (0.1, 0.01, 0.001, 0.0001)
 """Probabilities of an event on the unlikelier side at which the frontier is stated."""
 
+LEARNING = 2
+"""How many times the runs that convict by a given event are reckoned for one that has to be learned. An event chosen on
+a quarter as many runs as confirm it loses up to a standard error or so of the three that conviction takes, whatever
+their number: with these runs learned events convict about as often as stated (`scripts/calibrate.py` measures it)."""
+
 
 @dataclass(frozen=True)
 class Unseen:
-    """The least leaks that a budget convicts with probability 0.95 when the event is given.
+    """The least leaks that a budget convicts with probability about 0.95, although the event has to be learned.
 
-    Nothing is said of the event's being found: the fixed design spends other runs on that and may choose a worse one,
-    and bets on many labels, or on labels that had to be learned, are smaller than bets on one known event. How often
-    learned events convict is measured by `scripts/calibrate.py`.
+    They are those that 1 / `LEARNING` of the runs convict when the event is given: the fixed design may choose a worse
+    event, and bets on many labels, or on labels that had to be learned, are smaller than bets on one known event.
 
     Attributes
     ----------
@@ -47,6 +51,7 @@ class Unseen:
         """
         bound = Melded() if isinstance(bound, Unconditional) else bound
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
+        runs = -(-runs // LEARNING)
         frontier = tuple((q, _detectable(bound.name, q, runs, **test)) for q in MASSES)
         epsilon = _detectable(bound.name, mass, runs, **test)
         return cls(epsilon, frontier, detectable_delta(bound, runs, runs, **test))
@@ -56,6 +61,7 @@ class Unseen:
     def by_bets(cls, mass: float, runs: int, claim: PrivacyClaim, gamma: float) -> Unseen:
         """Return what bets on `runs` runs of one pair, both sides together, could not have seen at error `gamma`."""
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
+        runs = -(-runs // LEARNING)
         frontier = tuple((q, epsilon_by_bets(q, runs, **test)) for q in MASSES)
         return cls(epsilon_by_bets(mass, runs, **test), frontier, delta_by_bets(runs, **test))
 

@@ -30,11 +30,12 @@ _ACCUSATIONS = (
     "certified bound). Sequential: bets. p is the exact one-sided p-value of a rate of at most the level."
 )
 _POWER = (
-    "The claim is that of full noise, and the mechanism adds less. The runs are the least for which the audit's own "
-    "frontier says that a leak as large as the true one, on the best event, is convicted with probability 0.95. That "
-    "speaks of a given event: known in advance, all runs spent on it. For learned events the fixed design gets these "
-    "runs to confirm, and a quarter more to find its event; the sequential one gets them in all. What learning costs "
-    "is measured here and promised nowhere. In brackets: audits."
+    "The claim is that of full noise, and the mechanism adds less. The runs are the least for which a leak as large as "
+    "the true one is convicted with probability 0.95 by the best event, given: known in advance, all runs spent on it. "
+    "For events that have to be learned the audit's frontier reckons with twice as many, of which the fixed design "
+    "confirms with all, and has a quarter more to find its event; the sequential design gets them in all. The promise "
+    "is broken where 0.95 for given events, or 0.9 for learned ones at twice the runs, is missed beyond chance. What "
+    "learned events convict with the runs of given ones tells what learning costs. In brackets: audits."
 )
 _DESIGNS = {
     "given": "given events",
@@ -101,10 +102,11 @@ def sentences(document: Document) -> list[str]:
 
 
 def _power_sentence(cells: Sequence[Cell]) -> str:
-    """Return the least and the mean rate of conviction by design, at the runs predicted."""
+    """Return the least and the mean rate of conviction by design, at the runs predicted: most for learned events."""
     told = []
     for design, words in _DESIGNS.items():
-        rates = [cell["rate"] for cell in cells if cell["design"] == design and cell["factor"] == 1]
+        most = max((cell["factor"] for cell in cells if cell["design"] == design), default=1)
+        rates = [cell["rate"] for cell in cells if cell["design"] == design and cell["factor"] == most]
         if rates:
             mean, least = _percent(sum(rates) / len(rates)), _percent(min(rates))
             told.append(f"{words} convict in {mean} of audits (worst case {least})")
@@ -146,8 +148,8 @@ _COLUMNS = (("given", 1), ("fixed", 1), ("fixed", 2), ("bets given", 1), ("seque
 
 def _guilty(cells: Sequence[Cell]) -> Table:
     """Return one row for each mechanism and noise."""
-    heads = ("mechanism", "less noise", "true epsilon", "runs a side, fixed", "event given", "learned",
-             "learned, twice the runs", "runs a side, sequential", "event given", "learned",
+    heads = ("mechanism", "less noise", "true epsilon", "runs a side, fixed", "event given", "learned, same runs",
+             "learned, twice the runs", "runs a side, sequential", "event given", "learned, same runs",
              "learned, twice the runs")  # fmt: skip
     groups: dict[tuple[str, float], dict[tuple[str, int], Cell]] = {}
     for cell in cells:

@@ -109,12 +109,12 @@ def _not_seen(rows: Sequence[Row]) -> list[str]:
 def _unseen_legend(audited: Sequence[tuple[Row, Mapping[str, Any], Any]]) -> list[str]:
     """Say what the numbers of the table mean."""
     lines = [
-        f"eps(q) from: the least true epsilon convicted with probability {POWER} on a given event of probability q on",
+        f"eps(q) from: the least true epsilon convicted with probability {POWER} on an event of probability q on",
         "the unlikelier side; delta from: the same for an event impossible there; inf: no such leak was within reach.",
-        "Events that have to be learned need more runs.",
+        "Learning the event is reckoned to cost half of the runs.",
     ]
     if any(finding["design"] == "sequential" for _, finding, _ in audited):
-        lines.append("Sequential design: by bets on one given event in all runs of the pair that leads from the start.")
+        lines.append("Sequential design: by bets on one event in the runs of the pair that leads from the start.")
     return lines
 
 

@@ -138,15 +138,16 @@ def conviction_text(finding: Mapping[str, Any]) -> str:
 
 
 def assumed_text(finding: Mapping[str, Any]) -> str:
-    """Return what the numbers on power assume: that the event is given, and nothing is spent on finding it."""
+    """Return what the numbers on power assume: that learning the event costs no more than half of the runs."""
     if finding["design"] == "sequential":
         return (
-            "This assumes that the event is given and bet on in all runs of the pair that leads from the start; labels "
-            "that have to be learned need more runs. By an approximation that was compared with simulated bets."
+            "This is what bets on a given event convict with half of the runs of a pair that leads from the start: "
+            "learning the labels costs about as much, as calibration shows. By an approximation that was compared with "
+            "simulated bets."
         )
     return (
-        "This assumes that the event is given and tested by the confirmation runs alone; an event that has to be "
-        "learned from the other runs may be a worse one."
+        "This is what a given event convicts with half of the confirmation runs: an event that has to be learned does "
+        "about as well with all of them, as calibration shows."
     )
 
 
@@ -163,7 +164,9 @@ def errors_text(finding: Mapping[str, Any]) -> str:
     """Return how the probability of error is split over the statements."""
     errors = sorted(finding["errors"].items(), key=lambda item: (item[0] != "verdict", item[0]))
     parts = [f"{share_text(share)} for the {_STATEMENTS.get(name, name)}" for name, share in errors]
-    return f"{share_text(1 - finding['confidence'])} in all: {', '.join(parts)}"
+    shares = [share_text(test["error"]) for test in finding["tests"]]
+    shared = f"; two events share the verdict's: {' and '.join(shares)}" if len(shares) > 1 else ""
+    return f"{share_text(1 - finding['confidence'])} in all: {', '.join(parts)}{shared}"
 
 
 def share_text(share: float) -> str:

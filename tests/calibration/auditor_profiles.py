@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from auditor_cases import CASES, Case
 from auditor_trials import Trial, predicted_bets, predicted_runs, trials_for
 
+from dpaudit.privacy.unseen import LEARNING
+
 __all__ = ["PROFILES", "Cell", "Profile"]
 
 NOISES = (0.9, 0.7)
@@ -28,7 +30,7 @@ class Cell:
     audits : int
         How many times.
     predicted, factor : int
-        Runs a side that the frontier predicts, and how many times as many are made; 0 for the innocent.
+        Runs a side that convict by a given event, and how many times as many are made; 0 for the innocent.
     """
 
     trial: Trial
@@ -90,7 +92,7 @@ class Profile:
         return [Cell(Trial(name, trials=trials_for(runs)), self._of(runs)) for name, runs in wanted]
 
     def guilty(self) -> list[Cell]:
-        """Return the cells with less noise than the claim needs, and once or twice the runs that should convict."""
+        """Return the cells with less noise than the claim needs, and the runs that should convict, given or learned."""
         return [cell for case in self.cases for noise in NOISES for cell in self._less_noise(case, noise)]
 
     def _less_noise(self, case: Case, noise: float) -> list[Cell]:
@@ -98,7 +100,7 @@ class Profile:
         given = Trial(case.name, "boundary", "given", runs, noise=noise)
         known = Cell(given, self.given if case.batched else self._of(runs), runs, 1)
         found = [known, Cell(replace(given, design="bets given", trials=bets), self._of(bets), bets, 1)]
-        for times in (1, 2):
+        for times in (1, LEARNING):
             fixed = replace(given, design="fixed", trials=trials_for(times * runs))
             sequential = replace(given, design="sequential", trials=times * bets)
             found += [Cell(fixed, self._of(runs), runs, times), Cell(sequential, self._of(bets), bets, times)]

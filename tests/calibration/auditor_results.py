@@ -9,6 +9,7 @@ from auditor_profiles import Cell
 from auditor_trials import LEVEL
 from scipy.stats import binom
 
+from dpaudit.privacy.unseen import LEARNING
 from dpaudit.reporters.calibration import CALIBRATION_VERSION, Table, sentences, tables
 from dpaudit.results import versions
 from dpaudit.utility.interval import failure_interval
@@ -18,8 +19,9 @@ __all__ = ["BROKEN_BEYOND_CHANCE", "document", "markdown"]
 POWER = 0.95
 BROKEN_BEYOND_CHANCE = 1e-3
 """The probability that a calibration finds a broken promise where all are kept, all cells together."""
-PROMISED = ("given", "bets given")
-"""The designs whose power is promised."""
+PROMISED = {("given", 1): POWER, ("bets given", 1): POWER, ("fixed", LEARNING): 0.9, ("sequential", LEARNING): 0.9}
+"""The power that is promised, by design and multiple of the runs that convict by a given event: what learning an event
+costs differs between mechanisms, so that "about 0.95" is held against 0.9."""
 
 
 def document(
@@ -86,8 +88,8 @@ def _innocent(cell: Cell, accused: int, least: float) -> dict[str, Any]:
 def _guilty(cell: Cell, accused: int, least: float) -> dict[str, Any]:
     """Return a cell with, where power is promised, the one-sided p-value of its rate being at least that."""
     trial = cell.trial
-    promised = trial.design in PROMISED
-    p_value = float(binom.cdf(accused, cell.audits, POWER)) if promised else None
+    promised = PROMISED.get((trial.design, cell.factor))
+    p_value = None if promised is None else float(binom.cdf(accused, cell.audits, promised))
     return {
         **_counted(cell, accused),
         "removed": round(1 - trial.noise, 6),

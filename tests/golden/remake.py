@@ -11,7 +11,7 @@ from scipy.stats import beta as beta_law
 
 from dpaudit.contract import Pair
 from dpaudit.privacy.curve import fit_curve
-from dpaudit.results import LawFinding, LedgerRow, PrivacyFinding, UtilityFinding, Witness
+from dpaudit.results import EventTest, LawFinding, LedgerRow, PrivacyFinding, UtilityFinding, Witness
 
 HERE = Path(__file__).parent
 VERSIONS = {"python": "3.11.9", "dpaudit": "0.1.0", "numpy": "2.0.0", "scipy": "1.14.0"}
@@ -53,7 +53,11 @@ def law(verdict, epsilon, claimed, curve, claim_id, delta_at_claim=0.0, pairs=56
 
 
 def blackbox(verdict, epsilon, lower, detectable, hits, other, claim_id, errors, curve=None):
-    """Return a finding of the fixed design: 12 pairs given, 18 more tried by the local search."""
+    """Return a finding of the fixed design: 12 pairs given, 18 more tried by the local search, two events tested."""
+    tests = (
+        EventTest("the output is 1 or 3", 0.8 * errors["verdict"], hits, other, lower),
+        EventTest("the output is 1", 0.2 * errors["verdict"], hits // 3, other // 3, 0.9 * lower),
+    )
     witness = Witness(
         pair=3,
         origin="crafted: one label flipped",
@@ -90,6 +94,7 @@ def blackbox(verdict, epsilon, lower, detectable, hits, other, claim_id, errors,
         errors=errors,
         scores=("histogram", "logistic"),
         origins=("crafted: one label flipped",) * 8 + ("random: number 0", "random: number 1", "given", "given"),
+        tests=tests,
         curve=curve,
         claim_id=claim_id,
         versions=VERSIONS,

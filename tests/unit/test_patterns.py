@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpaudit.distinguish.candidates import scored_labellers
+from dpaudit.distinguish.labellers import Scored
 from dpaudit.distinguish.patterns import Patterns
 
 
@@ -48,3 +50,28 @@ def test_unknown_patterns_say_nothing() -> None:
     score = Patterns.fit(_stopped(rng, 0.5, 20_000), _stopped(rng, -0.5, 20_000))
     assert score is not None
     assert score(np.array([[0.1, 0.2, 0.3, 0.4], [0.1, -2000.0, 0.3, -2000.0]])).tolist() == [0.0, 0.0]
+
+
+def _mixed(rng: np.random.Generator, share: float, shift: float, size: int) -> np.ndarray:
+    """Zero, or a noisy value: zero is likelier where `share` is greater."""
+    return np.where(rng.random(size) < share, 0.0, rng.normal(size=size) + shift)[:, None]
+
+
+def test_both_fits_and_their_mean_have_a_repeated_output_in_one_bin() -> None:
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        first, second = ([_mixed(rng, 0.3, 0.5, 5_000), _mixed(rng, 0.25, 0.0, 5_000)] for _ in range(2))
+        labellers = scored_labellers(*first, thorough=False, float_bits=False, atoms=False)
+        one = next(a for a in labellers if isinstance(a, Scored) and isinstance(a.score, Patterns))
+        other = one.refit(*second)
+        assert other is not None
+        assert isinstance(other.score, Patterns)
+        assert other.score.tables[0] is not None or other.score.tables[1] is not None
+        both = one.joined(other, first, second)
+        zero = np.zeros((1, 1))
+        bin_of_zero = {int(labeller(zero)[0]) for labeller in (one, other, both)}
+        assert len(bin_of_zero) == 1
+        # The event above zero is the same to all of them but for scores near that of zero.
+        fresh = _mixed(rng, 0.3, 0.5, 5_000)
+        above = [labeller(fresh) > min(bin_of_zero) for labeller in (one, other, both)]
+        assert max(np.mean(a != b) for a in above for b in above) < 0.05

@@ -106,6 +106,7 @@ BAD = [
     ("privacy", {"errors": {"curve": 0.05}}),
     ("privacy", {"errors": {"verdict": 0}}),
     ("privacy", {"scores": "histogram"}),
+    ("privacy", {"tests": [{"event": "the output is 1"}]}),
     ("privacy", {"origins": None}),
     ("privacy", {"curve": {}}),
     ("utility", {"verdict": "consistent"}),

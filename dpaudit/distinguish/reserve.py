@@ -1,0 +1,85 @@
+"""A second event for the fresh runs to test, where what it may add is worth the error that it takes from the first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from dpaudit.distinguish.events import PrefixRatio, masses
+
+__all__ = ["Reserve", "choose_reserve"]
+
+SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
+DISTRUST = 1.5
+"""By how much models' errors are taken for greater than they say: they know nothing of how wrong their priors are."""
+LEAST_HITS = 50
+"""Confirmation runs expected in the event on the unlikelier side: the bound by fewer is more often luck than gain."""
+
+
+@dataclass(frozen=True)
+class Reserve:
+    """The first `length` atoms in the order of the main event, and the share of the error that they are tested with."""
+
+    length: int
+    share: float
+
+
+def choose_reserve(
+    main: int,
+    models: Sequence[PrefixRatio],
+    pooled: NDArray[np.float64],
+    confirm: int,
+    *,
+    gamma: float,
+) -> Reserve | None:
+    r"""Return the prefix, and its share of the error, that raises the expected greater of two bounds most, or None.
+
+    The main event's bound has the error (1 - w) gamma, the reserve's w gamma; by the union bound the greater of the two
+    is a lower bound with error gamma, however the events overlap. Training leaves in doubt which is better: let the
+    reserve be ahead by a normal amount with mean m, the difference of the expected bounds, and deviation s. As prefixes
+    of one order are nested, and the ratio of a smaller event is that of the greater and its own deviation from it, s^2
+    is the difference of their variances. The greater bound then exceeds the main one, as it is with all the error, by
+
+    .. math:: m \Phi(m / s) + s \varphi(m / s) - (z_{(1-w)\gamma} - z_{\gamma}) \sigma
+
+    in expectation, with sigma the standard error of the main event's confirmation and z the upper normal quantiles.
+
+    Parameters
+    ----------
+    main : int
+        Atoms in the main event.
+    models : sequence of PrefixRatio
+        ln(p/q) of each prefix; their mean is what is believed.
+    pooled : array
+        The mass of each prefix, both sides together.
+    confirm : int
+        Fresh runs a side that will confirm.
+    gamma : float
+        Error of the confidence bound.
+    """
+    ratio, error = (np.mean([getattr(model, name) for model in models], axis=0) for name in ("log_ratio", "error"))
+    p, q = masses(ratio, pooled)
+    sampling = np.sqrt((1 - p) / (p * confirm) + (1 - q) / (q * confirm))
+    spread = DISTRUST * np.sqrt(np.abs(np.square(error) - error[main - 1] ** 2))
+    possible = (q * confirm >= LEAST_HITS) & (spread > 0)
+    possible[-1] = False  # everything shows nothing
+    best, most = None, 0.0
+    for share in SHARES:
+        kept = ndtri((1 - share) * gamma) * sampling[main - 1]
+        ahead = ratio + ndtri(share * gamma) * sampling - ratio[main - 1] - kept
+        gain = _mean_above(ahead[possible], spread[possible]) - (ndtri(gamma) * sampling[main - 1] - kept)
+        if len(gain) and gain.max() > most:
+            best, most = Reserve(int(np.flatnonzero(possible)[np.argmax(gain)]) + 1, share), float(gain.max())
+    return best
+
+
+def _mean_above(mean: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return E[max(X, 0)] of normal X."""
+    scaled = mean / spread
+    above: NDArray[np.float64] = mean * ndtr(scaled) + spread * np.exp(-np.square(scaled) / 2) / math.sqrt(2 * math.pi)
+    return above
