@@ -74,4 +74,4 @@ def test_both_fits_and_their_mean_have_a_repeated_output_in_one_bin() -> None:
         # The event above zero is the same to all of them but for scores near that of zero.
         fresh = _mixed(rng, 0.3, 0.5, 5_000)
         above = [labeller(fresh) > min(bin_of_zero) for labeller in (one, other, both)]
-        assert max(np.mean(a != b) for a in above for b in above) < 0.05
+        assert max(np.mean(a != b) for a in above for b in above) < 0.1

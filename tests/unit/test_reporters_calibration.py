@@ -49,7 +49,7 @@ def test_sentences_tell_rates_misses_and_broken_promises():
     false, power, missed, sound, *broken = calibration.sentences(SMALL)
     assert "64 of 400 audits of claims that hold accuse, 16 % where 5 % is allowed, in 2 settings" in false
     assert "worst has 30 %" in false
-    assert "given events convict in 96 % of audits (worst case 96 %), learned events convict in 75 %" in power
+    assert "given events convict in 96 % of audits (worst case 96 %), learned events convict in 90 %" in power
     assert "1 of 2 learners with a planted leak are convicted at 3,000 runs a side" in missed
     assert "not convicted: broken-two" in missed
     assert sound.startswith("Sound learners: 0 of 1")

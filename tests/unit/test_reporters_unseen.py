@@ -94,7 +94,13 @@ def test_the_budget_leaves_out_what_was_not_spent():
 
 def test_the_error_split_hides_binary_fractions_and_begins_with_the_verdict():
     split = {"curve": 0.2 * (1 - 0.95), "verdict": 0.8 * (1 - 0.95)}
-    assert told.errors_text(finding(errors=split)) == "0.05 in all: 0.04 for the verdict, 0.01 for the curve"
+    assert told.errors_text(finding(errors=split, tests=[])) == "0.05 in all: 0.04 for the verdict, 0.01 for the curve"
+
+
+def test_the_error_split_tells_how_two_events_share_that_of_the_verdict():
+    tests = [{"error": share * (1 - 0.95)} for share in (0.7, 0.3)]
+    told_of_two = told.errors_text(finding(errors={"verdict": 1 - 0.95}, tests=tests))
+    assert told_of_two == "0.05 in all: 0.05 for the verdict; two events share the verdict's: 0.035 and 0.015"
     bets = finding("threshold-exponential")
     assert told.errors_text(bets) == "0.05 in all: 0.025 for the verdict, 0.025 for the bound on epsilon"
 
