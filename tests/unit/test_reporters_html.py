@@ -136,7 +136,7 @@ def test_bets_have_no_events_and_no_counts(small):
     assert "No single event: bets on 3000 runs of this pair made the stake exp(1.25) times larger: Sample" in told
     assert "as likely as the one tested" not in told
     assert "of probability 0.1" in told
-    assert "This is what bets on a given event convict with half of the runs of a pair that leads from the start" in told
+    assert "This is what bets on a given event convict with half of the runs of a pair that leads" in told
     assert "4,000 runs used of 4,000 allowed" in told
     assert "2 pairs, by bets and not by events" in told
     assert not re.search(r"None|null", told)
