@@ -222,8 +222,7 @@ class Scored:
         values, copies = np.unique(some[~np.isin(some, self._repeats)], return_counts=True)
         if len(values) < 0.5 * copies.sum() or copies.max(initial=0) > max(2, COPIES * len(some)):
             return None
-        score = self.score.refit(self._columns(data), self._columns(neighbour))
-        return None if score is None else replace(self, score=score)
+        return replace(self, score=self.score.refit(self._columns(data), self._columns(neighbour)))
 
     def joined(self, other: Scored, first: Sequence[Any], second: Sequence[Any]) -> Scored:
         """Return the mean of two scores, with bins that hold as much as those of each score on runs new to it.
