@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.jsonable import jsonable
@@ -42,6 +43,12 @@ def number(value: float | str) -> float:
 
 def versions() -> dict[str, str]:
     """Return the versions that a result, or the bytes of its report, depends on."""
+    return dict(_versions())
+
+
+@cache
+def _versions() -> Mapping[str, str]:
+    """Look the versions up once: parsing the packages' metadata takes as long as a small audit."""
     import platform
     from importlib.metadata import PackageNotFoundError, version
 

@@ -107,6 +107,11 @@ def bins(cuts: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.i
     values : array, shape (n,)
         No NaN.
     """
+    if len(values) >= FEW_VALUES and (cuts[1:] == cuts[:-1]).any():
+        # Equal cuts share a cell however fine the cells are.
+        distinct, copies = np.unique(cuts, return_counts=True)
+        places: NDArray[np.intp] = np.concatenate([[0], np.cumsum(copies)])
+        return places[bins(distinct, values)]
     span = float(cuts[-1] - cuts[0]) if len(cuts) else 0.0
     if len(values) < FEW_VALUES or not 0 < span < 1e290 or CELLS[-1] / span > 1e290:
         return np.searchsorted(cuts, values, side="right")

@@ -17,6 +17,7 @@ NORMAL = RNG.normal(size=20_000)
         np.sort(RNG.normal(size=63)), np.quantile(NORMAL, np.geomspace(1e-4, 0.9999, 250)), np.arange(7.0),
         np.array([0.0]), np.zeros(0), np.array([-1e300, 0.0, 1.3e300]), np.array([0.0, 5e-324]),
         np.array([0.0, 1e-9, 2e-9, 3e-9, 4e-9, 1.0]), np.array([0.0, 1e-6, 1.0]), np.array([1e15, 1e15 + 0.125]),
+        np.repeat(np.sort(RNG.normal(size=60)), RNG.integers(1, 8, 60)), np.zeros(3),
     ],
 )  # fmt: skip
 def test_bins_are_those_of_a_binary_search(cuts: np.ndarray) -> None:
