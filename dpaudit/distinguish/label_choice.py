@@ -73,18 +73,18 @@ class LabelFamilies:
         data: Tally,
         neighbour: Tally,
         *,
-        monotone: bool = False,
+        ordered: bool = False,
         log_ratio: Mapping[Hashable, float] | None = None,
         midpoints: NDArray[np.float64] | None = None,
         careful: bool = False,
     ) -> LabelFamilies:
-        """Order labels: if `monotone` up and down; otherwise by the counts' likelihood ratio, and by a known one.
+        """Order labels: if `ordered` up and down; otherwise by the counts' likelihood ratio, and by a known one.
 
         Parameters
         ----------
         data, neighbour : Counter
             Labels of the training runs on the two sides.
-        monotone : bool
+        ordered : bool
             Whether labels are integers that ascend with a score.
         log_ratio : mapping, optional
             ln(Pr[label | data] / Pr[label | neighbour]) by the learner's own law.
@@ -93,13 +93,13 @@ class LabelFamilies:
         careful : bool
             Whether the choice is worth some 30 milliseconds for models with a prior. They say nothing of p - delta.
         """
-        labels, x, y = _atoms(data, neighbour, monotone)
-        if monotone:
+        labels, x, y = _atoms(data, neighbour, ordered)
+        if ordered:
             families = list(families_by_score(labels, x, y, midpoints, careful))
         else:
             families = list(families_by_counts(x, y, careful))
             families += [] if log_ratio is None else families_by_law(labels, log_ratio)
-        return cls(labels, x, y, monotone, families)
+        return cls(labels, x, y, ordered, families)
 
     def best(self, confirm: int, *, delta: float, gamma: float) -> LabelChoice:
         """Return the prefix, among those of all families, with the greatest expected bound.
@@ -165,12 +165,12 @@ class LabelFamilies:
         )
 
 
-def _atoms(data: Tally, neighbour: Tally, monotone: bool) -> tuple[list[Any], NDArray[np.int64], NDArray[np.int64]]:
+def _atoms(data: Tally, neighbour: Tally, ordered: bool) -> tuple[list[Any], NDArray[np.int64], NDArray[np.int64]]:
     """Return the common labels in order, and the counts of both sides in each and, last, in all the rare ones."""
     # A score has a place for every label, however rare.
-    least = 1 if monotone else LEAST
+    least = 1 if ordered else LEAST
     common: list[Any] = [label for label in data.keys() | neighbour.keys() if data[label] + neighbour[label] >= least]
-    common.sort(key=None if monotone else stable_repr)
+    common.sort(key=None if ordered else stable_repr)
     x = np.array([data[label] for label in common], dtype=np.int64)
     y = np.array([neighbour[label] for label in common], dtype=np.int64)
     return common, np.append(x, data.total() - x.sum()), np.append(y, neighbour.total() - y.sum())

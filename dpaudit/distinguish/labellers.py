@@ -33,7 +33,7 @@ OTHER = -1
 class Labeller(Protocol):
     """Maps a batch of outputs to a batch of labels.
 
-    With monotone labels events {label >= t} make sense; others are ordered by their counts.
+    With ordered labels events {label >= t} make sense; others get an order from their counts.
     """
 
     @property
@@ -41,7 +41,7 @@ class Labeller(Protocol):
         """What the finding calls it."""
 
     @property
-    def monotone(self) -> bool:
+    def ordered(self) -> bool:
         """Whether labels are integers that ascend with a score."""
 
     @property
@@ -63,7 +63,7 @@ class Labeller(Protocol):
 class _Unfitted:
     """What labellers have in common whose labels owe nothing to the runs of either side."""
 
-    monotone: ClassVar[bool] = False
+    ordered: ClassVar[bool] = False
     unfitted: ClassVar[bool] = True
     slow: ClassVar[bool] = False
     midpoints: ClassVar[None] = None
@@ -132,7 +132,7 @@ class Ranked:
     bins: Mapping[Hashable, int]
     edges: NDArray[np.float64]
     name: str = "ranked histogram"
-    monotone: ClassVar[bool] = True
+    ordered: ClassVar[bool] = True
     unfitted: ClassVar[bool] = False
     slow: ClassVar[bool] = False
 
@@ -192,7 +192,7 @@ class Scored:
     score: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None
     edges: NDArray[np.float64]
     name: str
-    monotone: ClassVar[bool] = True
+    ordered: ClassVar[bool] = True
 
     @property
     def unfitted(self) -> bool:

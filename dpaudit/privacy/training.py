@@ -148,7 +148,7 @@ class Trainer:
         return [
             LabelFamilies.of(
                 *tallies,
-                monotone=labeller.monotone,
+                ordered=labeller.ordered,
                 log_ratio=candidate.log_ratio(self.ratios) if isinstance(labeller, AsTheyAre) else None,
                 midpoints=labeller.midpoints,
                 careful=careful and self.delta == 0,

@@ -167,4 +167,4 @@ class PairLedger:
 
 
 def _wagers(index: int, labeller: Labeller) -> list[Wager]:
-    return [Wager(index, COARSE), Wager(index, FINE)] if labeller.monotone else [Wager(index)]
+    return [Wager(index, COARSE), Wager(index, FINE)] if labeller.ordered else [Wager(index)]

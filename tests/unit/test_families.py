@@ -29,12 +29,12 @@ def _best(p: np.ndarray, q: np.ndarray, confirm: int) -> float:
     return max(worth)
 
 
-def _reached(p: np.ndarray, q: np.ndarray, trained: int, monotone: bool, careful: bool) -> float:
+def _reached(p: np.ndarray, q: np.ndarray, trained: int, ordered: bool, careful: bool) -> float:
     """Return the mean share of the best event's worth over 20 choices."""
     rng, confirm, shares = np.random.default_rng(0), 4 * trained, []
     for _ in range(20):
         sides = [Counter(dict(enumerate(rng.multinomial(trained, mass).tolist()))) for mass in (p, q)]
-        found = LabelFamilies.of(*sides, monotone=monotone, careful=careful).best(confirm, delta=0, gamma=0.05)
+        found = LabelFamilies.of(*sides, ordered=ordered, careful=careful).best(confirm, delta=0, gamma=0.05)
         inside = sorted(found.event.inside)
         masses = (p[inside].sum(), q[inside].sum())
         shares.append(_worth(*(masses if found.direction == FORWARD else masses[::-1]), confirm))

@@ -120,7 +120,7 @@ def test_wealth_of_a_pair_is_the_mean_over_its_wagers() -> None:
 
 
 class _Plain:
-    name, monotone = "plain", False
+    name, ordered = "plain", False
 
     def __call__(self, outputs: Any) -> Any:
         return outputs
