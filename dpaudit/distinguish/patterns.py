@@ -53,17 +53,22 @@ class Patterns:
         )
         other = np.concatenate([_others(atoms, rows[:LOOK]) for rows in (data, neighbour)])
         mixed = ((other.mean(axis=0) > 0.01) & (other.mean(axis=0) < 0.99)).any()
-        pooled = np.concatenate([_code(atoms, rows) for rows in (data, neighbour)])
-        codes, counts = np.unique(pooled, return_counts=True)
+        coded = _code(atoms, data), _code(atoms, neighbour)
+        codes, counts = np.unique(np.concatenate(coded), return_counts=True)
         kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_PATTERNS])
         codes = codes[kept[counts[kept] >= LEAST_RUNS]]
-        return cls._fit(atoms, codes, data, neighbour) if mixed and len(codes) else None
+        return cls._fit(atoms, codes, (data, neighbour), coded) if mixed and len(codes) else None
 
     @classmethod
     def _fit(
-        cls, atoms: tuple[NDArray[np.float64], ...], codes: NDArray[np.int64], data: Matrix, neighbour: Matrix
+        cls,
+        atoms: tuple[NDArray[np.float64], ...],
+        codes: NDArray[np.int64],
+        sides: tuple[Matrix, Matrix],
+        coded: tuple[NDArray[np.int64], NDArray[np.int64]],
     ) -> Patterns:
-        groups = [_groups(_which(codes, _code(atoms, rows)), len(codes)) for rows in (data, neighbour)]
+        data, neighbour = sides
+        groups = [_groups(_which(codes, code), len(codes)) for code in coded]
         hits = [np.array([len(group) for group in side]) + 0.5 for side in groups]
         raw = np.log(hits[0] / len(data)) - np.log(hits[1] / len(neighbour))
         tables = tuple(_table(atoms, data[x], neighbour[y]) for x, y in zip(*groups, strict=True))
@@ -71,7 +76,8 @@ class Patterns:
 
     def refit(self, data: Matrix, neighbour: Matrix) -> Patterns:
         """Fit the same patterns on other rows; those without a table keep their score: there both fits agree."""
-        other = self._fit(self.atoms, self.codes, data, neighbour)
+        coded = _code(self.atoms, data), _code(self.atoms, neighbour)
+        other = self._fit(self.atoms, self.codes, (data, neighbour), coded)
         tables = [b if a else None for a, b in zip(self.tables, other.tables, strict=True)]
         kept = np.array([table is None for table in tables])
         return replace(self, base=np.where(kept, self.base, other.base), tables=tuple(tables))
