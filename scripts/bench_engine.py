@@ -156,8 +156,8 @@ def two_jobs(repeats: int) -> None:
     learner = dpaudit.get_learner("parity-private", dimension=16, epsilon=1.0)
     pair = crafted_pairs(learner.domain, 1000, limit=None)[0]
     heavy: dict[str, Callable[[int], object]] = {
-        "parity-private d=16 n=1000, 2e4 runs": lambda jobs: dpaudit.audit_privacy(
-            learner, [pair], trials=20_000, n_jobs=jobs
+        "parity-private d=16 n=1000, 1e7 runs": lambda jobs: dpaudit.audit_privacy(
+            learner, [pair], trials=10_000_000, n_jobs=jobs
         ),
         "unbatched, 5e4 runs of about 50 us": lambda jobs: dpaudit.audit_privacy(
             Slow(), [(1, 0)], epsilon=2.0, trials=50_000, n_jobs=jobs

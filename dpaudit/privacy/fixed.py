@@ -20,7 +20,6 @@ from dpaudit.results import EventTest, PrivacyFinding, Witness
 __all__ = ["fixed_finding"]
 
 
-
 def fixed_finding(request: Request) -> PrivacyFinding:
     """Run the audit and return what it learned.
 
@@ -31,7 +30,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
     if request.curve:
         errors["curve"] = request.gamma - request.verdict_gamma
     chosen = _choose(request, errors["verdict"])
-    counts = [_confirm(request, chosen, side) for side in (0, 1)]
+    counts = _confirm(request, chosen)
     claim, fresh = request.claim, request.budget.confirmation
     tests = _tests(request, chosen, counts, errors["verdict"])
     best = max(tests, key=lambda test: test.epsilon_lower)
@@ -94,22 +93,26 @@ class _KnownLabels:
         return self.chosen.event.known(tally(self.chosen.labeller(outputs)))
 
 
-def _confirm(request: Request, chosen: ChosenEvent, side: int) -> Tally:
-    """Return the labels of the fresh runs on one side."""
-    data = chosen.pair.neighbour if side else chosen.pair.data
-    jobs = chunk_jobs(request.mechanism, data, ("confirm", chosen.index, side), request.budget.confirmation)
-    total: Tally = Counter()
+def _confirm(request: Request, chosen: ChosenEvent) -> list[Tally]:
+    """Return the labels of the fresh runs on each side; both sides are made together, so that no worker waits."""
+    inputs = (chosen.pair.data, chosen.pair.neighbour)
+    jobs = [
+        (side, job)
+        for side, data in enumerate(inputs)
+        for job in chunk_jobs(request.mechanism, data, ("confirm", chosen.index, side), request.budget.confirmation)
+    ]
     counted = run_jobs(
         request.mechanism,
-        jobs,
+        [job for _, job in jobs],
         _KnownLabels(chosen),
         seed=request.seed,
         n_jobs=request.n_jobs,
         backend=request.backend,
     )
-    for counts in counted:
-        total.update(counts)
-    return total
+    totals: list[Tally] = [Counter(), Counter()]
+    for (side, _), counts in zip(jobs, counted, strict=True):
+        totals[side].update(counts)
+    return totals
 
 
 def _tests(request: Request, chosen: ChosenEvent, counts: list[Tally], gamma: float) -> tuple[EventTest, ...]:
