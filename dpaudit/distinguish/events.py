@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-__all__ = ["Choice", "PrefixRatio", "best_prefix", "expected_bound", "masses", "selection_penalty"]
+__all__ = ["Choice", "PrefixRatio", "best_prefix", "confirmation_error", "expected_bound", "selection_penalty"]
 
 
 @dataclass(frozen=True)
@@ -100,19 +100,19 @@ def _bound_by_model(
 ) -> NDArray[np.float64]:
     """Return the expected bound of each event by a model: fewer runs in it make it no less certain."""
     pooled = (np.asarray(hits) + np.asarray(neighbour_hits) + 1.0) / (trained + neighbour_trained + 2.0)
-    p, q = masses(model.log_ratio, pooled)
-    # The confirmation needs some hits on the rarer side before a ratio of counts is near normal.
-    sampling = np.sqrt((1 - p) / (p * confirm) + (1 - q) / (q * confirm)) * (1 + 1 / (q * confirm))
+    sampling = confirmation_error(model.log_ratio, pooled, confirm)
     bound: NDArray[np.float64] = model.log_ratio + ndtri(gamma) * sampling - penalty * model.error
     return bound
 
 
-def masses(
-    log_ratio: NDArray[np.float64], pooled: NDArray[Any]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return p and q of events with these ln(p/q) and pooled masses (p + q) / 2."""
+def confirmation_error(log_ratio: NDArray[np.float64], pooled: NDArray[Any], confirm: int) -> NDArray[np.float64]:
+    """Return the standard error of ln(p/q) by fresh runs, for events with these ratios and masses (p + q) / 2."""
     q = np.minimum(2 * pooled / (1 + np.exp(log_ratio)), 1.0)
-    return np.minimum(q * np.exp(log_ratio), 1.0), q
+    p = np.minimum(q * np.exp(log_ratio), 1.0)
+    # The confirmation needs some hits on the rarer side before a ratio of counts is near normal.
+    few = 1 + 1 / (q * confirm)
+    error: NDArray[np.float64] = np.sqrt((1 - p) / (p * confirm) + (1 - q) / (q * confirm)) * few
+    return error
 
 
 def _wilson(hits: NDArray[np.float64], trials: int, z: float) -> NDArray[np.float64]:

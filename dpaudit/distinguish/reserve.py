@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from dpaudit.distinguish.events import PrefixRatio, masses
+from dpaudit.distinguish.events import PrefixRatio, confirmation_error
 
 __all__ = ["Reserve", "choose_reserve"]
 
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 DISTRUST = 1.5
 """By how much models' errors are taken for greater than they say: they know nothing of how wrong their priors are."""
-LEAST_HITS = 50
-"""Confirmation runs expected in the event on the unlikelier side: the bound by fewer is more often luck than gain."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +61,9 @@ def choose_reserve(
         Error of the confidence bound.
     """
     ratio, error = (np.mean([getattr(model, name) for model in models], axis=0) for name in ("log_ratio", "error"))
-    p, q = masses(ratio, pooled)
-    sampling = np.sqrt((1 - p) / (p * confirm) + (1 - q) / (q * confirm))
+    sampling = confirmation_error(ratio, pooled, confirm)
     spread = DISTRUST * np.sqrt(np.abs(np.square(error) - error[main - 1] ** 2))
-    possible = (q * confirm >= LEAST_HITS) & (spread > 0)
+    possible = spread > 0
     possible[-1] = False  # everything shows nothing
     best, most = None, 0.0
     for share in SHARES:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 import dpaudit
-from dpaudit.distinguish.events import PrefixRatio, masses
-from dpaudit.distinguish.reserve import DISTRUST, LEAST_HITS, SHARES, choose_reserve
+from dpaudit.distinguish.events import PrefixRatio, confirmation_error
+from dpaudit.distinguish.reserve import DISTRUST, SHARES, choose_reserve
 from dpaudit.privacy.melded import Melded
 
 GAMMA, CONFIRM = 0.05, 100_000
@@ -27,8 +27,7 @@ def model(error: float) -> PrefixRatio:
 def simulated_gain(main: int, length: int, share: float, error: NDArray[np.float64], draws: int = 400_000) -> float:
     """Return by how much the greater of two bounds exceeds the main one with all of the error, in the mean."""
     rng = np.random.default_rng(0)
-    p, q = masses(RATIO, POOLED)
-    sampling = np.sqrt((1 - p) / (p * CONFIRM) + (1 - q) / (q * CONFIRM))
+    sampling = confirmation_error(RATIO, POOLED, CONFIRM)
     # Ratios of nested events: the smaller one's is the greater one's and a deviation of its own.
     small, great = sorted((main - 1, length - 1))
     own = DISTRUST * rng.standard_normal(draws) * np.sqrt(error[small] ** 2 - error[great] ** 2)
@@ -45,8 +44,7 @@ def test_the_reserve_is_the_best_of_all_by_simulation(main, error):
     found = choose_reserve(main, [model(error)], POOLED, CONFIRM, gamma=GAMMA)
     assert found is not None
     errors = model(error).error
-    often = masses(RATIO, POOLED)[1] * CONFIRM >= LEAST_HITS
-    possible = [n for n in range(1, len(POOLED)) if n != main and often[n - 1]]
+    possible = [n for n in range(1, len(POOLED)) if n != main]
     gains = {(n, share): simulated_gain(main, n, share, errors) for n in possible for share in SHARES}
     # The standard error of a simulated gain is below 1e-3 here.
     assert gains[found.length, found.share] == pytest.approx(max(gains.values()), abs=3e-3)
@@ -54,16 +52,23 @@ def test_the_reserve_is_the_best_of_all_by_simulation(main, error):
 
 
 def test_no_reserve_where_the_best_event_is_known():
-    p, q = masses(RATIO, POOLED)
-    value = RATIO + ndtri(GAMMA) * np.sqrt((1 - p) / (p * CONFIRM) + (1 - q) / (q * CONFIRM))
+    value = RATIO + ndtri(GAMMA) * confirmation_error(RATIO, POOLED, CONFIRM)
     main = int(np.argmax(value)) + 1
     assert choose_reserve(main, [model(1e-9)], POOLED, CONFIRM, gamma=GAMMA) is None
 
 
+def test_the_standard_error_is_that_of_counts():
+    p, q, runs = 0.02, 0.01, 10_000
+    rng = np.random.default_rng(0)
+    x, y = rng.binomial(runs, p, 200_000), rng.binomial(runs, q, 200_000)
+    found = confirmation_error(np.array([np.log(p / q)]), np.array([(p + q) / 2]), runs)
+    assert found[0] == pytest.approx(float(np.std(np.log(x / y))), rel=0.02)
+
+
 def test_no_reserve_of_events_too_rare_to_confirm():
-    few = 100
-    assert (masses(RATIO, POOLED)[1][:-1] * few < LEAST_HITS).all()
-    assert choose_reserve(5, [model(0.01)], POOLED, few, gamma=GAMMA) is None
+    for confirm in (30, 100, 1000):
+        found = choose_reserve(6, [model(0.01)], POOLED, confirm, gamma=GAMMA)
+        assert found is None or POOLED[found.length - 1] * confirm > 3
 
 
 def laplace(data: float, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
