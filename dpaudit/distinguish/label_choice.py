@@ -30,19 +30,23 @@ class LabelChoice:
 
     The bound has been marked down by `doubt` for the luck of models.
 
-    `tests` holds the events that fresh runs are to test, each with its share of the error: this one, and perhaps a
-    reserve from the same order. `ranking` holds all atoms, the label `RARE` among them, from the likeliest on data to
+    `tests` holds the events that fresh runs are to test, each with its share of the error: the best one first, and
+    perhaps a reserve from the same order. `ranking` holds all atoms, the label `RARE` among them, from the likeliest on data to
     the likeliest on neighbour in the order that the events are taken from.
     """
 
-    event: LabelEvent
+    tests: tuple[tuple[LabelEvent, float], ...]
     direction: str
     value: float
     doubt: float
     order: str
     compared: int
     ranking: tuple[Hashable, ...]
-    tests: tuple[tuple[LabelEvent, float], ...]
+
+    @property
+    def event(self) -> LabelEvent:
+        """The best event."""
+        return self.tests[0][0]
 
 
 @dataclass(frozen=True)
@@ -115,20 +119,18 @@ class LabelFamilies:
         # The first of equals, as `max` has it.
         best, family = max(zip(choices, self.families, strict=True), key=lambda one: one[0].value)
         ranking = tuple(self.labels[i] if i < len(self.labels) else RARE for i in family.order.tolist())
-        event = self._event(ranking[: best.length])
         reserve = self._reserve(family, best, confirm, gamma)
-        tests = [(event, 1.0)]
+        shares = [(best.length, 1.0)]
         if reserve:
-            tests = [(event, 1 - reserve.share), (self._event(ranking[: reserve.length]), reserve.share)]
+            shares = [(best.length, 1 - reserve.share), (reserve.length, reserve.share)]
         return LabelChoice(
-            event,
+            tuple((self._event(ranking[:length]), share) for length, share in shares),
             family.direction,
             best.value,
             best.doubt,
             family.name,
             sum(len(one.order) for one in self.families),
             ranking if family.direction == FORWARD else ranking[::-1],
-            tuple(tests),
         )
 
     def _event(self, taken: Sequence[Hashable]) -> LabelEvent:

@@ -16,7 +16,7 @@ from dpaudit.privacy.training import Candidate, _worth
 
 def _choice(value: float, doubt: float) -> LabelChoice:
     event = LabelEvent(frozenset({1}), frozenset({0}), False)
-    return LabelChoice(event, FORWARD, value, doubt, "score", 1, (1, 0), ((event, 1.0),))
+    return LabelChoice(((event, 1.0),), FORWARD, value, doubt, "score", 1, (1, 0))
 
 
 def test_a_slow_score_must_promise_more_than_its_doubt() -> None:
