@@ -31,8 +31,8 @@ class LabelChoice:
     The bound has been marked down by `doubt` for the luck of models.
 
     `tests` holds the events that fresh runs are to test, each with its share of the error: the best one first, and
-    perhaps a reserve from the same order. `ranking` holds all atoms, the label `RARE` among them, from the likeliest on data to
-    the likeliest on neighbour in the order that the events are taken from.
+    perhaps a reserve from the same order. `ranking` holds all atoms, the label `RARE` among them, from the likeliest on
+    data to the likeliest on neighbour in the order that the events are taken from.
     """
 
     tests: tuple[tuple[LabelEvent, float], ...]
