@@ -33,12 +33,9 @@ JOIN_ROWS = 125_000
 FINALISTS = 3
 LAST = 2
 """Labellers that runs beyond those of the fit are spent on."""
-DOUBT, ONCE_DOUBT = 0.75, 2.0
+DOUBT, SLOW_DOUBT = 0.75, 2.0
 """How many times more what models promise is marked down where labellers are compared: the events of one are nested and
-share their luck, those of different ones do not. A score that is fitted once, as slow ones are, is counted by half of
-the runs; one that is fitted on both halves confirms by the mean of its fits, which is better than what it counts."""
-FULLY = 0.75
-"""A score is fitted once if it counts fewer than this share of the runs that some other fitted one counts."""
+share their luck, those of different ones do not, and a slow score has more ways to be lucky."""
 SLOW_MARGIN = 0.05
 """By which share a slow score must promise more than a quick one."""
 
@@ -272,13 +269,9 @@ class Trainer:
 
 def _worth(candidate: Candidate, choices: Sequence[LabelChoice]) -> list[float]:
     """Return by what labellers are compared: what their events promise, marked down further for comparing."""
-    counted = [data.total() + neighbour.total() for data, neighbour in candidate.tallies]
-    fitted = [runs for labeller, runs in zip(candidate.labellers, counted, strict=True) if not labeller.unfitted]
-    most = max(fitted, default=0)
     worth = []
-    for labeller, choice, runs in zip(candidate.labellers, choices, counted, strict=True):
-        doubt = ONCE_DOUBT if labeller.slow or runs < FULLY * most else DOUBT
-        margin = SLOW_MARGIN if labeller.slow else 0.0
+    for labeller, choice in zip(candidate.labellers, choices, strict=True):
+        doubt, margin = (SLOW_DOUBT, SLOW_MARGIN) if labeller.slow else (DOUBT, 0.0)
         worth.append(choice.value - doubt * choice.doubt - margin * abs(choice.value))
     return worth
 
