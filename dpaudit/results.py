@@ -124,18 +124,18 @@ class PrivacyFinding:
     """What a black-box audit learned about a claim of (epsilon, delta)-differential privacy.
 
     `epsilon_lower` is a lower confidence bound on epsilon at the claim's delta, at level `confidence` over everything
-    that the audit tried; `detectable_epsilon` the least true epsilon, for an event as likely as the witness's, that
-    this budget would have convicted with probability about 0.95: what half of the confirmation runs would convict in
-    the fixed design, or bets in half of the runs of the leading pair in the sequential one, had the event been given
+    that the audit tried; `detectable_epsilon` the least true epsilon, for an event as likely as the first of `tests`,
+    that this budget would have convicted with probability about 0.95: what half of the confirmation runs would convict
+    in the fixed design, or bets in half of the runs of the leading pair in the sequential one, had the event been given
     (there one of probability 0.1). That half of the runs is worth as much to an audit that has to learn the event is
     measured by `scripts/calibrate.py`.
 
     `frontier` says the same for events of other probabilities on the unlikelier side, and `detectable_delta` for events
     that are impossible there. `budget` holds the runs on each side by purpose, `errors` the error probability by
     statement; the errors add up to 1 - confidence. `tests` holds the one or two events that share the verdict's error,
-    of which the witness has the greatest bound; none in the sequential design. `design` is "fixed" or "sequential".
-    `curve`, if it was asked for, bounds delta at every epsilon. Where no single event decided, the witness has no
-    counts.
+    the main one first, of which the witness has the greatest bound; none in the sequential design. `design` is "fixed"
+    or "sequential". `curve`, if it was asked for, bounds delta at every epsilon. Where no single event decided, the
+    witness has no counts.
     """
 
     verdict: str

@@ -1,6 +1,7 @@
 """Run `audit_privacy` on the literature's mechanisms, and compare with truth, optimum and best peer.
 
-    python scripts/bench_auditors.py [--trials N] [--only NAME ...] [--seeds K] [--jobs J] [--json] [--out FILE]
+    python scripts/bench_auditors.py [--trials N] [--only NAME ...] [--seeds K] [--first SEED] [--jobs J] [--json]
+                                       [--out FILE]
 
 The optimum is what an auditor who knew the best event beforehand could expect to certify from as many runs.
 Exit status: 0 if every floor that was asked for was met by every seed, 1 if not.
@@ -32,11 +33,11 @@ HEAD = ("mechanism", "true", "optimum", "reached", "(least)", "% of opt", "best 
 WIDTHS = (20, 9, 9, 9, 9, 9, 10, 16, 9)
 
 
-def measure(row: Benchmark, trials: int, seeds: int, jobs: int) -> dict[str, Any]:
-    """Return what the audits of one row reached: median and least over the seeds 0 .. seeds - 1."""
+def measure(row: Benchmark, trials: int, seeds: range, jobs: int) -> dict[str, Any]:
+    """Return what the audits of one row reached: median and least over the seeds."""
     law = ratio_law(row.mechanism, *row.pair)
     bounds, seconds = [], []
-    for seed in range(seeds):
+    for seed in seeds:
         start = time.perf_counter()
         finding = dpaudit.audit_privacy(
             row.mechanism,
@@ -68,7 +69,7 @@ def measure(row: Benchmark, trials: int, seeds: int, jobs: int) -> dict[str, Any
         "met": None if row.floor is None or trials < FULL else min(bounds) >= row.floor,
         "seconds": statistics.median(seconds),
         "trials": trials,
-        "seeds": seeds,
+        "seeds": len(seeds),
     }
 
 
@@ -76,12 +77,12 @@ TITLE = """# The literature's benchmark
 
 What `dpaudit.audit_privacy` reaches on the mechanisms on which the published auditors are compared, with the best-known
 pair given, {trials:,} runs on each side in all, 95 % confidence, no setting changed between rows. Made by
-`python scripts/bench_auditors.py --seeds {seeds} --out docs/benchmark.md` ({minutes:.0f} minutes on one core).
+`python scripts/bench_auditors.py --seeds {seeds}{option} --out docs/benchmark.md` ({minutes:.0f} minutes on one core).
 
 * *true*: the exact epsilon of the pair. *optimum*: the bound that the best event could be expected to give with all
   runs, if it were known. *best peer*: the best that the other tools were measured to reach (they made 2.5 to 34 million
   runs).
-* *median* and *least*: of the seeds 0 to {last}. *% of optimum* and *floor* are those of the median.
+* *median* and *least*: of the seeds {first} to {last}. *% of optimum* and *floor* are those of the median.
 * Medians below their floor: {medians}.
 * Seeds below it: {missed}.
 * Even with the best event known a bound is random: its standard error is 60 % of the distance from the optimum to the
@@ -96,7 +97,7 @@ audited, because raw doubles leak through their bits: that leak has a row of its
 """
 
 
-def document(results: Sequence[dict[str, Any]], trials: int, seeds: int) -> str:
+def document(results: Sequence[dict[str, Any]], trials: int, seeds: range) -> str:
     """Return the results as a page."""
     asked = [result for result in results if result["floor"] is not None]
     medians = [
@@ -107,11 +108,13 @@ def document(results: Sequence[dict[str, Any]], trials: int, seeds: int) -> str:
         for r in asked
         if r["least"] < r["floor"]
     ]
-    minutes = sum(r["seconds"] for r in results) * seeds / 60
+    minutes = sum(r["seconds"] for r in results) * len(seeds) / 60
     head = TITLE.format(
         trials=trials,
-        seeds=seeds,
-        last=seeds - 1,
+        seeds=len(seeds),
+        option=f" --first {seeds[0]}" if seeds[0] else "",
+        first=seeds[0],
+        last=seeds[-1],
         minutes=minutes,
         medians="; ".join(medians) or "none",
         missed="; ".join(missed) or "none",
@@ -166,23 +169,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--seeds", type=_positive, default=1, help="audits of each row: median and least are shown"
     )
+    parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first seed (default 0)")
     parser.add_argument("--jobs", type=int, default=1, help="as for joblib (default 1)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the table as a page of Markdown too")
     options = parser.parse_args(arguments)
-    results = []
+    results, seeds = [], range(options.first, options.first + options.seeds)
     if not options.json:
         print(_line(HEAD), flush=True)
     for row in BENCHMARKS:
         if options.only and row.name not in options.only:
             continue
-        results.append(measure(row, options.trials, options.seeds, options.jobs))
+        results.append(measure(row, options.trials, seeds, options.jobs))
         if not options.json:
             print(in_columns(results[-1]), flush=True)
     if options.json:
         print(json.dumps(jsonable(results), indent=2, allow_nan=False))
     if options.out:
-        options.out.write_text(document(results, options.trials, options.seeds), encoding="utf-8")
+        options.out.write_text(document(results, options.trials, seeds), encoding="utf-8")
     return int(any(result["met"] is False for result in results))
 
 

@@ -5,25 +5,38 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-__all__ = ["Choice", "PrefixRatio", "best_prefix", "confirmation_error", "expected_bound", "selection_penalty"]
+__all__ = [
+    "Choice",
+    "PrefixRatio",
+    "best_prefix",
+    "confirmation_error",
+    "expected_bound",
+    "pooled_mass",
+    "selection_penalty",
+]
 
 
 @dataclass(frozen=True)
 class PrefixRatio:
-    """ln(p/q) of each prefix of the atoms by a model, and its standard error from training."""
+    """ln(p/q) of each prefix of the atoms by a model, and its standard error from training; both of shape (m,)."""
 
     log_ratio: NDArray[np.float64]
     error: NDArray[np.float64]
 
     @classmethod
     def by_counts(cls, hits: NDArray[np.int64], neighbour_hits: NDArray[np.int64]) -> PrefixRatio:
-        """Return the ratio of each prefix's own hits; the last prefix is everything."""
+        """Return ln(p/q) with p = (x + 1/2) / (m + 1) and q likewise, and sqrt(1 / (x + 1/2) + 1 / (y + 1/2)).
+
+        Parameters
+        ----------
+        hits, neighbour_hits : array of int, shape (m,)
+            Runs x and y in each prefix, on the likelier side and on the other; the last prefix is everything.
+        """
         x, y = hits + 0.5, neighbour_hits + 0.5
         return cls(np.log(x / (hits[-1] + 1)) - np.log(y / (neighbour_hits[-1] + 1)), np.sqrt(1 / x + 1 / y))
 
@@ -99,14 +112,34 @@ def _bound_by_model(
     penalty: float,
 ) -> NDArray[np.float64]:
     """Return the expected bound of each event by a model: fewer runs in it make it no less certain."""
-    pooled = (np.asarray(hits) + np.asarray(neighbour_hits) + 1.0) / (trained + neighbour_trained + 2.0)
+    pooled = pooled_mass(hits, trained, neighbour_hits, neighbour_trained)
     sampling = confirmation_error(model.log_ratio, pooled, confirm)
     bound: NDArray[np.float64] = model.log_ratio + ndtri(gamma) * sampling - penalty * model.error
     return bound
 
 
-def confirmation_error(log_ratio: NDArray[np.float64], pooled: NDArray[Any], confirm: int) -> NDArray[np.float64]:
-    """Return the standard error of ln(p/q) by fresh runs, for events with these ratios and masses (p + q) / 2."""
+def pooled_mass(
+    hits: NDArray[np.int64], trained: int, neighbour_hits: NDArray[np.int64], neighbour_trained: int
+) -> NDArray[np.float64]:
+    """Return (x + y + 1) / (m + k + 2) of x and y hits in m and k runs: the mass of each event on both sides."""
+    mass: NDArray[np.float64] = np.divide(hits + neighbour_hits + 1.0, trained + neighbour_trained + 2.0)
+    return mass
+
+
+def confirmation_error(
+    log_ratio: NDArray[np.float64], pooled: NDArray[np.float64], confirm: int
+) -> NDArray[np.float64]:
+    """Return the standard error of ln(p/q) by n fresh runs a side, where p and q have this ratio and (p + q) / 2 = w.
+
+    It is sqrt((1 - p) / (n p) + (1 - q) / (n q)) (1 + 1 / (n q)), with q = 2 w / (1 + exp(log_ratio)).
+
+    Parameters
+    ----------
+    log_ratio, pooled : array, shape (m,)
+        ln(p/q) and w of each event.
+    confirm : int
+        The runs n.
+    """
     q = np.minimum(2 * pooled / (1 + np.exp(log_ratio)), 1.0)
     p = np.minimum(q * np.exp(log_ratio), 1.0)
     # The confirmation needs some hits on the rarer side before a ratio of counts is near normal.

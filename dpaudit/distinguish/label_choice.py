@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.distinguish.events import Choice, PrefixRatio, best_prefix
+from dpaudit.distinguish.events import Choice, PrefixRatio, best_prefix, pooled_mass
 from dpaudit.distinguish.families import (
     FORWARD,
     Family,
@@ -143,7 +143,7 @@ class LabelFamilies:
         if not family.models:
             return None
         likelier, other = (np.cumsum(side[family.order]) for side in self._sides(family))
-        pooled = (likelier + other + 1.0) / (likelier[-1] + other[-1] + 2.0)
+        pooled = pooled_mass(likelier, likelier[-1], other, other[-1])
         counted = () if self.ordered else (PrefixRatio.by_counts(likelier, other),)
         return choose_reserve(best.length, (*family.models, *counted), pooled, confirm, gamma=gamma)
 

@@ -25,7 +25,8 @@ FEW = 200
 """Labels up to this many are compared as they are."""
 CONTINUUM_ROWS = 2000
 COPIES = 0.02
-"""Where more runs than this share have one score, scores are no continuum: atoms, or the level ends of one column."""
+"""Where more runs than this share have one score, scores are no continuum. The level ends of a column's table have
+less, 1 / (2 `naive_bayes.BINS`) of the runs each, and stay together in any fit."""
 OTHER = -1
 """The label of what the pilot did not show."""
 
@@ -240,6 +241,7 @@ class Scored:
         known = np.concatenate([other.scores(side) for side in second] + [self.scores(side) for side in first])
         below = np.searchsorted(np.sort(news), self.edges, side="left")
         edges = np.sort((news + known) / 2)[np.minimum(below, len(news) - 1)]
+        # Ranks are random: a cut that crossed a score that many outputs share would take all of them along.
         for value in self._repeats:
             above = np.maximum(edges, np.nextafter(value, np.inf))
             edges = np.where(self.edges > value, above, np.minimum(edges, value))

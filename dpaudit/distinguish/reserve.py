@@ -40,25 +40,31 @@ def choose_reserve(
     The main event's bound has the error (1 - w) gamma, the reserve's w gamma; by the union bound the greater of the two
     is a lower bound with error gamma, however the events overlap. Training leaves in doubt which is better: let the
     reserve be ahead by a normal amount with mean m, the difference of the expected bounds, and deviation s. As prefixes
-    of one order are nested, and the ratio of a smaller event is that of the greater and its own deviation from it, s^2
-    is the difference of their variances. The greater bound then exceeds the main one, as it is with all the error, by
+    of one order are nested, and the ratio of a smaller event is that of the greater and its own deviation from it,
+    s^2 = DISTRUST^2 |e_r^2 - e_m^2| with e_r and e_m the models' errors of reserve and main event. The greater bound
+    then exceeds the main one, as it is with all the error, by
 
     .. math:: m \Phi(m / s) + s \varphi(m / s) - (z_{(1-w)\gamma} - z_{\gamma}) \sigma
 
-    in expectation, with sigma the standard error of the main event's confirmation and z the upper normal quantiles.
+    in expectation, with sigma the main event's `confirmation_error` and z the upper normal quantiles. This is the
+    expected improvement of Bayesian optimisation, less its price.
 
     Parameters
     ----------
     main : int
         Atoms in the main event.
     models : sequence of PrefixRatio
-        ln(p/q) of each prefix; their mean is what is believed.
-    pooled : array
-        The mass of each prefix, both sides together.
+        ln(p/q) of each of the m prefixes; their mean is what is believed.
+    pooled : array, shape (m,)
+        The mass of each prefix, both sides together; the last prefix is everything.
     confirm : int
         Fresh runs a side that will confirm.
     gamma : float
         Error of the confidence bound.
+
+    References
+    ----------
+    Mockus, Tiesis and Zilinskas (1978), The application of Bayesian methods for seeking the extremum.
     """
     ratio, error = (np.mean([getattr(model, name) for model in models], axis=0) for name in ("log_ratio", "error"))
     sampling = confirmation_error(ratio, pooled, confirm)

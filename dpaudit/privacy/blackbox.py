@@ -38,9 +38,10 @@ def audit_privacy(
 ) -> PrivacyFinding:
     """Test a claim of (epsilon, delta)-differential privacy by running the mechanism on neighbouring inputs.
 
-    Some of the runs choose the pair, the direction and the event; fresh runs alone decide. The verdict is "violation"
-    if the lower confidence bound on ln((p - delta) / q) exceeds epsilon, p and q being the probabilities of the event
-    on the two sides; otherwise "consistent", which says only that nothing was found at these runs, pairs and events.
+    Some of the runs choose the pair, the direction and an event or two; fresh runs alone decide. The verdict is
+    "violation" if a lower confidence bound on ln((p - delta) / q) exceeds epsilon, p and q being the probabilities of
+    an event on the two sides (two events share the error, so that both bounds hold at `confidence`); otherwise
+    "consistent", which says only that nothing was found at these runs, pairs and events.
 
     Parameters
     ----------

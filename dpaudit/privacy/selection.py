@@ -65,7 +65,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class ChosenEvent:
-    """The event that fresh runs will test, the training counts that chose it, and how much was compared."""
+    """The event that fresh runs will test, with its reserve if it has one, and the training counts that chose them."""
 
     index: int
     pair: Pair

@@ -31,7 +31,7 @@ class Unseen:
     Attributes
     ----------
     epsilon : float
-        The least true epsilon of an event as likely as the one tested.
+        The least true epsilon of an event as likely as the main one tested.
     frontier : tuple of (probability, epsilon)
         The same for events of other probabilities on the unlikelier side.
     delta : float

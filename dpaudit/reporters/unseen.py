@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpaudit.reporters.wording import count, significant, value_text
@@ -103,7 +103,8 @@ def delta_text(finding: Mapping[str, Any]) -> str:
 
 def power_text(finding: Mapping[str, Any]) -> str:
     """Return what these runs convict with probability `POWER`: an epsilon, and a probability of the impossible."""
-    likely = "of probability 0.1" if finding["design"] == "sequential" else "as likely as the one tested"
+    one = "main one" if len(_tests(finding)) > 1 else "one"
+    likely = "of probability 0.1" if finding["design"] == "sequential" else f"as likely as the {one} tested"
     least = significant(finding["detectable_epsilon"], "up", apart_from=finding["epsilon"], infinity="")
     leak = f"a true epsilon of {least} or more on an event {likely}" if least else _too_likely(finding, likely)
     reached = finding["detectable_delta"] != "inf"
@@ -164,9 +165,23 @@ def errors_text(finding: Mapping[str, Any]) -> str:
     """Return how the probability of error is split over the statements."""
     errors = sorted(finding["errors"].items(), key=lambda item: (item[0] != "verdict", item[0]))
     parts = [f"{share_text(share)} for the {_STATEMENTS.get(name, name)}" for name, share in errors]
-    shares = [share_text(test["error"]) for test in finding["tests"]]
-    shared = f"; two events share the verdict's: {' and '.join(shares)}" if len(shares) > 1 else ""
-    return f"{share_text(1 - finding['confidence'])} in all: {', '.join(parts)}{shared}"
+    return f"{share_text(1 - finding['confidence'])} in all: {', '.join(parts)}{_shared(finding)}"
+
+
+def _shared(finding: Mapping[str, Any]) -> str:
+    """Return how two events share the verdict's error, and which of them is the witness."""
+    if len(_tests(finding)) < 2:
+        return ""
+    main, reserve = _tests(finding)
+    best = "main one" if main["epsilon_lower"] >= reserve["epsilon_lower"] else "reserve"
+    shares = f"{share_text(main['error'])} for the main one, {share_text(reserve['error'])} for a reserve"
+    return f"; two events share the verdict's, {shares}; the witness is the {best}"
+
+
+def _tests(finding: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the events tested; runs that were stored before there were reserves do not list theirs."""
+    tests: Sequence[Mapping[str, Any]] = finding.get("tests", ())
+    return tests
 
 
 def share_text(share: float) -> str:

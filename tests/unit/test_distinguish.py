@@ -226,7 +226,7 @@ def test_a_column_as_it_is_and_slow_scores_have_no_second_fit() -> None:
 def test_only_scores_without_atoms_are_fitted_twice() -> None:
     rng = np.random.default_rng(0)
     smooth = [rng.laplace(shift, 1.0, (4000, 2)) for shift in (0.0, 1.0)]
-    mixed = [np.where(rng.random((4000, 1)) < 0.02, 7.0, side) for side in smooth]
+    mixed = [np.where(rng.random((4000, 1)) < 0.05, 7.0, side) for side in smooth]
     for sides, again in ((smooth, True), (mixed, False)):
         fitted = scored_labellers(*sides, thorough=False, float_bits=False, atoms=False)
         score = next(one for one in fitted if isinstance(one, Scored) and one.name == "naive Bayes on values")

@@ -44,18 +44,18 @@ def test_the_frontier_is_rounded_up_and_stays_above_the_claim():
     [
         (
             {},
-            "a true epsilon of 1.013 or more on an event as likely as the one tested; "
+            "a true epsilon of 1.013 or more on an event as likely as the main one tested; "
             "a probability of 0.0001200 or more of an event impossible on the other side",
         ),
         (
             {"detectable_epsilon": "inf", "detectable_delta": "inf", "frontier": [[0.1, "inf"]]},
-            "no leak, however large, on an event as likely as the one tested; "
+            "no leak, however large, on an event as likely as the main one tested; "
             "no probability, however large, of an event impossible on the other side",
         ),
         (
             {"detectable_epsilon": "inf", "frontier": [[0.1, "inf"], [0.01, 1.07], [0.001, 1.3]]},
-            "no leak, however large, on an event as likely as the one tested, a true epsilon of 1.070 or more on one "
-            "of probability 0.01; a probability of 0.0001200 or more of an event impossible on the other side",
+            "no leak, however large, on an event as likely as the main one tested, a true epsilon of 1.070 or more on "
+            "one of probability 0.01; a probability of 0.0001200 or more of an event impossible on the other side",
         ),
         (
             {"design": "sequential", "detectable_delta": 1e-6, "delta": 1e-6},
@@ -95,14 +95,28 @@ def test_the_budget_leaves_out_what_was_not_spent():
 def test_the_error_split_hides_binary_fractions_and_begins_with_the_verdict():
     split = {"curve": 0.2 * (1 - 0.95), "verdict": 0.8 * (1 - 0.95)}
     assert told.errors_text(finding(errors=split, tests=[])) == "0.05 in all: 0.04 for the verdict, 0.01 for the curve"
-
-
-def test_the_error_split_tells_how_two_events_share_that_of_the_verdict():
-    tests = [{"error": share * (1 - 0.95)} for share in (0.7, 0.3)]
-    told_of_two = told.errors_text(finding(errors={"verdict": 1 - 0.95}, tests=tests))
-    assert told_of_two == "0.05 in all: 0.05 for the verdict; two events share the verdict's: 0.035 and 0.015"
     bets = finding("threshold-exponential")
     assert told.errors_text(bets) == "0.05 in all: 0.025 for the verdict, 0.025 for the bound on epsilon"
+
+
+@pytest.mark.parametrize(("bounds", "witness"), [((0.5, 0.4), "main one"), ((0.4, 0.5), "reserve")])
+def test_the_error_split_tells_how_two_events_share_that_of_the_verdict(bounds, witness):
+    tests = [
+        {"error": share * (1 - 0.95), "epsilon_lower": bound} for share, bound in zip((0.7, 0.3), bounds, strict=True)
+    ]
+    assert told.errors_text(finding(errors={"verdict": 1 - 0.95}, tests=tests)) == (
+        "0.05 in all: 0.05 for the verdict; two events share the verdict's, 0.035 for the main one, 0.015 for a "
+        f"reserve; the witness is the {witness}"
+    )
+    assert "on an event as likely as the main one tested" in told.power_text(finding(tests=tests))
+    assert "on an event as likely as the one tested" in told.power_text(finding(tests=tests[:1]))
+
+
+def test_runs_from_before_there_were_reserves_are_told():
+    old = {name: value for name, value in finding().items() if name != "tests"}
+    assert "share" not in told.errors_text(old)
+    assert "as likely as the one tested" in told.power_text(old)
+
 
 
 def test_scores():

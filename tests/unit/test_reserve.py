@@ -38,8 +38,8 @@ def simulated_gain(main: int, length: int, share: float, error: NDArray[np.float
     return float(np.mean(np.maximum(kept, other) - (ratios[main - 1] + ndtri(GAMMA) * sampling[main - 1])))
 
 
-@pytest.mark.parametrize("main", [3, 5, 7])
-@pytest.mark.parametrize("error", [0.003, 0.01])
+@pytest.mark.parametrize("main", [1, 3, 5, 7])
+@pytest.mark.parametrize("error", [0.001, 0.003, 0.01])
 def test_the_reserve_is_the_best_of_all_by_simulation(main, error):
     found = choose_reserve(main, [model(error)], POOLED, CONFIRM, gamma=GAMMA)
     assert found is not None
