@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dpaudit.blackbox.audit import audit_privacy
     from dpaudit.contract import (
         Distribution,
         Example,
@@ -22,12 +23,11 @@ if TYPE_CHECKING:
         UtilityClaim,
     )
     from dpaudit.errors import DpauditError, InputError, ToolFault
+    from dpaudit.exact.audit import audit_law
     from dpaudit.ledger import ledger
     from dpaudit.neighbours.crafted import crafted_pairs
     from dpaudit.neighbours.patterns import query_patterns
     from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
-    from dpaudit.privacy.blackbox import audit_privacy
-    from dpaudit.privacy.exact import audit_law
     from dpaudit.registry import get_learner, list_learners
     from dpaudit.results import LawFinding, PrivacyFinding, UtilityFinding
     from dpaudit.tables import to_frame
@@ -50,8 +50,8 @@ _HOMES = {
     "ToolFault": "errors",
     "UtilityClaim": "contract",
     "UtilityFinding": "results",
-    "audit_law": "privacy.exact",
-    "audit_privacy": "privacy.blackbox",
+    "audit_law": "exact.audit",
+    "audit_privacy": "blackbox.audit",
     "audit_utility": "utility.pac",
     "crafted_pairs": "neighbours.crafted",
     "get_learner": "registry",

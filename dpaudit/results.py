@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from dpaudit.jsonable import jsonable
 
 if TYPE_CHECKING:
+    from dpaudit.bounds.curve import Curve
     from dpaudit.contract import Pair
-    from dpaudit.privacy.composition import Composition
-    from dpaudit.privacy.curve import Curve
-    from dpaudit.privacy.exact import LossProfiles
+    from dpaudit.exact.audit import LossProfiles
+    from dpaudit.exact.composition import Composition
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -183,7 +183,7 @@ class LawFinding:
     `epsilon` is the exact worst case over the pairs covered, to within `error`; `curve` the worst-case delta at some
     epsilons, and the method `delta` at any. `enclosure`, if it was asked for, holds two floats between which the worst
     case lies for certain, recomputed in ball arithmetic; `composition`, if it was, what many runs cost (see
-    `privacy.composition.tabulate`).
+    `exact.composition.tabulate`).
     """
 
     verdict: str
@@ -213,7 +213,7 @@ class LawFinding:
         return self.profiles.delta(epsilon)
 
     def compose(self, times: int, *, epsilon: float | None = None, delta: float | None = None) -> Composition:
-        """Return bounds on the privacy of `times` runs on the same sample; see `privacy.composition.compose`."""
+        """Return bounds on the privacy of `times` runs on the same sample; see `exact.composition.compose`."""
         return self.profiles.compose(times, epsilon=epsilon, delta=delta, grade=self.grade)
 
     def to_dict(self) -> dict[str, Any]:

@@ -17,9 +17,9 @@ from collections.abc import Callable
 import numpy as np
 
 from learners.domains import Grid
-from learners.geometry.extended_domain import ExtendedDomain
-from learners.geometry.tukey_depth import tukey_depth
-from learners.mixtures import MixtureHalfspace
+from learners.halfspaces.depth.extended_domain import ExtendedDomain
+from learners.halfspaces.depth.tukey_depth import tukey_depth
+from learners.mixtures.learners import MixtureHalfspace
 
 
 def best(action: Callable[[], object], repeat: int = 5) -> float:

@@ -18,16 +18,16 @@ import bench_depth
 import numpy as np
 
 from dpaudit.seeding import generator
-from learners.concepts.conjunctions import Conjunction
-from learners.discs import DiscUnion
+from learners.conjunctions.concepts import Conjunction
+from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.geometry.arrangement import sweep
 from learners.geometry.cells import Bits
-from learners.geometry.disc_dichotomies import disc_dichotomies
-from learners.geometry.triangles import region_of
-from learners.polygon_covers import ConvexPolygon, PolygonUnion
-from learners.polygons import HalfplaneSelect
-from learners.set_cover import SetCoverConjunction
-from learners.triangles import TriangleSelect
+from learners.regions.discs import DiscUnion
+from learners.regions.halfplanes import HalfplaneSelect
+from learners.regions.planar.disc_dichotomies import disc_dichotomies
+from learners.regions.planar.triangle_draws import region_of
+from learners.regions.polygon_covers import ConvexPolygon, PolygonUnion
+from learners.regions.triangles import TriangleSelect
 
 SIDE = 2**64
 LARGE = 2**32

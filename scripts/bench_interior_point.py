@@ -19,7 +19,7 @@ import numpy as np
 
 from dpaudit.seeding import generator
 from learners.domains import Interval
-from learners.interior_point import InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog
+from learners.interior_points.learners import InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog
 
 LIMIT = 1.0
 SIZE = 2**64

@@ -21,26 +21,24 @@ from dpaudit.engine.perform import perform
 from dpaudit.engine.tasks import exact_task
 from dpaudit.registry import Entry
 from dpaudit.seeding import generator
-from learners import (
-    box_exponential,
-    boxes,
-    conjunctions,
-    conjunctions_exponential,
-    conjunctions_greedy,
-    finite_class,
-    interior_point,
-    parity,
-    parity_confidence,
-    thresholds,
-)
-from learners.broken import boxes as broken_boxes
-from learners.broken import conjunctions as broken_conjunctions
-from learners.broken import conjunctions_search as broken_search
-from learners.broken import finite_class as broken_finite_class
-from learners.broken import interior_point as broken_interior_point
-from learners.broken import parity as broken_parity
-from learners.broken import stable_select as broken_stable_select
-from learners.broken import thresholds as broken_thresholds
+from learners.boxes import controls as broken_boxes
+from learners.boxes import exponential as box_exponential
+from learners.boxes import learners as boxes
+from learners.conjunctions import controls as broken_conjunctions
+from learners.conjunctions import elimination as conjunctions
+from learners.conjunctions import exponential as conjunctions_exponential
+from learners.conjunctions import greedy as conjunctions_greedy
+from learners.conjunctions import search_controls as broken_search
+from learners.interior_points import controls as broken_interior_point
+from learners.interior_points import learners as interior_point
+from learners.interior_points import stable_select_controls as broken_stable_select
+from learners.interior_points import threshold_controls as broken_thresholds
+from learners.interior_points import thresholds
+from learners.parities import amplified as parity_confidence
+from learners.parities import controls as broken_parity
+from learners.parities import private as parity
+from learners.points import controls as broken_finite_class
+from learners.points import learners as finite_class
 
 MODULES = (finite_class, parity, parity_confidence, conjunctions, conjunctions_exponential, conjunctions_greedy,
            interior_point, thresholds, boxes, box_exponential, broken_finite_class, broken_parity, broken_conjunctions,

@@ -16,9 +16,9 @@ from dpaudit.engine.perform import perform
 from dpaudit.engine.tasks import Task, canonical, exact_task, privacy_task
 from dpaudit.engine.utility_tasks import offered_settings, utility_tasks
 from dpaudit.errors import InputError, blamed
+from dpaudit.exact.composition import check_times
+from dpaudit.exact.enclosure import require_exact_law
 from dpaudit.neighbours.sources import is_source
-from dpaudit.privacy.composition import check_times
-from dpaudit.privacy.enclosure import require_exact_law
 from dpaudit.registry import Entry
 
 __all__ = ["exact_command", "privacy_command", "utility_command"]

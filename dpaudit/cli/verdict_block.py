@@ -170,7 +170,7 @@ def _curve(finding: Mapping[str, Any]) -> _Lines:
     """Return the lower bounds on delta at a few epsilons, where a curve was asked for."""
     if finding["curve"] is None:
         return []
-    from dpaudit.privacy.curve import Curve
+    from dpaudit.bounds.curve import Curve
 
     curve = Curve.from_dict(finding["curve"])
     grid = sorted({0.0, finding["epsilon"] / 2, finding["epsilon"]})

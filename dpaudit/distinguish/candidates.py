@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish import classifiers
 from dpaudit.distinguish.canonical import canonical
-from dpaudit.distinguish.features import GROUPS, Flattener, group_columns
-from dpaudit.distinguish.histogram import tally
-from dpaudit.distinguish.labellers import (
+from dpaudit.distinguish.discretizers import (
     FEW,
     AsTheyAre,
     Atoms,
@@ -24,6 +22,8 @@ from dpaudit.distinguish.labellers import (
     Scored,
     score_edges,
 )
+from dpaudit.distinguish.features import GROUPS, Flattener, group_columns
+from dpaudit.distinguish.histogram import tally
 from dpaudit.distinguish.naive_bayes import NaiveBayes
 from dpaudit.distinguish.patterns import Patterns
 from dpaudit.jsonable import stable_repr

@@ -8,7 +8,7 @@ from functools import partial
 
 from dpaudit.arguments import check_jobs
 from dpaudit.engine.events import Event, Listener, RunFinished, RunStarted, TaskFailed, TaskFinished
-from dpaudit.engine.outlive import outliving
+from dpaudit.engine.isolation import outliving
 from dpaudit.engine.perform import perform
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import DpauditError, InputError, place_of

@@ -69,7 +69,7 @@ def _exact(learner: Any, arguments: Mapping[str, Any], seed: int, n_jobs: int) -
     times = arguments.get("compose")
     if times is None:
         return finding
-    from dpaudit.privacy.composition import tabulate
+    from dpaudit.exact.composition import tabulate
 
     return replace(finding, composition=tabulate(finding, times))
 

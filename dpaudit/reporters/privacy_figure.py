@@ -139,7 +139,7 @@ def _paint_blackbox(axes: Axes, finding: Mapping[str, Any], right: float) -> flo
     """Shade what the black-box audit ruled out, all below its curve or else left of its epsilon; return its height."""
     top, lower = 0.0, min(number(finding["epsilon_lower"]), right)
     if finding["curve"] is not None:
-        from dpaudit.privacy.curve import Curve
+        from dpaudit.bounds.curve import Curve
 
         grid = [right * i / (_POINTS - 1) for i in range(_POINTS)]
         delta = Curve.from_dict(finding["curve"]).delta_lower(grid)

@@ -188,7 +188,7 @@ def _above_curve(blackbox: Finding, exact: Finding) -> bool:
         return True
     if blackbox["curve"] is None:
         return False
-    from dpaudit.privacy.curve import Curve
+    from dpaudit.bounds.curve import Curve
 
     shown = Curve.from_dict(blackbox["curve"]).delta_lower([at for at, _ in points]).tolist()
     return any(found > most for found, (_, most) in zip(shown, points, strict=True))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.errors import InputError
-from dpaudit.privacy.limits import lower_limit, upper_limit
 
 __all__ = ["failure_interval", "verdict"]
 
@@ -17,7 +17,7 @@ def failure_interval(failures: int, trials: int, confidence: float) -> tuple[flo
 
     that is, they are the a-quantile of Beta(F, N - F + 1) and the (1 - a)-quantile of Beta(F + 1, N - F);
     lower is 0 if F = 0 and upper is 1 if F = N. Each end alone errs with probability at most a; both stand a little
-    outside, which covers rounding (`dpaudit.privacy.limits`).
+    outside, which covers rounding (`dpaudit.bounds.limits`).
 
     Parameters
     ----------

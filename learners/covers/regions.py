@@ -14,8 +14,8 @@ from learners.covers.noise import RoundedNoise, round_law
 from learners.covers.sequences import LAW_ATOMS, decoded, encoded, sequence_law
 from learners.domains import Grid
 from learners.inputs import check_run, check_sample
-from learners.listed_selection import grid_rows
 from learners.parameters import check_integer
+from learners.regions.listed_selection import grid_rows
 
 __all__ = ["Listed", "RegionCover"]
 

@@ -1,1 +1,1 @@
-"""What the parity learners share: linear algebra over GF(2), subsamples and exact laws."""
+"""Parities: concepts, learners, laws and positive controls."""

@@ -9,7 +9,7 @@ from auditor_profiles import Cell
 from auditor_trials import LEVEL
 from scipy.stats import binom
 
-from dpaudit.privacy.unseen import LEARNING
+from dpaudit.blackbox.power import LEARNING
 from dpaudit.reporters.calibration import CALIBRATION_VERSION, Table, sentences, tables
 from dpaudit.results import versions
 from dpaudit.utility.interval import failure_interval

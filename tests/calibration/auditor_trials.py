@@ -13,10 +13,10 @@ from auditor_cases import BY_NAME, Case
 
 import dpaudit
 from dpaudit import seeding
-from dpaudit.privacy.detectable import detectable_epsilon
-from dpaudit.privacy.melded import Melded
-from dpaudit.privacy.prospect import epsilon_by_bets
-from dpaudit.privacy.unseen import Unseen
+from dpaudit.betting.power import epsilon_by_bets
+from dpaudit.blackbox.power import Unseen
+from dpaudit.bounds.detectable import detectable_epsilon
+from dpaudit.bounds.melded import Melded
 
 CONFIDENCE = 0.95
 LEVEL = 1 - CONFIDENCE

@@ -10,10 +10,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from oracle.clopper_pearson import ClopperPearson
+from oracle.conditional import Conditional
 from scipy.stats import binom
 
-from dpaudit.privacy.bounds import ClopperPearson, Conditional, Melded, Unconditional
-from dpaudit.privacy.detectable import rejection_boundary
+from dpaudit.bounds.base import Melded, Unconditional
+from dpaudit.bounds.detectable import rejection_boundary
 
 GAMMAS = (0.05, 0.01, 1e-3, 1e-6)
 DELTAS = (0.0, 0.01, 0.1, 0.3)

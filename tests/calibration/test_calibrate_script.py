@@ -15,7 +15,7 @@ from auditor_profiles import PROFILES, Cell, Profile
 from auditor_results import document, markdown
 from auditor_trials import Trial
 
-from dpaudit.privacy.unseen import Unseen
+from dpaudit.blackbox.power import Unseen
 
 TINY = Profile(1, 20, 1, 1, (BY_NAME["geometric"], BY_NAME["response with leak"]), every=60)
 

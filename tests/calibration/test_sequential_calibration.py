@@ -12,8 +12,8 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from dpaudit.adapters import Mechanism
+from dpaudit.betting.audit import SequentialOutcome, audit_sequential
 from dpaudit.contract import Pair
-from dpaudit.privacy.sequential import SequentialOutcome, audit_sequential
 
 BIT = [Pair(1, 0)]
 FOUR = [Pair((k, 1), (k, 0)) for k in range(4)]

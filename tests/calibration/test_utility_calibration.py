@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from dpaudit.bounds.limits import LEVEL_MARGIN
 from dpaudit.contract import InputError
-from dpaudit.privacy.limits import LEVEL_MARGIN
 from dpaudit.utility.interval import failure_interval, verdict
 
 RATES = np.unique(np.concatenate([np.linspace(0, 1, 101), np.geomspace(1e-4, 0.5, 40), [0.1, 0.05, 0.01]]))

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 from scipy.stats import beta as beta_law
 
+from dpaudit.bounds.curve import fit_curve
 from dpaudit.contract import Pair
-from dpaudit.privacy.curve import fit_curve
 from dpaudit.results import EventTest, LawFinding, LedgerRow, PrivacyFinding, UtilityFinding, Witness
 
 HERE = Path(__file__).parent

@@ -20,7 +20,10 @@ SOURCES = sorted([*ROOT.glob("dpaudit/**/*.py"), *ROOT.glob("learners/**/*.py")]
 TIERS = (
     ("contract", "errors", "jsonable", "picture"),
     ("results", "seeding", "schema", "arguments", "workers"),
-    ("adapters", "neighbours", "distinguish", "privacy", "utility", "registry"),
+    ("bounds", "distinguish", "neighbours", "registry"),
+    ("adapters", "sampling", "exact", "utility"),
+    ("betting",),
+    ("blackbox",),
     ("conformance", "engine"),
     ("ledger", "reporters", "tables"),
     ("cli", "pytest_plugin", "__main__"),

@@ -10,12 +10,14 @@ from scipy.optimize import minimize_scalar
 from scipy.special import betainc, betaincc
 from scipy.stats import binom, hypergeom
 
-from dpaudit.privacy.beta_density import DROP, log_density, mode, window
-from dpaudit.privacy.bounds import ClopperPearson, Conditional, Melded, Unconditional
-from dpaudit.privacy.certified import Region
-from dpaudit.privacy.limits import lower_limit, upper_limit
-from dpaudit.privacy.melded import RELATIVE_ERROR
-from dpaudit.privacy.ordering import delta_limit, deviance, epsilon_limit, region
+from dpaudit.bounds.base import Melded, Unconditional
+from dpaudit.bounds.beta_density import DROP, log_density, mode, window
+from dpaudit.bounds.certified import Region
+from dpaudit.bounds.limits import lower_limit, upper_limit
+from dpaudit.bounds.melded import RELATIVE_ERROR
+from dpaudit.bounds.ordering import delta_limit, deviance, epsilon_limit, region
+from oracle.clopper_pearson import ClopperPearson
+from oracle.conditional import Conditional
 
 # --- melded: exact rational arithmetic -------------------------------------------------------------------------------
 
@@ -161,8 +163,8 @@ def test_quadrature_does_not_depend_on_the_number_of_nodes(monkeypatch):
         p = Melded().p_value(x, n1, y, n2, epsilon=at, delta=delta)
         with monkeypatch.context() as patch:
             nodes, weights = np.polynomial.legendre.leggauss(200)
-            patch.setattr("dpaudit.privacy.melded._NODES", nodes)
-            patch.setattr("dpaudit.privacy.melded._WEIGHTS", weights)
+            patch.setattr("dpaudit.bounds.melded._NODES", nodes)
+            patch.setattr("dpaudit.bounds.melded._WEIGHTS", weights)
             finer = Melded().p_value(x, n1, y, n2, epsilon=at, delta=delta)
         big = p > 1e-10
         assert np.abs(p / finer - 1)[big].max() < 5e-9

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.privacy.composition import compose, pair_law
-from dpaudit.privacy.convolution import LossSum
-from dpaudit.privacy.dominating import LossLaw, dominating_law
-from dpaudit.privacy.profiles import LossProfiles
+from dpaudit.exact.composition import compose, pair_law
+from dpaudit.exact.convolution import LossSum
+from dpaudit.exact.dominating import LossLaw, dominating_law
+from dpaudit.exact.profiles import LossProfiles
 
 REFERENCE = json.loads(Path(__file__).with_name("composition_reference.json").read_text())
 

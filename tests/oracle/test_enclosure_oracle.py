@@ -17,15 +17,15 @@ import pytest
 import dpaudit
 from dpaudit.contract import Example, Law, PrivacyClaim
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.privacy import enclosure
-from dpaudit.privacy.profiles import LossProfiles
+from dpaudit.exact import enclosure
+from dpaudit.exact.profiles import LossProfiles
 from dpaudit.schema import load
-from learners.broken.finite_class import PointFrozen, PointSupport
-from learners.conjunctions import ConjunctionLaplace, contradictions
+from learners.conjunctions.elimination import ConjunctionLaplace, contradictions
 from learners.domains import Interval
-from learners.finite_class import PointExponential, ThresholdExponential
 from learners.parities.exact import rational_law
-from learners.parity import ParityPrivate
+from learners.parities.private import ParityPrivate
+from learners.points.controls import PointFrozen, PointSupport
+from learners.points.learners import PointExponential, ThresholdExponential
 
 
 def slowest_thresholds(points: int, n: int, epsilon: Decimal) -> Decimal:

@@ -9,7 +9,9 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import Relation
-from learners import conjunctions, finite_class, parity
+from learners.conjunctions import elimination as conjunctions
+from learners.parities import private as parity
+from learners.points import learners as finite_class
 
 LEARNERS = [c for module in (finite_class, parity, conjunctions) for c in module.LEARNERS if hasattr(c, "law")]
 ENUMERABLE = [(1, 1), (1, 2), (1, 5), (1, 12), (2, 1), (2, 3), (2, 6), (3, 1), (3, 3), (4, 1), (4, 2), (5, 2)]

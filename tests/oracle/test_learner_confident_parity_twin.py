@@ -15,9 +15,9 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.broken.parity import AmplifiedNoCoin, RestartLateCoin
-from learners.parity import MAX_EPSILON
-from learners.parity_confidence import ParityAmplified, ParityRestart, restart_rate
+from learners.parities.amplified import ParityAmplified, ParityRestart, restart_rate
+from learners.parities.controls import AmplifiedNoCoin, RestartLateCoin
+from learners.parities.private import MAX_EPSILON
 
 decimal.getcontext().prec = 50
 

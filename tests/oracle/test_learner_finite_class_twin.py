@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners.finite_class import (
+from learners.finite.generic import scores
+from learners.mechanisms import exponential
+from learners.points.learners import (
     ExponentialLearner,
     OccamConsistent,
     PointConsistent,
@@ -17,8 +19,6 @@ from learners.finite_class import (
     ThresholdConsistent,
     ThresholdExponential,
 )
-from learners.generic import scores
-from learners.mechanisms import exponential
 
 decimal.getcontext().prec = 60
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners.box_exponential import BoxExponential
-from learners.boxes import BoxTightest
-from learners.halfspaces import HalfspaceExponential
-from learners.interior_point import InteriorPointExponential
+from learners.boxes.exponential import BoxExponential
+from learners.boxes.learners import BoxTightest
+from learners.halfspaces.learners import HalfspaceExponential
+from learners.interior_points.learners import InteriorPointExponential
 
 decimal.getcontext().prec = 60
 

@@ -12,9 +12,9 @@ from scipy.stats import chi2
 import learners.mechanisms.equal_scores as equal_scores
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.concepts.thresholds import Thresholds
 from learners.domains import Interval
-from learners.finite_class import ThresholdExponential
+from learners.points.learners import ThresholdExponential
+from learners.points.threshold_class import Thresholds
 
 
 def test_runs_are_the_runs_of_the_listed_scores() -> None:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners.broken.parity import FixedSolution, NoCoin, Oversampled
+from learners.parities.controls import FixedSolution, NoCoin, Oversampled
 from learners.parities.gf2 import Systems
-from learners.parity import ParityElimination, ParityPrivate
+from learners.parities.private import ParityElimination, ParityPrivate
 
 decimal.getcontext().prec = 50
 

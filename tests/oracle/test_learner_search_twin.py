@@ -14,11 +14,11 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError, Relation
 from dpaudit.seeding import generator
-from learners.concepts.short_conjunctions import ShortConjunctions
-from learners.conjunctions_exponential import ConjunctionExponential
-from learners.conjunctions_greedy import ConjunctionGreedy, rounds_for
-from learners.generic import scores
-from learners.literals.counts import GreedyCounts
+from learners.conjunctions.exponential import ConjunctionExponential
+from learners.conjunctions.greedy import ConjunctionGreedy, rounds_for
+from learners.conjunctions.greedy_counts import GreedyCounts
+from learners.conjunctions.short_conjunctions import ShortConjunctions
+from learners.finite.generic import scores
 from learners.mechanisms.repeated_pure import largest_repeated_epsilon, repeated_delta
 
 decimal.getcontext().prec = 40
@@ -181,7 +181,7 @@ def test_codes_of_more_than_31_variables_are_python_integers() -> None:
 
 
 def test_sharing_states_does_not_depend_on_how_runs_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    import learners.conjunctions_greedy as module
+    import learners.conjunctions.greedy as module
 
     learner = ConjunctionGreedy(2, 2, 4.0, rounds=3)
     sample = learner.domain.sample([[0, 1], [1, 1], [1, 0]], [0, 1, 1], [2, 5, 1])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from dpaudit.privacy.limits import LEVEL_MARGIN, lower_limit, upper_limit
+from dpaudit.bounds.limits import LEVEL_MARGIN, lower_limit, upper_limit
 
 
 @pytest.mark.parametrize("trials", [1, 7, 100, 12_345])

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from dpaudit.betting.eprocess import expected_growth, log_payoffs, place_bet, posterior
+from dpaudit.betting.power import conviction_by_bets, delta_by_bets, epsilon_by_bets, leader_runs, schedule
+from dpaudit.betting.session import Game, Source
 from dpaudit.contract import Pair, PrivacyClaim
-from dpaudit.privacy.eprocess import expected_growth, log_payoffs, place_bet, posterior
-from dpaudit.privacy.game import Game, Source
-from dpaudit.privacy.prospect import conviction_by_bets, delta_by_bets, epsilon_by_bets, leader_runs, schedule
 
 ALARM = 1e-6
 """A test of a rate fails for a right prediction with at most this probability over seeds; seeds are fixed."""

@@ -11,10 +11,10 @@ import pytest
 from scipy.integrate import quad
 
 from dpaudit.contract import Relation
-from dpaudit.privacy.exact import audit_law
+from dpaudit.exact.audit import audit_law
+from learners.conjunctions.set_cover import SetCoverConjunction, SetCoverDisjunction
 from learners.covers.game import KINDS, calibrate, game_delta, game_epsilon
 from learners.covers.law import Noise, round_law
-from learners.set_cover import SetCoverConjunction, SetCoverDisjunction
 
 Row = tuple[tuple[int, ...], int, int]
 

@@ -12,9 +12,9 @@ from scipy.optimize import linprog
 
 from dpaudit.contract import InputError
 from learners.domains import Grid
-from learners.geometry.depth_regions import DepthRegions, StepFunction, spanned_normals
-from learners.geometry.extended_domain import ExtendedDomain
-from learners.geometry.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
+from learners.halfspaces.depth.depth_regions import DepthRegions, StepFunction, spanned_normals
+from learners.halfspaces.depth.extended_domain import ExtendedDomain
+from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
 
 
 def separable(points: Any, query: Any) -> bool:

@@ -5,8 +5,10 @@ import math
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle.clopper_pearson import ClopperPearson
+from oracle.conditional import Conditional
 
-from dpaudit.privacy.bounds import ClopperPearson, Conditional, Melded, Unconditional
+from dpaudit.bounds.base import Melded, Unconditional
 
 FAST = [Melded(), Conditional(), ClopperPearson()]
 runs = st.one_of(st.integers(1, 60), st.integers(1, 10**8))

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import dpaudit
 from dpaudit.contract import Example, Law, PrivacyClaim, Relation
+from dpaudit.exact import profiles as profiles_module
+from dpaudit.exact.profiles import LossProfiles
 from dpaudit.neighbours.exhaustive import multisets, orbits, rank
-from dpaudit.privacy import profiles as profiles_module
-from dpaudit.privacy.profiles import LossProfiles
 from learners.domains import Interval
 
 SEEDS = st.integers(0, 2**32 - 1)

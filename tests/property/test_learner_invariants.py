@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.contract import Relation
-from learners.conjunctions import ConjunctionElimination, ConjunctionLaplace
-from learners.conjunctions_exponential import ConjunctionExponential
-from learners.conjunctions_greedy import ConjunctionGreedy
-from learners.finite_class import PointExponential, ThresholdConsistent, ThresholdExponential
-from learners.parity import ParityElimination, ParityPrivate
-from learners.parity_confidence import ParityAmplified, ParityRestart
+from learners.conjunctions.elimination import ConjunctionElimination, ConjunctionLaplace
+from learners.conjunctions.exponential import ConjunctionExponential
+from learners.conjunctions.greedy import ConjunctionGreedy
+from learners.parities.amplified import ParityAmplified, ParityRestart
+from learners.parities.private import ParityElimination, ParityPrivate
+from learners.points.learners import PointExponential, ThresholdConsistent, ThresholdExponential
 
 PRIVATE = [
     PointExponential(3, 0.8),

@@ -8,7 +8,7 @@ import pytest
 
 import dpaudit
 from dpaudit import cli
-from dpaudit.privacy.curve import fit_curve
+from dpaudit.bounds.curve import fit_curve
 from dpaudit.results import PrivacyFinding, Witness
 
 HERE = Path(__file__).parent

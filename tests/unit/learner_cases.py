@@ -11,18 +11,16 @@ import numpy as np
 import scipy.stats
 
 from dpaudit.contract import Relation
-from learners import (
-    conjunctions,
-    conjunctions_exponential,
-    conjunctions_greedy,
-    finite_class,
-    parity,
-    parity_confidence,
-)
-from learners.broken import conjunctions as broken_conjunctions
-from learners.broken import conjunctions_search as broken_search
-from learners.broken import finite_class as broken_finite_class
-from learners.broken import parity as broken_parity
+from learners.conjunctions import controls as broken_conjunctions
+from learners.conjunctions import elimination as conjunctions
+from learners.conjunctions import exponential as conjunctions_exponential
+from learners.conjunctions import greedy as conjunctions_greedy
+from learners.conjunctions import search_controls as broken_search
+from learners.parities import amplified as parity_confidence
+from learners.parities import controls as broken_parity
+from learners.parities import private as parity
+from learners.points import controls as broken_finite_class
+from learners.points import learners as finite_class
 from learners.samples import Sample
 
 MODULES = (finite_class, parity, parity_confidence, conjunctions, conjunctions_exponential, conjunctions_greedy)

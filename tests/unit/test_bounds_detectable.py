@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from oracle.clopper_pearson import ClopperPearson
 from scipy.stats import binom, chi2
 
+from dpaudit.bounds.base import Melded, Unconditional
+from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon, rejection_boundary, trials_needed
 from dpaudit.errors import InputError
-from dpaudit.privacy.bounds import ClopperPearson, Melded, Unconditional
-from dpaudit.privacy.detectable import detectable_delta, detectable_epsilon, rejection_boundary, trials_needed
 
 
 def _power(bound, n1, n2, epsilon, delta, gamma):
@@ -65,7 +66,7 @@ def test_interpolated_boundary_is_on_the_safe_side(monkeypatch):
     for n, q, epsilon, gamma in [(20_000, 0.1, 1.0, 0.05), (10**5, 1e-3, 6.0, 1e-6), (5000, 0.3, 0.2, 1e-3)]:
         quick = detectable_epsilon(Melded(), q, n, n, epsilon=epsilon, gamma=gamma)
         with monkeypatch.context() as patch:
-            patch.setattr("dpaudit.privacy.detectable._ALL", 10**6)
+            patch.setattr("dpaudit.bounds.detectable._ALL", 10**6)
             full = detectable_epsilon(Melded(), q, n, n, epsilon=epsilon, gamma=gamma)
         assert full <= quick <= full + 0.02 * (full - epsilon)
 

@@ -12,14 +12,14 @@ import pytest
 
 from dpaudit.contract import InputError, Picture
 from dpaudit.seeding import generator
-from learners.convex_hull_point import HullPointExponential, HullPointRecConcave, weighted_points
 from learners.geometry.clipping import Corners, clip, square
-from learners.geometry.depth_pictures import contours, region_of_depth
-from learners.geometry.extended_domain import ExtendedDomain
-from learners.geometry.tukey_depth import tukey_depth
-from learners.hull_points.sizes import recursive_examples
-from learners.lower_bounds import required_examples
-from learners.mixtures import MixtureHalfspace
+from learners.halfspaces.depth.depth_pictures import contours, region_of_depth
+from learners.halfspaces.depth.extended_domain import ExtendedDomain
+from learners.halfspaces.depth.tukey_depth import tukey_depth
+from learners.halfspaces.hull_point import HullPointExponential, HullPointRecConcave, weighted_points
+from learners.halfspaces.lower_bound import required_examples
+from learners.halfspaces.sizes import recursive_examples
+from learners.mixtures.learners import MixtureHalfspace
 
 
 def holds(corners: Corners, x: Fraction, y: Fraction) -> bool:

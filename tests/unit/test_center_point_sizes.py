@@ -12,14 +12,12 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.broken.convex_hull_point import LEARNERS, UNHELPFUL, HullPointOneSided, HullPointPrinted
-from learners.claims import bmn_utility, bmns_utility
-from learners.claims.ladder import Rungs, climb_down
-from learners.convex_hull_point import HullPointExponential, HullPointRecConcave
 from learners.domains import Grid
-from learners.finite_class import PointExponential
-from learners.geometry.tukey_depth import tukey_depth
-from learners.hull_points.sizes import (
+from learners.halfspaces.depth.tukey_depth import tukey_depth
+from learners.halfspaces.hull_point import HullPointExponential, HullPointRecConcave
+from learners.halfspaces.hull_point_controls import LEARNERS, UNHELPFUL, HullPointOneSided, HullPointPrinted
+from learners.halfspaces.lower_bound import common_point, common_point_examples, reconstruction, required_examples
+from learners.halfspaces.sizes import (
     crossover,
     explicit_examples,
     exponential_examples,
@@ -29,7 +27,9 @@ from learners.hull_points.sizes import (
     printed_examples,
     shallow_probability,
 )
-from learners.lower_bounds import common_point, common_point_examples, reconstruction, required_examples
+from learners.papers import bmn_utility, bmns_utility
+from learners.papers.ladder import Rungs, climb_down
+from learners.points.learners import PointExponential
 
 
 def test_log_star() -> None:

@@ -13,15 +13,21 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.aggregation.subsamples import consistent_law
-from learners.broken.convex_hull_point import LEARNERS as BROKEN_POINTS
-from learners.broken.halfspaces import LEARNERS as BROKEN_HALFSPACES
-from learners.claims import bmn, bmns
-from learners.concepts.halfspaces import Halfspaces
-from learners.convex_hull_point import HullPointExponential, HullPointRecConcave, figure_1_share
-from learners.geometry.tukey_depth import tukey_depth
-from learners.halfspaces import HalfspaceExponential, HalfspaceTukey
-from learners.lower_bounds import coefficients, named_point, reconstruction, required_examples, theorem_51_slack
+from learners.halfspaces.concepts import Halfspaces
+from learners.halfspaces.controls import LEARNERS as BROKEN_HALFSPACES
+from learners.halfspaces.depth.tukey_depth import tukey_depth
+from learners.halfspaces.hull_point import HullPointExponential, HullPointRecConcave, figure_1_share
+from learners.halfspaces.hull_point_controls import LEARNERS as BROKEN_POINTS
+from learners.halfspaces.learners import HalfspaceExponential, HalfspaceTukey
+from learners.halfspaces.lower_bound import (
+    coefficients,
+    named_point,
+    reconstruction,
+    required_examples,
+    theorem_51_slack,
+)
+from learners.halfspaces.subsamples import consistent_law
+from learners.papers import bmn, bmns
 
 
 @pytest.mark.parametrize("broken", BROKEN_POINTS + BROKEN_HALFSPACES, ids=lambda c: c.id)

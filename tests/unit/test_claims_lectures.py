@@ -8,7 +8,7 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import Claim, Evidence
-from learners.claims import nis, ste_conjunctions
+from learners.papers import nis, ste_conjunctions
 
 ALL = nis.CLAIMS + ste_conjunctions.CLAIMS
 EXPECTED: dict[str, tuple[str, dict[str, float]]] = {

@@ -18,12 +18,14 @@ import numpy as np
 import pytest
 
 import dpaudit
-import learners.claims
+import learners.papers
 from dpaudit.contract import Pair
-from learners.broken import parity as broken_parity
-from learners.broken.set_cover import ConjunctionMultiplied
-from learners.broken.stable_select import StableMode, WrongStable
-from learners.claims import (
+from learners.conjunctions.concepts import Conjunctions
+from learners.conjunctions.set_cover_controls import ConjunctionMultiplied
+from learners.halfspaces.learners import HalfspaceTukey
+from learners.interior_points.stable_select_controls import StableMode, WrongStable
+from learners.mechanisms.stable_select import StableSelect
+from learners.papers import (
     bmn,
     bmn_utility,
     bmns,
@@ -36,11 +38,9 @@ from learners.claims import (
     ste_conjunctions,
     ste_interior,
 )
-from learners.claims.ladder import Rungs, together
-from learners.claims.verdicts import exceeds, judged, tightness
-from learners.concepts.conjunctions import Conjunctions
-from learners.halfspaces import HalfspaceTukey
-from learners.mechanisms.stable_select import StableSelect
+from learners.papers.ladder import Rungs, together
+from learners.papers.verdicts import exceeds, judged, tightness
+from learners.parities import controls as broken_parity
 
 Patches = dict[str, Any]
 
@@ -335,8 +335,8 @@ def test_the_verdict_follows_the_numbers(
 
 
 def test_every_module_of_claims_is_here() -> None:
-    names = [name for _, name, _ in pkgutil.iter_modules(learners.claims.__path__)]
-    listing = {name for name in names if hasattr(import_module(f"learners.claims.{name}"), "CLAIMS")}
+    names = [name for _, name, _ in pkgutil.iter_modules(learners.papers.__path__)]
+    listing = {name for name in names if hasattr(import_module(f"learners.papers.{name}"), "CLAIMS")}
     tried = {case[0].__name__.rpartition(".")[2] for case in CASES if case[4] == "refuted"}
     assert tried == listing
 

@@ -9,8 +9,8 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import Claim
-from learners.claims.ste_boxes import CLAIMS, crossover
 from learners.mechanisms.rec_concave import RecConcave
+from learners.papers.ste_boxes import CLAIMS, crossover
 
 VERDICTS = {
     "STE-Box2-signs": "refuted",

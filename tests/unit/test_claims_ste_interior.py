@@ -8,7 +8,7 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import Claim
-from learners.claims.ste_interior import CLAIMS
+from learners.papers.ste_interior import CLAIMS
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)

@@ -17,8 +17,8 @@ from jsonschema import Draft202012Validator
 
 import dpaudit
 from dpaudit import cli, schema
+from dpaudit.blackbox.audit import audit_privacy
 from dpaudit.engine.store import FILENAME, Store, load_run
-from dpaudit.privacy.blackbox import audit_privacy
 
 
 def test_a_run_of_honest_learners_is_status_0_and_writes_its_reports(capsys, tmp_path):

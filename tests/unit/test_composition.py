@@ -10,10 +10,10 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import InputError
-from dpaudit.privacy.composition import Composition, compose, pair_law
-from dpaudit.privacy.convolution import LARGEST_TIMES, LossSum
-from dpaudit.privacy.dominating import MAX_LOSS, LossLaw, dominating_law
-from dpaudit.privacy.profiles import LossProfiles
+from dpaudit.exact.composition import Composition, compose, pair_law
+from dpaudit.exact.convolution import LARGEST_TIMES, LossSum
+from dpaudit.exact.dominating import MAX_LOSS, LossLaw, dominating_law
+from dpaudit.exact.profiles import LossProfiles
 
 
 def profiles_of(left: Any, right: Any, error: float = 2e-16) -> LossProfiles:

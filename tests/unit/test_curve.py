@@ -11,8 +11,8 @@ import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
+from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
 from dpaudit.errors import InputError
-from dpaudit.privacy.curve import Curve, choose_thresholds, fit_curve
 
 EPSILONS = np.linspace(0, 4, 41)
 

@@ -7,8 +7,8 @@ import pytest
 
 from dpaudit.seeding import generator
 from learners.domains import Grid
-from learners.geometry.disc_dichotomies import disc_dichotomies, lifted
-from learners.geometry.halfspace_dichotomies import halfspace_dichotomies
+from learners.halfspaces.halfspace_dichotomies import halfspace_dichotomies
+from learners.regions.planar.disc_dichotomies import disc_dichotomies, lifted
 
 
 @pytest.mark.parametrize("side", [1, 2])

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from dpaudit.distinguish.candidates import discrete_labeller, scored_labellers
+from dpaudit.distinguish.discretizers import AsTheyAre, Atoms, PackedRows, Ranked, Scored
 from dpaudit.distinguish.events import best_prefix, expected_bound
 from dpaudit.distinguish.families import BACKWARD, FORWARD
 from dpaudit.distinguish.features import GROUPS, Flattener, group_columns
 from dpaudit.distinguish.histogram import RARE, LabelEvent, separation, tally
-from dpaudit.distinguish.label_choice import LabelFamilies
-from dpaudit.distinguish.labellers import AsTheyAre, Atoms, PackedRows, Ranked, Scored
 from dpaudit.distinguish.naive_bayes import NaiveBayes
+from dpaudit.distinguish.selected_event import LabelFamilies
 
 
 @pytest.mark.parametrize(

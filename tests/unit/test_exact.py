@@ -12,9 +12,9 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import Example, InputError, Law, Pair, PrivacyClaim, Relation
+from dpaudit.exact.profiles import LawTable, LossProfiles
 from dpaudit.neighbours.exhaustive import every_pair, multisets, orbits, rank
 from dpaudit.neighbours.symmetry import check_symmetry
-from dpaudit.privacy.profiles import LawTable, LossProfiles
 from learners.domains import Interval
 
 

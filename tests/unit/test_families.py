@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpaudit.distinguish.families import FORWARD
-from dpaudit.distinguish.label_choice import LabelFamilies
+from dpaudit.distinguish.selected_event import LabelFamilies
 
 Z = 1.6448536
 

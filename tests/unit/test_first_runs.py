@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dpaudit
+from dpaudit.blackbox.request import resolve_claim
 from dpaudit.contract import PrivacyClaim, Relation
-from dpaudit.privacy.request import resolve_claim
 
 
 def audit(mechanism: object, pairs: list[tuple[object, object]], **options: object) -> dpaudit.PrivacyFinding:

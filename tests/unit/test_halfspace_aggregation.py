@@ -15,11 +15,11 @@ import dpaudit
 from dpaudit.conformance import check_learner
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.aggregation.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave
-from learners.aggregation.subsamples import consistent_law, independent_counts
-from learners.concepts.halfspaces import Halfspace, Halfspaces
-from learners.geometry.tukey_depth import tukey_depth
-from learners.halfspaces import HalfspaceTukey
+from learners.halfspaces.concepts import Halfspace, Halfspaces
+from learners.halfspaces.depth.tukey_depth import tukey_depth
+from learners.halfspaces.learners import HalfspaceTukey
+from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave
+from learners.halfspaces.subsamples import consistent_law, independent_counts
 
 
 def slow_agreement(concepts: Halfspaces, counts: list[int], hypothesis: Any) -> int:

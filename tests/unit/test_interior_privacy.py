@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from dpaudit.contract import InputError
+from learners.interior_points.solvers import VARIANTS, make_solver
 from learners.mechanisms import exponential
 from learners.mechanisms.choosing import Choosing
 from learners.mechanisms.composition import basic
-from learners.mechanisms.interior_solvers import VARIANTS, make_solver
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps, interior_scores
 from learners.mechanisms.tree_log import TreeLog

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import dpaudit
-from learners.claims import kmms
-from learners.concepts.conjunctions import Conjunctions
+from learners.conjunctions.concepts import Conjunctions
 from learners.geometry.cells import area
-from learners.geometry.dichotomies import dichotomies
+from learners.papers import kmms
+from learners.regions.planar.dichotomies import dichotomies
 
 VERDICTS = {
     "KMMS-Obs2.2": "holds",

@@ -7,9 +7,9 @@ import math
 import pytest
 
 import dpaudit
-from learners.claims import kmms_covers
 from learners.covers.game import game_curve, game_delta
 from learners.covers.game_pictures import calibration_picture
+from learners.papers import kmms_covers
 
 VERDICTS = {"KMMS-Thm3.5": "refuted", "KMMS-Claim3.4-loss": "loose"}
 

@@ -10,9 +10,9 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.claims import kmms_polygons
-from learners.geometry.families import triangle_family
 from learners.geometry.triangulation import contains, cross, triangulate
+from learners.papers import kmms_polygons
+from learners.regions.planar.families import triangle_family
 
 VERDICTS = {"KMMS-Claim4.3": "loose", "KMMS-VCtri": "holds", "KMMS-Thm4.7": "loose", "KMMS-Thm5.1": "loose"}
 

@@ -10,12 +10,12 @@ from learner_cases import BROKEN, SOUND, agreement, example_of
 
 import learners.parities.subsample as parity_module
 from dpaudit.seeding import generator
-from learners.broken.conjunctions import HalfSensitivity, Undivided
-from learners.broken.finite_class import PointDoubled
-from learners.broken.parity import NoCoin, Oversampled
-from learners.conjunctions import ConjunctionLaplace
-from learners.finite_class import PointExponential
-from learners.parity import ParityPrivate
+from learners.conjunctions.controls import HalfSensitivity, Undivided
+from learners.conjunctions.elimination import ConjunctionLaplace
+from learners.parities.controls import NoCoin, Oversampled
+from learners.parities.private import ParityPrivate
+from learners.points.controls import PointDoubled
+from learners.points.learners import PointExponential
 
 RUNS = 40_000
 # Deterministic by seed; under a fresh seed each single comparison would fail by chance with probability 1e-6.

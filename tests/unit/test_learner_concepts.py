@@ -10,14 +10,14 @@ import pytest
 from learner_cases import BROKEN, SOUND, example_of
 
 from dpaudit.contract import InputError
-from learners.concepts.conjunctions import Conjunction, Conjunctions
-from learners.concepts.intervals import Intervals
-from learners.concepts.parities import Parities
-from learners.concepts.points import Constant, Points
-from learners.concepts.thresholds import Thresholds
-from learners.conjunctions import ConjunctionElimination
+from learners.conjunctions.concepts import Conjunction, Conjunctions
+from learners.conjunctions.elimination import ConjunctionElimination
 from learners.domains import Cube, Interval
+from learners.parities.concepts import Parities
 from learners.parities.gf2 import pack, parity, rank
+from learners.points.concepts import Constant, Points
+from learners.points.interval_class import Intervals
+from learners.points.threshold_class import Thresholds
 from learners.symmetries import moving_points, rows_of_bits
 
 CLASSES = [

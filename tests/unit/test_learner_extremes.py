@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from dpaudit.contract import InputError
-from learners.boxes import BoxTightest
-from learners.conjunctions_greedy import ConjunctionGreedy
+from learners.boxes.learners import BoxTightest
+from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.domains import Interval
-from learners.finite_class import PointConsistent, PointExponential, ThresholdConsistent, ThresholdExponential
-from learners.interior_point import InteriorPointRecConcave, InteriorPointTreeLog
-from learners.parity_confidence import ParityRestart
-from learners.thresholds import ThresholdInteriorPoint
+from learners.interior_points.learners import InteriorPointRecConcave, InteriorPointTreeLog
+from learners.interior_points.thresholds import ThresholdInteriorPoint
+from learners.parities.amplified import ParityRestart
+from learners.points.learners import PointConsistent, PointExponential, ThresholdConsistent, ThresholdExponential
 
 
 def law(learner: Any, point: Any) -> Callable[[], Any]:

@@ -13,18 +13,21 @@ import dpaudit
 from dpaudit.contract import Distribution, InputError, Pair
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.seeding import generator
-from learners import box_exponential, boxes, interior_point, thresholds
-from learners.box_exponential import BoxExponential
-from learners.boxes import BoxInteriorPoint, BoxTightest
-from learners.broken import boxes as broken_boxes
-from learners.broken import interior_point as broken_interior_point
-from learners.broken import stable_select as broken_stable_select
-from learners.broken import thresholds as broken_thresholds
-from learners.concepts.boxes import Box, Boxes, interval_number, interval_of
+from learners.boxes import controls as broken_boxes
+from learners.boxes import exponential as box_exponential
+from learners.boxes import learners as boxes
+from learners.boxes.cells import Axis
+from learners.boxes.concepts import Box, Boxes, interval_number, interval_of
+from learners.boxes.exponential import BoxExponential
+from learners.boxes.learners import BoxInteriorPoint, BoxTightest
 from learners.domains import Grid, Interval
-from learners.geometry.box_cells import Axis
-from learners.interior_point import InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog
-from learners.thresholds import ThresholdInteriorPoint, extremes
+from learners.interior_points import controls as broken_interior_point
+from learners.interior_points import learners as interior_point
+from learners.interior_points import stable_select_controls as broken_stable_select
+from learners.interior_points import threshold_controls as broken_thresholds
+from learners.interior_points import thresholds
+from learners.interior_points.learners import InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog
+from learners.interior_points.thresholds import ThresholdInteriorPoint, extremes
 
 SOUND = interior_point.LEARNERS + thresholds.LEARNERS + boxes.LEARNERS + box_exponential.LEARNERS
 BROKEN = (

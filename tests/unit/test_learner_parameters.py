@@ -13,16 +13,16 @@ from learner_cases import BROKEN, SOUND, example_of
 
 from dpaudit.contract import FAIL, InputError, Learner, Relation
 from dpaudit.seeding import generator
-from learners.conjunctions import ConjunctionElimination, ConjunctionLaplace
+from learners.conjunctions.elimination import ConjunctionElimination, ConjunctionLaplace
 from learners.domains import Cube, Interval
-from learners.finite_class import (
+from learners.parities.private import MAX_EPSILON, ParityElimination, ParityPrivate
+from learners.points.learners import (
     OccamConsistent,
     PointConsistent,
     PointExponential,
     ThresholdConsistent,
     ThresholdExponential,
 )
-from learners.parity import MAX_EPSILON, ParityElimination, ParityPrivate
 
 ALL = SOUND + BROKEN
 

@@ -10,12 +10,12 @@ import pytest
 from learner_cases import BROKEN, PRIVATE, every_sample, example_of, worst_epsilon
 
 from dpaudit.contract import Relation
-from learners.broken.conjunctions import HalfSensitivity, Undivided
-from learners.broken.finite_class import PointDoubled, ThresholdDoubled
-from learners.broken.parity import Oversampled
-from learners.conjunctions import ConjunctionLaplace
-from learners.finite_class import PointExponential, ThresholdExponential
-from learners.parity import MAX_EPSILON, ParityPrivate
+from learners.conjunctions.controls import HalfSensitivity, Undivided
+from learners.conjunctions.elimination import ConjunctionLaplace
+from learners.parities.controls import Oversampled
+from learners.parities.private import MAX_EPSILON, ParityPrivate
+from learners.points.controls import PointDoubled, ThresholdDoubled
+from learners.points.learners import PointExponential, ThresholdExponential
 
 LEAK = math.log(1.25 / 0.75)
 

@@ -12,11 +12,11 @@ from learner_cases import PRIVATE, SOUND, example_of
 import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.utility.hard_cases import hard_cases
-from learners.claims.exact_failure import failure_probability, two_point
-from learners.conjunctions_exponential import ConjunctionExponential
-from learners.conjunctions_greedy import ConjunctionGreedy
-from learners.finite_class import OccamConsistent, PointExponential, ThresholdExponential
-from learners.parity_confidence import ParityAmplified, ParityRestart
+from learners.conjunctions.exponential import ConjunctionExponential
+from learners.conjunctions.greedy import ConjunctionGreedy
+from learners.papers.exact_failure import failure_probability, two_point
+from learners.parities.amplified import ParityAmplified, ParityRestart
+from learners.points.learners import OccamConsistent, PointExponential, ThresholdExponential
 
 REACHED: list[tuple[Any, str]] = [
     (ThresholdExponential(8, 1.0), "realizable"),

@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 
 from dpaudit.contract import InputError
-from learners.concepts.conjunctions import Conjunctions
-from learners.concepts.disjunctions import Disjunction, Disjunctions
-from learners.concepts.intervals import Intervals
-from learners.concepts.parities import Parities
-from learners.concepts.points import Points
-from learners.concepts.short_conjunctions import ShortConjunctions
-from learners.concepts.thresholds import Thresholds
-from learners.concepts.vc import (
+from learners.conjunctions.concepts import Conjunctions
+from learners.conjunctions.disjunctions import Disjunction, Disjunctions
+from learners.conjunctions.short_conjunctions import ShortConjunctions
+from learners.domains import Cube, Interval
+from learners.finite.vc import (
     lower_sample_size,
     sauer_bound,
     sauer_power_bound,
     upper_sample_size,
     vc_dimension,
 )
-from learners.domains import Cube, Interval
+from learners.parities.concepts import Parities
+from learners.points.concepts import Points
+from learners.points.interval_class import Intervals
+from learners.points.threshold_class import Thresholds
 
 CLASSES: list[tuple[Any, Any]] = [
     (Points(6), Interval(6)),

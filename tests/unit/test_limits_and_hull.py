@@ -8,12 +8,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from oracle.clopper_pearson import ClopperPearson
 from scipy.stats import binom
 
-from dpaudit.privacy.clopper_pearson import ClopperPearson
-from dpaudit.privacy.curve import fit_curve
-from dpaudit.privacy.hull import lower_hull
-from dpaudit.privacy.limits import LEVEL_MARGIN, lower_limit, upper_limit
+from dpaudit.bounds.curve import fit_curve
+from dpaudit.bounds.hull import lower_hull
+from dpaudit.bounds.limits import LEVEL_MARGIN, lower_limit, upper_limit
 from dpaudit.utility.interval import failure_interval
 
 

@@ -13,10 +13,10 @@ import dpaudit
 from dpaudit.contract import InputError, Relation
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.seeding import generator
-from learners.broken.mixtures import LEARNERS as BROKEN
-from learners.broken.mixtures import MixtureAllPoints, MixtureDistinct, MixtureDoubled
-from learners.geometry.public_family import PublicFamily, collections_of, public_family
-from learners.mixtures import MixtureHalfspace, Outside, intersection_errors
+from learners.mixtures.controls import LEARNERS as BROKEN
+from learners.mixtures.controls import MixtureAllPoints, MixtureDistinct, MixtureDoubled
+from learners.mixtures.learners import MixtureHalfspace, Outside, intersection_errors
+from learners.mixtures.public_family import PublicFamily, collections_of, public_family
 
 CORNERS = [[0, 0], [1, 0], [3, 0], [4, 0]]
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import dpaudit
+from dpaudit.blackbox.search import Budget
 from dpaudit.contract import Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import are_neighbours
@@ -19,7 +20,6 @@ from dpaudit.neighbours.local import SampleMoves
 from dpaudit.neighbours.patterns import query_patterns
 from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
 from dpaudit.neighbours.sources import is_source, pairs_of_source
-from dpaudit.privacy.selection import Budget
 from learners.domains import Cube, Interval
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpaudit.distinguish.candidates import scored_labellers
-from dpaudit.distinguish.labellers import Scored
+from dpaudit.distinguish.discretizers import Scored
 from dpaudit.distinguish.patterns import Patterns
 
 

@@ -14,15 +14,15 @@ from learner_cases import agreement, worst_epsilon
 import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
-from learners.broken import region_cover as broken_covers
-from learners.broken import triangles as broken_triangles
-from learners.concepts.polygons import ConvexPolygons, Intersection, PolygonUnions, Triangles, Union, triangle
 from learners.covers.accounting import VARIANTS
 from learners.covers.noise import RoundedNoise, round_law
-from learners.discs import Disc, Discs, DiscUnion
-from learners.polygon_covers import ConvexPolygon, PolygonUnion
-from learners.polygons import HalfplaneSelect
-from learners.triangles import TriangleSelect
+from learners.regions import cover_controls as broken_covers
+from learners.regions import triangle_controls as broken_triangles
+from learners.regions.discs import Disc, Discs, DiscUnion
+from learners.regions.halfplanes import HalfplaneSelect
+from learners.regions.polygon_class import ConvexPolygons, Intersection, PolygonUnions, Triangles, Union, triangle
+from learners.regions.polygon_covers import ConvexPolygon, PolygonUnion
+from learners.regions.triangles import TriangleSelect
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6
@@ -58,7 +58,7 @@ def test_listed_and_refined_triangles_have_one_law(monkeypatch: pytest.MonkeyPat
     sample = samples(learner.domain)[-1]
     law = learner.law(sample)
     place = {row.tobytes(): i for i, row in enumerate(_labels(learner, law.atoms))}
-    monkeypatch.setattr("learners.triangles.LISTED_TRIANGLES", 0)
+    monkeypatch.setattr("learners.regions.triangles.LISTED_TRIANGLES", 0)
 
     class Refined:
         def run(self, sample: Any, rng: Any, size: int) -> list[int]:
@@ -82,7 +82,8 @@ def test_covers_follow_their_law(kind: Any, variant: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "listing"), [
-    (ConvexPolygon, "learners.polygon_covers.LISTED_SIDE"), (PolygonUnion, "learners.polygon_covers.LISTED_TRIANGLES")
+    (ConvexPolygon, "learners.regions.polygon_covers.LISTED_SIDE"),
+    (PolygonUnion, "learners.regions.polygon_covers.LISTED_TRIANGLES"),
 ])  # fmt: skip
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_refined_covers_follow_the_law_of_listed_ones(

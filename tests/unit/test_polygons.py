@@ -14,12 +14,12 @@ from learner_cases import agreement, every_sample, worst_epsilon
 import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.broken import polygons as broken
 from learners.geometry.arrangement import sweep
 from learners.geometry.cells import Bits
-from learners.geometry.selection import Selector, exponential_bounds
-from learners.geometry.snapping import full_grid
-from learners.polygons import HalfplaneSelect, _correct_by_cell, _scores, distinct_points
+from learners.regions import halfplane_controls as broken
+from learners.regions.halfplanes import HalfplaneSelect, _correct_by_cell, _scores, distinct_points
+from learners.regions.planar.selection import Selector, exponential_bounds
+from learners.regions.planar.snapping import full_grid
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6

@@ -13,11 +13,11 @@ from learner_cases import agreement, worst_epsilon
 import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
-from learners.broken import polytopes as broken
-from learners.concepts.polytopes import Polytopes, SimplexUnions
 from learners.domains import Grid
-from learners.geometry.polytope_families import halfspace_family, simplex_family
-from learners.polytopes import LEARNERS, ConvexPolytope, SimplexSelect, SimplexUnion
+from learners.regions import polytope_controls as broken
+from learners.regions.planar.polytope_families import halfspace_family, simplex_family
+from learners.regions.polytope_class import Polytopes, SimplexUnions
+from learners.regions.polytopes import LEARNERS, ConvexPolytope, SimplexSelect, SimplexUnion
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6

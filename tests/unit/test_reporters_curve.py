@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from dpaudit.bounds.curve import Curve, fit_curve
 from dpaudit.errors import InputError
-from dpaudit.privacy.curve import Curve, fit_curve
 
 
 def curve():

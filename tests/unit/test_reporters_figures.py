@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from reporter_runs import GOLDEN, first, load_small, only, with_results
 
-from dpaudit.privacy.curve import fit_curve
+from dpaudit.bounds.curve import fit_curve
 from dpaudit.reporters.figures import figures
 from dpaudit.reporters.privacy_figure import claimed_delta
 from dpaudit.reporters.summary import summarise

@@ -3,8 +3,8 @@ import copy
 import pytest
 from reporter_runs import first, load_small, only, remake, with_results
 
+from dpaudit.bounds.curve import fit_curve
 from dpaudit.errors import InputError
-from dpaudit.privacy.curve import fit_curve
 from dpaudit.reporters.row import NO_VIOLATION
 from dpaudit.reporters.summary import summarise
 

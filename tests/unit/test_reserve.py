@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 import dpaudit
+from dpaudit.bounds.melded import Melded
 from dpaudit.distinguish.events import PrefixRatio, confirmation_error
-from dpaudit.distinguish.reserve import DISTRUST, SHARES, choose_reserve
-from dpaudit.privacy.melded import Melded
+from dpaudit.distinguish.second_event import DISTRUST, SHARES, choose_reserve
 
 GAMMA, CONFIRM = 0.05, 100_000
 POOLED = np.array([0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0])

@@ -17,7 +17,7 @@ from cli_support import HERE, TOYS, instant_privacy, run  # noqa: F401
 from dpaudit.cli import main
 from dpaudit.engine import lock, sources
 from dpaudit.engine.events import TaskFailed, TaskFinished
-from dpaudit.engine.outlive import outliving
+from dpaudit.engine.isolation import outliving
 from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.reporters import html
 from dpaudit.workers import WorkerDied
@@ -112,7 +112,7 @@ def test_only_the_task_that_kills_its_worker_alone_has_failed(monkeypatch):
         mark.unlink()
         return event
 
-    monkeypatch.setattr("dpaudit.engine.outlive._marked", marked)
+    monkeypatch.setattr("dpaudit.engine.isolation._marked", marked)
     calls = {key: functools.partial(perform, key) for key in "abcd"}
     events = list(outliving(calls, dying))
     assert sorted(event.task for event in events) == list("abcd")
@@ -209,9 +209,10 @@ def test_a_digest_is_of_names_and_contents_of_the_modules_and_of_nothing_else(tm
 
 def test_digests_of_packages_and_paths_by_name(tmp_path):
     first, second = learner_file(tmp_path / "a"), learner_file(tmp_path / "b", "    x = 1\n")
-    found = sources.sources(["learners.parity", "builtins", "no.such.module"], [first, second, str(tmp_path / "a")])
+    modules = ["learners.parities.private", "builtins", "no.such.module"]
+    found = sources.sources(modules, [first, second, str(tmp_path / "a")])
     assert sorted(found) == ["a/", "dpaudit", "learners", "mine.py"]
-    assert found == sources.sources(["learners.parity"], [str(tmp_path / "a"), second, first])
+    assert found == sources.sources(["learners.parities.private"], [str(tmp_path / "a"), second, first])
     assert found["mine.py"].count("-") == 1
 
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from dpaudit.adapters import Mechanism, as_mechanism
+from dpaudit.betting.audit import audit_sequential
+from dpaudit.betting.eprocess import epsilon_grid, last_before_survivor, posterior
+from dpaudit.betting.pair_bets import PairLedger, sort_into_bins, sort_into_labels
 from dpaudit.contract import Pair
 from dpaudit.errors import InputError
-from dpaudit.privacy.eprocess import epsilon_grid, last_before_survivor, posterior
-from dpaudit.privacy.sequential import audit_sequential
-from dpaudit.privacy.wagers import PairLedger, sort_into_bins, sort_into_labels
 
 PAIR = [Pair(1, 0, "bit")]
 

@@ -10,14 +10,14 @@ import pytest
 from learner_cases import agreement, worst_epsilon
 
 import dpaudit
-import learners.set_cover as module
+import learners.conjunctions.set_cover as module
 from dpaudit.contract import InputError, Relation
 from dpaudit.seeding import generator
-from learners.broken import set_cover as broken
-from learners.concepts.short_disjunctions import ShortDisjunctions
+from learners.conjunctions import set_cover_controls as broken
+from learners.conjunctions.set_cover import LEARNERS, SetCoverConjunction, SetCoverDisjunction
+from learners.conjunctions.short_disjunctions import ShortDisjunctions
 from learners.covers.accounting import VARIANTS
 from learners.covers.shares import composed_share, noiseless_share, paper_share
-from learners.set_cover import LEARNERS, SetCoverConjunction, SetCoverDisjunction
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6

@@ -12,10 +12,10 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import InputError
-from dpaudit.utility.examples import fixed_sample
 from dpaudit.utility.hard_cases import hard_cases
-from learners.convex_hull_point import HullPointExponential, HullPointRecConcave
-from learners.interior_point import InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog
+from dpaudit.utility.instances import fixed_sample
+from learners.halfspaces.hull_point import HullPointExponential, HullPointRecConcave
+from learners.interior_points.learners import InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog
 
 IPP: tuple[Any, ...] = (
     InteriorPointExponential(5, 1.0),

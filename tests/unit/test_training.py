@@ -5,12 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from dpaudit.blackbox.training import Candidate, _worth
 from dpaudit.contract import Pair
+from dpaudit.distinguish.discretizers import AsTheyAre
 from dpaudit.distinguish.families import FORWARD
 from dpaudit.distinguish.histogram import LabelEvent
-from dpaudit.distinguish.label_choice import LabelChoice
-from dpaudit.distinguish.labellers import AsTheyAre
-from dpaudit.privacy.training import Candidate, _worth
+from dpaudit.distinguish.selected_event import LabelChoice
 
 
 def _choice(value: float, doubt: float) -> LabelChoice:

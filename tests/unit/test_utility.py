@@ -14,8 +14,8 @@ import pytest
 import dpaudit
 from dpaudit.contract import FAIL, Distribution, Example, InputError, PrivacyClaim, UtilityClaim
 from dpaudit.utility.error import best_error, empirical_error, exceeds, population_error
-from dpaudit.utility.examples import apportioned
 from dpaudit.utility.hard_cases import hard_cases
+from dpaudit.utility.instances import apportioned
 from learners.domains import Interval
 
 

@@ -1,0 +1,1 @@
+"""E-processes: tests by betting, valid at any stopping time."""

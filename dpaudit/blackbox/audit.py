@@ -1,0 +1,122 @@
+"""The black-box audit: run a mechanism on neighbouring inputs, choose an event, confirm it on fresh runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dpaudit.arguments import check_built
+from dpaudit.blackbox.fixed_design import fixed_finding
+from dpaudit.blackbox.request import Request, resolve_claim
+from dpaudit.blackbox.sequential_design import anytime_finding
+from dpaudit.contract import Relation
+from dpaudit.errors import InputError
+from dpaudit.results import PrivacyFinding
+
+__all__ = ["audit_privacy"]
+
+
+def audit_privacy(
+    mechanism: Any,
+    pairs: Sequence[Any] | None = None,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    trials: int = 100_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+    n_jobs: int = 1,
+    backend: str | None = None,
+    batched: bool = False,
+    strict: bool = False,
+    float_bits: bool = False,
+    curve: bool = False,
+    sequential: bool = False,
+    probe: Any = None,
+    n: int | None = None,
+    relation: Relation | str | None = None,
+) -> PrivacyFinding:
+    """Test a claim of (epsilon, delta)-differential privacy by running the mechanism on neighbouring inputs.
+
+    Some of the runs choose the pair, the direction and an event or two; fresh runs alone decide. The verdict is
+    "violation" if a lower confidence bound on ln((p - delta) / q) exceeds epsilon, p and q being the probabilities of
+    an event on the two sides (two events share the error, so that both bounds hold at `confidence`); otherwise
+    "consistent", which says only that nothing was found at these runs, pairs and events.
+
+    Parameters
+    ----------
+    mechanism : Learner or callable
+        A learner, or ``(data, rng) -> output``, or with ``batched=True`` ``(data, rng, size) -> size outputs``. An
+        exception raised by an unbatched mechanism is an output like any other.
+    pairs : sequence of (data, neighbour) or Pair, optional
+        Neighbouring inputs, opaque to dpaudit. For a learner the default is crafted samples of `n` examples.
+    epsilon, delta : float, optional
+        The claim; a learner's own by default, and delta 0 for a callable.
+    trials : int
+        Runs on each side of each pair, selection and confirmation together; with several pairs most of the runs go to
+        the most promising ones.
+    confidence : float
+        Of the verdict, over all pairs, events and directions together.
+    seed : int
+        The root seed; the finding is a function of it and the other arguments, whatever `n_jobs` and `backend`.
+    n_jobs, backend
+        As for `joblib.Parallel`.
+    batched : bool
+        Whether a callable makes many runs in one call.
+    strict : bool
+        Use the certified exact unconditional bound instead of the melded one.
+    float_bits : bool
+        Look at the bits of floats too: noise added in floating point leaks through them, whatever its scale.
+    curve : bool
+        Also bound delta at every epsilon simultaneously (`finding.curve`), for a fifth of the error probability.
+    sequential : bool
+        Bet against the claim run by run and stop as soon as it is refuted: valid at any stopping time, any number of
+        pairs at no cost. The runs on both sides of all pairs are then at most 2 `trials` times the number of pairs.
+    probe : array, optional
+        Points; an output with a method `predict` (a hypothesis) is then replaced by its predictions on them.
+    n : int, optional
+        Examples in the crafted samples (the learner's example by default); refused where `pairs` are given.
+    relation : Relation or str, optional
+        What neighbours are; the claim's by default. Samples that are not neighbours are refused.
+
+    Returns
+    -------
+    PrivacyFinding
+
+    Raises
+    ------
+    InputError
+        For a bad argument, before any run that counts; among them pairs whose inputs are all the same. Also if a
+        mechanism that is batched, or a learner, raises: the message names the error and its line.
+    WorkerDied
+        If a worker process died: a `ToolFault`.
+
+    Examples
+    --------
+    >>> def randomised_response(bit, rng):
+    ...     return bit if rng.random() < 0.75 else 1 - bit
+    >>> finding = audit_privacy(randomised_response, [(0, 1)], epsilon=0.5, trials=4_000)
+    >>> finding.verdict
+    'violation'
+    """
+    check_built(mechanism, "mechanism")
+    if sequential and (curve or strict):
+        raise InputError("sequential=True bets instead of testing one event, so it takes neither curve nor strict")
+    request = Request.of(
+        mechanism,
+        pairs,
+        resolve_claim(mechanism, epsilon, delta, relation),
+        relation=relation,
+        n=n,
+        trials=trials,
+        confidence=confidence,
+        seed=seed,
+        batched=batched,
+        strict=strict,
+        probe=probe,
+        n_jobs=n_jobs,
+        backend=backend,
+        float_bits=float_bits,
+        curve=curve,
+    )
+    return anytime_finding(request) if sequential else fixed_finding(request)

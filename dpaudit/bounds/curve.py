@@ -1,0 +1,276 @@
+"""The whole privacy curve of a pair at once: nested events, simultaneous limits, and what follows from them.
+
+Thresholds are fixed on training runs; fresh runs count the nested events; every number read off the curve
+afterwards, at as many epsilons, deltas or error rates as one likes, holds on the one event that all limits
+hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from dpaudit.bounds.counts import Counts, check_level
+from dpaudit.bounds.hull import lower_hull
+from dpaudit.bounds.limits import upper_limit
+from dpaudit.errors import InputError
+from dpaudit.jsonable import jsonable
+
+__all__ = ["Curve", "choose_thresholds", "fit_curve"]
+
+Array = NDArray[np.float64]
+
+DEFAULT_THRESHOLDS = 32
+LEAST_TAIL = 20
+"""Training runs in the smallest event that is worth a threshold."""
+
+_SLACK = 1e-15
+_MAX_EXPONENT = 700.0
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    r"""Simultaneous upper limits on both error rates of K nested tests of "neighbour" against "data".
+
+    With P and Q the output laws on data and neighbour and S_i the i-th event, with probability at least 1 -
+    gamma
+
+    .. math:: Q(S_i) \le a_i \quad\text{and}\quad 1 - P(S_i) \le b_i \quad\text{for all } i .
+
+    Everything below follows from these 2K inequalities alone, so it holds simultaneously at level 1 - gamma.
+    The other direction is free: the complement of S_i has P at most b_i and Q at least 1 - a_i.
+
+    Attributes
+    ----------
+    false_positive_upper : array, shape (K,)
+        a_i, in (0, 1].
+    false_negative_upper : array, shape (K,)
+        b_i, in (0, 1].
+    gamma : float
+        The error of all statements together.
+    trials, neighbour_trials : int
+        Fresh runs on data and on neighbour.
+
+    Notes
+    -----
+    Values are moved by a few units in the last place to the side that keeps them valid.
+    """
+
+    false_positive_upper: Array
+    false_negative_upper: Array
+    gamma: float
+    trials: int
+    neighbour_trials: int
+
+    def delta_lower(self, epsilon: ArrayLike) -> Array:
+        r"""Return lower bounds on delta(epsilon), the greater of both directions' hockey-stick divergences.
+
+        .. math:: \delta_L(\epsilon) =
+                  \max_i \max\{1 - b_i - e^\epsilon a_i,\; 1 - a_i - e^\epsilon b_i,\; 0\}
+
+        Parameters
+        ----------
+        epsilon : array
+            Finite, >= 0; any shape, which the result has.
+        """
+        ratio = np.exp(np.minimum(_within("epsilon", epsilon, np.inf), _MAX_EXPONENT))[..., None]
+        a, b = self.false_positive_upper, self.false_negative_upper
+        gain = np.maximum(1 - b - ratio * a, 1 - a - ratio * b)
+        return np.asarray(np.maximum(gain.max(axis=-1) - _SLACK, 0.0))
+
+    def epsilon_lower(self, delta: ArrayLike = 0.0) -> Array:
+        r"""Return lower bounds on the least epsilon with which the pair is (epsilon, delta)-close both ways.
+
+        .. math:: \epsilon_L(\delta) = \max_i \max\left\{\ln \frac{1 - b_i - \delta}{a_i},\;
+                  \ln \frac{1 - a_i - \delta}{b_i},\; 0\right\}
+
+        Parameters
+        ----------
+        delta : array
+            In [0, 1); any shape, which the result has.
+        """
+        room = _within("delta", delta, 1.0)[..., None]
+        a, b = self.false_positive_upper, self.false_negative_upper
+        ratio = np.maximum((1 - b - room - _SLACK) / a, (1 - a - room - _SLACK) / b).max(axis=-1)
+        return np.asarray(np.maximum(np.log(np.maximum(ratio, 1.0)) * (1 - _SLACK) - _SLACK, 0.0))
+
+    def trade_off_upper(self, alpha: ArrayLike, *, reverse: bool = False) -> Array:
+        """Return upper bounds on the least false negative rate at a false positive rate alpha.
+
+        The trade-off function T is convex and not increasing, T(0) <= 1, T(1) = 0 and T(a_i) <= T(Q(S_i)) <=
+        b_i, so the lower convex hull of (0, 1), (a_i, b_i) and (1, 0) lies above it.
+
+        Parameters
+        ----------
+        alpha : array
+            In [0, 1]; any shape, which the result has.
+        reverse : bool
+            Swap the roles of the sides: tests of "data" against "neighbour".
+        """
+        rate = np.asarray(alpha, dtype=np.float64)
+        if not bool(((rate >= 0) & (rate <= 1)).all()):
+            raise InputError(f"alpha must be in [0, 1], got {alpha!r:.100}")
+        corners = self.hull(reverse=reverse)
+        return np.minimum(np.interp(rate, corners[:, 0], corners[:, 1]) * (1 + 4 * _SLACK), 1.0)
+
+    def hull(self, *, reverse: bool = False) -> Array:
+        """Return the corners (m, 2) of the lower convex hull, from (0, 1) to (1, 0)."""
+        a, b = self.false_positive_upper, self.false_negative_upper
+        points = np.column_stack([b, a] if reverse else [a, b])
+        points = np.vstack([[[0.0, 1.0]], points, [[1.0, 0.0]]])
+        points = points[np.lexsort((points[:, 1], points[:, 0]))]
+        return np.asarray(points[lower_hull(points[:, 0], points[:, 1])])
+
+    def mu_lower(self) -> float:
+        r"""Return a lower bound on every mu for which the pair is mu-Gaussian private; 0 shows nothing.
+
+        .. math:: \mu_L = \max\{0, \max_i (\Phi^{-1}(1 - a_i) - \Phi^{-1}(b_i))\}
+
+        mu-GDP says Phi^{-1}(1 - Q(S)) - Phi^{-1}(1 - P(S)) <= mu for every S. The expression is signed: a
+        score that points the wrong way makes it negative, and its absolute value would mean nothing. Turning
+        mu_L into epsilon(delta) *assumes* that the true trade-off is Gaussian; `epsilon_lower` assumes
+        nothing.
+        """
+        separation = -ndtri(self.false_positive_upper) - ndtri(self.false_negative_upper)
+        return max(0.0, float(separation.max()) - 1e-12)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the limits, the level and mu_L as JSON-safe data."""
+        return {
+            "false_positive_upper": jsonable(self.false_positive_upper),
+            "false_negative_upper": jsonable(self.false_negative_upper),
+            "gamma": self.gamma,
+            "trials": self.trials,
+            "neighbour_trials": self.neighbour_trials,
+            "mu_lower": self.mu_lower(),
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Curve:
+        """Return the curve that `to_dict` wrote; everything is computed again from its limits.
+
+        Raises
+        ------
+        InputError
+            If a field is missing, or the limits are not K >= 1 numbers in (0, 1] each.
+        """
+        try:
+            a, b = (np.asarray(stored[f"false_{side}_upper"], np.float64) for side in ("positive", "negative"))
+            gamma, runs = float(stored["gamma"]), (int(stored["trials"]), int(stored["neighbour_trials"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"a stored curve must have limits, gamma and runs; {error!r} in {stored!r:.100}") from None
+        if a.shape != b.shape or a.ndim != 1 or a.size == 0:
+            raise InputError(f"limits must be K >= 1 numbers each, got shapes {a.shape} and {b.shape}")
+        if not bool(((a > 0) & (a <= 1) & (b > 0) & (b <= 1)).all()):
+            raise InputError(f"limits must be in (0, 1], got {stored!r:.200}")
+        return cls(a, b, check_level(gamma), *runs)
+
+
+def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour_trials: int, gamma: float) -> Curve:
+    r"""Return the curve from fresh counts of K nested events, by Clopper-Pearson limits at gamma / (2K).
+
+    a_i solves Pr[Bin(n', a) <= y_i] = gamma / (2K) with y_i the neighbour's hits, b_i solves Pr[Bin(n, b) <=
+    n - x_i] = gamma / (2K) with x_i the data's hits; the union bound over the 2K limits gives the level.
+
+    Parameters
+    ----------
+    hits, neighbour_hits : array of int, shape (K,)
+        Fresh runs on data and on neighbour in each event; not descending, as events are nested.
+    trials, neighbour_trials : int
+        Fresh runs made on each side.
+    gamma : float
+        The error of the whole curve, in (0, 1).
+
+    Raises
+    ------
+    InputError
+        If counts are not whole, exceed the runs, descend, or are of different lengths.
+    """
+    level = check_level(gamma)
+    counts = Counts.of(hits, trials, neighbour_hits, neighbour_trials)
+    shapes = np.shape(hits), np.shape(neighbour_hits)
+    if shapes[0] != shapes[1] or len(shapes[0]) != 1 or shapes[0][0] == 0:
+        raise InputError(f"hits and neighbour_hits must be K >= 1 counts each, got shapes {shapes[0]} and {shapes[1]}")
+    for name, values in (("hits", counts.x), ("neighbour_hits", counts.y)):
+        if (np.diff(values) < 0).any():
+            raise InputError(f"{name} must not descend, as the events are nested; got {values.tolist()!r:.200}")
+    each = level / (2 * len(counts.x))
+    return Curve(
+        upper_limit(counts.y, counts.n2, each),
+        upper_limit(counts.n1 - counts.x, counts.n1, each),
+        level,
+        int(trials),
+        int(neighbour_trials),
+    )
+
+
+def choose_thresholds(data: ArrayLike, neighbour: ArrayLike, thresholds: int = DEFAULT_THRESHOLDS) -> NDArray[np.intp]:
+    """Return which nested events to count, as ascending numbers of leading atoms, chosen on training runs.
+
+    Half of the events have training false positive rates spaced logarithmically from 20 / n to 1/2, the
+    others false negative rates spaced likewise, so that both ends of the trade-off are seen. Event i holds
+    the first ``result[i]`` atoms; fewer than `thresholds` are returned where atoms are few.
+
+    Parameters
+    ----------
+    data, neighbour : array of int, shape (m,)
+        Training runs in each atom, atoms ordered from the likeliest to be data's to the likeliest to be
+        neighbour's.
+    thresholds : int
+        How many events at most, at least 2.
+
+    Raises
+    ------
+    InputError
+        If the counts are not two equally long lists of whole numbers with runs on both sides, or atoms are
+        fewer than 2.
+    """
+    if isinstance(thresholds, bool) or not isinstance(thresholds, int) or thresholds < 2:
+        raise InputError(f"thresholds must be an integer >= 2, got {thresholds!r}")
+    left, right = (_atom_counts(name, v) for name, v in (("data", data), ("neighbour", neighbour)))
+    if left.shape != right.shape or len(left) < 2:
+        raise InputError(f"data and neighbour must count the same 2 atoms or more, got {len(left)} and {len(right)}")
+    if len(left) - 1 <= thresholds:
+        return np.arange(1, len(left))
+    # Prefixes that hold everything or nothing are no tests.
+    false_positives = np.cumsum(right)[:-1] / right.sum()
+    false_negatives = 1 - np.cumsum(left)[:-1] / left.sum()
+    thresholds -= 1
+    half = thresholds // 2
+    by_positive = _nearest(false_positives, _rates(thresholds - half, int(right.sum())))
+    by_negative = _nearest(false_negatives[::-1], _rates(half, int(left.sum())))
+    # Where the sides differ most, delta(0) is read off.
+    widest = [int(np.argmax(1 - false_negatives - false_positives))]
+    return np.unique(np.concatenate([by_positive, len(left) - 2 - by_negative, widest])) + 1
+
+
+def _rates(number: int, runs: int) -> Array:
+    return np.geomspace(min(LEAST_TAIL / runs, 0.5), 0.5, number)
+
+
+def _nearest(ascending: Array, goals: Array) -> NDArray[np.intp]:
+    """Return for each goal the index of the nearest of the ascending values."""
+    above = np.clip(np.searchsorted(ascending, goals), 1, max(1, len(ascending) - 1))
+    above = np.minimum(above, len(ascending) - 1)
+    below = np.maximum(above - 1, 0)
+    return np.where(goals - ascending[below] <= ascending[above] - goals, below, above)
+
+
+def _within(name: str, value: ArrayLike, high: float) -> Array:
+    """Return numbers in [0, high), or raise `InputError`."""
+    array = np.asarray(value, dtype=np.float64)
+    if not bool(((array >= 0) & (array < high)).all()):
+        raise InputError(f"{name} must be in [0, {high:g}), got {value!r:.100}")
+    return array
+
+
+def _atom_counts(name: str, value: ArrayLike) -> NDArray[np.int64]:
+    array = np.asarray(value)
+    if array.ndim != 1 or array.dtype.kind not in "iu" or (array < 0).any() or array.sum() == 0:
+        raise InputError(f"{name} must be whole counts >= 0, one for each atom and not all 0, got {value!r:.100}")
+    return array.astype(np.int64)

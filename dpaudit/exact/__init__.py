@@ -1,0 +1,1 @@
+"""Exact audits: output laws enumerated, compared and composed."""

@@ -1,0 +1,162 @@
+"""The exact privacy audit: every output law of a learner, compared over every pair of neighbours.
+
+No sampling, no confidence level: the worst-case epsilon and the whole curve delta(epsilon) over the pairs
+covered, each with a bound on its error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.arguments import check_built
+from dpaudit.contract import Learner, Pair, PrivacyClaim, Relation
+from dpaudit.errors import InputError
+from dpaudit.exact.enclosure import enclose, require_exact_law
+from dpaudit.exact.profiles import LawTable, LossProfiles
+from dpaudit.neighbours.exhaustive import PairPlan, every_pair, given_pairs
+from dpaudit.results import LawFinding
+
+__all__ = ["LossProfiles", "audit_law"]
+
+CURVE_POINTS = 33
+
+
+def audit_law(
+    learner: Learner,
+    *,
+    n: int | None = None,
+    samples: Iterable[Any] | None = None,
+    relation: Relation | str | None = None,
+    enclosure: bool = False,
+) -> LawFinding:
+    """Compute the worst-case epsilon and delta of a learner from its exact output laws.
+
+    Over the pairs (S, S') covered and the outputs o,
+
+        epsilon = max ln Pr[A(S) = o] / Pr[A(S') = o],
+        delta(e) = max over pairs of sum over o of (Pr[A(S) = o] - exp(e) Pr[A(S') = o])_+.
+
+    Parameters
+    ----------
+    learner : Learner
+        Must have `law(sample)`; its `symmetries()`, if any, shrink the enumeration.
+    n : int, optional
+        Audit every sample of n examples over the learner's domain against every neighbour. By default, where
+        no samples are given either, the `n` of the learner's example.
+    samples : iterable of samples and pairs, optional
+        Audit these samples against all their neighbours; a `Pair` stands for itself.
+    relation : Relation or str, optional
+        By default the claim's, else REPLACE_ONE.
+    enclosure : bool
+        Recompute the losses that decide epsilon in ball arithmetic: `finding.enclosure` then holds two floats between
+        which the worst case lies. Needs a learner with `exact_law` (see `exact.enclosure`) and python-flint.
+
+    Returns
+    -------
+    LawFinding
+        The verdict is "violation" if the claim is refuted beyond the error bound: for a claim with delta = 0
+        if ``epsilon - error`` (or the lower end of the enclosure) exceeds the claimed epsilon, else if delta at the
+        claimed epsilon exceeds the claimed delta by more than its error. `worst_pair` is ordered so that `worst_atom`
+        is likelier on `data`; it attains `epsilon`, but `delta_at_claim` where the claim has delta > 0 and that is
+        positive. `samples` and `pairs` count with symmetric copies: all samples of n examples, or the distinct ones
+        given.
+
+    Raises
+    ------
+    InputError
+        If the learner has no law, both `n` and `samples` are given, a pair is none, there is too much to
+        enumerate, or an enclosure is asked for that cannot be had.
+    """
+    claim = _check(learner, n, samples)
+    if enclosure:
+        require_exact_law(learner)
+    default = claim.relation if claim else Relation.REPLACE_ONE
+    rel = default if relation is None else Relation.parse(relation)
+    size = None
+    if samples is not None:
+        plan = given_pairs(learner.domain, samples, rel)
+    else:
+        size = learner.example.n if n is None else n
+        plan = every_pair(learner.domain, size, rel, _symmetries(learner))
+    table = LawTable(plan.size)
+    for i in range(plan.size):
+        data = plan.inputs(i)
+        table.add(learner.law(data), data)  # type: ignore[attr-defined]
+    profiles = LossProfiles(table.log_prob, table.error, plan.left, plan.right)
+    ends = enclose(learner, plan.inputs, table.atoms, profiles) if enclosure else None
+    return _finding(claim, plan, table, profiles, size, rel, ends)
+
+
+def _check(learner: Learner, n: int | None, samples: Iterable[Any] | None) -> PrivacyClaim | None:
+    """Return the learner's claim, or raise `InputError` for a learner or arguments that cannot be audited."""
+    check_built(learner)
+    if not callable(getattr(learner, "law", None)):
+        name = getattr(learner, "id", learner)
+        raise InputError(f"learner {name!r} has no law(sample), which the exact audit needs; use the black-box audit")
+    if n is not None and samples is not None:
+        raise InputError("give n or samples, not both: n audits every sample of n examples")
+    return learner.privacy
+
+
+def _symmetries(learner: Learner) -> Sequence[NDArray[Any]]:
+    """Return the generators of the learner's symmetries, none if it knows none."""
+    known = getattr(learner, "symmetries", None)
+    return list(known()) if known is not None else []
+
+
+def _finding(
+    claim: PrivacyClaim | None,
+    plan: PairPlan,
+    table: LawTable,
+    profiles: LossProfiles,
+    n: int | None,
+    rel: Relation,
+    ends: tuple[float, float] | None,
+) -> LawFinding:
+    """Return what the profiles say about the claim."""
+    at_claim = profiles.delta(claim.epsilon) if claim else profiles.delta(0.0)
+    by_delta = claim is not None and claim.delta > 0 and at_claim > 0
+    pair, atom = profiles.worst_delta(claim.epsilon) if claim is not None and by_delta else profiles.worst()
+    sides = plan.inputs(int(plan.left[pair])), plan.inputs(int(plan.right[pair]))
+    return LawFinding(
+        verdict="violation" if claim and _refuted(claim, profiles, at_claim, ends) else "consistent",
+        epsilon=profiles.epsilon,
+        error=profiles.epsilon_error,
+        claimed_epsilon=claim.epsilon if claim else None,
+        claimed_delta=claim.delta if claim else 0.0,
+        delta_at_claim=at_claim,
+        worst_pair=Pair(*sides, origin=plan.origin(pair)),
+        worst_atom=repr(table.atoms[atom]),
+        pairs=plan.pairs,
+        samples=plan.samples,
+        laws=plan.size,
+        n=None if n is None else int(n),
+        relation=rel.value,
+        grade=table.grade,
+        curve=_curve(claim, profiles),
+        profiles=profiles,
+        claim_id=claim.claim_id if claim and rel is claim.relation else "",
+        enclosure=ends,
+    )
+
+
+def _refuted(claim: PrivacyClaim, profiles: LossProfiles, at_claim: float, ends: tuple[float, float] | None) -> bool:
+    """Say whether the claim fails by more than the error of the numbers that refute it."""
+    if claim.delta == 0:
+        least = profiles.epsilon - profiles.epsilon_error if ends is None else ends[0]
+        return least > claim.epsilon
+    return at_claim - profiles.delta_error(claim.epsilon) > claim.delta
+
+
+def _curve(claim: PrivacyClaim | None, profiles: LossProfiles) -> tuple[tuple[float, float], ...]:
+    """Return (epsilon, delta) from 0 to a little above the claim and the greatest finite loss."""
+    finite = profiles.peaks[np.isfinite(profiles.peaks)]
+    claimed = claim.epsilon if claim else 0.0
+    top = 1.05 * max(claimed, float(finite.max()) if len(finite) else 0.0)
+    grid = {*np.linspace(0.0, top if top > 0 else 1.0, CURVE_POINTS).tolist(), float(claimed)}
+    return tuple((e, profiles.delta(e)) for e in sorted(grid) if math.isfinite(e))

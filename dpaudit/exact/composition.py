@@ -1,0 +1,220 @@
+"""Running a learner many times: what its exact laws say about epsilon and delta of T-fold composition.
+
+The truth lies in a bracket. From above, the dominating pair of all pairs of neighbours (see `dominating`), composed
+with itself: it bounds every adaptive composition. From below, the best of a few single pairs of neighbours, each
+composed with itself: T runs of the learner on one sample, or on its neighbour, are one of the compositions covered.
+
+The pair with the greatest epsilon is no upper bound. At T = 1 it has the greatest loss, but what adds up over many runs
+is the mean of the loss (the Kullback-Leibler divergence), which another pair can have ten times as large.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.errors import InputError
+from dpaudit.exact.convolution import LARGEST_TIMES, LossSum
+from dpaudit.exact.dominating import MAX_LOSS, LossLaw, dominating_law
+from dpaudit.exact.profiles import UNBOUNDED, LossProfiles
+from dpaudit.results import LawFinding
+
+__all__ = ["Composition", "check_times", "compose", "pair_law", "tabulate"]
+
+Floats = NDArray[np.float64]
+
+_ULP = 2.0**-52
+_BLOCK = 2**19
+_TABLE_DELTAS = (0.0, 1e-9, 1e-6, 1e-3, 0.01, 0.1)
+_TABLE_EPSILONS = 9
+
+
+@dataclass(frozen=True, eq=False)
+class Composition:
+    """What T runs of a learner on the same sample cost, over the pairs of neighbours that were audited.
+
+    Parameters
+    ----------
+    times : int
+        T.
+    basic : float
+        T times the learner's own epsilon, an upper bound at delta = 0.
+    pairs : tuple of int
+        Numbers of the pairs of neighbours that give the lower ends.
+    grade : {"exact", "numeric"}
+        "exact" if the laws' errors are proved: then so are all bounds here.
+    least : float
+        The same less the error of the learner's epsilon: a lower bound at delta = 0.
+    dominating : LossSum
+        The composed dominating pair: the upper ends.
+    witnesses : tuple of LossSum
+        The composed pairs: the lower ends.
+    epsilon_interval : (float, float) or None
+        The bracket on epsilon at the delta asked for.
+    delta_interval : (float, float) or None
+        The bracket on delta at the epsilon asked for.
+    """
+
+    times: int
+    basic: float
+    pairs: tuple[int, ...]
+    grade: str
+    least: float
+    dominating: LossSum = field(repr=False)
+    witnesses: tuple[LossSum, ...] = field(repr=False)
+    epsilon_interval: tuple[float, float] | None = None
+    delta_interval: tuple[float, float] | None = None
+
+    def epsilon_upper(self, delta: float) -> float:
+        """Return an epsilon such that T runs are (epsilon, delta)-private on the pairs audited."""
+        _check_delta(delta)
+        return self.basic if delta == 0 else min(self.basic, self.dominating.epsilon(delta))
+
+    def epsilon_lower(self, delta: float) -> float:
+        """Return an epsilon below which T runs are not (epsilon, delta)-private: some pair of neighbours tells."""
+        _check_delta(delta)
+        return self.least if delta == 0 else max(lower.epsilon(delta) for lower in self.witnesses)
+
+    def delta_upper(self, epsilon: float) -> float:
+        """Return a delta such that T runs are (epsilon, delta)-private on the pairs audited."""
+        _check_epsilon(epsilon)
+        return 0.0 if epsilon >= self.basic else self.dominating.delta(epsilon)
+
+    def delta_lower(self, epsilon: float) -> float:
+        """Return a delta below which T runs are not (epsilon, delta)-private: some pair of neighbours tells."""
+        _check_epsilon(epsilon)
+        return max(lower.delta(epsilon) for lower in self.witnesses)
+
+
+def compose(
+    source: LawFinding | LossProfiles,
+    times: int,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    grade: str | None = None,
+) -> Composition:
+    """Return bounds on the privacy of `times` runs of a learner whose exact laws were audited.
+
+    The upper bounds hold for every adaptive composition (each run may depend on the outputs of the earlier ones) over
+    the pairs of neighbours that `source` covers, no others: over all samples of n examples only if those were
+    enumerated. The lower bounds are attained by pairs of neighbours among them. All are proved, with laws of grade
+    "exact": rounding of grids, transforms and logarithms is included, each to its side.
+
+    Parameters
+    ----------
+    source : LawFinding or LossProfiles
+        The finding of `audit_law`, or its profiles.
+    times : int
+        How many runs, 1 .. `LARGEST_TIMES`.
+    epsilon, delta : float, optional
+        Where to evaluate at once; the brackets become `delta_interval` and `epsilon_interval`.
+    grade : str, optional
+        The grade of the laws; by default the finding's, and "numeric" for bare profiles, which do not know it.
+
+    Raises
+    ------
+    InputError
+        If `source` has no profiles, or a number is out of its range.
+    """
+    profiles = getattr(source, "profiles", source)
+    if not isinstance(profiles, LossProfiles):
+        raise InputError(f"source must be a finding of audit_law or its profiles, got {source!r}")
+    check_times(times)
+    if epsilon is not None:
+        _check_epsilon(epsilon)
+    if delta is not None:
+        _check_delta(delta)
+    pairs = _worst_pairs(profiles)
+    made = Composition(
+        int(times),
+        basic=times * (profiles.epsilon + profiles.epsilon_error) * (1 + 4 * _ULP),
+        pairs=pairs,
+        grade=getattr(source, "grade", "numeric") if grade is None else grade,
+        dominating=LossSum(dominating_law(profiles), int(times), upper=True),
+        witnesses=tuple(LossSum(pair_law(profiles, pair), int(times), upper=False) for pair in pairs),
+        least=times * max(0.0, profiles.epsilon - profiles.epsilon_error) * (1 - 4 * _ULP),
+    )
+    at_delta = None if delta is None else (made.epsilon_lower(delta), made.epsilon_upper(delta))
+    at_epsilon = None if epsilon is None else (made.delta_lower(epsilon), made.delta_upper(epsilon))
+    return replace(made, epsilon_interval=at_delta, delta_interval=at_epsilon)
+
+
+def check_times(times: object, name: str = "times") -> None:
+    """Raise `InputError`, by the parameter's name, unless so many runs can be composed."""
+    if isinstance(times, bool) or not isinstance(times, int | np.integer) or not 1 <= times <= LARGEST_TIMES:
+        raise InputError(f"{name} must be an integer from 1 to {LARGEST_TIMES}, got {times!r}")
+
+
+def tabulate(finding: LawFinding, times: int) -> dict[str, Any]:
+    """Return the composed curve as numbers: what `times` runs cost, between proved ends.
+
+    Returns
+    -------
+    dict
+        `times`, `grade` and `basic` as in `Composition`; `epsilons`, rows (delta, lower end of epsilon, upper end) for
+        the usual deltas; `deltas`, rows (epsilon, lower end of delta, upper end) from epsilon 0 to where delta is 1e-9,
+        or, where that is nowhere, to the greatest finite loss times `times`.
+    """
+    made = compose(finding, times)
+    epsilons = [(delta, made.epsilon_lower(delta), made.epsilon_upper(delta)) for delta in _TABLE_DELTAS]
+    peaks = finding.profiles.peaks
+    top = next((high for delta, _, high in epsilons if delta > 0 and math.isfinite(high)), math.inf)
+    if not math.isfinite(top):
+        top = times * float(peaks[np.isfinite(peaks)].max(initial=0.0))
+    grid = np.linspace(0.0, top if top > 0 else 1.0, _TABLE_EPSILONS).tolist()
+    deltas = [(epsilon, made.delta_lower(epsilon), made.delta_upper(epsilon)) for epsilon in grid]
+    return {"times": made.times, "grade": made.grade, "basic": made.basic, "epsilons": epsilons, "deltas": deltas}
+
+
+def pair_law(profiles: LossProfiles, pair: int) -> LossLaw:
+    """Return a loss law that one pair dominates: masses and losses are lowered by the errors of its two laws."""
+    left, right = int(profiles.left[pair]), int(profiles.right[pair])
+    log_left, loss = profiles.log_prob[left], profiles.log_prob[left] - profiles.log_prob[right]
+    # The exponential of a rounded number: off by that number of ulp, and some more.
+    mass = np.exp(log_left - float(profiles.error[left])) * (1 - 4 * _ULP * (2 - np.maximum(log_left, -1e3)))
+    unbounded = loss > UNBOUNDED
+    kept = np.flatnonzero((mass > 0) & ~unbounded)
+    kept = kept[np.argsort(loss[kept], kind="stable")]
+    losses = np.minimum(loss[kept], MAX_LOSS) - float(profiles.error[left] + profiles.error[right])
+    return LossLaw(losses, mass[kept], float(mass[unbounded].sum()) * (1 - len(mass) * _ULP))
+
+
+def _worst_pairs(profiles: LossProfiles) -> tuple[int, ...]:
+    """Return the pairs with the greatest epsilon, divergence, delta(0) and mass of infinite loss.
+
+    The first tells most of few runs at a tiny delta, the second of many runs, the third of a large delta, the last of
+    the delta that no epsilon removes.
+    """
+    divergence, catastrophe = _moments(profiles)
+    found = [profiles.worst()[0], int(np.argmax(divergence)), profiles.worst_delta(0.0)[0]]
+    if catastrophe.max() > 0:
+        found.append(int(np.argmax(catastrophe)))
+    return tuple(dict.fromkeys(found))
+
+
+def _moments(profiles: LossProfiles) -> tuple[Floats, Floats]:
+    """Return for each pair the mean of its loss (clipped, so that it is finite) and the mass of infinite losses."""
+    width = max(1, _BLOCK // profiles.log_prob.shape[1])
+    means, masses = [], []
+    for start in range(0, len(profiles.left), width):
+        left = profiles.log_prob[profiles.left[start : start + width]]
+        loss = left - profiles.log_prob[profiles.right[start : start + width]]
+        prob = np.exp(left)
+        means.append((prob * np.clip(loss, -MAX_LOSS, MAX_LOSS)).sum(axis=1))
+        masses.append(np.where(loss > UNBOUNDED, prob, 0.0).sum(axis=1))
+    return np.concatenate(means), np.concatenate(masses)
+
+
+def _check_delta(delta: float) -> None:
+    if isinstance(delta, bool) or not isinstance(delta, int | float | np.number) or not 0 <= delta < 1:
+        raise InputError(f"delta must be a number in [0, 1), got {delta!r}")
+
+
+def _check_epsilon(epsilon: float) -> None:
+    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not math.isfinite(epsilon):
+        raise InputError(f"epsilon must be a finite number, got {epsilon!r}")

@@ -1,0 +1,239 @@
+"""Privacy-loss profiles: what the exact laws of many neighbouring samples say about epsilon and delta.
+
+For a pair with laws P and P' on common atoms, the loss of atom o is L(o) = ln P(o) - ln P'(o). Then
+
+    epsilon   = max over pairs and atoms of L(o),
+    delta(e)  = max over pairs of  sum_o P(o) (1 - exp(e - L(o)))_+,
+
+the last being the hockey-stick divergence. Laws are kept once each, pairs as two integers; everything is
+evaluated in blocks of pairs, so that memory does not grow with pairs x atoms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import Law
+from dpaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from dpaudit.exact.composition import Composition
+
+__all__ = ["LAW_CELLS", "UNBOUNDED", "LawTable", "LossProfiles"]
+
+LAW_CELLS = 2**24
+"""The most log-probabilities (laws times atoms) that one audit holds."""
+
+_BLOCK = 2**19
+"""Atoms of pairs that are compared at a time."""
+_ULP = 2.0**-52
+UNBOUNDED = 1e299
+"""A loss above this has an impossible atom on the right."""
+_IMPOSSIBLE = -1e300
+"""Stands for ln 0: finite, so that losses need no arithmetic on infinities; its exponential is exactly 0."""
+
+Floats = NDArray[np.float64]
+
+
+class LawTable:
+    """The laws of several samples on the union of their atoms.
+
+    Parameters
+    ----------
+    size : int
+        How many laws will be added.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._added = 0
+        self._first: Sequence[Hashable] = ()
+        self._columns: dict[Hashable, int] = {}
+        self._matrix = np.full((size, 0), _IMPOSSIBLE)
+        self.error = np.zeros(size)
+        self.grade = "exact"
+
+    def add(self, law: Law, where: object) -> None:
+        """Append the law of the sample `where`, or raise `InputError` if it is no probability law."""
+        values = np.asarray(law.log_prob, dtype=np.float64)
+        _check_law(law, values, where)
+        if self._added == 0:
+            self._first = law.atoms
+        columns = self._columns_of(law.atoms, where)
+        self._matrix[self._added, columns] = np.maximum(values, _IMPOSSIBLE)
+        self.error[self._added] = law.error
+        self.grade = self.grade if law.grade == "exact" else "numeric"
+        self._added += 1
+
+    def _columns_of(self, atoms: Sequence[Hashable], where: object) -> NDArray[np.int64] | slice:
+        """Return where the atoms stand, making new columns for new atoms."""
+        if self._columns and (atoms is self._first or _same(atoms, self._first)):
+            return slice(0, len(atoms))
+        columns = [self._columns.setdefault(atom, len(self._columns)) for atom in atoms]
+        if len(set(columns)) != len(columns):
+            raise InputError(f"the law of {where} names an atom twice")
+        if len(self._columns) * self._size > LAW_CELLS:
+            raise InputError(
+                f"{self._size:,} laws of {len(self._columns):,} or more atoms are too many: at most "
+                f"{LAW_CELLS:,} log-probabilities are held; take a smaller n or fewer samples"
+            )
+        self._widen(len(self._columns))
+        return np.array(columns, dtype=np.int64)
+
+    def _widen(self, needed: int) -> None:
+        """Make room for at least `needed` columns, doubling so that ever new atoms cost no square."""
+        width = self._matrix.shape[1]
+        if needed > width:
+            wider = needed if width == 0 else max(needed, min(2 * width, LAW_CELLS // self._size))
+            matrix = np.full((self._size, wider), _IMPOSSIBLE)
+            matrix[:, :width] = self._matrix
+            self._matrix = matrix
+
+    @property
+    def atoms(self) -> list[Hashable]:
+        """The atoms, in the order of the columns."""
+        return list(self._columns)
+
+    @property
+    def log_prob(self) -> Floats:
+        """The log-probabilities (laws, atoms), impossible atoms at a huge negative finite number."""
+        return self._matrix[:, : len(self._columns)]
+
+
+def _same(atoms: Sequence[Hashable], others: Sequence[Hashable]) -> bool:
+    """Say whether two atom sequences are equal; sequences of different types are left to the slow path."""
+    return type(atoms) is type(others) and isinstance(atoms, tuple | list | range) and atoms == others
+
+
+def _check_law(law: Law, values: Floats, where: object) -> None:
+    """Raise `InputError` unless shape, grade, error and total of a law are those of a probability law."""
+    if values.shape != (len(law.atoms),) or len(values) == 0:
+        raise InputError(f"the law of {where} has {len(law.atoms)} atoms, log_prob of shape {values.shape}")
+    if law.grade not in ("exact", "numeric"):
+        raise InputError(f"the law of {where} must have grade exact or numeric, got {law.grade!r}")
+    if not 0 <= law.error < math.inf:
+        raise InputError(f"the law of {where} must have a finite error >= 0, got {law.error!r}")
+    total = float(np.exp(np.minimum(values, 1.0)).sum())
+    # Each probability is off by a factor within exp(+-error), so is their sum; 1e-9 pardons an error of 0.
+    if not abs(total - 1) <= 1e-9 + math.expm1(min(law.error, 1.0)):
+        raise InputError(f"the law of {where} is no probability law: its probabilities sum to {total!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class LossProfiles:
+    """The losses of many ordered pairs of laws.
+
+    Parameters
+    ----------
+    log_prob : array of float64, shape (laws, atoms)
+        Natural logarithms of the probabilities, -1e300 for an atom that cannot occur.
+    error : array of float64, shape (laws,)
+        Bounds on the absolute error of the finite log-probabilities of each law.
+    left, right : array of int, shape (pairs,)
+        The two laws of each pair; the loss is ln left - ln right.
+    """
+
+    log_prob: Floats
+    error: Floats
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+
+    @cached_property
+    def peaks(self) -> Floats:
+        """The greatest loss of each pair, at least 0; inf where an atom is impossible on the right alone."""
+        found = [self._loss(block).max(axis=1) for block in self._blocks(np.arange(len(self.left)))]
+        peaks: Floats = np.maximum(np.concatenate(found), 0.0)
+        peaks[peaks > UNBOUNDED] = np.inf
+        return peaks
+
+    @property
+    def epsilon(self) -> float:
+        """The greatest loss over all pairs and atoms."""
+        return float(self.peaks.max())
+
+    @cached_property
+    def epsilon_error(self) -> float:
+        """A bound on the error of a finite `epsilon`: the errors of both laws and one rounded subtraction."""
+        finite = self.peaks[np.isfinite(self.peaks)]
+        rounding = _ULP * float(finite.max()) if len(finite) else 0.0
+        return float((self.error[self.left] + self.error[self.right]).max()) + rounding
+
+    def worst(self) -> tuple[int, int]:
+        """Return the first (pair, atom) whose loss is `epsilon`, ties within the error included."""
+        pair = int(np.argmax(self.peaks >= self.epsilon - self.epsilon_error))
+        loss = self._loss(np.array([pair]))[0]
+        return pair, int(np.argmax(loss >= min(self.peaks[pair], UNBOUNDED) - self.epsilon_error))
+
+    def delta(self, epsilon: float) -> float:
+        """Return the worst hockey-stick divergence at a finite epsilon; see `delta_error` for its error."""
+        worst, _ = self._worst_delta(epsilon)
+        return worst
+
+    def delta_error(self, epsilon: float) -> float:
+        """Return a bound on the error of `delta(epsilon)`.
+
+        If ln P is off by at most a and ln P' by at most b, each term (P - exp(e) P')_+ is off by at most
+        P ((exp(a) - 1) + (exp(b) - 1)), because exp(e) P' <= P wherever the term is positive; the terms are
+        rounded a few times each and added in any order.
+        """
+        noise = np.expm1(np.minimum(self.error, 1.0))
+        rounding: float = 4 * _ULP * (self.log_prob.shape[1] + 8 + abs(epsilon))
+        return float((noise[self.left] + noise[self.right]).max()) + rounding
+
+    def worst_delta(self, epsilon: float) -> tuple[int, int]:
+        """Return the pair that attains `delta(epsilon)`, and the atom that adds most to it."""
+        _, pair = self._worst_delta(epsilon)
+        return pair, int(np.argmax(self._terms(np.array([pair]), epsilon)[0]))
+
+    def compose(
+        self, times: int, *, epsilon: float | None = None, delta: float | None = None, grade: str = "numeric"
+    ) -> Composition:
+        """Return bounds on the privacy of `times` runs; see `composition.compose`."""
+        from dpaudit.exact.composition import compose
+
+        return compose(self, times, epsilon=epsilon, delta=delta, grade=grade)
+
+    def _worst_delta(self, epsilon: float) -> tuple[float, int]:
+        """Return the worst delta and its pair, walking down the peaks until none can do better.
+
+        A pair with peak m has delta(e) <= 1 - exp(e - m), as every loss is at most m.
+        """
+        if not isinstance(epsilon, int | float | np.floating) or not math.isfinite(epsilon):
+            raise InputError(f"epsilon must be a finite number, got {epsilon!r}")
+        best, where = 0.0, int(self._descending[0])
+        for block in self._blocks(self._descending):
+            if -math.expm1(min(epsilon - float(self.peaks[block[0]]), 0.0)) <= best:
+                break
+            values = self._terms(block, float(epsilon)).sum(axis=1)
+            if values.max() > best:
+                best, where = float(values.max()), int(block[np.argmax(values)])
+        return (best if best < 1 else 1.0), where
+
+    def _terms(self, pairs: NDArray[np.int64], epsilon: float) -> Floats:
+        """Return P(o) (1 - exp(epsilon - L(o)))_+ for each atom of each pair."""
+        gap = np.minimum(epsilon - self._loss(pairs), 0.0)
+        return np.asarray(-np.expm1(gap) * self._probability[self.left[pairs]])
+
+    def _loss(self, pairs: NDArray[np.int64]) -> Floats:
+        """Return the losses (pairs, atoms); an atom impossible on both sides has loss 0."""
+        return np.asarray(self.log_prob[self.left[pairs]] - self.log_prob[self.right[pairs]])
+
+    def _blocks(self, pairs: NDArray[Any]) -> Iterator[NDArray[np.int64]]:
+        """Cut pair numbers into pieces of about `_BLOCK` atoms."""
+        width = max(1, _BLOCK // self.log_prob.shape[1])
+        return (pairs[i : i + width] for i in range(0, len(pairs), width))
+
+    @cached_property
+    def _probability(self) -> Floats:
+        return np.asarray(np.exp(self.log_prob), dtype=np.float64)
+
+    @cached_property
+    def _descending(self) -> NDArray[np.int64]:
+        return np.asarray(np.argsort(-self.peaks, kind="stable"), dtype=np.int64)

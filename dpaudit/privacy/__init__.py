@@ -1,1 +1,0 @@
-"""From events to epsilon: bounds, the black-box audit, and exact laws."""

@@ -1,0 +1,1 @@
+"""Axis-parallel boxes: concepts, learners and positive controls."""

@@ -1,0 +1,118 @@
+"""Axis-parallel boxes in the grid {0 .. side}^dimension, and the empty one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import InputError
+from learners.finite.counting import check_code, check_listable
+from learners.parameters import check_integer
+
+__all__ = ["LABELS", "Box", "Boxes", "interval_number", "interval_of"]
+
+LABELS = 2**26
+"""How many labels are ever evaluated at once."""
+
+
+def interval_number(a: int, b: int, count: int) -> int:
+    """Return the number of [a, b], 0 <= a <= b < count, in lexicographic order of (a, b)."""
+    return a * count - a * (a - 1) // 2 + b - a
+
+
+def interval_of(number: int, count: int) -> tuple[int, int]:
+    """Return the [a, b] with that number, exactly for integers of any size.
+
+    Counted from the last interval, those that begin at a or later are r (r + 1)/2 with r = count - a.
+    """
+    behind = count * (count + 1) // 2 - 1 - number
+    r = (math.isqrt(8 * behind + 1) - 1) // 2 + 1
+    a = count - r
+    return a, a + number - interval_number(a, a, count)
+
+
+@dataclass(frozen=True)
+class Box:
+    """The indicator of the points with lows[i] <= x_i <= highs[i] for every i; empty if a low exceeds its high."""
+
+    lows: tuple[int, ...]
+    highs: tuple[int, ...]
+
+    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the labels of points (m, dimension)."""
+        inside = np.ones(len(points), dtype=np.bool_)
+        for column, low, high in zip(points.T, self.lows, self.highs, strict=True):
+            inside &= np.asarray((low <= column) & (column <= high), dtype=np.bool_)
+        return inside.astype(np.uint8)
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """The class of all boxes, as functions: number 0 is the empty box.
+
+    Number 1 + sum over i of t_i N^(d - 1 - i) is the box whose i-th side is interval t_i in lexicographic order,
+    N = (side + 1)(side + 2)/2. The lecture's class has the same functions, with |D|^(2 d) names.
+    """
+
+    side: int
+    dimension: int
+
+    def __post_init__(self) -> None:
+        check_integer("side", self.side, 1)
+        check_integer("dimension", self.dimension, 1)
+
+    @property
+    def sides(self) -> int:
+        """N, the number of intervals on an axis."""
+        return (self.side + 1) * (self.side + 2) // 2
+
+    @property
+    def size(self) -> int:
+        """N^dimension + 1."""
+        return int(self.sides**self.dimension) + 1
+
+    @property
+    def vc_dimension(self) -> int:
+        """2 d for side >= 2; on the cube {0, 1}^d boxes are conjunctions: max(2, d).
+
+        The 2 d points that differ from the centre (1, .., 1) by 1 in one coordinate are shattered; of any 2 d + 1
+        points one is in the smallest box around 2 d others that are extreme in some coordinate.
+        """
+        return 2 * self.dimension if self.side >= 2 else max(2, self.dimension)
+
+    def number(self, lows: Sequence[int], highs: Sequence[int]) -> int:
+        """Return the number of a box given by its ends; 0 if it is empty."""
+        if any(a > b for a, b in zip(lows, highs, strict=True)):
+            return 0
+        code = 0
+        for a, b in zip(lows, highs, strict=True):
+            code = code * self.sides + interval_number(a, b, self.side + 1)
+        return code + 1
+
+    def concept(self, code: int) -> Box:
+        """Return the box with that number; the empty one as [side, 0] on every axis."""
+        check_code(self, code)
+        if code == 0:
+            return Box((self.side,) * self.dimension, (0,) * self.dimension)
+        rest, ends = int(code) - 1, []
+        for _ in range(self.dimension):
+            rest, t = divmod(rest, self.sides)
+            ends.append(interval_of(t, self.side + 1))
+        return Box(tuple(a for a, _ in ends[::-1]), tuple(b for _, b in ends[::-1]))
+
+    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the labels (size, m) of points (m, dimension); `InputError` if there are too many to list."""
+        check_listable(self)
+        if self.size * len(points) > LABELS:
+            raise InputError(f"{self} has {self.size} concepts, too many to evaluate on {len(points)} points at once")
+        a, b = np.triu_indices(self.side + 1)
+        rows = np.ones((1, len(points)), dtype=np.uint8)
+        for column in points.T:
+            inside = ((a[:, None] <= column) & (column <= b[:, None])).astype(np.uint8)
+            rows = (rows[:, None, :] * inside[None, :, :]).reshape(-1, len(points))
+        return np.concatenate([np.zeros((1, len(points)), dtype=np.uint8), rows])

@@ -1,0 +1,88 @@
+"""Box learners with one known leak each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from dpaudit.contract import Example, PrivacyClaim
+from learners.boxes.exponential import BoxExponential
+from learners.boxes.learners import BoxInteriorPoint
+from learners.finite.faults import Doubled, Shortcut, Support
+from learners.interior_points.controls import HullSolver, parameters
+from learners.interior_points.solvers import Solver
+
+__all__ = ["LEARNERS"]
+
+
+class _Claims(BoxInteriorPoint):
+    """A box learner with a fault, and the sound one's claim."""
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """The sound learner's claim."""
+        return BoxInteriorPoint(**{**parameters(self), "literal": False}).privacy
+
+
+@dataclass(frozen=True)
+class BoxExactCount(_Claims):
+    """Broken control: the lecture's text, which counts the positive examples without noise and without charge."""
+
+    literal: bool = True
+
+    id: ClassVar[str] = "broken-box-ip-exact-count"
+    fault: ClassVar[str] = "whether there are m positive examples is tested without noise"
+    example: ClassVar[Example] = Example({"side": 2, "dimension": 1, "epsilon": 8.0, "beta": 0.8}, n=4, beta=0.9)
+
+
+@dataclass(frozen=True)
+class BoxUndivided(_Claims):
+    """Broken control: every interior point and the count spend the whole budget."""
+
+    id: ClassVar[str] = "broken-box-ip-undivided"
+    fault: ClassVar[str] = "the budget is not divided over the 2 d + 1 calls"
+    example: ClassVar[Example] = Example({"side": 2, "dimension": 1, "epsilon": 2.0, "beta": 0.8}, n=6, beta=0.9)
+
+    def _shares(self) -> tuple[Fraction, Fraction, Fraction]:
+        return Fraction(self.epsilon), Fraction(self.delta or 0), Fraction(0)
+
+
+@dataclass(frozen=True)
+class BoxHull(_Claims):
+    """Broken control: the faces lie between the coordinates that the mechanism sees."""
+
+    id: ClassVar[str] = "broken-box-ip-hull"
+    fault: ClassVar[str] = "never puts a face outside of its m coordinates: the support shows the extreme examples"
+    example: ClassVar[Example] = Example(
+        {"side": 2, "dimension": 1, "epsilon": 2.0, "beta": 0.9}, n=24, beta=0.95, exhaustive=False
+    )
+
+    def _plan(self) -> tuple[Solver, int, float]:
+        _, m, scale = super()._plan()
+        return HullSolver(self.side + 1, self._shares()[0]), m, scale
+
+
+@dataclass(frozen=True)
+class BoxDoubled(Doubled, BoxExponential):
+    """Broken control: boxes by the exponential mechanism at twice the rate."""
+
+    id: ClassVar[str] = "broken-box-doubled"
+
+
+@dataclass(frozen=True)
+class BoxSupport(Support, BoxExponential):
+    """Broken control: boxes by the exponential mechanism over a data-dependent range."""
+
+    id: ClassVar[str] = "broken-box-support"
+    example: ClassVar[Example] = Example({"side": 1, "dimension": 2, "epsilon": 1.0}, n=2)
+
+
+@dataclass(frozen=True)
+class BoxShortcut(Shortcut, BoxExponential):
+    """Broken control: boxes by the exponential mechanism, but consistent ones first."""
+
+    id: ClassVar[str] = "broken-box-shortcut"
+
+
+LEARNERS = (BoxExactCount, BoxUndivided, BoxHull, BoxDoubled, BoxSupport, BoxShortcut)

@@ -1,1 +1,0 @@
-"""Positive controls: learners with one known leak each; an audit must convict them."""

@@ -1,1 +1,0 @@
-"""Concept classes: evaluate, enumerate, decode."""

@@ -1,0 +1,1 @@
+"""Conjunctions and disjunctions of literals: concepts, learners, laws and positive controls."""

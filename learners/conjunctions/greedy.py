@@ -1,0 +1,250 @@
+"""Conjunctions learned privately one literal at a time."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.conjunctions.concepts import Conjunction, Conjunctions
+from learners.conjunctions.elimination import LECTURE, renaming_symmetries
+from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
+from learners.conjunctions.greedy_law import LAW_DIMENSION, log_law
+from learners.conjunctions.short_conjunctions import ShortConjunctions
+from learners.domains import Cube
+from learners.inputs import check_run, check_sample
+from learners.mechanisms import exponential
+from learners.mechanisms.repeated_pure import largest_repeated_epsilon
+from learners.parameters import check_integer, check_positive, check_probability
+
+__all__ = ["LEARNERS", "ConjunctionGreedy", "rounds_for"]
+
+LAW_ROUNDS = 10_000
+"""The most rounds of the exact law, which takes seconds for them."""
+CELLS = 2**25
+"""How many (run, example) cells are held at a time."""
+
+
+def rounds_for(k: int, alpha: float) -> int:
+    """Return ceil(2 k ln(2/alpha)): so many rounds leave at most alpha n / 2 negatives in the analysis of `utility`."""
+    check_integer("k", k, 1)
+    check_probability("alpha", alpha)
+    return math.ceil(2 * k * math.log(2 / alpha))
+
+
+@dataclass(frozen=True)
+class ConjunctionGreedy:
+    """Choose J literals, each by the exponential mechanism; delete the examples that a chosen literal contradicts.
+
+    In a round with S0 the remaining negative and S1 the remaining positive examples, a literal l that contradicts c_0
+    of S0 and c_1 of S1 has the score q(l) = min{c_0 - |S0|/k, -c_1}, and is chosen with probability proportional to
+    exp(e q(l) / 2). The answer is the conjunction of the literals chosen; code: the mask of their set, in int64 for
+    at most 31 variables and as a Python integer beyond.
+
+    Privacy. Replacing an example, the samples that remain in any round, given the same earlier literals, differ by one
+    example replaced, added or removed, or not at all. In each case c_0 - |S0|/k moves by at most 1 (removing a negative
+    example: by -1 + 1/k or 1/k), -c_1 does, and so does their minimum. So q has sensitivity 1 without any noise on
+    |S0|, each round is e-private, and J rounds are epsilon-private for e = epsilon/J, or (epsilon, delta)-private for
+    the larger e of the optimal composition theorem (`mechanisms.repeated_pure`).
+
+    J may depend on public values only: on the parameters, and under replacement on n, which the lecture's
+    J = ceil(2 k ln n) does. Under the addition or removal of examples that J shows n; claim nothing there.
+
+    A target that is 1 everywhere has no literal to offer: where it labels the sample, every literal may contradict half
+    of the positive examples, and the lecture's algorithm, which must choose one, errs on them. So "no literal" is a
+    candidate too here (c_0 = c_1 = 0), which contradicts nothing. `literal=True` leaves it out, as the text does.
+
+    Parameters
+    ----------
+    dimension : int
+        Number d of Boolean variables.
+    k : int
+        The most literals of the target, 1 .. dimension.
+    epsilon : float
+        The privacy claim, > 0.
+    delta : float, optional
+        None or 0: basic composition, pure privacy. In (0, 1): the claim's delta, for advanced composition.
+    rounds : int, optional
+        J; by default ceil(2 k ln n), at least 1.
+    literal : bool
+        Whether every round must choose a literal, as in the text.
+    """
+
+    dimension: int
+    k: int
+    epsilon: float
+    delta: float | None = None
+    rounds: int | None = None
+    literal: bool = False
+
+    id: ClassVar[str] = "conjunction-greedy"
+    example: ClassVar[Example] = Example({"dimension": 2, "k": 1, "epsilon": 1.0}, n=3)
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
+
+    def __post_init__(self) -> None:
+        check_integer("dimension", self.dimension, 1)
+        check_integer("k", self.k, 1, self.dimension)
+        check_positive("epsilon", self.epsilon)
+        if self.delta is not None and self.delta != 0:
+            check_probability("delta", self.delta)
+        if self.rounds is not None:
+            check_integer("rounds", self.rounds, 1)
+
+    @property
+    def domain(self) -> Cube:
+        """The Boolean cube."""
+        return Cube(self.dimension)
+
+    @property
+    def concepts(self) -> ShortConjunctions:
+        """The conjunctions of at most k literals (numbered in their own way, not by masks); answers may be longer."""
+        return ShortConjunctions(self.dimension, self.k)
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """(epsilon, delta)-differential privacy under replacement of one example; pure without a delta."""
+        return PrivacyClaim(self.epsilon, self.delta or 0.0, claim_id="STE-Conj2", source=f"{LECTURE}, step 3")
+
+    def rounds_at(self, n: int) -> int:
+        """Return the number of rounds J on n examples."""
+        if self.rounds is not None:
+            return self.rounds
+        return max(1, math.ceil(2 * self.k * math.log(n))) if n else 1
+
+    def share(self, rounds: int) -> float:
+        """Return the privacy parameter e of each of J rounds."""
+        return largest_repeated_epsilon(self.epsilon, self.delta or 0.0, rounds)
+
+    def _rate(self, rounds: int) -> float:
+        """Return the inverse temperature for k q, which is an integer."""
+        return self.share(rounds) / (2 * self.k)
+
+    def _eligible(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which candidates (last axis) may be chosen."""
+        return np.ones(scores.shape, dtype=np.bool_)
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:
+        """Return the codes of independent runs. Runs that have chosen the same literals share their counts."""
+        check_run(sample, self.domain, size)
+        rounds = self.rounds_at(sample.n)
+        counts = GreedyCounts(sample, self.k, idle=not self.literal)
+        step = max(1, CELLS // max(1, len(sample.counts)))
+        codes = [c for start in range(0, size, step) for c in self._runs(counts, rounds, rng, min(step, size - start))]
+        return np.array(codes, dtype=np.int64) if 2 * self.dimension <= 62 else codes
+
+    def _runs(self, counts: GreedyCounts, rounds: int, rng: np.random.Generator, size: int) -> list[int]:
+        """Return the masks that `size` runs have chosen after all rounds."""
+        rate = self._rate(rounds)
+        states = {0: counts.start()}
+        masks = [0] * size
+        for _ in range(rounds):
+            members = defaultdict(list)
+            for i, mask in enumerate(masks):
+                members[mask].append(i)
+            # Only states that some run is in are kept: others would fill the memory.
+            states = {mask: states[mask] for mask in members}
+            for mask, runs in members.items():
+                state = states[mask]
+                scores = counts.scores(state)
+                chosen = exponential.draw(scores, rate, rng, len(runs), self._eligible(scores))
+                for i, candidate in zip(runs, chosen.tolist(), strict=True):
+                    masks[i] = self._chosen(counts, states, state, mask, candidate)
+        return masks
+
+    def _chosen(
+        self, counts: GreedyCounts, states: dict[int, Remaining], state: Remaining, mask: int, candidate: int
+    ) -> int:
+        """Return the mask with the candidate in it, its state being in `states`."""
+        if candidate == 2 * self.dimension:
+            return mask
+        grown = mask | 1 << candidate
+        if grown not in states:
+            states[grown] = counts.after(state, candidate)
+        return grown
+
+    def decode(self, code: int) -> Conjunction:
+        """Return the conjunction of the literals in the mask."""
+        check_integer("code", code, 0, 4**self.dimension - 1)
+        return Conjunction(self.dimension, int(code))
+
+    def law(self, sample: Sample) -> Law:
+        """Return the law on all 4^d masks; see `greedy_law.log_law` for formula and error bound."""
+        check_sample(sample, self.domain)
+        if self.dimension > LAW_DIMENSION:
+            raise InputError(
+                f"dimension must be at most {LAW_DIMENSION} for the exact law, which has 4^dimension atoms; got "
+                f"{self.dimension}; run has no such limit"
+            )
+        rounds = self.rounds_at(sample.n)
+        if rounds > LAW_ROUNDS:
+            raise InputError(
+                f"rounds must be at most {LAW_ROUNDS} for the exact law, got {rounds}; run has no such limit"
+            )
+        rate = self._rate(rounds)
+        log_prob, error = log_law(sample, self.dimension, self.k, rounds, rate, self._eligible, idle=not self.literal)
+        return Law(range(4**self.dimension), log_prob, error)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the sample size of the realizable claim; see `utility`."""
+        return self.utility(alpha, beta).sample_size
+
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta with its sample size.
+
+        "empirical" is the lecture's: the examples are labelled by a conjunction of at most k literals. Some candidate
+        has score 0 or more in every round: with no negative left "no literal" has score 0; else the target has a
+        literal, none of them contradicts a positive example, and together they contradict all negative ones. With
+        L = (2/e) ln((2 d + 1) J/beta), all J scores are at least -L with probability 1 - beta. Then each round loses at
+        most L positives, and at least |S0|/(2 k) negatives are covered while |S0| >= 2 k L. So the errors are at most
+        J L + max(2 k L, n (1 - 1/(2 k))^J) <= alpha n for J >= 2 k ln(2/alpha) and n >= (2/alpha) max(J, 2 k) L.
+        (The lecture writes L = (1/epsilon) ln d: the J of e = epsilon/J is missing.)
+
+        "realizable": the same at alpha/2 and beta/2, and n >= (8/alpha) ln(2 H/beta), where
+        H = min((2 d + 1)^J, 3^d + 1) bounds the number of answers (multiplicative Chernoff, as for any finite class).
+
+        Raises
+        ------
+        InputError
+            If `rounds` is given and below 2 k ln(2/alpha), 2 k ln(4/alpha) in the realizable setting.
+        """
+        check_probability("alpha", alpha)
+        check_probability("beta", beta)
+        if setting == "empirical":
+            n = self._empirical_size(alpha, beta, lambda rounds: 1.0)
+        elif setting == "realizable":
+            n = self._empirical_size(alpha / 2, beta / 2, lambda rounds: 8 / alpha * self._log_answers(rounds, beta))
+        else:
+            raise InputError(f"setting must be realizable or empirical, got {setting!r}")
+        return UtilityClaim(alpha, beta, n, setting, "STE-Conj2", f"{LECTURE}, step 3")
+
+    def _log_answers(self, rounds: int, beta: float) -> float:
+        answers = min(rounds * math.log(2 * self.dimension + 1), math.log(Conjunctions(self.dimension).size))
+        return math.log(2) + answers - math.log(beta)
+
+    def _empirical_size(self, alpha: float, beta: float, least: Callable[[int], float]) -> int:
+        """Return the least n that suffices for (alpha, beta) on the sample and is at least `least(J)`.
+
+        J may depend on n, hence the iteration from below: the right-hand side grows with n.
+        """
+        needed = rounds_for(self.k, alpha)
+        if self.rounds is not None and self.rounds < needed:
+            raise InputError(f"rounds must be at least {needed} for an error of {alpha!r}, got {self.rounds}")
+        n, previous = math.ceil(2 / alpha), 0
+        while n != previous:
+            previous, rounds = n, self.rounds_at(n)
+            slack = 2 / self.share(rounds) * math.log((2 * self.dimension + 1) * rounds / beta)
+            n = max(n, math.ceil(2 / alpha * max(rounds, 2 * self.k) * slack), math.ceil(least(rounds)))
+        return n
+
+    def symmetries(self) -> list[NDArray[np.int64]]:
+        """Return generators of the renamings of literals."""
+        return renaming_symmetries(self.domain)
+
+
+LEARNERS = (ConjunctionGreedy,)

@@ -1,0 +1,129 @@
+"""Short conjunctions by elimination and the greedy algorithm for set cover (not private)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpaudit.contract import Example, Law, Sample, UtilityClaim
+from learners.conjunctions.concepts import MAX_DIMENSION, Conjunction, contradicted
+from learners.conjunctions.elimination import check_law_dimension
+from learners.conjunctions.short_conjunctions import ShortConjunctions
+from learners.domains import Cube
+from learners.finite.generic import Deterministic, consistent_size, occam_sample_size, point_law
+from learners.inputs import check_sample
+from learners.parameters import check_integer
+from learners.regions.halfplanes import KMMS
+
+__all__ = ["LEARNERS", "ConjunctionCover"]
+
+
+@dataclass(frozen=True)
+class ConjunctionCover(Deterministic):
+    """Keep the literals that no positive example contradicts; cover the negative examples by few of them. Not private.
+
+    Of the literals kept, the one that contradicts most of the negative examples left is chosen, the first of equals,
+    until none is left or none of the rest is contradicted. The answer is the conjunction of the literals chosen; code:
+    their mask.
+
+    Utility. If a conjunction of at most k literals labels the sample, its literals are kept and contradict all negative
+    examples, so one of them contradicts a k-th of those left. After t rounds at most m (1 - 1/k)^t of m negative
+    examples are left, none for t = max(1, ceil(k ln m)): the answer is consistent and has at most
+    K(n) = max(1, ceil(k ln n)) literals. With H_n the conjunctions of so many literals, n >= (ln|H_n| + ln(1/beta))
+    / alpha examples suffice for Pr[error > alpha] <= beta (Occam's razor).
+
+    Parameters
+    ----------
+    dimension : int
+        Number d of Boolean variables, at most 31.
+    k : int
+        The most literals of the target, 1 .. dimension.
+
+    Notes
+    -----
+    Source: KMMS, Section 1.1, which recalls it as the classical learner that theirs makes private.
+    """
+
+    dimension: int
+    k: int
+
+    id: ClassVar[str] = "conjunction-cover"
+    example: ClassVar[Example] = Example({"dimension": 2, "k": 1}, n=3)
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
+
+    def __post_init__(self) -> None:
+        check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
+        check_integer("k", self.k, 1, self.dimension)
+
+    @property
+    def domain(self) -> Cube:
+        """The Boolean cube."""
+        return Cube(self.dimension)
+
+    @property
+    def concepts(self) -> ShortConjunctions:
+        """The conjunctions of at most k literals (numbered in their own way, not by masks); answers may be longer."""
+        return ShortConjunctions(self.dimension, self.k)
+
+    def decode(self, code: int) -> Conjunction:
+        """Return the conjunction of the literals in the mask."""
+        check_integer("code", code, 0, 4**self.dimension - 1)
+        return Conjunction(self.dimension, int(code))
+
+    def _choose(self, sample: Sample) -> int:
+        struck = contradicted(sample.points)
+        kept = ~struck[sample.labels == 1].any(axis=0)
+        left = np.where(sample.labels == 0, sample.counts, 0)
+        mask = 0
+        while (gains := np.where(kept, left @ struck, 0)).any():
+            best = int(gains.argmax())
+            mask |= 1 << best
+            left = np.where(struck[:, best], 0, left)
+        return mask
+
+    def law(self, sample: Sample) -> Law:
+        """Return all mass on one mask, made with a set of negative examples for each literal."""
+        check_sample(sample, self.domain)
+        check_law_dimension(self.dimension)
+        rows = list(zip(sample.points.tolist(), sample.labels.tolist(), sample.counts.tolist(), strict=True))
+        sets: dict[int, set[int]] = {}
+        for literal in range(2 * self.dimension):
+            false = {i for i, (x, _, _) in enumerate(rows) if x[literal // 2] == literal % 2}
+            if not any(rows[i][1] for i in false):
+                sets[literal] = false
+        mask, left = 0, {i for i, (_, label, _) in enumerate(rows) if not label}
+        while left and sets:
+            most, best = min((-sum(rows[i][2] for i in left & found), literal) for literal, found in sets.items())
+            if not most:
+                break
+            mask, left = mask | 1 << best, left - sets[best]
+        return point_law(range(4**self.dimension), mask)
+
+    def most_literals(self, n: int) -> int:
+        """Return K(n), or all d variables if these are fewer: a longer conjunction is contradictory or no longer."""
+        return min(self.dimension, max(1, math.ceil(self.k * math.log(n))))
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return an n from which on n >= (ln|H_n| + ln(1/beta)) / alpha.
+
+        It is where n -> ceil((ln|H_n| + ln(1/beta)) / alpha) stops, begun where |H_n| is at most 3^d + 1: on the way
+        down each n is enough for all up to the one before, since H_n grows with n.
+        """
+        size = occam_sample_size(math.log(3**self.dimension + 1), alpha, beta)
+        while True:
+            possible = ShortConjunctions(self.dimension, self.most_literals(size)).size
+            smaller = occam_sample_size(math.log(possible), alpha, beta)
+            if smaller >= size:
+                return size
+            size = smaller
+
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta, in the setting "realizable" or "empirical" (at any n)."""
+        size = consistent_size(self.sample_size(alpha, beta), setting)
+        return UtilityClaim(alpha, beta, size, setting, "KMMS-Greedy", f"{KMMS}, Section 1.1")
+
+
+LEARNERS = (ConjunctionCover,)

@@ -1,0 +1,75 @@
+"""Faults of exponential mechanisms, to be mixed into any learner of a finite class."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import Law, Sample
+from learners.finite.generic import ExponentialLearner, point_law, scores
+from learners.inputs import check_run, check_sample
+
+__all__ = ["Doubled", "Frozen", "Shortcut", "Support"]
+
+GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+class Doubled(ExponentialLearner):
+    """Weights exp(epsilon q)."""
+
+    fault: ClassVar[str] = "weights exp(epsilon q) instead of exp(epsilon q / 2): up to twice the claimed epsilon"
+
+    @property
+    def _rate(self) -> float:
+        return self.epsilon
+
+
+class Support(ExponentialLearner):
+    """Output range taken from the data."""
+
+    fault: ClassVar[str] = "returns only concepts that label some example correctly: the support shows the sample"
+
+    def _eligible(self, sample: Sample, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+        return correct > 0 if (correct > 0).any() else None
+
+
+class Shortcut(ExponentialLearner):
+    """Consistent concepts first."""
+
+    fault: ClassVar[str] = "chooses among the consistent concepts alone whenever there are any: consistency shows"
+
+    def _eligible(self, sample: Sample, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+        return correct == sample.n if (correct == sample.n).any() else None
+
+
+class Frozen(ExponentialLearner):
+    """The same noise in every run."""
+
+    fault: ClassVar[str] = "noise is the same in every run: the answer is a function of the sample"
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        """Return `size` times the concept with the greatest score plus frozen Gumbel noise."""
+        check_run(sample, self.domain, size)
+        correct = scores(self.concepts, sample)
+        uniform = (np.arange(1, len(correct) + 1) * GOLDEN) % 1
+        noisy = self._rate * (correct - correct.max()) - np.log(-np.log(uniform))
+        return np.full(size, noisy.argmax(), dtype=np.int64)
+
+    def law(self, sample: Sample) -> Law:
+        """Return all mass on the concept that wins a duel with every other one."""
+        check_sample(sample, self.domain)
+        labels = self.concepts.evaluate(sample.points)
+        best, champion = -math.inf, 0
+        for code, row in enumerate(labels):
+            wrong = int(sample.counts[row != sample.labels].sum())
+            value = -self._rate * wrong - math.log(-math.log((code + 1) * GOLDEN % 1))
+            if value > best:
+                best, champion = value, code
+        return point_law(range(self.concepts.size), champion)
+
+    def symmetries(self) -> list[NDArray[np.int64]]:
+        """Return no symmetry: the frozen noise prefers some concepts."""
+        return []

@@ -1,0 +1,1 @@
+"""Halfspaces: concepts, learners by depth and by points in the hull, and positive controls."""

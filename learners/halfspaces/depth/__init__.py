@@ -1,0 +1,1 @@
+"""Tukey depth on grids: depths, regions of equal depth, and the domain of RecConcave."""

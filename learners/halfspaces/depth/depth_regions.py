@@ -1,0 +1,268 @@
+"""Regions of depth at least r, and the functions Q_{x1..x_{i-1}}(x_i) as step functions with exact breakpoints.
+
+T(r) = {x : td(x) >= r} is cut out by halfspaces whose boundaries are spanned by data points (Fact 2.20 of BMNS):
+for every normal u of such a boundary, and both its sides,
+
+    low_r(u) <= <u, x> <= high_r(u),
+
+where high_r(u) is the greatest c with weight{y : <u, y> >= c} >= r, and low_r(u) likewise from below. Q(x_i) is the
+greatest r for which T(r) meets the flat of the fixed coordinates, so {Q >= r} is a closed interval: the shadow of a
+slice of T(r) on axis i.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import InputError
+from learners.halfspaces.depth.tukey_depth import tukey_depths
+
+__all__ = ["DepthRegions", "StepFunction", "spanned_normals"]
+
+Integers = NDArray[Any]
+Interval = tuple[Fraction, Fraction]
+
+_EXACT_QUOTIENT = 2**25
+"""Quotients of integers below this are ordered like their rounded float64 values, ties included."""
+_COORDINATE_LIMIT = {1: 2**30, 2: 2**19, 3: 2**11}
+"""Below this, a product of two normals and a height fits an int64."""
+
+
+@dataclass(frozen=True)
+class StepFunction:
+    """A quasi-concave step function on the line: level `levels[j]` on the closed interval [lower[j], upper[j]], else 0.
+
+    Levels increase and intervals shrink.
+    """
+
+    levels: tuple[int, ...]
+    lower: tuple[Fraction, ...]
+    upper: tuple[Fraction, ...]
+
+    def __call__(self, x: int | Fraction) -> int:
+        """Return the greatest level whose interval contains x, 0 if none does."""
+        from_left = bisect_right(self.lower, x)
+        # The upper ends decrease: count those that are at least x.
+        from_right = len(self.upper) - bisect_left(self.upper[::-1], x)
+        index = min(from_left, from_right)
+        return self.levels[index - 1] if index else 0
+
+    @property
+    def breakpoints(self) -> tuple[Fraction, ...]:
+        """The places where the value changes, in order."""
+        return tuple(sorted({*self.lower, *self.upper}))
+
+
+def spanned_normals(points: Integers) -> Integers:
+    """Return the distinct primitive normals (k, d), up to sign, of the hyperplanes spanned by points (m, d).
+
+    For points in a flat of lower dimension, normals that cut the flat out of the space and out of its own subspaces
+    are added, so that T(r) is cut out by them for every multiset of the points.
+    """
+    points, dimension = _wide(np.asarray(points)), points.shape[1]
+    unit = np.eye(dimension, dtype=points.dtype)
+    if dimension == 1:
+        return unit
+    i, j = np.triu_indices(len(points), 1)
+    edges = _primitive(points[i] - points[j])
+    if dimension == 2:
+        return _primitive(np.concatenate([unit, edges[:, ::-1] * np.array([-1, 1])]))
+    # Planes through two edges that share a point, or through an edge and a direction of the axes.
+    crosses = [unit, *(_cross(edges, axis[None]) for axis in unit)]
+    for k in range(len(points)):
+        rays = _primitive(points - points[k])
+        a, b = np.triu_indices(len(rays), 1)
+        crosses.append(_primitive(_cross(rays[a], rays[b])))
+    return _primitive(np.concatenate(crosses))
+
+
+def _wide(points: Integers) -> Integers:
+    """Return the points as int64 if every later product fits it, as Python integers otherwise."""
+    top = max(abs(int(points.min())), abs(int(points.max())), 1) if points.size else 1
+    return points.astype(np.int64 if top < _COORDINATE_LIMIT[points.shape[1]] else object)
+
+
+def _cross(a: Integers, b: Integers) -> Integers:
+    return np.stack([a[:, k - 2] * b[:, k - 1] - a[:, k - 1] * b[:, k - 2] for k in range(3)], axis=1)
+
+
+def _primitive(v: Integers) -> Integers:
+    """Return the distinct directions, up to sign, of the vectors that are not 0: coprime, first entry positive."""
+    v = v[(v != 0).any(axis=1)]
+    if not len(v):
+        return v
+    v = v // np.gcd.reduce(v, axis=1)[:, None]
+    lead = v[np.arange(len(v)), (v != 0).argmax(axis=1)]
+    v = v * np.where(lead > 0, 1, -1)[:, None]
+    return np.array(sorted(set(map(tuple, v.tolist()))), dtype=v.dtype).reshape(-1, v.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class DepthRegions:
+    """All regions T(r) of one weighted multiset.
+
+    Parameters
+    ----------
+    points : array of integers, shape (m, d)
+        d = 1, 2 or 3.
+    weights : array of int64, shape (m,)
+        Weights >= 0.
+    normals : array of integers, shape (k, d)
+        `spanned_normals` of the points or of any set that contains them.
+    """
+
+    points: Integers
+    weights: NDArray[np.int64]
+    normals: Integers
+
+    @cached_property
+    def levels(self) -> list[int]:
+        """The values that a count of one side can take: T(r) only changes after one of them."""
+        return sorted({int(c) for table in self._tables for side in table[1:] for c in side} - {0})
+
+    @cached_property
+    def _tables(self) -> list[tuple[Integers, Integers, Integers]]:
+        """For each normal the distinct heights, and the weights at most and at least as high."""
+        found = []
+        for row in (self.points.astype(self.normals.dtype) @ self.normals.T).T:
+            heights, place = np.unique(row, return_inverse=True)
+            mass = np.zeros(len(heights), dtype=np.int64)
+            np.add.at(mass, place, self.weights)
+            found.append((heights, np.cumsum(mass), np.cumsum(mass[::-1])[::-1]))
+        return found
+
+    @cached_property
+    def largest(self) -> tuple[int, int]:
+        """The greatest absolute entry of a normal and the greatest absolute height of a point."""
+        heights = max((int(np.abs(heights).max()) for heights, _, _ in self._tables), default=0)
+        return int(np.abs(self.normals).max()), heights
+
+    def bounds(self, level: int) -> tuple[Integers, Integers]:
+        """Return low_r(u), high_r(u) for every normal u; r = `level` must be at most the sum of the weights."""
+        low = [heights[np.searchsorted(below, level)] for heights, below, _ in self._tables]
+        # Weights from above decrease with the height.
+        high = [h[len(h) - 1 - np.searchsorted(above[::-1], level)] for h, _, above in self._tables]
+        return np.array(low), np.array(high)
+
+    def function(self, prefix: Sequence[int | Fraction] = ()) -> StepFunction:
+        """Return Q_{prefix}(x_i) = max of td(prefix, x_i, ...) over the coordinates after i = len(prefix) + 1.
+
+        Raises
+        ------
+        InputError
+            If more than one coordinate would be left free: then give candidates to `values`.
+        """
+        free = self.normals.shape[1] - len(prefix) - 1
+        if free not in (0, 1):
+            raise InputError(f"prefix must leave at most one coordinate free after the next one, got {prefix!r}")
+        slices = _Slices(self, tuple(Fraction(c) for c in prefix))
+        found: dict[int, Interval | None] = {}
+        self._refine(slices, found, 0, len(self.levels) - 1)
+        # Of the levels with the same interval only the greatest matters.
+        greatest = {ends: self.levels[i] for i, ends in sorted(found.items()) if ends is not None}
+        steps = [(level, *ends) for ends, level in greatest.items()]
+        return StepFunction(*zip(*steps, strict=True)) if steps else StepFunction((), (), ())
+
+    def _refine(self, slices: _Slices, found: dict[int, Interval | None], first: int, last: int) -> None:
+        """Find the intervals of the levels first .. last; equal ends mean equal intervals between."""
+        for index in (first, last):
+            if 0 <= index < len(self.levels) and index not in found:
+                found[index] = slices.interval(self.levels[index])
+        if last - first > 1 and found[first] != found[last]:
+            middle = (first + last) // 2
+            self._refine(slices, found, first, middle)
+            self._refine(slices, found, middle, last)
+
+    def values(self, prefix: Sequence[int | Fraction], candidates: Sequence[Fraction]) -> NDArray[np.int64]:
+        """Return Q_{prefix}(x) for every candidate x, exactly.
+
+        The last coordinate asks for depths; one free coordinate for the step function; two for a slice at each x.
+        """
+        free = self.normals.shape[1] - len(prefix) - 1
+        if not self.weights.any():
+            return np.zeros(len(candidates), dtype=np.int64)
+        if free == 0:
+            return tukey_depths(self.points, self.weights, [(*prefix, x) for x in candidates])
+        if free == 1:
+            step = self.function(prefix)
+            return np.array([step(x) for x in candidates], dtype=np.int64)
+        return np.array([self._deepest([*map(Fraction, prefix), x]) for x in candidates], dtype=np.int64)
+
+    def _deepest(self, prefix: Sequence[Fraction]) -> int:
+        """Return the greatest level whose region meets the flat of the prefix."""
+        slices = _Slices(self, tuple(Fraction(c) for c in prefix))
+        index = bisect_left(range(len(self.levels)), 1, key=lambda i: slices.interval(self.levels[i]) is None)
+        return self.levels[index - 1] if index else 0
+
+
+class _Slices:
+    """Shadows of the slices of T(r) at a prefix: a x + b y in [low, high] for every normal, y eliminated."""
+
+    def __init__(self, regions: DepthRegions, prefix: tuple[Fraction, ...]) -> None:
+        self.regions = regions
+        self.scale = lcm(1, *(c.denominator for c in prefix))
+        fixed = [int(c * self.scale) for c in prefix]
+        dtype: Any = regions.normals.dtype if self._fits(fixed) else object
+        normals = regions.normals.astype(dtype)
+        rest = normals[:, len(fixed) :]
+        self.shift: Any = normals[:, : len(fixed)] @ np.array(fixed, dtype=dtype) if fixed else 0
+        a, b = rest[:, 0], rest[:, 1] if rest.shape[1] == 2 else 0 * rest[:, 0]
+        flip = np.where(b < 0, -1, 1)
+        self.negated = b < 0
+        self.a, self.b = a * flip, b * flip
+        self.sloped = np.flatnonzero(self.b > 0)
+        a, b = self.a[self.sloped], self.b[self.sloped]
+        # The lower end of row k lies below the upper end of row l: (a_k b_l - a_l b_k) x >= b_l low_k - b_k high_l.
+        self.pairs = a[:, None] * b[None] - a[None] * b[:, None]
+
+    def _fits(self, fixed: list[int]) -> bool:
+        """Say whether every product of a scaled height and an entry of a normal fits an int64."""
+        if not fixed:
+            return True
+        entry, height = self.regions.largest
+        top = self.scale * height + entry * sum(map(abs, fixed))
+        return 2 * top * entry < 2**62
+
+    def interval(self, level: int) -> Interval | None:
+        """Return the ends of the shadow of the slice of T(level); None if it is empty."""
+        if level > int(self.regions.weights.sum()):
+            return None
+        low, high = self.regions.bounds(level)
+        low, high = self.scale * low - self.shift, self.scale * high - self.shift
+        low, high = np.where(self.negated, -high, low), np.where(self.negated, -low, high)
+        k = self.sloped
+        crossed = low[k][:, None] * self.b[k][None] - self.b[k][:, None] * high[k][None]
+        straight = np.flatnonzero(self.b == 0)
+        factors = np.concatenate([self.pairs.ravel(), self.a[straight], -self.a[straight]])
+        values = np.concatenate([crossed.ravel(), low[straight], -high[straight]])
+        return _solve(factors, values, self.scale)
+
+
+def _solve(factors: Integers, values: Integers, scale: int) -> Interval | None:
+    """Return the ends of {x : factors * scale * x >= values}, both bounded; None if it is empty."""
+    if (values[factors == 0] > 0).any():
+        return None
+    up, down = factors > 0, factors < 0
+    left = _extreme(values[up], factors[up], greatest=True)
+    right = _extreme(-values[down], -factors[down], greatest=False)
+    return None if left > right else (left / scale, right / scale)
+
+
+def _extreme(numerators: Integers, denominators: Integers, *, greatest: bool) -> Fraction:
+    """Return the greatest or least of the quotients, denominators > 0, exactly."""
+    small = max(int(np.abs(numerators).max()), int(denominators.max())) < _EXACT_QUOTIENT
+    if small:
+        quotients = numerators.astype(np.float64) / denominators.astype(np.float64)
+        best = int(quotients.argmax() if greatest else quotients.argmin())
+        return Fraction(int(numerators[best]), int(denominators[best]))
+    pick = max if greatest else min
+    return pick(Fraction(int(a), int(b)) for a, b in zip(numerators, denominators, strict=True))

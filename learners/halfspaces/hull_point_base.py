@@ -1,0 +1,182 @@
+"""What releases a point deep in the data one coordinate after the other, by whatever selection (BMNS: FindTukey)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import Hypothesis, InputError, Law, Panel, Picture, Sample, UtilityClaim
+from learners.domains import Grid
+from learners.geometry.pictures import examples
+from learners.halfspaces.concepts import Halfspace, Halfspaces
+from learners.halfspaces.depth.depth_pictures import depth_panel
+from learners.halfspaces.depth.depth_regions import DepthRegions
+from learners.halfspaces.depth.extended_domain import ExtendedDomain
+from learners.halfspaces.depth.tukey_depth import tukey_depth
+from learners.inputs import check_run, check_sample
+from learners.parameters import check_integer, check_probability
+from learners.symmetries import moving_points
+
+__all__ = ["PICTURED_EXAMPLES", "SOURCE", "HullPoint", "Point", "Selected", "weighted_points"]
+
+SOURCE = "Beimel, Moran, Nissim, Stemmer, Private center points and learning of halfspaces (2019)"
+
+MAX_ATOMS = 2**16
+PICTURED_EXAMPLES = 300
+
+Point = tuple[Fraction, ...]
+Selected = tuple[NDArray[np.float64], float]
+
+
+def weighted_points(sample: Sample) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct points (m, d) of a sample and how often each occurs, with either label."""
+    points, place = np.unique(sample.points.astype(np.int64), axis=0, return_inverse=True)
+    weights = np.zeros(len(points), dtype=np.int64)
+    np.add.at(weights, place.reshape(-1), sample.counts)
+    return points, weights
+
+
+class HullPoint:
+    """What the learners share: coordinate i is selected from X~_i(prefix) by the score Q_prefix of sensitivity 1.
+
+    Q_prefix(x) is the greatest depth of a point that begins with (prefix, x); see `depth.depth_regions`. Outputs are
+    tuples of d fractions. `decode` reads a point p as the halfspace x_1 >= p_1.
+    """
+
+    side: int
+    dimension: int
+
+    settings: ClassVar[tuple[str, ...]] = ("solution",)
+
+    @property
+    def domain(self) -> Grid:
+        """The grid {0 .. side}^dimension."""
+        return Grid(self.side, self.dimension)
+
+    @property
+    def concepts(self) -> Halfspaces:
+        """Halfspaces: the point's first coordinate bounds one."""
+        return Halfspaces(self.side, self.dimension)
+
+    @property
+    def extended(self) -> ExtendedDomain:
+        """The coordinates that can be released."""
+        return ExtendedDomain.grid(self.side, self.dimension)
+
+    def decode(self, code: Point) -> Halfspace:
+        """Return the halfspace x_1 >= p_1."""
+        return Halfspace((1, *[0] * (self.dimension - 1)), code[0])
+
+    def solves(self, code: Point, sample: Sample) -> bool:
+        """Say whether the point lies in the convex hull of the sample, that is, has a depth of at least 1."""
+        return tukey_depth(*weighted_points(sample), code) >= 1
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return how many examples suffice for a point of the hull with probability 1 - beta, whatever alpha."""
+        raise NotImplementedError("a hull point learner says how many examples it needs")
+
+    def utility(self, alpha: float, beta: float, setting: str = "solution") -> UtilityClaim:
+        """Return the claim that the point is in the hull with probability 1 - beta, for every sample of that size."""
+        if setting != "solution":
+            raise InputError(f"setting must be solution, got {setting!r}: the theorem is not on errors")
+        check_probability("alpha", alpha)
+        size, claim = self.sample_size(alpha, beta), self._theorem
+        return UtilityClaim(alpha, beta, size, setting, *claim, "the point lies outside the convex hull")
+
+    @property
+    def _theorem(self) -> tuple[str, str]:
+        """The claim's id and source."""
+        raise NotImplementedError("a hull point learner has a theorem")
+
+    def _scores(self, regions: DepthRegions, prefix: Point, candidates: tuple[Fraction, ...]) -> NDArray[np.int64]:
+        """Return Q_prefix of the candidates."""
+        return regions.values(prefix, candidates)
+
+    def _draw(
+        self, scores: NDArray[np.int64], axis: int, n: int, rng: np.random.Generator, size: int
+    ) -> NDArray[np.int64]:
+        """Return `size` indices into the candidates on an axis (from 0)."""
+        raise NotImplementedError("a hull point learner selects")
+
+    def _log_law(self, scores: NDArray[np.int64], axis: int, n: int) -> Selected:
+        """Return the log-probabilities of `_draw` and a bound on their error."""
+        raise NotImplementedError("a hull point learner has a law of its selections")
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Point]:
+        """Return the points of independent runs."""
+        check_run(sample, self.domain, size)
+        return self.find(*weighted_points(sample), rng, size)
+
+    def find(
+        self, points: NDArray[np.int64], weights: NDArray[np.int64], rng: np.random.Generator, size: int
+    ) -> list[Point]:
+        """Return `size` points deep in a weighted multiset; runs that share a prefix share its scores."""
+        regions, n = self.extended.regions(points, weights), int(weights.sum())
+        groups: Counter[Point] = Counter({(): size})
+        for axis in range(self.extended.dimension):
+            following: Counter[Point] = Counter()
+            for prefix, count in groups.items():
+                candidates = self.extended.coordinates(prefix)
+                drawn = self._draw(self._scores(regions, prefix, candidates), axis, n, rng, count)
+                for index, times in sorted(Counter(drawn.tolist()).items()):
+                    following[(*prefix, candidates[index])] += times
+            groups = following
+        found = [point for point, count in groups.items() for _ in range(count)]
+        return [found[i] for i in rng.permutation(size)]
+
+    def law(self, sample: Sample) -> Law:
+        """Return the law on all points of the extended domain: the product of the selections along each."""
+        check_sample(sample, self.domain)
+        return self.find_law(*weighted_points(sample))
+
+    def find_law(self, points: NDArray[np.int64], weights: NDArray[np.int64]) -> Law:
+        """Return the law of `find`."""
+        regions, n = self.extended.regions(points, weights), int(weights.sum())
+        atoms: list[Point] = [()]
+        logs, error = np.zeros(1), 0.0
+        for axis in range(self.extended.dimension):
+            parts = list(self._extend(regions, atoms, logs, axis, n))
+            atoms = [atom for longer, _, _ in parts for atom in longer]
+            if len(atoms) > MAX_ATOMS:
+                raise InputError(
+                    f"side must be smaller for the exact law: more than {MAX_ATOMS} points; run has no limit"
+                )
+            logs = np.concatenate([log for _, log, _ in parts])
+            error += max(e for _, _, e in parts)
+        finite = logs[np.isfinite(logs)]
+        return Law(atoms, logs, error + self.dimension * 2.0**-52 * float(-finite.min()))
+
+    def _extend(
+        self, regions: DepthRegions, atoms: list[Point], logs: NDArray[np.float64], axis: int, n: int
+    ) -> Iterator[tuple[list[Point], NDArray[np.float64], float]]:
+        """Yield for each prefix the longer prefixes, their log-probabilities and an error."""
+        for prefix, log in zip(atoms, logs.tolist(), strict=True):
+            candidates = self.extended.coordinates(prefix)
+            selected, error = self._log_law(self._scores(regions, prefix, candidates), axis, n)
+            yield [(*prefix, x) for x in candidates], log + selected, error
+
+    def scene(self, rng: np.random.Generator) -> tuple[Sample, None]:
+        """Return the sample of the picture: uneven weights on the grid, nothing that labels them."""
+        points = self.domain.points()
+        counts = rng.multinomial(PICTURED_EXAMPLES, rng.dirichlet(np.ones(len(points))))
+        return self.domain.sample(points, np.zeros(len(points), dtype=np.int64), counts), None
+
+    def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
+        """Return the sample's regions of depth, with the points that were released; dimension 2 only."""
+        check_integer("dimension", self.dimension, 2, 2)
+        regions = self.extended.regions(*weighted_points(sample))
+        return Picture((depth_panel(self.side, regions, examples(sample), codes), *self._panels()))
+
+    def _panels(self) -> tuple[Panel, ...]:
+        """Return what else the picture shows."""
+        return ()
+
+    def symmetries(self) -> list[NDArray[np.int64]]:
+        """Return the flips of one point's label, which is ignored."""
+        flips = np.eye(self.domain.size, dtype=np.int64)
+        return [moving_points(np.arange(len(flips)), flip) for flip in flips]

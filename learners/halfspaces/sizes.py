@@ -1,0 +1,161 @@
+"""How many examples finding a deep point takes: as Theorem 3.6 prints, with explicit constants, and measured.
+
+Success is the theorem's: a point of depth at least n/(2 (d + 1)), with probability 1 - beta.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from dpaudit.contract import Sample
+from learners.halfspaces.depth.tukey_depth import tukey_depths
+from learners.halfspaces.hull_point import (
+    HullPoint,
+    HullPointExponential,
+    HullPointRecConcave,
+    figure_1_share,
+    weighted_points,
+)
+from learners.mechanisms.rec_concave import RecConcave
+from learners.parameters import check_integer, check_positive, check_probability
+
+__all__ = [
+    "candidates_bound",
+    "crossover",
+    "explicit_examples",
+    "exponential_examples",
+    "hard_samples",
+    "log_star",
+    "measured_examples",
+    "printed_examples",
+    "recursive_examples",
+    "shallow_probability",
+]
+
+
+def log_star(size: float) -> int:
+    """Return how often the binary logarithm must be taken of a size >= 1 until it is at most 1."""
+    return 0 if size <= 1 else 1 + log_star(math.log2(size))
+
+
+def printed_examples(dimension: int, candidates: int, epsilon: float, delta: float, beta: float) -> float:
+    """Return the n with n/(2 (d + 1)) = 8^k (12 k / (alpha_0 epsilon_0)) ln(192 k^2 / (beta_0 delta_0)), k = log* |X~|.
+
+    Proposition 2.11 with Figure 1's parameters: alpha_0 = 1/(2 d), beta_0 = beta/d, delta_0 = delta/(2 d) and epsilon_0
+    = epsilon/(2 sqrt(2 d ln(2/delta))); for at most `candidates` on every axis.
+    """
+    check_integer("dimension", dimension, 1)
+    check_integer("candidates", candidates, 2)
+    check_positive("epsilon", epsilon)
+    for name, value in (("delta", delta), ("beta", beta)):
+        check_probability(name, value)
+    k, share = log_star(candidates), figure_1_share(epsilon, delta, dimension)
+    logarithm = math.log(192 * k * k * 2 * dimension * dimension / (beta * delta))
+    return 2.0 * (dimension + 1) * int(8**k) * 12 * k * 2 * dimension / share * logarithm
+
+
+def exponential_examples(dimension: int, candidates: tuple[int, ...], epsilon: float, beta: float) -> int:
+    """Return 2 (d + 1) (2 d/epsilon) sum of ln(d |X~_i| / beta), from which the exponential mechanism suffices.
+
+    It loses at most the sum of (2 d/epsilon) ln(d |X~_i|/beta) of a depth n/(d + 1), which may be half of it.
+    """
+    losses = sum(math.log(dimension) + math.log(size) - math.log(beta) for size in candidates)
+    return math.ceil(2 * (dimension + 1) * 2 * dimension / epsilon * losses)
+
+
+def recursive_examples(dimension: int, candidates: int, epsilon: float, delta: float, beta: float) -> int:
+    """Return the n from which RecConcave, (epsilon/d, delta/d) a coordinate, suffices for so many candidates on each.
+
+    n/(2 d) is the least of FindTukey's promises; this is `HullPointRecConcave.required_examples` in any dimension.
+    """
+    share, part = Fraction(epsilon) / dimension, Fraction(delta) / dimension
+    mechanism = RecConcave.within(max(1, candidates - 1), Fraction(1), Fraction(1, 2 * dimension), share, part)
+    return math.ceil(2 * dimension * mechanism.promise_needed(beta / dimension))
+
+
+def candidates_bound(dimension: int, side: int) -> int:
+    """Return a power of two above Claim 3.5's bound (d |X|^(d^2 (d + 1)))^(2^d) on |X~_i|, X the grid of that side."""
+    d = dimension
+    bits = 2**d * (math.log2(d) + d * d * (d + 1) * d * math.log2(side + 1))
+    return int(2 ** math.ceil(bits + 1e-6 * bits))
+
+
+def explicit_examples(learner: HullPoint, beta: float) -> int:
+    """Return the n from which a learner's own analysis promises success on every sample."""
+    if isinstance(learner, HullPointRecConcave):
+        own = type(learner)(learner.side, learner.dimension, learner.epsilon, learner.delta, beta)
+        return own.required_examples(max(learner.extended.most))
+    assert isinstance(learner, HullPointExponential)
+    return exponential_examples(learner.dimension, learner.extended.most, learner.epsilon, beta)
+
+
+def crossover(dimension: int, epsilon: float, delta: float, beta: float, most: int = 2**15) -> int | None:
+    """Return the least k from which RecConcave needs fewer examples than the exponential mechanism, 2^k candidates.
+
+    On each of d axes; both may lose half of the depth n/(d + 1). None if 2^most will not do. Between k = 33 and 2^32
+    RecConcave has three levels and its n hardly grows (like ln ln k), the other's grows like k: bisection finds it.
+    """
+
+    def pays(k: int) -> bool:
+        pure = exponential_examples(dimension, (2**k,) * dimension, epsilon, beta)
+        return recursive_examples(dimension, 2**k, epsilon, delta, beta) < pure
+
+    low, high = 0, most
+    if not pays(high):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if pays(middle) else (middle, high)
+    return high
+
+
+def hard_samples(learner: HullPoint, n: int) -> list[Sample]:
+    """Return samples of n examples, divided evenly among few points, where deep points are few.
+
+    n should be a multiple of 12.
+    """
+    top, axes = learner.side, np.eye(learner.dimension, dtype=np.int64)
+    corner, middle = 0 * axes[0], 0 * axes[0] + learner.side // 2
+    simplex = [corner, *axes]
+    groups = [[corner], [middle], [corner, axes[0]], [middle, middle + axes[0]], [corner, corner + top], simplex]
+    groups.append([corner, *(top * axes)])
+    if learner.dimension == 1 and top > 1:
+        groups.append([corner, axes[0], 2 * axes[0]])
+    return [
+        learner.domain.sample(np.array(points), np.zeros(len(points), dtype=np.int64), [n // len(points)] * len(points))
+        for points in groups
+    ]
+
+
+def shallow_probability(learner: HullPoint, sample: Sample) -> float:
+    """Return the probability, by the exact law, of releasing a point less than n/(2 (d + 1)) deep."""
+    points, weights = weighted_points(sample)
+    law = learner.find_law(points, weights)
+    depths = tukey_depths(points, weights, list(law.atoms))  # type: ignore[arg-type]  # atoms are points
+    needed = Fraction(sample.n, 2 * (learner.dimension + 1))
+    return float(np.exp(law.log_prob)[[int(depth) < needed for depth in depths]].sum())
+
+
+def measured_examples(learner: HullPoint, beta: float) -> int:
+    """Return the least n at which no sample of `hard_samples` fails with a probability above beta.
+
+    Among multiples of 12, so that the samples divide evenly, by bisection below the n that is promised to suffice.
+    """
+
+    def fails(n: int) -> bool:
+        return any(shallow_probability(learner, sample) > beta for sample in hard_samples(learner, n))
+
+    return 12 * _first(lambda k: not fails(12 * k), -(-explicit_examples(learner, beta) // 12))
+
+
+def _first(holds: Callable[[int], bool], high: int) -> int:
+    """Return a k <= high with holds(k) and not holds(k - 1), given holds(high)."""
+    low = 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

@@ -1,0 +1,222 @@
+"""Halfspaces h_1 .. h_m of disjoint subsamples: how often each halfspace of the class is among them.
+
+Only these counts (|H|,) matter for what is released: a run draws them, a law mixes over them, a theorem with 1e15
+examples simulates them, and none of the three lists a subsample's examples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import InputError, Sample
+from learners.halfspaces.concepts import Halfspaces
+from learners.parameters import check_integer
+
+__all__ = ["Subsamples", "consistent_law", "independent_counts"]
+
+MAX_LAW_EXAMPLES = 32
+MAX_LAW_SUBSAMPLES = 8
+MAX_LAW_COUNTS = 2**12
+BLOCK = 2**12
+
+Counts = tuple[int, ...]
+Hit = tuple[tuple[int, ...], Fraction]
+
+
+@dataclass(frozen=True)
+class Subsamples:
+    """m subsamples, each example in one of them, uniformly and independently; of each a uniform consistent halfspace.
+
+    The paper's subsamples are of equal size; these are in expectation, which needs no order of the examples and no
+    divisibility. Where no halfspace is consistent the default, number 0, is taken.
+
+    Parameters
+    ----------
+    concepts : Halfspaces
+        H.
+    subsamples : int
+        m.
+    """
+
+    concepts: Halfspaces
+    subsamples: int
+
+    refuses: ClassVar[bool] = False
+    """Whether a run stops where a subsample is inconsistent; then its counts are None."""
+
+    def _violations(self, sample: Sample) -> NDArray[np.bool_]:
+        """Return which halfspaces contradict which example (examples, |H|)."""
+        return np.asarray(self.concepts.evaluate(sample.points) != sample.labels).T
+
+    def _seen(self, sample: Sample, rng: np.random.Generator, runs: int) -> NDArray[np.bool_]:
+        """Return which examples each subsample contains (runs, m, examples)."""
+        m = self.subsamples
+        parts = [rng.multinomial(count, np.full(m, 1 / m), size=runs) > 0 for count in sample.counts]
+        return np.stack(parts, axis=2) if parts else np.zeros((runs, m, 0), dtype=np.bool_)
+
+    def draw(self, sample: Sample, rng: np.random.Generator, size: int) -> Counter[Counts | None]:
+        """Return the counts of the h_i in independent runs, and in how many runs each vector came up."""
+        violations = self._violations(sample).astype(np.float32)
+        found: Counter[Counts | None] = Counter()
+        step = max(1, BLOCK // self.subsamples)
+        for start in range(0, size, step):
+            seen = self._seen(sample, rng, min(step, size - start))
+            counts = np.zeros((len(seen), self.concepts.size), dtype=np.int64)
+            stuck = np.zeros(len(seen), dtype=np.bool_)
+            for first in range(0, self.subsamples, BLOCK):
+                allowed = seen[:, first : first + BLOCK].astype(np.float32) @ violations == 0
+                stuck |= (~allowed.any(axis=2)).any(axis=1)
+                self._choose(allowed, counts, rng)
+            stuck &= self.refuses
+            found.update(
+                None if stop else tuple(row) for row, stop in zip(counts.tolist(), stuck.tolist(), strict=True)
+            )
+        return found
+
+    @staticmethod
+    def _choose(allowed: NDArray[np.bool_], counts: NDArray[np.int64], rng: np.random.Generator) -> None:
+        """Add to counts (runs, |H|) one halfspace for each subsample, uniform among those allowed (runs, m, |H|)."""
+        keys = np.where(allowed, rng.random(allowed.shape), -1.0)
+        # Without a consistent halfspace all keys are equal, and argmax is the default, number 0.
+        np.add.at(counts, (np.arange(len(allowed))[:, None], keys.argmax(axis=2)), 1)
+
+    def mixture(self, sample: Sample) -> dict[Counts | None, Fraction]:
+        """Return the exact law of the counts; `InputError` where it has too many terms (`draw` has no such limit)."""
+        self._check_law(sample)
+        full = (1 << self.concepts.size) - 1
+        spaces: dict[tuple[int, ...], Fraction] = {(full,) * self.subsamples: Fraction(1)}
+        for row, count in zip(self._violations(sample), sample.counts.tolist(), strict=True):
+            allowed = full & ~sum(1 << int(i) for i in np.flatnonzero(row))
+            spaces = _updated(spaces, allowed, list(self._hits(count)))
+        mixture: dict[Counts | None, Fraction] = {}
+        for masks, weight in spaces.items():
+            for counts, p in self._choices(masks).items():
+                mixture[counts] = mixture.get(counts, Fraction(0)) + weight * p
+        return mixture
+
+    def _check_law(self, sample: Sample) -> None:
+        m = self.subsamples
+        if sample.n > MAX_LAW_EXAMPLES or m > MAX_LAW_SUBSAMPLES:
+            raise InputError(
+                f"the exact law needs n <= {MAX_LAW_EXAMPLES} and subsamples <= {MAX_LAW_SUBSAMPLES}, "
+                f"got n={sample.n} and subsamples={m}; run has no such limit"
+            )
+        vectors = math.comb(self.concepts.size + m - 1, m)
+        if vectors > MAX_LAW_COUNTS:
+            raise InputError(
+                f"subsamples must be fewer for the exact law: {m} of {self.concepts.size} halfspaces can be chosen "
+                f"in {vectors} ways, more than {MAX_LAW_COUNTS}; run has no such limit"
+            )
+
+    def _hits(self, count: int) -> Iterator[Hit]:
+        """Yield (subsamples that get a copy, probability) for an example with `count` copies: inclusion-exclusion."""
+        m = self.subsamples
+        for size in range(1, m + 1):
+            p = sum(
+                ((-1) ** (size - j) * math.comb(size, j) * Fraction(j, m) ** count for j in range(size + 1)),
+                Fraction(0),
+            )
+            if p:
+                yield from ((chosen, p) for chosen in combinations(range(m), size))
+
+    def _choices(self, masks: tuple[int, ...]) -> dict[Counts | None, Fraction]:
+        """Return the law of the counts, given the consistent halfspaces of each subsample."""
+        size = self.concepts.size
+        if self.refuses and not all(masks):
+            return {None: Fraction(1)}
+        law: dict[Counts, Fraction] = {(0,) * size: Fraction(1)}
+        for mask in masks:
+            options = [i for i in range(size) if mask >> i & 1] or [0]
+            following: dict[Counts, Fraction] = {}
+            for counts, p in law.items():
+                for i in options:
+                    longer = (*counts[:i], counts[i] + 1, *counts[i + 1 :])
+                    following[longer] = following.get(longer, Fraction(0)) + p / len(options)
+            law = following
+        return {counts: p for counts, p in law.items()}
+
+
+def _updated(
+    spaces: dict[tuple[int, ...], Fraction], allowed: int, hits: list[Hit]
+) -> dict[tuple[int, ...], Fraction]:
+    """Return the law of the subsamples' version spaces after one more example, up to the subsamples' order."""
+    following: dict[tuple[int, ...], Fraction] = {}
+    for masks, weight in spaces.items():
+        for chosen, p in hits:
+            reduced = tuple(sorted(mask & allowed if i in chosen else mask for i, mask in enumerate(masks)))
+            following[reduced] = following.get(reduced, Fraction(0)) + weight * p
+    return following
+
+
+def consistent_law(concepts: Halfspaces, target: int, probabilities: Any, size: int) -> NDArray[np.float64]:
+    """Return the law (|H|,) of a uniform consistent halfspace of `size` independent examples labelled by a concept.
+
+    Parameters
+    ----------
+    concepts : Halfspaces
+        The class; its grid must have at most 16 points.
+    target : int
+        The number of the labelling concept.
+    probabilities : array of float, shape (|X|,)
+        The distribution on the grid's points.
+    size : int
+        Examples of each subsample.
+    """
+    p = np.asarray(probabilities, dtype=np.float64)
+    points = concepts.domain().points()
+    if len(points) > 16 or p.shape != (len(points),) or abs(p.sum() - 1) > 1e-9 or (p < 0).any():
+        raise InputError(f"probabilities must be a distribution on at most 16 points, got shape {p.shape}")
+    check_integer("size", size, 1)
+    check_integer("target", target, 0, concepts.size - 1)
+    subsets = (np.arange(2 ** len(points))[:, None] >> np.arange(len(points)) & 1).astype(np.float64)
+    # Pr[exactly these points are seen] by inclusion-exclusion over Pr[only these are seen].
+    # What is missing is small where it matters: 1 - (sum of the others) would lose it, to the power of 1e13 at worst.
+    with np.errstate(divide="ignore"):
+        exactly = np.exp(size * np.log1p(-np.minimum((1 - subsets) @ p, 1.0)))
+    for bit in range(len(points)):
+        view = exactly.reshape(-1, 2, 2**bit)
+        view[:, 1] -= view[:, 0]
+    labels = concepts.evaluate(points)
+    consistent = subsets @ (labels != labels[target]).T.astype(np.float64) == 0
+    law = (np.maximum(exactly, 0.0)[:, None] * consistent / consistent.sum(axis=1, keepdims=True)).sum(axis=0)
+    return np.asarray(law / law.sum(), dtype=np.float64)
+
+
+def independent_counts(
+    concepts: Halfspaces,
+    target: int,
+    probabilities: Any,
+    n: int,
+    subsamples: int,
+    rng: np.random.Generator,
+    size: int,
+) -> Counter[Counts | None]:
+    """Return the counts of the h_i on fresh samples of n independent examples, in `size` independent runs.
+
+    Sub-learners on disjoint subsamples of floor(n / m) independent examples each are independent, so the counts of m of
+    them are multinomial with the law of one: a theorem with 1e15 examples is simulated without any.
+
+    Parameters
+    ----------
+    concepts, target, probabilities
+        As in `consistent_law`.
+    n : int
+        Examples of each sample; at least m.
+    subsamples : int
+        m, below 2^63.
+    """
+    check_integer("subsamples", subsamples, 1, 2**62)
+    check_integer("n", n, subsamples)
+    law = consistent_law(concepts, target, probabilities, int(n) // int(subsamples))
+    found: Counter[Counts | None] = Counter()
+    found.update(map(tuple, rng.multinomial(int(subsamples), law, size=size).tolist()))
+    return found

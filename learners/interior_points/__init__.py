@@ -1,0 +1,1 @@
+"""Interior points and thresholds: solvers, learners and positive controls."""

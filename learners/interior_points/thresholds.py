@@ -1,0 +1,207 @@
+"""Thresholds learned by the reduction to the interior point problem."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.inputs import check_run, check_sample
+from learners.interior_points.learners import LECTURE, as_codes, multiset
+from learners.interior_points.solvers import Solver, check_variant, make_solver
+from learners.mechanisms.composition import Cost
+from learners.parameters import check_integer, check_positive, check_probability
+from learners.points.line import ThresholdsOnALine
+from learners.symmetries import moving_points
+
+__all__ = ["LEARNERS", "ThresholdInteriorPoint", "extremes"]
+
+Multiset = tuple[list[int], list[int]]
+
+MAX_EPSILON = 1000
+"""Up to here e^(epsilon/2) is a float."""
+
+
+def extremes(values: NDArray[Any], counts: NDArray[np.int64], m: int, padding: int, largest: bool) -> Multiset:
+    """Return the m smallest (largest) values of a multiset, filled up with copies of `padding`.
+
+    Whatever the multiset: replacing one value, removing one or adding one replaces at most one of the m. That needs the
+    padding to be an upper bound of the values where the smallest are taken (a lower bound for the largest): then these
+    are the m first of the sorted list with endless padding behind it.
+    """
+    points, weights = multiset(values, counts)
+    points, weights = (points[::-1], weights[::-1]) if largest else (points, weights)
+    kept: list[tuple[int, int]] = []
+    missing = m
+    for x, count in zip(points, weights, strict=True):
+        if missing == 0:
+            break
+        kept.append((x, min(count, missing)))
+        missing -= kept[-1][1]
+    if missing and kept and kept[-1][0] == padding:
+        kept[-1] = (padding, kept[-1][1] + missing)
+    elif missing:
+        kept.append((padding, missing))
+    kept.sort()
+    return [x for x, _ in kept], [c for _, c in kept]
+
+
+def merged(first: Multiset, second: Multiset) -> Multiset:
+    """Return the union of two multisets."""
+    return multiset(np.array([*first[0], *second[0]], dtype=object), np.array([*first[1], *second[1]], dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class ThresholdInteriorPoint(ThresholdsOnALine):
+    """Learn thresholds c_j(x) = 1 iff x < j: c_j for an interior point j of the examples nearest to the boundary.
+
+    Say of each example which j it asks for: a positive x is right under c_j iff j >= x + 1, a negative one iff j <= x.
+    The data of the interior point problem on {0 .. domain_size} are the m largest x + 1 of positive examples (padded
+    with 0) and the m smallest x of negative ones (padded with domain_size).
+
+    Privacy. Replacing an example changes one of each list at most (see `extremes`), for inconsistent samples too. Both
+    can change at once, when a label flips, so the interior point mechanism is charged for a group of two: at
+    (epsilon0, delta0) a call costs (2 epsilon0, (1 + e^epsilon0) delta0).
+
+    Utility. If c_j* labels the sample, all values of the first list are <= j* and all of the second >= j*. An interior
+    point j >= j* errs on negative examples x < j alone; those not in the list are >= its greatest, which is >= j, and
+    not all of the list is < j: at most m - 1 errors; likewise for j <= j*. With 2 m at least what the mechanism needs
+    for failure probability b (`beta`), the error on the sample is at most (m - 1)/n with probability 1 - b.
+
+    Parameters
+    ----------
+    domain_size : int
+        2 .. 2^64 - 1.
+    epsilon : float
+        > 0.
+    beta : float
+        b, in (0, 1).
+    delta : float, optional
+        In (0, 1); needed by the variants other than "exponential", which is pure.
+    variant : {"exponential", "rec-concave", "tree-log"}
+        Who finds the interior point.
+    """
+
+    domain_size: int
+    epsilon: float
+    beta: float
+    delta: float | None = None
+    variant: str = "exponential"
+
+    id: ClassVar[str] = "threshold-interior-point"
+    example: ClassVar[Example] = Example({"domain_size": 4, "epsilon": 4.0, "beta": 0.5}, n=4, beta=0.6)
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
+
+    def __post_init__(self) -> None:
+        check_integer("domain_size", self.domain_size, 2, 2**64 - 1)
+        check_positive("epsilon", self.epsilon)
+        check_probability("beta", self.beta)
+        if self.delta is not None:
+            check_probability("delta", self.delta)
+        check_variant(self.variant, self.delta)
+        if self.delta is not None and self.epsilon > MAX_EPSILON:
+            raise InputError(
+                f"epsilon must be at most {MAX_EPSILON} with a delta, of which a group of two costs 1 + e^(epsilon/2) "
+                f"times as much; got {self.epsilon!r}"
+            )
+
+    def _share(self) -> tuple[Fraction, Fraction]:
+        """Return the mechanism's own (epsilon0, delta0)."""
+        epsilon0 = Fraction(self.epsilon) / 2
+        if self.delta is None:
+            return epsilon0, Fraction(0)
+        return epsilon0, Fraction(self.delta) / (1 + Fraction(math.exp(epsilon0)))
+
+    def _plan(self) -> tuple[Solver, int]:
+        """Return the interior point mechanism for 2 m points, and m."""
+        size, (epsilon0, delta0) = self.domain_size + 1, self._share()
+        _, needed = make_solver(self.variant, size, 0, epsilon0, delta0, self.beta)
+        m = max(1, math.ceil(needed / 2))
+        return make_solver(self.variant, size, 2 * m, epsilon0, delta0, self.beta)[0], m
+
+    @property
+    def m(self) -> int:
+        """How many examples of each label the mechanism sees."""
+        return self._plan()[1]
+
+    @property
+    def calls(self) -> list[Cost]:
+        """The private calls made."""
+        return [self._plan()[0].cost.for_group(2)]
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """What the one call costs for a group of two."""
+        (cost,) = self.calls
+        source = f"{LECTURE}, the interior point problem"
+        return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id="STE-Thr", source=source)
+
+    def _data(self, sample: Sample, m: int) -> Multiset:
+        """Return the 2 m points."""
+        positive = sample.labels == 1
+        x = sample.points[:, 0]
+        largest = extremes(x[positive] + 1, sample.counts[positive], m, 0, largest=True)
+        smallest = extremes(x[~positive], sample.counts[~positive], m, self.domain_size, largest=False)
+        return merged(largest, smallest)
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:
+        """Return the codes j of `size` independent runs; a list of integers from 2^63 - 1 points on."""
+        check_run(sample, self.domain, size)
+        solver, m = self._plan()
+        return as_codes(solver.draw(*self._data(sample, m), rng, size), self.domain_size + 1)
+
+    def law(self, sample: Sample) -> Law:
+        """Return the law on all thresholds; `InputError` if there are more than 4096."""
+        check_sample(sample, self.domain)
+        solver, m = self._plan()
+        log_prob, error = solver.log_law(*self._data(sample, m))
+        return Law(range(self.concepts.size), log_prob, error)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the sample size of the realizable claim; see `utility`."""
+        return self.utility(alpha, beta).sample_size
+
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta with its sample size.
+
+        "empirical": n >= (m - 1)/alpha, for any beta from the learner's own b on.
+
+        "realizable": the error on the sample is at most alpha/2 once n >= 2 (m - 1)/alpha. Thresholds with error above
+        alpha on one side of the target all err on the shortest stretch next to the target with probability above alpha,
+        and the sample has fewer than alpha n/2 examples there with probability at most e^(-alpha n / 8) (multiplicative
+        Chernoff); two sides: n >= (8/alpha) ln(2/(beta - b)), whatever the domain. So beta must exceed b.
+        """
+        check_utility(alpha, beta, setting, self.beta)
+        n = (self.m - 1) / alpha
+        if setting == "realizable":
+            n = max(2 * n, 8 / alpha * math.log(2 / (beta - self.beta)))
+        source = f"{LECTURE}, the interior point problem"
+        return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, "STE-Thr", source)
+
+    def symmetries(self) -> list[NDArray[np.int64]]:
+        """Return the reflection with labels flipped, which takes c_j to c_{T - j}, where the mechanism has it."""
+        if self.variant != "exponential":
+            return []
+        return [moving_points(np.arange(self.domain_size)[::-1].copy(), 1)]
+
+
+def check_utility(alpha: float, beta: float, setting: str, own: float) -> None:
+    """Raise `InputError` unless the learner, whose calls fail with probability `own` at any n, can promise this."""
+    check_probability("alpha", alpha)
+    check_probability("beta", beta)
+    if setting not in ("realizable", "empirical"):
+        raise InputError(f"setting must be realizable or empirical, got {setting!r}")
+    if beta < own or (beta == own and setting == "realizable"):
+        least = "above" if setting == "realizable" else "at least"
+        raise InputError(
+            f"beta must be {least} {own!r}, the probability with which this learner's calls fail at any n; got "
+            f"{beta!r}. Build the learner with a smaller beta"
+        )
+
+
+LEARNERS = (ThresholdInteriorPoint,)

@@ -1,0 +1,1 @@
+"""Halfspaces from mixtures of public and private examples."""

@@ -1,0 +1,155 @@
+"""Claims of "Learning from mixtures of private and public populations" (BMN) that computation decides."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+
+from dpaudit.contract import Claim, Evidence
+from learners.finite.generic import scores
+from learners.mixtures.learners import SOURCE, MixtureHalfspace
+from learners.mixtures.public_family import public_family
+from learners.papers.verdicts import judged
+
+__all__ = ["CLAIMS"]
+
+
+def _literal_family(tools: Any) -> Evidence:
+    printed, repaired = MixtureHalfspace(2, 1.0, literal=True), MixtureHalfspace(2, 1.0)
+    sample = printed.domain.sample([[0, 0], [1, 0], [3, 0], [4, 0]], [0, 0, 1, 1])
+    numbers = {
+        "least errors, printed": int(printed.errors(sample).min()),
+        "least errors, repaired": int(repaired.errors(sample).min()),
+        "least errors of a halfspace": sample.n - int(scores(printed.concepts, sample).max()),
+    }
+    failed = numbers["least errors, printed"] > numbers["least errors of a halfspace"]
+    text = ", ".join(f"{k}: {v}" for k, v in numbers.items()) + f", of {sample.n} examples"
+    witness = "public (0, 0), (1, 0); private (3, 0), (4, 0); each single point supported by the line y = 0"
+    return judged("undecided", failed=failed, summary=text, numbers=numbers, witness=witness)
+
+
+def _helly(tools: Any) -> Evidence:
+    checked, witness = 0, ""
+    for dimension, side, n in ((1, 3, 4), (2, 1, 4), (2, 2, 3)):
+        learner = MixtureHalfspace(dimension, 1.0, side)
+        examples = [(tuple(x), y) for x in learner.domain.points().tolist() for y in (0, 1)]
+        for chosen in combinations_with_replacement(examples, n):
+            sample = learner.domain.sample([x for x, _ in chosen], [y for _, y in chosen])
+            checked += 1
+            if learner.errors(sample).min() > n - scores(learner.concepts, sample).max():
+                witness = repr(sample)
+    text = f"{checked} label-determined samples: G {'misses' if witness else 'always has'} the best halfspace's error"
+    return Evidence("refuted" if witness else "holds", text, {"samples": checked}, "exact", witness)
+
+
+def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
+    """Compare G's least errors with the best halfspace's plus the private examples labelled 0, on all small samples."""
+    checked, used, witness = 0, 0, ""
+    for dimension, side, n in ((1, 2, 4), (2, 1, 3)):
+        learner = MixtureHalfspace(dimension, 1.0, side)
+        kinds = [(0, True), (1, True), *((label, False) for label in private_labels)]
+        examples = [(tuple(x), *kind) for x in learner.domain.points().tolist() for kind in kinds]
+        for chosen in combinations_with_replacement(examples, n):
+            points, labels, flags = zip(*chosen, strict=True)
+            sample = learner.domain.sample(points, labels, None, flags)
+            excess = int(learner.errors(sample).min()) - n + int(scores(learner.concepts, sample).max())
+            checked, used = checked + 1, max(used, excess)
+            if excess > sum(not label and not public for _, label, public in chosen):
+                witness = f"{sample!r}, public {sample.public}"
+    text = (
+        f"{checked} samples with public examples of both labels: the best of G errs at most {used} times more than the "
+        "best halfspace" + ", each time for a private example labelled 0" * (used > 0)
+    )
+    return Evidence("refuted" if witness else "holds", text, {"samples": checked, "excess": used}, "exact", witness)
+
+
+def _private(tools: Any) -> Evidence:
+    worst = 0.0
+    for dimension, side, points in ((1, 4, [0, 2, 4]), (2, 2, [[0, 0], [2, 0], [0, 2], [1, 2]])):
+        learner = MixtureHalfspace(dimension, 1.0, side)
+        flags = [True] * (len(points) - 1) + [False]
+        tables = [([0] * (len(points) - 1) + [label], counts) for label in (0, 1) for counts in (1, 2, 4)]
+        samples = [
+            learner.domain.sample(points, labels, [counts] * (len(points) - 1) + [1], flags)
+            for labels, counts in tables
+        ]
+        finding = tools.audit_law(learner, samples=samples)
+        worst = max(worst, finding.epsilon)
+        if finding.verdict == "violation":
+            return Evidence("refuted", f"epsilon {worst:.4f}", {"epsilon": worst}, "exact", repr(finding.worst_pair))
+    text = f"worst epsilon over all replacements of the private example in 12 samples: {worst:.4f} of 1"
+    return Evidence("holds", text, {"epsilon": worst}, "exact")
+
+
+def _family_size(tools: Any) -> Evidence:
+    line = public_family(np.arange(10)[:, None])
+    # No three of these points are collinear.
+    curve = public_family(np.array([[x, x * x] for x in range(10)]))
+    numbers = {
+        "|G|, d=1, 10 public": line.collections(1),
+        "|G|, d=2, 10 public in general position": curve.collections(2),
+    }
+    good = line.collections(1) <= 21 and curve.collections(2) <= 1 + 90 + math.comb(90, 2)
+    text = ", ".join(f"{k}: {v}" for k, v in numbers.items())
+    return Evidence("holds" if good else "refuted", text, numbers, "exact", "" if good else text)
+
+
+def _agnostic_display(tools: Any) -> Evidence:
+    n, beta = 10**6, 0.1
+    bound = 8 * math.log(4 * n / beta) / n + 2 / n
+    # |Pr[|B/n - 1/2| <= t] - erf(t sqrt(2 n))| is at most twice the Berry-Esseen error, 0.4748/sqrt(n).
+    chance = math.erf(bound * math.sqrt(2 * n)) + 2 * 0.4748 / math.sqrt(n)
+    numbers = {"bound": bound, "chance at most": chance, "needed": 1 - beta / 4}
+    text = (
+        f"n = 1e6, d = 1: the printed bound {bound:.2e} holds with probability at most {chance:.3f} of {1 - beta / 4}"
+    )
+    witness = (
+        "all examples at one point, labelled 1 with probability 1/2: every hypothesis has error 1/2, n_0 is binomial"
+    )
+    # One case, and the chance is bounded from above only.
+    failed = chance < 1 - beta / 4
+    return judged("undecided", failed=failed, summary=text, numbers=numbers, grade="numeric", witness=witness)
+
+
+CLAIMS = (
+    Claim(
+        "BMN-Alg1-literal",
+        "With one arbitrary halfspace for each set of public points, G has the error of the best halfspace.",
+        f"{SOURCE}, Algorithm 1 and Lemma 4.5",
+        _literal_family,
+    ),
+    Claim(
+        "BMN-Lem4.5",
+        "With halfspaces that cut the public flat properly, G has a hypothesis at least as good as the best halfspace.",
+        f"{SOURCE}, Lemma 4.5, repaired",
+        _helly,
+    ),
+    Claim(
+        "BMN-relaxation-i",
+        "If privacy and label are only correlated, each private example labelled 0 costs at most one more error.",
+        f"{SOURCE}, Section 3, relaxations (i)",
+        lambda tools: _relaxed((0, 1)),
+    ),
+    Claim(
+        "BMN-relaxation-ii",
+        "If only private examples share a label, and public ones have both, G still has the best halfspace's error.",
+        f"{SOURCE}, Section 3, relaxations (ii)",
+        lambda tools: _relaxed((1,)),
+    ),
+    Claim(
+        "BMN-Lem4.1",
+        "The learner is epsilon-differentially private with respect to the private examples.",
+        f"{SOURCE}, Lemma 4.1",
+        _private,
+    ),
+    Claim("BMN-size", "|C~_pub| = O(n^d) and |G| = O(2^d n^(d^2)).", f"{SOURCE}, Section 4", _family_size),
+    Claim(
+        "BMN-Thm4.10-display",
+        "|err - empirical err| <= 8 d^2 ln(4 n/beta)/n + 2 d^2/n with probability 1 - beta/4.",
+        f"{SOURCE}, proof of Theorem 4.10",
+        _agnostic_display,
+    ),
+)

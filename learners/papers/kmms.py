@@ -1,0 +1,267 @@
+"""Claims of KMMS, Differentially Private Learning of Geometric Concepts (ICML 2019), that enumeration can decide."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import Claim, Evidence
+from learners.conjunctions.set_cover import SetCoverConjunction
+from learners.covers.game import calibrate, game_epsilon
+from learners.finite.vc import vc_dimension
+from learners.geometry.arrangement import Arrangement, sweep
+from learners.geometry.cells import Polygon, area, polygon
+from learners.papers.verdicts import exceeds, judged, tightness
+from learners.regions.halfplanes import KMMS, HalfplaneSelect
+from learners.regions.planar.dichotomies import dichotomies
+from learners.regions.planar.snapping import full_grid
+
+__all__ = ["CLAIMS", "closed_halfplanes", "least_area", "thinnest_cell"]
+
+
+def _grid(side: int) -> list[tuple[int, int]]:
+    return [(x, y) for x in range(side + 1) for y in range(side + 1)]
+
+
+@lru_cache(maxsize=16)
+def _full(side: int) -> Arrangement:
+    grid = _grid(side)
+    return sweep(grid, [(1, 0)] * len(grid), side)
+
+
+def closed_halfplanes(side: int) -> set[bytes]:
+    """Return the labellings of the grid by all closed halfplanes of the plane, from directions and thresholds.
+
+    The order of the points along a normal changes only at normals of lines through two of them, so those directions
+    and one in between each two neighbours give every labelling {p : <normal, p> >= threshold}.
+    """
+    grid = np.array(_grid(side))
+    steps = {(dx, dy) for dx in range(-side, side + 1) for dy in range(-side, side + 1) if (dx, dy) != (0, 0)}
+    reduced = {(dx // math.gcd(dx, dy), dy // math.gcd(dx, dy)) for dx, dy in steps}
+    normals = sorted(reduced, key=lambda v: math.atan2(v[1], v[0]))
+    between = [(u[0] + v[0], u[1] + v[1]) for u, v in pairwise([*normals, normals[0]])]
+    found = set()
+    for normal in normals + between:
+        heights = grid @ np.array(normal)
+        for threshold in [*np.unique(heights), heights.max() + 1]:
+            found.add((heights >= threshold).astype(np.uint8).tobytes())
+    return found
+
+
+def _observation_41(tools: Any) -> Evidence:
+    counts = {}
+    for side in (1, 2, 3):
+        every = closed_halfplanes(side)
+        ours = {row.tobytes() for row in dichotomies(side)[0]}
+        if missing := every - ours:
+            labels = np.frombuffer(next(iter(missing)), dtype=np.uint8)
+            return Evidence("refuted", f"the box misses a labelling at d = {side}", {"d": side}, "exact", str(labels))
+        counts[f"d={side}"] = len(ours)
+    shown = ", ".join(f"{count} for {side}" for side, count in counts.items())
+    return Evidence("holds", f"the box realises every labelling: {shown}", counts, "exact")
+
+
+def least_area(side: int) -> Fraction:
+    """Return the least area of a cell of the full grid's arrangement, exactly."""
+    arrangement = _full(side)
+    floor = min(arrangement.areas) + 2 * arrangement.slack
+    return min(area(polygon(arrangement, c)) for c, value in enumerate(arrangement.areas) if value <= floor)
+
+
+def _claim_45(tools: Any) -> Evidence:
+    least = {side: least_area(side) for side in range(4, 11)}
+    printed = {side: value * 4 * side**4 for side, value in least.items()}
+    derived = {side: value * 2 * side**3 for side, value in least.items()}
+    numbers = {f"area d={side}": float(value) for side, value in least.items()}
+    numbers |= {"least ratio to d^-4/4": float(min(printed.values())), "ratio at d=10": float(printed[10])}
+    if min(printed.values()) < 1:
+        return Evidence("refuted", "a cell is smaller than d^-4/4", numbers, "exact", f"full grid, areas {least}")
+    below = " and at least 1/(2 d^3)" if min(derived.values()) >= 1 else ""
+    law = "1/(d (d-1) (d-2))" if all(v == Fraction(1, s * (s - 1) * (s - 2)) for s, v in least.items()) else "larger"
+    summary = f"least cells of the full grid, d = 4..10: {law}{below}; {float(printed[10]):.1f} times d^-4/4 at d = 10"
+    return Evidence(tightness(1, float(min(printed.values()))), summary, numbers, "exact")
+
+
+def _thinness(corners: Polygon) -> Fraction:
+    """Return (area / area of the equilateral triangle on the shortest edge)^2, a rational number."""
+    ends = [(Fraction(p, q), Fraction(r, q)) for p, r, q in corners]
+    edges = [(u[0] - v[0]) ** 2 + (u[1] - v[1]) ** 2 for u, v in pairwise([*ends, ends[0]])]
+    return area(corners) ** 2 * 16 / (3 * min(edges) ** 2)
+
+
+def thinnest_cell(side: int) -> tuple[float, Polygon]:
+    """Return the least ratio of a triangular cell's area to the equilateral one on its shortest edge, and the cell."""
+    arrangement = _full(side)
+    shapes = (polygon(arrangement, cell) for cell in range(arrangement.cells))
+    ratio, corners = min(((_thinness(shape), shape) for shape in shapes if len(shape) == 3), key=lambda item: item[0])
+    return math.sqrt(ratio), corners
+
+
+def _proof_45(tools: Any) -> Evidence:
+    ratio, corners = thinnest_cell(8)
+    numbers = {"area over equilateral area": ratio}
+    witness = "cell of the full grid at d = 8 with vertices " + ", ".join(f"({p}/{q}, {r}/{q})" for p, r, q in corners)
+    if ratio >= 1:
+        return Evidence("holds", "no triangular cell at d = 8 is thinner", numbers, "exact")
+    summary = (
+        f"a triangular cell has {100 * ratio:.1f} % of the area of the equilateral triangle on its own shortest edge"
+    )
+    return Evidence("refuted", summary, numbers, "exact", witness)
+
+
+def _regions(tools: Any) -> Evidence:
+    rng = np.random.default_rng(0)
+    samples = [([(1, 1)], 2), *(([_grid(9)[i] for i in rng.choice(100, n, replace=False)], 9) for n in range(1, 9))]
+    steiner, printed, witness = 0.0, 0.0, ""
+    for chosen, side in samples:
+        n = len(chosen)
+        cells = sweep(chosen, [(1, 0)] * n, side).cells
+        steiner = max(steiner, cells / (n * (n + 1) / 2 + 1))
+        if cells / n**2 > max(1.0, printed):
+            witness = f"n = {n}: the dual lines of {chosen} at d = {side} make {cells} regions"
+        printed = max(printed, cells / n**2)
+    numbers = {"greatest share of n^2": printed, "greatest share of n(n+1)/2 + 1": steiner}
+    if steiner > 1:
+        return Evidence("undecided", "the enumeration contradicts Steiner's bound", numbers, "exact")
+    summary = f"at most {printed:g} n^2 and {steiner:g} (n (n+1)/2 + 1) regions: one point at d = 2, 8 samples at d = 9"
+    return judged("holds", failed=bool(witness), summary=summary, numbers=numbers, witness=witness)
+
+
+def _observation_44(tools: Any) -> Evidence:
+    grid, fine = _grid(2), full_grid(2)
+    samples = [list(chosen) for size in (1, 2, 3) for chosen in combinations(range(9), size)]
+    for chosen in samples:
+        points = [grid[i] for i in chosen]
+        arrangement = sweep(points, [(1 << i, 0) for i in range(len(points))], 2)
+        areas: dict[int, Fraction] = {}
+        for row, value in zip(fine.below[:, chosen], fine.areas, strict=True):
+            key = sum(1 << i for i, below in enumerate(row) if below)
+            areas[key] = areas.get(key, Fraction(0)) + value
+        found = dict(zip(arrangement.below[:, 0].tolist(), arrangement.areas, strict=True))
+        scale = 1 << arrangement.precision
+        same = len(found) == arrangement.cells and found.keys() == areas.keys()
+        if not same or any(abs(found[key] - value * scale) > arrangement.slack for key, value in areas.items()):
+            return Evidence("refuted", "a cell mixes labellings", {"points": len(points)}, "exact", f"points {points}")
+    summary = (
+        f"on all {len(samples)} samples of up to 3 points at d = 2 cells and labellings correspond, areas included"
+    )
+    return Evidence("holds", summary + "; on the lines themselves labels depend on the side", {}, "exact")
+
+
+class _Listed:
+    """A class given by its labels on a list of points."""
+
+    def __init__(self, labels: NDArray[Any]) -> None:
+        self.labels = labels
+
+    @property
+    def size(self) -> int:
+        return len(self.labels)
+
+    def evaluate(self, points: NDArray[Any]) -> NDArray[Any]:
+        return self.labels[:, points[:, 0]]
+
+
+def _observation_22(tools: Any) -> Evidence:
+    numbers: dict[str, float] = {}
+    thresholds = np.tri(9, 8, -1, dtype=np.uint8)
+    for name, base in (("thresholds", thresholds), ("halfplanes d=2", dichotomies(2)[0])):
+        where = np.arange(base.shape[1])[:, None]
+        own = vc_dimension(where, _Listed(base))  # type: ignore[arg-type]
+        labels = base
+        for k in (2, 3):
+            labels = np.unique(np.concatenate([labels & row for row in base]), axis=0)
+            found = vc_dimension(where, _Listed(labels))  # type: ignore[arg-type]
+            numbers[f"{name} k={k}"] = found
+            if found > 2 * own * k * math.log2(3 * k):
+                return Evidence("refuted", "VC above 2 VC(H) k log2(3 k)", numbers, "exact", f"{name}, k = {k}")
+    summary = f"VC dimensions of conjunctions {numbers} are within 2 VC(H) k log2(3 k)"
+    return Evidence("holds", summary, numbers, "exact")
+
+
+def _select_halfplane(tools: Any) -> Evidence:
+    full = tools.audit_law(HalfplaneSelect(1, 0.5, "full"), n=3)
+    half = tools.audit_law(HalfplaneSelect(1, 0.5, "half"), n=3)
+    numbers = {"full": full.epsilon, "half": half.epsilon, "claimed for full": 1.0}
+    summary = f"at epsilon = 1/2, d = 1, n = 3 the exact worst log-ratio is {full.epsilon:.3f}"
+    if full.epsilon - full.error > 0.5:
+        summary += ": the factor 2 is real"
+    failed = full.epsilon - full.error > 1
+    return judged("holds", failed=failed, summary=summary, numbers=numbers, witness=repr(full.worst_pair))
+
+
+def _lemma_46(tools: Any) -> Evidence:
+    beta, worst, where = 0.1, 0.0, ""
+    for side in (1, 2):
+        learner = HalfplaneSelect(side, 1.0, "full")
+        points = learner.domain.points()
+        labels, _ = dichotomies(side)
+        limit = 8 * math.log(2 * side / beta)
+        for row in labels:
+            sample = learner.domain.sample(points, row, np.full(len(points), 12))
+            law = learner.law(sample)
+            errors = np.array([sample.errors(learner.decode(atom)) for atom in law.atoms])  # type: ignore[arg-type]
+            failure = float(np.exp(law.log_prob)[errors > limit].sum())
+            if failure > worst:
+                worst, where = failure, f"d = {side}, 12 examples at each point, labels {row}"
+    return judged(
+        tightness(worst, beta),
+        failed=exceeds(worst, beta),
+        summary=f"failure at most {worst:.1e} where the lemma allows {beta}",
+        numbers={"worst failure probability": worst, "beta": beta},
+        witness=where,
+    )
+
+
+def _claim_34(tools: Any) -> Evidence:
+    epsilon, delta = 1.0, 1e-6
+    share = epsilon / (2 * (1 - math.log(delta)))
+    upper = game_epsilon(2, 12, share / 2, delta, reach=epsilon)
+    tiny = SetCoverConjunction(dimension=2, k=1, epsilon=epsilon, delta=delta, alpha=0.49, beta=0.2)
+    law = tools.audit_law(tiny, n=3)
+    above = game_epsilon(1, tiny.rounds, share / 2, delta, reach=0.5)
+    best = calibrate(2, 12, epsilon, delta)
+    numbers = {
+        "game, k=2, alpha=0.1": upper,
+        "factor": epsilon / upper,
+        "eps_hat of the paper": share,
+        "eps_hat calibrated by the game": best,
+        "exact, k=1, J=3, n=3": law.epsilon,
+        "game, k=1, J=3": above,
+    }
+    if law.delta(epsilon) - law.profiles.delta_error(epsilon) > delta:
+        return Evidence("refuted", "delta(1) exceeds 1e-6", numbers, "exact", repr(law.worst_pair))
+    summary = (
+        f"at (1, 1e-6) the paper's eps_hat costs at most {upper:.3f} by the game (k = 2, alpha = 0.1, replacement), "
+        f"{upper / epsilon:.2f} of the claim; the game allows {best / share:.1f} times that eps_hat; a tiny instance "
+        f"costs {law.epsilon:.3f} exactly"
+    )
+    # The game bounds the cost from above: it can show the claim, and cannot contradict it.
+    return Evidence("undecided" if upper > epsilon else tightness(upper, epsilon), summary, numbers, "numeric")
+
+
+CLAIMS = (
+    Claim("KMMS-Obs2.2", "VC(H^{and k}) <= 2 k log2(3 k) VC(H) on small classes", f"{KMMS}, Observation 2.2",
+          _observation_22),
+    Claim("KMMS-Claim3.4", "eps_hat = epsilon/(2 ln(e/delta)) makes the Set Cover Learner (epsilon, delta)-private",
+          f"{KMMS}, Claim 3.4", _claim_34),
+    Claim("KMMS-Obs4.1", "every halfplane agrees on the grid with one of the box, d = 1, 2, 3",
+          f"{KMMS}, Observation 4.1", _observation_41),
+    Claim("KMMS-SelHP-priv", "Select Halfplane with weights exp(epsilon q) is 2 epsilon-private",
+          f"{KMMS}, Section 4", _select_halfplane),
+    Claim("KMMS-Obs4.4", "halfplanes of one region label the sample alike", f"{KMMS}, Observation 4.4",
+          _observation_44),
+    Claim("KMMS-n2regions", "n lines divide the plane into at most n^2 regions, n >= 1",
+          f"{KMMS}, Select Halfplane, step 3", _regions),
+    Claim("KMMS-Claim4.5", "every region has area at least d^-4/4, d = 4..10", f"{KMMS}, Claim 4.5", _claim_45),
+    Claim("KMMS-Claim4.5-proof", "a region is at least as large as the equilateral triangle on its shortest edge",
+          f"{KMMS}, proof of Claim 4.5", _proof_45),
+    Claim("KMMS-Lem4.6", "q >= max q - (8/epsilon) ln(2 d/beta) with probability 1 - beta, d = 1, 2",
+          f"{KMMS}, Lemma 4.6", _lemma_46),
+)  # fmt: skip

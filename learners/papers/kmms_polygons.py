@@ -1,0 +1,135 @@
+"""Claims of KMMS on convex polygons and unions of polygons (Sections 4 and 5) that computation can decide."""
+
+from __future__ import annotations
+
+import math
+from functools import cmp_to_key
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+
+from dpaudit.contract import Claim, Evidence
+from learners.covers.game import game_epsilon
+from learners.geometry.triangulation import contains, cross, triangulate
+from learners.papers.verdicts import tightness
+from learners.regions.halfplanes import KMMS
+from learners.regions.planar.families import triangle_family
+from learners.regions.polygon_covers import ConvexPolygon, PolygonUnion
+
+__all__ = ["CLAIMS", "random_polygon"]
+
+Corner = tuple[int, int]
+
+SMALL: dict[str, Any] = {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}
+
+
+def _claim_43(tools: Any) -> Evidence:
+    upper = 0.0
+    numbers: dict[str, float] = {}
+    for kind in (ConvexPolygon, PolygonUnion):
+        learner = kind(**SMALL)
+        law = tools.audit_law(learner, n=3)
+        numbers[f"exact, {learner.id}"] = law.epsilon
+        game = game_epsilon(1, learner.rounds, learner.selection_epsilon / 2, learner.delta, reach=1.0)
+        upper = max(upper, game)
+        if law.delta(1.0) - law.profiles.delta_error(1.0) > learner.delta:
+            return Evidence("refuted", "delta(1) exceeds 1e-6", numbers, "exact", repr(law.worst_pair))
+    numbers["game, k=1, J=3"] = upper
+    share = 1 / (2 * (1 - math.log(1e-6)))
+    numbers["eps_hat"] = share
+    summary = (
+        f"eps_hat = epsilon/(2 ln(e/delta)) = {share:.4f} at (1, 1e-6) costs {numbers['exact, convex-polygon']:.3f} "
+        f"(convex) and {numbers['exact, polygon-union']:.3f} (unions) exactly at d = 1, k = 1, n = 3, and at most "
+        f"{upper:.3f} on any sample by the game, which holds for any measure on the hypotheses"
+    )
+    # The game bounds the cost from above: it can show the claim, and cannot contradict it.
+    return Evidence("undecided" if upper > 1 else tightness(upper, 1), summary, numbers, "numeric")
+
+
+def random_polygon(rng: np.random.Generator, side: int, corners: int) -> list[Corner] | None:
+    """Return a simple polygon seen as a star from the middle of the grid, counter-clockwise, or None if none came up.
+
+    `side` is even. Random corners are sorted by angle; every two neighbours must turn left around the middle.
+    """
+    middle = (side // 2, side // 2)
+    drawn = {(int(x), int(y)) for x, y in rng.integers(0, side + 1, (corners, 2))} - {middle}
+
+    def upper(p: Corner) -> bool:
+        return (p[1], p[0]) > (middle[1], middle[0])
+
+    def before(p: Corner, q: Corner) -> int:
+        return -1 if upper(p) > upper(q) or (upper(p) == upper(q) and cross(middle, p, q) > 0) else 1
+
+    ordered = sorted(sorted(drawn), key=cmp_to_key(before))
+    if len(ordered) < 3 or any(cross(middle, p, q) <= 0 for p, q in pairwise([*ordered, ordered[0]])):
+        return None
+    return ordered
+
+
+def _triangles(tools: Any) -> Evidence:
+    rng, side = np.random.default_rng(0), 12
+    grid = [(x, y) for x in range(side + 1) for y in range(side + 1)]
+    polygons = bent = 0
+    for attempt in range(400):
+        corners = random_polygon(rng, side, 5 + attempt % 8)
+        if corners is None:
+            continue
+        parts = triangulate(corners)
+        inside = {p for p in grid if contains(corners, p)}
+        union = {p for p in grid if any(contains(list(part), p) for part in parts)}
+        if inside != union or len(parts) > len(corners) - 2:
+            return Evidence("refuted", "a polygon is no union of k - 2 triangles", {}, "exact", f"corners {corners}")
+        polygons += 1
+        ring = [corners[-1], *corners, corners[0]]
+        bent += any(cross(*ring[i : i + 3]) < 0 for i in range(len(corners)))
+    small = [(x, y) for x in range(4) for y in range(4)]
+    known = {row.tobytes() for row in triangle_family(3).labels}
+    shapes = [ears[0] for chosen in combinations(small, 3) if (ears := triangulate(_left(chosen)))]
+    for shape in shapes:
+        labels = np.array([contains(list(shape), p) for p in small], dtype=np.uint8)
+        if labels.tobytes() not in known:
+            return Evidence("refuted", "three halfplanes miss a triangle", {}, "exact", f"corners {shape}")
+    numbers = {"polygons": polygons, "not convex": bent, "triangles at d=3": len(shapes)}
+    summary = (
+        f"{polygons} random star-shaped polygons at d = 12 ({bent} of them not convex) are unions of at most k - 2 "
+        f"triangles on the grid, and three halfplanes of the box make all {len(shapes)} triangles at d = 3"
+    )
+    return Evidence("holds", summary, numbers, "exact")
+
+
+def _left(chosen: tuple[Corner, ...]) -> list[Corner]:
+    """Return three corners counter-clockwise."""
+    o, p, q = chosen
+    return [o, p, q] if cross(o, p, q) >= 0 else [o, q, p]
+
+
+def _utility(kind: type[ConvexPolygon] | type[PolygonUnion], k: int, tools: Any) -> Evidence:
+    learner = kind(side=2, k=k, epsilon=1.0, delta=1e-6, alpha=0.1, beta=0.05)
+    n = learner.sample_size(0.2, 0.2)
+    target = learner.concepts.size // 2
+    finding = tools.audit_utility(learner, target, "uniform", alpha=0.2, beta=0.2, trials=200)
+    fewer = tools.audit_utility(learner, target, "uniform", alpha=0.2, beta=0.2, n=n // 8, trials=200)
+    numbers = {"n": n, "failure upper": finding.failure_upper, "failure upper at n/8": fewer.failure_upper}
+    if finding.verdict == "violation":
+        witness = f"{learner}, target {target}, uniform distribution, n = {n}"
+        return Evidence("refuted", "the failure rate exceeds beta", numbers, "statistical", witness)
+    summary = (
+        f"at d = 2, k = {k} and alpha = beta = 0.2 the explicit n = {n} fails with probability at most "
+        f"{finding.failure_upper:.3f}, n/8 with at most {fewer.failure_upper:.3f} (95 % confidence)"
+    )
+    if finding.verdict != "holds":
+        return Evidence("undecided", summary, numbers, "statistical")
+    return Evidence("loose" if fewer.verdict == "holds" else "holds", summary, numbers, "statistical")
+
+
+CLAIMS = (
+    Claim("KMMS-Claim4.3", "eps_hat = epsilon/(2 ln(e/delta)) suffices for polygons, at (1, 1e-6), d = 1",
+          f"{KMMS}, Claim 4.3", _claim_43),
+    Claim("KMMS-VCtri", "a simple polygon with k edges is a union of at most k triangles, each three halfplanes",
+          f"{KMMS}, Section 5", _triangles),
+    Claim("KMMS-Thm4.7", "with the explicit sample size convex-polygon is an (alpha, beta)-PAC learner, d = 2",
+          f"{KMMS}, Theorem 4.7", lambda tools: _utility(ConvexPolygon, 3, tools)),
+    Claim("KMMS-Thm5.1", "with the explicit sample size polygon-union is an (alpha, beta)-PAC learner, d = 2",
+          f"{KMMS}, Theorem 5.1", lambda tools: _utility(PolygonUnion, 2, tools)),
+)  # fmt: skip

@@ -1,0 +1,221 @@
+"""Ledger claims of lecture 12, "Private PAC Learning", on conjunctions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from dpaudit.contract import Claim, Evidence, Pair, Relation
+from learners.conjunctions.elimination import LECTURE, ConjunctionElimination, ConjunctionLaplace
+from learners.conjunctions.exponential import ConjunctionExponential
+from learners.conjunctions.greedy import ConjunctionGreedy
+from learners.conjunctions.greedy_counts import GreedyCounts
+from learners.mechanisms.exponential import log_law
+from learners.papers.verdicts import exceeds, judged, tightness
+
+__all__ = ["CLAIMS"]
+
+
+def _elimination(tools: Any) -> Evidence:
+    learner = ConjunctionElimination(2)
+    points = learner.domain.points()
+    errors, cases, witness = 0, 0, ""
+    for concept in learner.concepts.enumerate():
+        truth = concept.predict(points)
+        for rows in itertools.product(range(len(points)), repeat=3):
+            sample = learner.domain.sample(points[list(rows)], truth[list(rows)])
+            wrong = int(sample.errors(_answer(learner, sample)))
+            errors, cases = errors + wrong, cases + 1
+            witness = witness or (repr(sample) if wrong else "")
+    example = ConjunctionElimination(6)
+    lecture = ("0101011", "0101100", "1111011", "1111110", "0000000", "1011011", "1111011", "0001011")
+    bits = np.array([[int(c) for c in row] for row in lecture])
+    shown = example.domain.sample(bits[:, :6], bits[:, 6])
+    answer = _answer(example, shown)
+    errors += int(shown.errors(answer))
+    return judged(
+        "holds",
+        failed=errors > 0,
+        summary=f"{errors} errors on all {cases} labelled sequences of 3 examples at d = 2, and on the lecture's "
+        f"example, which gives {answer}",
+        numbers={"errors": errors, "cases": cases},
+        witness=witness or repr(shown),
+    )
+
+
+def _answer(learner: Any, sample: Any) -> Any:
+    """Return the hypothesis of a learner without randomness."""
+    return learner.decode(int(learner.run(sample, np.random.default_rng(0), 1)[0]))
+
+
+def _laplace(tools: Any) -> Evidence:
+    learner = ConjunctionLaplace(2, 1.0, 0.05)
+    # Deep below and above the threshold the tails are exponential, so the ratio is attained.
+    flip = Pair(
+        learner.domain.sample([[0, 0], [1, 1]], [1, 1], [40, 1]),
+        learner.domain.sample([[0, 0]], [1], [41]),
+        "(1, 1) replaced by its complement",
+    )
+    removed = Pair(flip.data, learner.domain.sample([[0, 0]], [1], [40]), "(1, 1) removed")
+    finding = tools.audit_law(learner, samples=[flip])
+    replaced = finding.epsilon
+    added = tools.audit_law(learner, samples=[removed], relation=Relation.ADD_REMOVE_ONE).epsilon
+    return judged(
+        tightness(replaced, 1.0),
+        failed=exceeds(replaced, 1.0),
+        summary="under replacement, where a positive example replaced by its complement moves all 2 d counts, the "
+        f"exact epsilon is {replaced:.9f} of 1; under adding or removing an example {added:.9f}",
+        numbers={"replacement": replaced, "add_remove": added},
+        witness=repr(flip),
+    )
+
+
+def _laplace_utility(tools: Any) -> Evidence:
+    alpha, beta = 0.2, 0.05
+    learner = ConjunctionLaplace(2, 1.0, beta)
+    claim = learner.utility(alpha, beta, "empirical")
+    finding = tools.audit_utility(
+        learner, 5, "uniform", alpha=alpha, beta=beta, n=claim.sample_size, trials=400, setting="empirical"
+    )
+    return Evidence(
+        {"holds": "holds", "violation": "refuted"}.get(finding.verdict, "undecided"),
+        f"n = (8 d^2/(alpha epsilon)) ln(2 d/beta) = {claim.sample_size}: {finding.failures} of {finding.trials} runs "
+        f"err on more than alpha = {alpha} of the sample; at most {finding.failure_upper:.4f} at 95 % confidence",
+        {"n": claim.sample_size, "failures": finding.failures, "failure_upper": finding.failure_upper},
+        "statistical",
+        f"not v1 and v2, uniform distribution, n = {claim.sample_size}" if finding.verdict == "violation" else "",
+    )
+
+
+def _exponential(tools: Any) -> Evidence:
+    alpha, beta = 0.4, 0.1
+    learner = ConjunctionExponential(2, 1, 1.0)
+    finding = tools.audit_law(learner, n=4)
+    epsilon = finding.epsilon
+    n = learner.utility(alpha, beta, "empirical").sample_size
+    printed = math.ceil(1 / (1.0 * alpha) * math.log(2))
+    (failure, where), (literal, _) = (_worst_empirical(learner, size, alpha) for size in (n, printed))
+    leaks = exceeds(epsilon, 1.0)
+    return judged(
+        "holds",
+        failed=leaks or failure > beta,
+        summary=f"exact epsilon {epsilon:.4f} of 1. With n = (2/(alpha epsilon)) ln(|C|/beta) = {n} the exact "
+        f"failure is at most {failure:.4f} over all samples that a conjunction labels (d = 2, k = 1), beta is "
+        f"{beta}; (k/(epsilon alpha)) ln d = {printed} examples taken literally fail with {literal:.4f}",
+        numbers={"epsilon": epsilon, "n": n, "failure": failure, "n_printed": printed, "failure_printed": literal},
+        witness=repr(finding.worst_pair) if leaks else where,
+    )
+
+
+def _worst_empirical(learner: Any, n: int, alpha: float) -> tuple[float, str]:
+    """Return the worst Pr[error on the sample > alpha] over consistent samples of n examples, and the sample."""
+    points, worst, where = learner.domain.points(), 0.0, ""
+    for concept in learner.concepts.enumerate():
+        truth = concept.predict(points)
+        for counts in itertools.product(range(n + 1), repeat=len(points)):
+            if sum(counts) != n:
+                continue
+            sample = learner.domain.sample(points, truth, counts)
+            law = learner.law(sample)
+            wrong = n - learner.concepts.count_correct(sample)
+            failure = float(np.exp(law.log_prob[wrong > alpha * n]).sum())
+            if failure > worst:
+                worst, where = failure, repr(sample)
+    return worst, where
+
+
+def _greedy(tools: Any) -> Evidence:
+    findings = {k: tools.audit_law(ConjunctionGreedy(2, k, 1.0), n=4) for k in (1, 2)}
+    worst = max(findings.values(), key=lambda finding: finding.epsilon)
+    first, second = (findings[k].epsilon for k in (1, 2))
+    leak = tools.audit_law(ConjunctionGreedy(2, 1, 1.0), n=1, relation=Relation.ADD_REMOVE_ONE).epsilon
+    return judged(
+        tightness(worst.epsilon, 1.0),
+        failed=exceeds(worst.epsilon, 1.0),
+        summary=f"exact epsilon at d = 2, n = 4: {first:.4f} (k = 1) and {second:.4f} (k = 2) of 1. J = ceil(2 k ln "
+        f"n) is public under replacement; if examples are added or removed, the number of literals tells of n: "
+        f"epsilon = {leak}",
+        numbers={"epsilon_k1": first, "epsilon_k2": second, "add_remove": leak},
+        witness=repr(worst.worst_pair),
+    )
+
+
+def _greedy_slack(tools: Any) -> Evidence:
+    d, k, n, epsilon = 10, 1, 10**4, 1.0
+    learner = ConjunctionGreedy(d, k, epsilon, literal=True)
+    rounds = learner.rounds_at(n)
+    # Target v1: it covers all negatives in round 1; then 40 positives are left, which all other literals halve.
+    points = np.array([[first] + [rest] * (d - 1) for first in (1, 0) for rest in (0, 1)])
+    sample = learner.domain.sample(points, points[:, 0], [20, 20, n // 2 - 20, n // 2 - 20])
+    counts = GreedyCounts(sample, k, idle=False)
+    scores = counts.scores(counts.after(counts.start(), 0))
+    printed = math.log(d) / epsilon
+    repaired = 2 * rounds / epsilon * math.log(2 * d * rounds / 0.1)
+    law, _ = log_law(scores, learner.share(rounds) / (2 * k))
+    below = float(np.exp(law[scores < -printed * k]).sum())
+    return judged(
+        "undecided",
+        failed=below > 0.5,
+        summary=f"d = {d}, k = {k}, epsilon = {epsilon:g}, n = {n}, J = {rounds} rounds with epsilon/J each: where "
+        f"one literal has score 0 and the others at most -20, a round chooses a literal with score below "
+        f"-(1/epsilon) ln d = -{printed:.2f} with probability {below:.3f}. "
+        f"With the J, Delta = (2 J/epsilon) ln(2 d J/beta) = {repaired:.0f}",
+        numbers={"probability": below, "rounds": rounds, "printed": printed, "repaired": repaired},
+        witness=f"target v1, 20 x (1, 0, .., 0) -> 1, 20 x (1, 1, .., 1) -> 1 and {n - 40} negatives, after v1 is "
+        f"chosen",
+    )
+
+
+def _greedy_constant(tools: Any) -> Evidence:
+    n = 4000
+    errors = {}
+    for literal in (True, False):
+        learner = ConjunctionGreedy(2, 1, 1.0, literal=literal)
+        points = learner.domain.points()
+        sample = learner.domain.sample(points, np.ones(len(points), dtype=int), [n // 4] * 4)
+        law = learner.law(sample)
+        wrong = np.array([sample.errors(learner.decode(code)) / n for code in range(len(law.atoms))])
+        errors[literal] = float(np.exp(law.log_prob[wrong >= 0.5]).sum())
+    return judged(
+        "undecided",
+        failed=errors[True] > 0.5,
+        summary=f"the target that is 1 everywhere, all four points positive, n = {n}: the answer of the text errs on "
+        f"half of the sample or more with probability {errors[True]:.6f}; with 'no literal' as a candidate "
+        f"{errors[False]:.1e}",
+        numbers={"failure_literal": errors[True], "failure_repaired": errors[False]},
+        witness=f"d = 2, k = 1, each of the four points {n // 4} times with label 1",
+    )
+
+
+CLAIMS = (
+    Claim("STE-NonPriv", "Elimination makes no error on samples that a conjunction labels.", LECTURE, _elimination),
+    Claim("STE-Conj1", "Noisy elimination with Lap(2 d/epsilon) is epsilon-private.", LECTURE, _laplace),
+    Claim(
+        "STE-Conj1-Size",
+        "n >= (8 d^2/(alpha epsilon)) ln(2 d/beta) gives error at most alpha on the sample with probability 1 - beta.",
+        LECTURE,
+        _laplace_utility,
+    ),
+    Claim(
+        "STE-ConjExp",
+        "The exponential mechanism over CONJ_{k,d} is epsilon-private and needs about (k/(epsilon alpha)) log d.",
+        LECTURE,
+        _exponential,
+    ),
+    Claim("STE-Conj2", "J rounds with epsilon/J each, b = |S0| without noise, are epsilon-private.", LECTURE, _greedy),
+    Claim(
+        "STE-Conj2-Delta",
+        "Every round chooses a literal with score at least -Delta, Delta = (1/epsilon) ln d, with high probability.",
+        LECTURE,
+        _greedy_slack,
+    ),
+    Claim(
+        "STE-Conj2-Constant",
+        "The greedy learner learns every conjunction of at most k literals, the empty one included.",
+        LECTURE,
+        _greedy_constant,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Points, thresholds and intervals on a line: concepts, learners and positive controls."""

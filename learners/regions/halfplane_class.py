@@ -1,0 +1,78 @@
+"""Halfplanes over the grid {0 .. d}^2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import InputError
+from learners.finite.counting import Numbered, check_code
+from learners.parameters import check_integer
+from learners.regions.planar.dichotomies import dichotomies
+from learners.regions.planar.snapping import LISTED_SIDE
+
+__all__ = ["Halfplane", "Halfplanes"]
+
+
+@dataclass(frozen=True)
+class Halfplane:
+    """The halfplane f(x, y) = 1 iff z y >= z (a x + b), z = 1 or -1, in exact arithmetic."""
+
+    z: int
+    a: Fraction
+    b: Fraction
+
+    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the labels of points (m, 2)."""
+        q = self.a.denominator * self.b.denominator
+        p, r = self.a.numerator * self.b.denominator, self.b.numerator * self.a.denominator
+        labels = [self.z * (q * y - p * x - r) >= 0 for x, y in points.tolist()]
+        return np.array(labels, dtype=np.uint8)
+
+
+@dataclass(frozen=True)
+class Halfplanes(Numbered):
+    """The class of the distinct labellings of {0 .. side}^2 by halfplanes, in lexicographic order of the labels.
+
+    They are listed for side at most 6; a larger class answers only `vc_dimension` and `size_bound`.
+    """
+
+    side: int
+
+    def __post_init__(self) -> None:
+        check_integer("side", self.side, 1)
+
+    def _listed(self) -> tuple[NDArray[np.uint8], tuple[tuple[int, Fraction, Fraction], ...]]:
+        if self.side > LISTED_SIDE:
+            raise InputError(f"side must be at most {LISTED_SIDE} to list the halfplanes, got {self.side}")
+        return dichotomies(self.side)
+
+    @property
+    def size(self) -> int:
+        """How many labellings there are: 14, 58, 174 for side 1, 2, 3."""
+        return len(self._listed()[1])
+
+    @property
+    def size_bound(self) -> int:
+        """A bound on `size` for any side: m lines cut the plane into at most m (m + 1)/2 + 1 cells, in two copies."""
+        lines = (self.side + 1) ** 2
+        return int(lines * (lines + 1) + 2)
+
+    @property
+    def vc_dimension(self) -> int:
+        """3: halfplanes shatter a triangle and no four points."""
+        return 3
+
+    def concept(self, code: int) -> Halfplane:
+        """Return the halfplane with that number."""
+        check_code(self, code)
+        return Halfplane(*self._listed()[1][code])
+
+    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the labels (size, m) of points (m, 2)."""
+        rows = points[:, 0].astype(np.int64) * (self.side + 1) + points[:, 1].astype(np.int64)
+        return self._listed()[0][:, rows]

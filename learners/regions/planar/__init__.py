@@ -1,0 +1,1 @@
+"""Planar geometry of the regions: dichotomies, families, selection, snapping, pictures."""

@@ -1,0 +1,199 @@
+"""Polygons over the grid {0 .. d}^2: triangles, convex polygons with k edges, unions of k triangles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from operator import and_, or_
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import Hypothesis, InputError
+from learners.finite.counting import Numbered, check_code
+from learners.geometry.clipping import clip
+from learners.parameters import check_integer
+from learners.regions.halfplane_class import Halfplane
+from learners.regions.planar.families import Family, halfplane_family, triangle_family
+
+__all__ = [
+    "ConvexPolygons",
+    "Intersection",
+    "Joins",
+    "PolygonUnions",
+    "Triangles",
+    "Union",
+    "Vertices",
+    "joined_labellings",
+    "triangle",
+]
+
+MAX_JOINS = 2**22
+"""The most pairs of labellings that are joined to list a class."""
+
+Vertices = tuple[tuple[Fraction, Fraction], ...]
+
+
+@dataclass(frozen=True)
+class Intersection:
+    """The convex polygon that is the intersection of halfplanes; the whole plane where there are none.
+
+    With halfspaces in their place it is a polytope, which has no `region`.
+    """
+
+    halfplanes: tuple[Any, ...]
+
+    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the labels of points (m, 2)."""
+        labels = np.ones(len(points), dtype=np.uint8)
+        for halfplane in self.halfplanes:
+            labels &= halfplane.predict(points)
+        return labels
+
+    def region(self, side: int) -> tuple[Vertices, ...]:
+        """Return the vertices of the part in the square [0, side]^2, in order around it; nothing if it is empty."""
+        corners: list[tuple[Fraction, Fraction]] = [
+            (Fraction(x), Fraction(y)) for x, y in ((0, 0), (side, 0), (side, side), (0, side))
+        ]
+        for halfplane in self.halfplanes:
+            corners = _clipped(corners, halfplane)
+        return (tuple(corners),) if len(corners) > 2 else ()
+
+
+def _clipped(corners: list[tuple[Fraction, Fraction]], halfplane: Halfplane) -> list[tuple[Fraction, Fraction]]:
+    """Return the part of a convex polygon in a halfplane."""
+    z, a, b = halfplane.z, halfplane.a, halfplane.b
+    return clip(corners, [z * (y - a * x - b) for x, y in corners])
+
+
+@dataclass(frozen=True)
+class Union:
+    """The union of regions; empty where there are none."""
+
+    parts: tuple[Hypothesis, ...]
+
+    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the labels of points (m, 2)."""
+        labels = np.zeros(len(points), dtype=np.uint8)
+        for part in self.parts:
+            labels |= part.predict(points)
+        return labels
+
+    def region(self, side: int) -> tuple[Vertices, ...]:
+        """Return the vertices of every part in the square [0, side]^2; the parts may overlap."""
+        # Only unions of regions of the plane are drawn; the parts of others have no `region`.
+        return tuple(vertices for part in self.parts for vertices in part.region(side))  # type: ignore[attr-defined]
+
+
+def triangle(regions: Sequence[tuple[int, Fraction, Fraction]]) -> Intersection:
+    """Return the intersection of the halfplanes (z, a, b)."""
+    return Intersection(tuple(Halfplane(*region) for region in regions))
+
+
+def _masks(labels: NDArray[np.uint8]) -> list[int]:
+    return [int("".join(map(str, row)), 2) for row in labels.tolist()]
+
+
+def joined_labellings(family: Family, k: int, join: Callable[[int, int], int]) -> dict[int, tuple[int, ...]]:
+    """Return the masks that joining at most k labellings of a family gives, each with members that give it."""
+    base = _masks(family.labels)
+    found: dict[int, tuple[int, ...]] = {mask: (i,) for i, mask in enumerate(base)}
+    newest = found
+    for _ in range(k - 1):
+        if len(newest) * len(base) > MAX_JOINS:
+            raise InputError(
+                f"side and k allow too many polygons to list: joining {len(newest)} with {len(base)} labellings, "
+                f"more than {MAX_JOINS} pairs"
+            )
+        following: dict[int, tuple[int, ...]] = {}
+        for mask, members in newest.items():
+            for i, other in enumerate(base):
+                both = join(mask, other)
+                if both not in found and both not in following:
+                    following[both] = (*members, i)
+        if not following:
+            break
+        found = found | following
+        newest = following
+    return found
+
+
+@dataclass(frozen=True)
+class Joins(Numbered):
+    """Labellings of the grid by at most k members of a family, joined; in lexicographic order."""
+
+    side: int
+    k: int
+
+    def __post_init__(self) -> None:
+        check_integer("side", self.side, 1)
+        check_integer("k", self.k, 1)
+
+    def _found(self) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+        raise NotImplementedError("a class says its family")
+
+    @property
+    def size(self) -> int:
+        """How many labellings there are; `InputError` if they are too many to list."""
+        return len(self._found()[0])
+
+    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the labels (size, m) of points (m, dimension) of the grid."""
+        width = (self.side + 1) ** points.shape[1]
+        labels = np.array([[int(c) for c in format(mask, f"0{width}b")] for mask in self._found()[0]], dtype=np.uint8)
+        rows = np.zeros(len(points), dtype=np.int64)
+        for column in points.T:
+            rows = rows * (self.side + 1) + column.astype(np.int64)
+        return labels[:, rows]
+
+    def _members(self, code: int) -> tuple[int, ...]:
+        check_code(self, code)
+        return self._found()[1][int(code)]
+
+
+@lru_cache(maxsize=16)
+def _convex(side: int, k: int) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+    found = sorted(joined_labellings(halfplane_family(side), k, and_).items())
+    return tuple(mask for mask, _ in found), tuple(members for _, members in found)
+
+
+@lru_cache(maxsize=16)
+def _unions(side: int, k: int) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+    found = sorted(joined_labellings(triangle_family(side), k, or_).items())
+    return tuple(mask for mask, _ in found), tuple(members for _, members in found)
+
+
+@dataclass(frozen=True)
+class ConvexPolygons(Joins):
+    """CONVEX-k-GON: the labellings of the grid by intersections of at most k halfplanes."""
+
+    def _found(self) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+        return _convex(self.side, self.k)
+
+    def concept(self, code: int) -> Intersection:
+        """Return the polygon with that number."""
+        regions = halfplane_family(self.side).regions
+        return triangle([regions[i][0] for i in self._members(code)])
+
+
+@dataclass(frozen=True)
+class Triangles(ConvexPolygons):
+    """TRIANGLE: the labellings of the grid by intersections of three halfplanes."""
+
+    k: int = 3
+
+
+@dataclass(frozen=True)
+class PolygonUnions(Joins):
+    """TRIANGLE^{or k}: the labellings of the grid by unions of at most k triangles."""
+
+    def _found(self) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+        return _unions(self.side, self.k)
+
+    def concept(self, code: int) -> Union:
+        """Return the union with that number."""
+        regions = triangle_family(self.side).regions
+        return Union(tuple(triangle(regions[i]) for i in self._members(code)))

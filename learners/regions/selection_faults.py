@@ -1,0 +1,47 @@
+"""The leaks of selections among listed regions, whatever the regions are."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import Sample
+from learners.regions.listed_selection import Floats, ListedSelection, grid_rows
+from learners.regions.planar.families import Family
+
+__all__ = ["ConsistentFirst", "Unhalved", "Unweighted"]
+
+
+class Unhalved(ListedSelection):
+    """Four times the rate."""
+
+    fault: ClassVar[str] = "weights exp(2 epsilon q) under a claim of epsilon: four times the rate"
+
+    @property
+    def _rate(self) -> float:
+        return 4 * super()._rate
+
+
+class ConsistentFirst(ListedSelection):
+    """Only the regions with the greatest score."""
+
+    fault: ClassVar[str] = "chooses among the regions with the greatest score alone: the support shows the sample"
+
+    def _eligible(self, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+        return np.asarray(correct == correct.max())
+
+
+class Unweighted(ListedSelection):
+    """Labellings of the sample chosen without regard to their measures."""
+
+    fault: ClassVar[str] = "chooses how to label the sample without regard to measures: rare labels show its points"
+
+    def _log_base(self, family: Family, sample: Sample) -> Floats:
+        """Return ln of each region's share in the measure of those that label the sample alike."""
+        rows = family.labels[:, grid_rows(sample, self.side)]
+        _, kinds = np.unique(rows, axis=0, return_inverse=True) if rows.shape[1] else (None, np.zeros(len(rows), int))
+        shares = np.exp(family.log_shares)
+        kinds = kinds.ravel()
+        return np.asarray(family.log_shares - np.log(np.bincount(kinds, weights=shares)[kinds]))

@@ -1,0 +1,129 @@
+"""The conditional exact binomial bound: for designs in which a coin decides each run's side."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc, expit, logit
+
+from dpaudit.bounds.counts import Counts, check_level
+from dpaudit.bounds.inversion import last_rejected
+from dpaudit.bounds.melded import MAX_EPSILON, RELATIVE_ERROR, first_guess
+from dpaudit.errors import InputError
+
+__all__ = ["Conditional"]
+
+
+@dataclass(frozen=True)
+class Conditional:
+    r"""The binomial test of the side given a hit, when each run's side is drawn at random.
+
+    Parameters
+    ----------
+    share : float
+        The probability with which a run is made on the first side (the x side), fixed in advance.
+    excess_error : float
+        The part of the error that pays for delta; unused at delta = 0.
+
+    Notes
+    -----
+    Design: every run tosses a coin, Pr[first side] = share, so n1 is random. For fixed n1 and n2 the law given the
+    total is not binomial but non-central hypergeometric in the odds ratio, and the argument below does not apply.
+
+    delta = 0. Given N = x + y hits, x ~ Bin(N, rho) with odds rho / (1 - rho) = share p / ((1 - share) q). Under H0
+    these odds are at most exp(epsilon) share / (1 - share) =: odds of rho0, so Pr[Bin(N, rho0) >= x] is a p-value.
+
+    delta > 0. Under H0, p = p' + r with p' <= exp(epsilon) q and r <= delta. Call a hit on the first side *excess*
+    with probability r / p; there are E of these, and given n1, E ~ Bin(n1, r). The remaining hits are a sample of the
+    case delta = 0, so T(E) with T(k) = Pr[Bin(x + y - k, rho0) >= x - k] is a p-value; T increases in k, as a hit taken
+    from both counts does more to the right side. With S(k) = Pr[Bin(n1, delta) > k] and excess_error = theta,
+
+    .. math:: p = \min_k \max\{ S(k) / \theta,\; T(k) / (1 - \theta) \}
+
+    is a p-value: if it is at most gamma, then T(k0) <= (1 - theta) gamma for the least k0 with S(k0) <= theta gamma,
+    which depends on n1 alone. Then E > k0, or T(E) <= T(k0); and Pr[E > k0] + Pr[T(E) <= (1 - theta) gamma] <= gamma.
+    """
+
+    share: float = 0.5
+    excess_error: float = 0.1
+    name: ClassVar[str] = "conditional"
+
+    def __post_init__(self) -> None:
+        for field in ("share", "excess_error"):
+            value = getattr(self, field)
+            if not (math.isfinite(value) and 0 < value < 1):
+                raise InputError(f"{field} must be in (0, 1), got {value!r}")
+
+    def p_value(
+        self,
+        x: ArrayLike,
+        n1: ArrayLike,
+        y: ArrayLike,
+        n2: ArrayLike,
+        *,
+        epsilon: ArrayLike,
+        delta: ArrayLike = 0.0,
+        gamma: float | None = None,
+    ) -> NDArray[np.float64]:
+        """Return p-values of H0: p <= exp(epsilon) q + delta, in the broadcast shape of the counts."""
+        c = Counts.of(x, n1, y, n2)
+        return c.shaped(self._tail(c, c.spread("epsilon", epsilon, 0, MAX_EPSILON), c.spread("delta", delta, 0, 1)))
+
+    def epsilon_lower(
+        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, delta: ArrayLike = 0.0, gamma: float
+    ) -> NDArray[np.float64]:
+        """Return lower confidence bounds on ln((p - delta) / q) with error gamma; 0 where nothing is shown."""
+        c, gamma = Counts.of(x, n1, y, n2), check_level(gamma)
+        delta = c.spread("delta", delta, 0, 1)
+
+        def tail(t: NDArray[np.float64], i: NDArray[np.intp]) -> NDArray[np.float64]:
+            return self._tail(c.take(i), t, delta[i])
+
+        return c.shaped(last_rejected(tail, gamma, *first_guess(c, delta, gamma), MAX_EPSILON))
+
+    def delta_lower(
+        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, epsilon: ArrayLike, gamma: float
+    ) -> NDArray[np.float64]:
+        """Return lower confidence bounds on p - exp(epsilon) q with error gamma; 0 where nothing is shown."""
+        c, gamma = Counts.of(x, n1, y, n2), check_level(gamma)
+        epsilon = c.spread("epsilon", epsilon, 0, MAX_EPSILON)
+
+        def tail(t: NDArray[np.float64], i: NDArray[np.intp]) -> NDArray[np.float64]:
+            return self._tail(c.take(i), epsilon[i], t)
+
+        start = (c.x - np.exp(epsilon) * c.y * c.n1 / c.n2) / c.n1
+        return c.shaped(last_rejected(tail, gamma, start, np.sqrt(c.x + 1) / c.n1, 1.0))
+
+    def _tail(self, c: Counts, epsilon: NDArray[np.float64], delta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the p-values, raised by their numerical error."""
+        rho = expit(epsilon + logit(self.share))
+        plain = _regular_tail(c, np.zeros_like(c.x), rho)
+        excess = np.where(delta > 0, self._with_excess(c, rho, delta), plain)
+        return np.minimum(excess * (1 + RELATIVE_ERROR), 1.0)
+
+    def _with_excess(self, c: Counts, rho: NDArray[np.float64], delta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return min over k of max(S(k) / theta, T(k) / (1 - theta)), by bisection for where they cross."""
+        low, high = np.full_like(c.x, -1.0), c.x.copy()
+        for _ in range(math.ceil(math.log2(float(c.x.max(initial=1)) + 2)) + 1):
+            middle = np.floor((low + high) / 2)
+            crossed = self._excess_term(c, middle, delta) <= _regular_tail(c, middle, rho) / (1 - self.excess_error)
+            open_ = high - low > 1
+            high = np.where(open_ & crossed, middle, high)
+            low = np.where(open_ & ~crossed, middle, low)
+        return np.minimum(self._excess_term(c, low, delta), _regular_tail(c, high, rho) / (1 - self.excess_error))
+
+    def _excess_term(self, c: Counts, k: NDArray[np.float64], delta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return Pr[Bin(n1, delta) > k] / theta."""
+        inside = (k >= 0) & (k < c.n1)
+        value = betainc(np.where(inside, k + 1, 1), np.where(inside, c.n1 - k, 1), delta) / self.excess_error
+        return np.where(k < 0, 1 / self.excess_error, np.where(inside, value, 0.0))
+
+
+def _regular_tail(c: Counts, k: NDArray[np.float64], rho: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return T(k) = Pr[Bin(x + y - k, rho) >= x - k] for 0 <= k <= x; 1 at k = x."""
+    left = c.x - k
+    return np.where(left <= 0, 1.0, betainc(np.maximum(left, 1), c.y + 1, rho))
