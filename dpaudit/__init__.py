@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dpaudit.blackbox.audit import audit_privacy
     from dpaudit.contract import (
         Distribution,
-        Example,
+        Instance,
         Law,
         Learner,
         Pair,
@@ -38,7 +38,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Distribution": "contract",
     "DpauditError": "errors",
-    "Example": "contract",
+    "Instance": "contract",
     "InputError": "errors",
     "Law": "contract",
     "LawFinding": "results",
@@ -66,8 +66,8 @@ _HOMES = {
 __all__ = [
     "Distribution",
     "DpauditError",
-    "Example",
     "InputError",
+    "Instance",
     "Law",
     "LawFinding",
     "Learner",

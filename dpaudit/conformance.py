@@ -26,7 +26,7 @@ from scipy.special import chdtrc
 
 from dpaudit import seeding
 from dpaudit.arguments import parameters_of
-from dpaudit.contract import FAIL, Example, Learner, PrivacyClaim, Relation, UtilityClaim
+from dpaudit.contract import FAIL, Instance, Learner, PrivacyClaim, Relation, UtilityClaim
 from dpaudit.distinguish.canonical import canonical
 from dpaudit.distinguish.histogram import tally
 from dpaudit.errors import InputError
@@ -54,7 +54,7 @@ def _require(condition: bool, learner: Any, message: str) -> None:
 
 def _samples(learner: Learner) -> list[Any]:
     """Return a few samples of the learner's example size: realizable, conflicting, and the empty one."""
-    pairs = crafted_pairs(learner.domain, learner.example.n, Relation.REPLACE_ONE, limit=None)
+    pairs = crafted_pairs(learner.domain, learner.instance.n, Relation.REPLACE_ONE, limit=None)
     step = max(1, len(pairs) // SAMPLES)
     return [*(pair.data for pair in pairs[::step][:SAMPLES]), learner.domain.empty_sample()]
 
@@ -80,9 +80,11 @@ def check_names(learner: Learner) -> None:
     """Check that the id is lower-case words joined by hyphens, and that there are a docstring and an example."""
     _require(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", learner.id) is not None, learner, f"bad id {learner.id!r}")
     _require(bool(type(learner).__doc__), learner, "the class needs a docstring with its theorem and source")
-    _require(isinstance(learner.example, Example), learner, "the class attribute `example` must be a contract.Example")
     _require(
-        isinstance(type(learner)(**learner.example.parameters), Learner), learner, "the example's parameters must do"
+        isinstance(learner.instance, Instance), learner, "the class attribute `instance` must be a contract.Instance"
+    )
+    _require(
+        isinstance(type(learner)(**learner.instance.parameters), Learner), learner, "the example's parameters must do"
     )
 
 
@@ -94,7 +96,7 @@ def check_claims(learner: Learner) -> None:
         _require(bool(claim.claim_id and claim.source), learner, "the privacy claim needs a claim_id and a source")
     utility = getattr(learner, "utility", None)
     if utility is not None and not hasattr(learner, "fault"):
-        stated = utility(learner.example.alpha, learner.example.beta)
+        stated = utility(learner.instance.alpha, learner.instance.beta)
         _require(isinstance(stated, UtilityClaim), learner, f"utility must return a UtilityClaim, got {stated!r}")
         _require(bool(stated.claim_id and stated.source), learner, "the utility claim needs a claim_id and a source")
         same = stated.sample_size == learner.sample_size(stated.alpha, stated.beta)  # type: ignore[attr-defined]
@@ -102,7 +104,7 @@ def check_claims(learner: Learner) -> None:
         named = getattr(learner, "settings", (stated.setting,))
         _require(named[:1] == (stated.setting,), learner, f"settings must begin with utility's own {stated.setting!r}")
         for setting in named[1:]:
-            other = utility(learner.example.alpha, learner.example.beta, setting=setting)
+            other = utility(learner.instance.alpha, learner.instance.beta, setting=setting)
             _require(other.setting == setting, learner, f"utility in {setting!r} must answer for it, got {other!r}")
         _require("solution" not in named or hasattr(learner, "solves"), learner, "the setting solution needs solves")
 

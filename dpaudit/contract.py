@@ -24,14 +24,13 @@ __all__ = [
     "FAIL",
     "FIXED_SETTINGS",
     "SETTINGS",
-    "Claim",
     "ConceptClass",
     "Distribution",
     "Domain",
     "Evidence",
-    "Example",
     "Hypothesis",
     "InputError",
+    "Instance",
     "Law",
     "Learner",
     "Pair",
@@ -41,6 +40,7 @@ __all__ = [
     "Relation",
     "Sample",
     "Shape",
+    "Statement",
     "UtilityClaim",
 ]
 
@@ -269,7 +269,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Example:
+class Instance:
     """A small instance of a learner on which every check and the default report can run.
 
     Parameters
@@ -325,8 +325,8 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A statement of a paper that computation can check; modules list theirs in ``CLAIMS``.
+class Statement:
+    """A statement of a paper that computation can check; modules list theirs in ``STATEMENTS``.
 
     Parameters
     ----------
@@ -358,17 +358,18 @@ class Learner(Protocol):
     A learner whose theorem speaks of several settings says which in the class attribute `settings`, its own first, and
     has `utility(alpha, beta, setting=...)`; without `settings`, what `utility(alpha, beta)` answers is its only one.
     For "solution" it has `solves(output, sample) -> bool`; see `UtilityClaim`. Its utility is audited on its example
-    and on every further `Example` in the class attribute `audited`; `hard_targets(alpha) -> [(code, distribution,
+    and on every further `Instance` in the class attribute `audited`; `hard_targets(alpha) -> [(code, distribution,
     name)]` adds hard cases of its own to those that are made from its concepts.
 
     A learner that has `picture(sample, codes, target) -> Picture` is drawn in reports: the sample, some outputs, and
     what labelled the sample (None where that is not known). The instance drawn is that of the class attribute
-    `pictured`, an `Example`, else of `example`; its sample is made by `scene(rng) -> (sample, target)`, else n examples
-    are drawn from the uniform distribution, labelled by the middle concept. `dpaudit.picture` says what a picture is.
+    `pictured`, an `Instance`, else of `instance`; its sample is made by `scene(rng) -> (sample, target)`, else n
+    examples are drawn from the uniform distribution, labelled by the middle concept. `dpaudit.picture` says what a
+    picture is.
     """
 
     id: ClassVar[str]
-    example: ClassVar[Example]
+    instance: ClassVar[Instance]
 
     @property
     def privacy(self) -> PrivacyClaim | None:

@@ -15,7 +15,7 @@ from dpaudit.errors import InputError, ToolFault
 from dpaudit.registry import load
 from dpaudit.results import LedgerRow, number
 
-__all__ = ["LedgerFault", "LedgerRow", "check_claims", "ledger"]
+__all__ = ["LedgerFault", "LedgerRow", "check_statements", "ledger"]
 
 
 class LedgerFault(ToolFault):
@@ -67,10 +67,10 @@ def ledger(ids: Sequence[str] | None = None, *, n_jobs: int = 1) -> tuple[Ledger
     >>> [row.verdict for row in ledger(["NIS-ParityFailure"])]  # doctest: +SKIP
     ['refuted']
     """
-    return check_claims(ids, n_jobs=n_jobs)
+    return check_statements(ids, n_jobs=n_jobs)
 
 
-def check_claims(
+def check_statements(
     ids: Sequence[str] | None = None,
     *,
     n_jobs: int = 1,
@@ -81,7 +81,7 @@ def check_claims(
     if isinstance(ids, str):
         raise InputError(f"ids must be a sequence of claim ids, got the string {ids!r}")
     registry = load(paths)
-    entries = registry.claims if ids is None else [registry.get_claim(id) for id in dict.fromkeys(ids)]
+    entries = registry.statements if ids is None else [registry.get_statement(id) for id in dict.fromkeys(ids)]
     tasks = [ledger_task(entry) for entry in entries]
     ended: dict[str, Event] = {}
 

@@ -1,7 +1,7 @@
-"""Finds learner classes and claims, in installed packages and in folders, and builds learners by id.
+"""Finds learner classes and statements, in installed packages and in folders, and builds learners by id.
 
-A learner is any class in a module's tuple ``LEARNERS``, a claim of the ledger any `contract.Claim` in its tuple
-``CLAIMS``. Modules come from the entry-point group "dpaudit.learners" and from paths that the user names; dpaudit
+A learner is any class in a module's tuple ``LEARNERS``, a statement of the ledger any `contract.Statement` in its tuple
+``STATEMENTS``. Modules come from the entry-point group "dpaudit.learners" and from paths that the user names; dpaudit
 itself names none.
 """
 
@@ -24,19 +24,19 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from dpaudit.contract import Claim, Example, Learner, PrivacyClaim
+from dpaudit.contract import Instance, Learner, PrivacyClaim, Statement
 from dpaudit.errors import InputError
 
 __all__ = [
     "GROUP",
     "PRIVATE",
-    "ClaimEntry",
     "Entry",
     "Problem",
     "Registry",
+    "StatementEntry",
     "get_learner",
-    "list_claims",
     "list_learners",
+    "list_statements",
     "load",
 ]
 
@@ -45,12 +45,12 @@ GROUP = "dpaudit.learners"
 PRIVATE = "_dpaudit_learners_"
 """What the names of modules loaded from a path begin with."""
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_CLAIM_ID = re.compile(r"[A-Za-z0-9]+([-._][A-Za-z0-9]+)*")
+_STATEMENT_ID = re.compile(r"[A-Za-z0-9]+([-._][A-Za-z0-9]+)*")
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A module that could not be loaded, or holds something that is no learner or no claim."""
+    """A module that could not be loaded, or holds something that is no learner or no statement."""
 
     origin: str
     message: str
@@ -70,9 +70,9 @@ class Entry:
     origin: str
 
     @property
-    def example(self) -> Example:
+    def instance(self) -> Instance:
         """The small instance on which every check can run."""
-        found: Example = self.learner.example
+        found: Instance = self.learner.instance
         return found
 
     @property
@@ -94,8 +94,8 @@ class Entry:
         return {p.name: p.default for p in found if p.kind in named}
 
     def claim(self) -> PrivacyClaim | None:
-        """Return the privacy claim of the example instance."""
-        claim: PrivacyClaim | None = self.build(**self.example.parameters).privacy
+        """Return the privacy claim of the small instance."""
+        claim: PrivacyClaim | None = self.build(**self.instance.parameters).privacy
         return claim
 
     def build(self, /, **parameters: Any) -> Learner:
@@ -113,26 +113,26 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class ClaimEntry:
-    """A claim of the ledger, where it was looked for and the file or module that lists it."""
+class StatementEntry:
+    """A statement of the ledger, where it was looked for and the file or module that lists it."""
 
-    claim: Claim
+    statement: Statement
     origin: str
     home: str = ""
 
     @property
     def id(self) -> str:
-        """The claim's id."""
-        return self.claim.id
+        """The statement's id."""
+        return self.statement.id
 
 
 @dataclass(frozen=True)
 class Registry:
-    """The learners and the claims that were found, each sorted by id, and the problems met on the way."""
+    """The learners and the statements that were found, each sorted by id, and the problems met on the way."""
 
     entries: tuple[Entry, ...]
     problems: tuple[Problem, ...] = ()
-    claims: tuple[ClaimEntry, ...] = ()
+    statements: tuple[StatementEntry, ...] = ()
 
     def get(self, id: str) -> Entry:
         """Return the entry of that id, or raise `InputError` with the nearest ids."""
@@ -141,12 +141,12 @@ class Registry:
                 return entry
         raise self._unknown("learner", id, [entry.id for entry in self.entries], "dpaudit list --all")
 
-    def get_claim(self, id: str) -> ClaimEntry:
-        """Return the claim of that id, or raise `InputError` with the nearest ids."""
-        for entry in self.claims:
+    def get_statement(self, id: str) -> StatementEntry:
+        """Return the statement of that id, or raise `InputError` with the nearest ids."""
+        for entry in self.statements:
             if entry.id == id:
                 return entry
-        raise self._unknown("claim", id, [entry.id for entry in self.claims], "dpaudit ledger")
+        raise self._unknown("statement", id, [entry.id for entry in self.statements], "dpaudit ledger")
 
     def _unknown(self, noun: str, id: str, known: Sequence[str], command: str) -> InputError:
         """Return the error that says which ids are near."""
@@ -188,14 +188,14 @@ def list_learners() -> tuple[Entry, ...]:
     return load().entries
 
 
-def list_claims() -> tuple[ClaimEntry, ...]:
-    """Return every installed claim of the ledger, sorted by id, unchecked; `dpaudit.ledger` checks them."""
-    return load().claims
+def list_statements() -> tuple[StatementEntry, ...]:
+    """Return every installed statement of the papers, sorted by id, unchecked; `dpaudit.ledger` checks them."""
+    return load().statements
 
 
 @lru_cache(maxsize=8)
 def load(paths: tuple[str, ...] = ()) -> Registry:
-    """Find the learners and the claims of all installed packages and of some paths.
+    """Find the learners and the statements of all installed packages and of some paths.
 
     Parameters
     ----------
@@ -207,11 +207,11 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
     Raises
     ------
     InputError
-        If a path does not exist, is no Python file or folder, or if two classes or two claims share an id.
+        If a path does not exist, is no Python file or folder, or if two classes or two statements share an id.
     """
     problems: list[Problem] = []
     entries: dict[str, Entry] = {}
-    claims: dict[str, ClaimEntry] = {}
+    statements: dict[str, StatementEntry] = {}
     seen: set[str] = set()
     # A path given twice is loaded once: a second copy of its classes would be another learner of the same id.
     given = {Path(path).resolve(): Path(path) for path in reversed(paths)}
@@ -222,22 +222,24 @@ def load(paths: tuple[str, ...] = ()) -> Registry:
             if _known(module, seen):
                 continue
             _collect(module, origin, requested, entries, problems)
-            _collect_claims(module, origin, requested, claims, problems)
+            _collect_statements(module, origin, requested, statements, problems)
         if len(problems) == met and not any(map(_offers, modules)):
             problems.append(Problem(origin, _emptiness(modules[0], requested), requested))
     return Registry(
-        tuple(entries[id] for id in sorted(entries)), tuple(problems), tuple(claims[id] for id in sorted(claims))
+        tuple(entries[id] for id in sorted(entries)),
+        tuple(problems),
+        tuple(statements[id] for id in sorted(statements)),
     )
 
 
 def _offers(module: ModuleType) -> bool:
-    return any(getattr(module, name, ()) for name in ("LEARNERS", "CLAIMS"))
+    return any(getattr(module, name, ()) for name in ("LEARNERS", "STATEMENTS"))
 
 
 def _emptiness(module: ModuleType, requested: bool) -> str:
     """Say that a module, with all that is in it, offers nothing; of an installed one, where it was found."""
     if requested:
-        return "offers nothing: it has neither a tuple LEARNERS nor a tuple CLAIMS"
+        return "offers nothing: it has neither a tuple LEARNERS nor a tuple STATEMENTS"
     place = getattr(module, "__file__", None) or ", ".join(map(str, getattr(module, "__path__", ()))) or "no file"
     return f"offers no learners; Python found {module.__name__} at {place}, which may hide the installed package"
 
@@ -331,23 +333,25 @@ def _collect(
             raise InputError(f"two learners have the id {learner.id!r}: {_home(known.learner)} and {_home(learner)}")
 
 
-def _collect_claims(
-    module: ModuleType, origin: str, requested: bool, claims: dict[str, ClaimEntry], problems: list[Problem]
+def _collect_statements(
+    module: ModuleType, origin: str, requested: bool, statements: dict[str, StatementEntry], problems: list[Problem]
 ) -> None:
-    """Put the module's claims into `claims`."""
-    found = getattr(module, "CLAIMS", ())
+    """Put the module's statements into `statements`."""
+    found = getattr(module, "STATEMENTS", ())
     if not isinstance(found, Iterable):
-        problems.append(Problem(origin, f"CLAIMS must be a tuple of dpaudit.contract.Claim, got {found!r}", requested))
+        problems.append(
+            Problem(origin, f"STATEMENTS must be a tuple of dpaudit.contract.Statement, got {found!r}", requested)
+        )
         return
     home = getattr(module, "__file__", None) or module.__name__
-    for claim in found:
-        wrong = _claim_defect(claim)
+    for statement in found:
+        wrong = _statement_defect(statement)
         if wrong:
             problems.append(Problem(origin, wrong, requested))
             continue
-        known = claims.setdefault(claim.id, ClaimEntry(claim, origin, home))
-        if known.claim is not claim:
-            raise InputError(f"two claims have the id {claim.id!r}: one in {known.home}, one in {home}")
+        known = statements.setdefault(statement.id, StatementEntry(statement, origin, home))
+        if known.statement is not statement:
+            raise InputError(f"two statements have the id {statement.id!r}: one in {known.home}, one in {home}")
 
 
 def _home(learner: type[Any]) -> str:
@@ -355,16 +359,20 @@ def _home(learner: type[Any]) -> str:
     return f"{learner.__qualname__} in {getattr(module, '__file__', None) or learner.__module__}"
 
 
-def _claim_defect(claim: Any) -> str:
-    """Say why something in CLAIMS is no claim; the empty string if it is one."""
-    if not isinstance(claim, Claim):
-        return f"CLAIMS must hold dpaudit.contract.Claim, got {claim!r}"
-    if not isinstance(claim.id, str) or not _CLAIM_ID.fullmatch(claim.id):
-        return f"a claim's id must be words joined by hyphens, dots or underscores, got {claim.id!r}"
-    blank = [name for name in ("statement", "source") if not str(getattr(claim, name) or "").strip()]
+def _statement_defect(statement: Any) -> str:
+    """Say why something in STATEMENTS is no statement; the empty string if it is one."""
+    if not isinstance(statement, Statement):
+        return f"STATEMENTS must hold dpaudit.contract.Statement, got {statement!r}"
+    if not isinstance(statement.id, str) or not _STATEMENT_ID.fullmatch(statement.id):
+        return f"a statement's id must be words joined by hyphens, dots or underscores, got {statement.id!r}"
+    blank = [name for name in ("statement", "source") if not str(getattr(statement, name) or "").strip()]
     if blank:
-        return f"the claim {claim.id} has no {' and no '.join(blank)}"
-    return "" if callable(claim.check) else f"the check of the claim {claim.id} must be callable, got {claim.check!r}"
+        return f"the statement {statement.id} has no {' and no '.join(blank)}"
+    return (
+        ""
+        if callable(statement.check)
+        else f"the check of the statement {statement.id} must be callable, got {statement.check!r}"
+    )
 
 
 def _defect(learner: Any) -> str:
@@ -374,8 +382,8 @@ def _defect(learner: Any) -> str:
     id, example = getattr(learner, "id", None), getattr(learner, "example", None)
     if not isinstance(id, str) or not _ID.fullmatch(id):
         return f"{learner.__qualname__}.id must be lower-case words joined by hyphens, got {id!r}"
-    if not isinstance(example, Example) or not isinstance(example.parameters, Mapping):
-        return f"{learner.__qualname__}.example must be a dpaudit.Example, got {example!r}"
+    if not isinstance(example, Instance) or not isinstance(example.parameters, Mapping):
+        return f"{learner.__qualname__}.example must be a dpaudit.Instance, got {example!r}"
     fields = getattr(learner, "__dataclass_fields__", {})
     needed = ("privacy", "domain", "concepts", "run", "decode")
     lacking = [name for name in needed if not (hasattr(learner, name) or name in fields)]

@@ -100,9 +100,7 @@ audited, because raw doubles leak through their bits: that leak has a row of its
 def document(results: Sequence[dict[str, Any]], trials: int, seeds: range) -> str:
     """Return the results as a page."""
     asked = [result for result in results if result["floor"] is not None]
-    medians = [
-        f"{r['name']} ({r['reached']:.4f} of {r['floor']:g})" for r in asked if r["reached"] < r["floor"]
-    ]
+    medians = [f"{r['name']} ({r['reached']:.4f} of {r['floor']:g})" for r in asked if r["reached"] < r["floor"]]
     missed = [
         f"{r['name']} ({', '.join(f'{bound:.4f}' for bound in sorted(r['bounds']) if bound < r['floor'])})"
         for r in asked
@@ -133,9 +131,7 @@ def in_columns(result: dict[str, Any]) -> str:
     """Return a result as a line of the table."""
     met = {True: " met", False: " MISSED", None: ""}[result["met"]]
     floor = "-" if result["floor"] is None else f"{result['floor']:g}{met}"
-    above = (
-        f"  above the truth in {result['above_truth']} of {result['seeds']}" if result["above_truth"] else ""
-    )
+    above = f"  above the truth in {result['above_truth']} of {result['seeds']}" if result["above_truth"] else ""
     share = "-" if result["of_optimum"] is None else f"{100 * result['of_optimum']:.1f}"
     numbers = [_number(result[key]) for key in ("true_epsilon", "optimum", "reached", "least")]
     cells = [result["name"], *numbers, share, _number(result["best_peer"]), floor, f"{result['seconds']:.1f}"]
@@ -159,16 +155,10 @@ def _positive(text: str) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Run dpaudit on the literature's mechanisms.")
-    parser.add_argument(
-        "--trials", type=_positive, default=FULL, help="runs on each side (default %(default)s)"
-    )
+    parser.add_argument("--trials", type=_positive, default=FULL, help="runs on each side (default %(default)s)")
     names = [row.name for row in BENCHMARKS]
-    parser.add_argument(
-        "--only", nargs="+", choices=names, metavar="NAME", help=f"some of: {', '.join(names)}"
-    )
-    parser.add_argument(
-        "--seeds", type=_positive, default=1, help="audits of each row: median and least are shown"
-    )
+    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=f"some of: {', '.join(names)}")
+    parser.add_argument("--seeds", type=_positive, default=1, help="audits of each row: median and least are shown")
     parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first seed (default 0)")
     parser.add_argument("--jobs", type=int, default=1, help="as for joblib (default 1)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")

@@ -63,7 +63,7 @@ def exact_audits() -> dict[str, Any]:
     times = {}
     for module in MODULES:
         for learner in module.LEARNERS:
-            task = exact_task(Entry(learner.id, learner, "here"), learner(**learner.example.parameters))
+            task = exact_task(Entry(learner.id, learner, "here"), learner(**learner.instance.parameters))
             times[learner.id] = seconds(lambda task=task: perform(task, seed=0), repeats=1)  # type: ignore[misc]
     slowest = max(times, key=times.__getitem__)
     total = sum(times.values())

@@ -127,9 +127,7 @@ def delta_by_bets(runs: int, *, epsilon: float, delta: float = 0.0, gamma: float
     return math.exp(least_where(refuted, math.log(max(delta, 1 / runs)), 0.0, _PRECISION))
 
 
-def _moments(
-    rate: Array, mass: Array, ages: Array, epsilon: float, delta: float
-) -> tuple[Array, Array, Array, Array]:
+def _moments(rate: Array, mass: Array, ages: Array, epsilon: float, delta: float) -> tuple[Array, Array, Array, Array]:
     """Return by age, averaged over beliefs: growth and variance a run (A,), levers and slopes of the labels (A, 2).
 
     A lever is ln e(x, 1) - ln e(x, 0), a slope the derivative of the growth in the belief r'_x, by Stein's identity

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.blackbox.power import Unseen
+from dpaudit.blackbox.power import Power
 from dpaudit.blackbox.request import LawRatios, Request
 from dpaudit.blackbox.search import ChosenEvent, select
 from dpaudit.blackbox.training import Trainer, untried
@@ -35,7 +35,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
     tests = _tests(request, chosen, counts, errors["verdict"])
     best = max(tests, key=lambda test: test.epsilon_lower)
     lower = best.epsilon_lower
-    unseen = Unseen.by(request.bound, chosen.neighbour_mass, fresh, claim, errors["verdict"])
+    unseen = Power.by(request.bound, chosen.neighbour_mass, fresh, claim, errors["verdict"])
     return PrivacyFinding(
         verdict="violation" if lower > claim.epsilon else "consistent",
         epsilon=claim.epsilon,

@@ -10,7 +10,7 @@ from dpaudit.bounds.base import Bound, Melded, Unconditional, get_bound
 from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon
 from dpaudit.contract import PrivacyClaim
 
-__all__ = ["LEARNING", "MASSES", "Unseen"]
+__all__ = ["LEARNING", "MASSES", "Power"]
 
 MASSES = (0.1, 0.01, 0.001, 0.0001)
 """Probabilities of an event on the unlikelier side at which the frontier is stated."""
@@ -22,7 +22,7 @@ their number: with these runs learned events convict about as often as stated (`
 
 
 @dataclass(frozen=True)
-class Unseen:
+class Power:
     """The least leaks that a budget convicts with probability about 0.95, although the event has to be learned.
 
     They are those that 1 / `LEARNING` of the runs convict when the event is given: the fixed design may choose a worse
@@ -43,7 +43,7 @@ class Unseen:
     delta: float
 
     @classmethod
-    def by(cls, bound: Bound, mass: float, runs: int, claim: PrivacyClaim, gamma: float) -> Unseen:
+    def by(cls, bound: Bound, mass: float, runs: int, claim: PrivacyClaim, gamma: float) -> Power:
         """Return what `runs` confirmation runs a side could not have seen at error `gamma`.
 
         The strict bound takes minutes for this and detects within a percent or so what the melded one does, so the
@@ -58,7 +58,7 @@ class Unseen:
 
     @classmethod
     @lru_cache(maxsize=256)
-    def by_bets(cls, mass: float, runs: int, claim: PrivacyClaim, gamma: float) -> Unseen:
+    def by_bets(cls, mass: float, runs: int, claim: PrivacyClaim, gamma: float) -> Power:
         """Return what bets on `runs` runs of one pair, both sides together, could not have seen at error `gamma`."""
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         runs = -(-runs // LEARNING)

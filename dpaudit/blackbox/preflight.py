@@ -14,13 +14,13 @@ from dpaudit.contract import Pair
 from dpaudit.distinguish.canonical import Raised, canonical
 from dpaudit.errors import InputError
 
-__all__ = ["first_runs"]
+__all__ = ["preflight"]
 
 RUNS = 2
 ASKED_RUNS, ASKED_PAIRS = 64, 8
 
 
-def first_runs(mechanism: Mechanism, pairs: Sequence[Pair], seed: int) -> tuple[str, ...]:
+def preflight(mechanism: Mechanism, pairs: Sequence[Pair], seed: int) -> tuple[str, ...]:
     """Make a few runs that count for nothing and return what they give reason to warn of.
 
     Two runs on both sides of the first pair, twice with the same generator; and some 64 over up to 8 pairs, to see

@@ -9,7 +9,7 @@ from typing import Any
 from dpaudit import seeding
 from dpaudit.adapters import Mechanism, as_mechanism
 from dpaudit.arguments import LEAST_TRIALS, check_jobs, read_integer, read_number
-from dpaudit.blackbox.preflight import first_runs
+from dpaudit.blackbox.preflight import preflight
 from dpaudit.blackbox.search import Budget
 from dpaudit.bounds.base import Bound, Unconditional, get_bound
 from dpaudit.bounds.counts import MAX_RUNS
@@ -111,7 +111,7 @@ class Request:
             **options,
         )
         request._check_power()
-        return replace(request, notes=first_runs(mechanism, checked, seed))
+        return replace(request, notes=preflight(mechanism, checked, seed))
 
     @property
     def gamma(self) -> float:
@@ -176,7 +176,7 @@ def resolve_claim(
 def _default_pairs(source: Any, n: int | None, relation: Relation) -> list[Pair]:
     if not isinstance(source, Learner):
         raise InputError("pairs must be given: only a learner's neighbouring samples can be crafted")
-    return crafted_pairs(source.domain, source.example.n if n is None else n, relation)
+    return crafted_pairs(source.domain, source.instance.n if n is None else n, relation)
 
 
 def _identical(pair: Pair) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpaudit.betting.audit import LEAST_RUNS, SequentialOutcome, audit_sequential
 from dpaudit.betting.power import leader_runs
-from dpaudit.blackbox.power import MASSES, Unseen
+from dpaudit.blackbox.power import MASSES, Power
 from dpaudit.blackbox.request import Request
 from dpaudit.errors import InputError
 from dpaudit.results import PrivacyFinding, Witness
@@ -32,7 +32,7 @@ def anytime_finding(request: Request) -> PrivacyFinding:
         backend=request.backend,
         float_bits=request.float_bits,
     )
-    unseen = Unseen.by_bets(MASSES[0], leader_runs(allowed, len(request.pairs)), claim, gamma)
+    unseen = Power.by_bets(MASSES[0], leader_runs(allowed, len(request.pairs)), claim, gamma)
     return PrivacyFinding(
         verdict="violation" if found.rejected else "consistent",
         epsilon=claim.epsilon,

@@ -98,7 +98,7 @@ def utility_command(args: argparse.Namespace) -> int:
     entry, learner, parameters = _learner(args)
     settings: tuple[str | None, ...] = (args.setting,)
     if args.setting == "all":
-        levels = (getattr(entry.example, name) if given is None else given
+        levels = (getattr(entry.instance, name) if given is None else given
                   for name, given in (("alpha", args.alpha), ("beta", args.beta)))  # fmt: skip
         settings = offered_settings(learner, *levels)
     tasks = utility_tasks(
@@ -136,7 +136,7 @@ def _learner(args: argparse.Namespace) -> tuple[Entry, Learner, dict[str, Any]]:
     if len(given) < len(named):
         twice = sorted(name for name in given if [other for other, _ in named].count(name) > 1)
         raise InputError(f"-p must be given once for each parameter; got {', '.join(twice)} more than once")
-    taken = {name: value for name, value in entry.example.parameters.items() if name not in given}
+    taken = {name: value for name, value in entry.instance.parameters.items() if name not in given}
     note_taken(entry, taken)
     parameters = {**taken, **given}
     return entry, entry.build(**parameters), parameters
@@ -162,8 +162,8 @@ def _taken_n(args: argparse.Namespace, entry: Entry) -> int:
     """Return n, the example's unless given."""
     if args.n is not None:
         return int(args.n)
-    note_taken(entry, {"n": entry.example.n})
-    return entry.example.n
+    note_taken(entry, {"n": entry.instance.n})
+    return entry.instance.n
 
 
 def _audit(args: argparse.Namespace, tasks: Sequence[Task], options: Mapping[str, Any]) -> int:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from dpaudit.cli.streams import output
 from dpaudit.cli.terminal import find_learners, note, say, wants_color, warn
 from dpaudit.errors import InputError
-from dpaudit.registry import ClaimEntry, Entry, load
+from dpaudit.registry import Entry, StatementEntry, load
 
 if TYPE_CHECKING:
     from dpaudit.engine.outcome import Outcome
@@ -50,7 +50,7 @@ def run_command(args: argparse.Namespace) -> int:
     check_seed(args.seed)
     registry = find_learners(args)
     entries = [registry.get(id) for id in dict.fromkeys(args.ids)] or registry.entries
-    claims = () if args.ids else registry.claims
+    claims = () if args.ids else registry.statements
     plan = make_plan(
         entries,
         profile=args.profile,
@@ -79,10 +79,10 @@ def run_command(args: argparse.Namespace) -> int:
         return _report_run(args, path)
 
 
-def _modules(entries: Sequence[Entry], claims: Sequence[ClaimEntry]) -> set[str]:
+def _modules(entries: Sequence[Entry], claims: Sequence[StatementEntry]) -> set[str]:
     """Return the names of the modules that learners and the checks of claims stand in."""
     return {entry.learner.__module__ for entry in entries} | {
-        str(getattr(entry.claim.check, "__module__", "")) for entry in claims
+        str(getattr(entry.statement.check, "__module__", "")) for entry in claims
     }
 
 
@@ -127,7 +127,7 @@ def _row(entry: Entry) -> dict[str, Any]:
         "origin": entry.origin,
         "parameters": list(required),
         "defaults": defaults,
-        "example": jsonable(entry.example),
+        "example": jsonable(entry.instance),
     }
 
 

@@ -8,7 +8,7 @@ import sys
 from dpaudit.cli.terminal import find_learners, note, say, wants_color
 from dpaudit.engine.progress import Progress
 from dpaudit.engine.tasks import canonical
-from dpaudit.ledger import LedgerFault, check_claims
+from dpaudit.ledger import LedgerFault, check_statements
 from dpaudit.reporters.ledger import counts_text, render
 
 __all__ = ["ledger_command"]
@@ -21,7 +21,7 @@ def ledger_command(args: argparse.Namespace) -> int:
     # Checks take seconds: somebody who waits at a terminal sees how far they are, a log file does not.
     listeners = [Progress(sys.stderr)] if sys.stderr.isatty() else []
     try:
-        rows = check_claims(args.ids or None, n_jobs=args.jobs, paths=tuple(args.learners), listeners=listeners)
+        rows = check_statements(args.ids or None, n_jobs=args.jobs, paths=tuple(args.learners), listeners=listeners)
     except LedgerFault as fault:
         rows, faults = fault.rows, fault.faults
     found = [row.to_dict() for row in rows]
@@ -33,5 +33,5 @@ def ledger_command(args: argparse.Namespace) -> int:
     for id, error in faults.items():
         print(f"dpaudit: fault: {id}: {error}", file=sys.stderr)
     if not found and not faults:
-        note("no module lists claims in CLAIMS")
+        note("no module lists claims in STATEMENTS")
     return 2 if faults else 0

@@ -48,9 +48,7 @@ class Patterns:
     @classmethod
     def fit(cls, data: Matrix, neighbour: Matrix) -> Patterns | None:
         """Fit on training rows of the two sides; None unless some column mixes repeated values and others."""
-        atoms = tuple(
-            _atoms(np.concatenate([x[:LOOK], y[:LOOK]])) for x, y in zip(data.T, neighbour.T, strict=True)
-        )
+        atoms = tuple(_atoms(np.concatenate([x[:LOOK], y[:LOOK]])) for x, y in zip(data.T, neighbour.T, strict=True))
         other = np.concatenate([_others(atoms, rows[:LOOK]) for rows in (data, neighbour)])
         mixed = ((other.mean(axis=0) > 0.01) & (other.mean(axis=0) < 0.99)).any()
         coded = _code(atoms, data), _code(atoms, neighbour)

@@ -7,14 +7,14 @@ from numbers import Integral, Real
 from typing import Any
 
 import dpaudit
-from dpaudit.contract import Claim, Evidence
+from dpaudit.contract import Evidence, Statement
 from dpaudit.errors import ToolFault
 from dpaudit.results import LedgerRow
 
-__all__ = ["check_claim"]
+__all__ = ["check_statement"]
 
 
-def check_claim(claim: Claim) -> LedgerRow:
+def check_statement(claim: Statement) -> LedgerRow:
     """Run the check of a claim, which gets the public names of dpaudit.
 
     Raises
@@ -38,7 +38,7 @@ def check_claim(claim: Claim) -> LedgerRow:
     )
 
 
-def _number(claim: Claim, name: str, value: Any) -> float:
+def _number(claim: Statement, name: str, value: Any) -> float:
     """Return a number of the evidence as a Python integer or float; a fraction is rounded to the nearest float."""
     # A truth value is no number: written as 1 or 0 it would pass for a count.
     if isinstance(value, Real) and not isinstance(value, bool):

@@ -8,7 +8,7 @@ from functools import partial
 
 from dpaudit.arguments import check_jobs
 from dpaudit.engine.events import Event, Listener, RunFinished, RunStarted, TaskFailed, TaskFinished
-from dpaudit.engine.isolation import outliving
+from dpaudit.engine.isolation import isolated
 from dpaudit.engine.perform import perform
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import DpauditError, InputError, place_of
@@ -124,4 +124,4 @@ def _events(
     if n_jobs == 1 or backend == "sequential" or [task.kind for task in tasks] == ["ledger"]:
         yield from (call() for call in calls.values())
     else:
-        yield from outliving(calls, partial(spread, n_jobs=n_jobs, backend=backend, ordered=False, batch_size=1))
+        yield from isolated(calls, partial(spread, n_jobs=n_jobs, backend=backend, ordered=False, batch_size=1))

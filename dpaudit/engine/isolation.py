@@ -10,13 +10,13 @@ from pathlib import Path
 from dpaudit.engine.events import TaskFailed, TaskFinished
 from dpaudit.workers import WorkerDied
 
-__all__ = ["outliving"]
+__all__ = ["isolated"]
 
 Call = Callable[[], TaskFinished | TaskFailed]
 Spread = Callable[[Iterable[Call]], Iterator[TaskFinished | TaskFailed]]
 
 
-def outliving(calls: Mapping[str, Call], spread: Spread) -> Iterator[TaskFinished | TaskFailed]:
+def isolated(calls: Mapping[str, Call], spread: Spread) -> Iterator[TaskFinished | TaskFailed]:
     """Yield the event of each task as it ends, also of one that ends its worker process.
 
     A death takes down all tasks that were under way. Each of them is then tried alone: one that kills its worker again

@@ -11,7 +11,7 @@ from typing import Any
 import dpaudit
 from dpaudit.contract import PrivacyClaim
 from dpaudit.engine.decoding import decoded
-from dpaudit.engine.evidence import check_claim
+from dpaudit.engine.evidence import check_statement
 from dpaudit.engine.outcome import PRIVACY_AUDITS
 from dpaudit.engine.tasks import Task
 from dpaudit.jsonable import jsonable
@@ -38,7 +38,7 @@ def perform(task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int =
         Processes for this one audit; checks of claims use one.
     """
     if task.kind == "ledger":
-        return _record(task, None, None, check_claim(load(paths).get_claim(task.learner).claim))
+        return _record(task, None, None, check_statement(load(paths).get_statement(task.learner).statement))
     entry = load(paths).get(task.learner)
     learner = entry.build(**task.parameters)
     if n_jobs != 1:

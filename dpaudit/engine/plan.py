@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.arguments import LEAST_TRIALS, read_integer, read_number
-from dpaudit.contract import Example, Learner
+from dpaudit.contract import Instance, Learner
 from dpaudit.engine.tasks import Task, exact_task, ledger_task, picture_task, privacy_task
 from dpaudit.engine.utility_tasks import offered_settings, utility_tasks
 from dpaudit.errors import InputError
-from dpaudit.registry import ClaimEntry, Entry
+from dpaudit.registry import Entry, StatementEntry
 
 __all__ = ["PROFILES", "Plan", "Profile", "make_plan"]
 
@@ -103,7 +103,7 @@ def make_plan(
     profile: str = "default",
     confidence: float = 0.95,
     trials: int | None = None,
-    claims: Sequence[ClaimEntry] = (),
+    claims: Sequence[StatementEntry] = (),
 ) -> Plan:
     """Plan the audits of some learners on their examples, and the checks of some claims.
 
@@ -154,7 +154,7 @@ def make_plan(
 
 def _plan_one(entry: Entry, work: Profile, confidence: float, trials: int) -> tuple[list[Task], list[str]]:
     """Return the tasks of one learner, and the audits that do not apply to it with the reason."""
-    learner = entry.build(**entry.example.parameters)
+    learner = entry.build(**entry.instance.parameters)
     tasks: list[Task] = []
     notes: list[str] = []
     if hasattr(learner, "law"):
@@ -178,7 +178,7 @@ def _plan_one(entry: Entry, work: Profile, confidence: float, trials: int) -> tu
     ]
 
 
-def _further_utility(entry: Entry, instance: Example, work: Profile, confidence: float) -> list[Task]:
+def _further_utility(entry: Entry, instance: Instance, work: Profile, confidence: float) -> list[Task]:
     """Return the utility tasks of a further instance, in its theorem's own setting; fewer runs than for the example."""
     learner = entry.build(**instance.parameters)
     return utility_tasks(
@@ -193,14 +193,12 @@ def _further_utility(entry: Entry, instance: Example, work: Profile, confidence:
     )
 
 
-def _plan_utility(
-    entry: Entry, learner: Learner, work: Profile, confidence: float
-) -> tuple[list[Task], list[str]]:
+def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: float) -> tuple[list[Task], list[str]]:
     """Return the utility tasks in all settings, which share the confidence, and why a setting was left out."""
     possible: list[str] = []
     ladders: list[Task] = []
     notes: list[str] = []
-    for setting in offered_settings(learner, entry.example.alpha, entry.example.beta):
+    for setting in offered_settings(learner, entry.instance.alpha, entry.instance.beta):
         try:
             ladders += _ladder(entry, learner, work, confidence, setting)
         except InputError as error:

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpaudit.contract import Example, Learner, Relation
+from dpaudit.contract import Instance, Learner, Relation
 from dpaudit.errors import InputError
 from dpaudit.jsonable import jsonable
-from dpaudit.registry import ClaimEntry, Entry
+from dpaudit.registry import Entry, StatementEntry
 
 __all__ = [
     "KINDS",
@@ -106,7 +106,7 @@ def exact_task(
     compose: int | None = None,
 ) -> Task:
     """Return the task that computes the worst case over all, or over crafted, samples of n examples."""
-    example = entry.example
+    example = entry.instance
     if relation is None:
         relation = Relation.REPLACE_ONE if learner.privacy is None else learner.privacy.relation
     if crafted is None:
@@ -132,17 +132,17 @@ def privacy_task(
     **options: Any,
 ) -> Task:
     """Return the task of the black-box audit; `options` are as for `audit_privacy`, None and False stand for none."""
-    arguments = {"n": entry.example.n if n is None else n, "trials": trials, "confidence": confidence}
+    arguments = {"n": entry.instance.n if n is None else n, "trials": trials, "confidence": confidence}
     arguments |= {name: value for name, value in options.items() if value is not None and value is not False}
-    return Task(entry.id, "privacy", entry.example.parameters if parameters is None else parameters, arguments)
+    return Task(entry.id, "privacy", entry.instance.parameters if parameters is None else parameters, arguments)
 
 
-def ledger_task(entry: ClaimEntry) -> Task:
+def ledger_task(entry: StatementEntry) -> Task:
     """Return the task that checks a claim."""
-    return Task(entry.id, "ledger", {}, {"statement": entry.claim.statement})
+    return Task(entry.id, "ledger", {}, {"statement": entry.statement.statement})
 
 
 def picture_task(entry: Entry) -> Task:
     """Return the task that draws some outputs of a learner on its `pictured` instance, else on its example."""
-    pictured: Example = getattr(entry.learner, "pictured", entry.example)
+    pictured: Instance = getattr(entry.learner, "pictured", entry.instance)
     return Task(entry.id, "picture", pictured.parameters, {"n": pictured.n, "runs": PICTURED_RUNS})

@@ -79,8 +79,8 @@ def utility_tasks(
     noise : float, optional
         In the setting "agnostic", instead of the case's own noise; needed for the uniform distribution.
     """
-    alpha = entry.example.alpha if alpha is None else alpha
-    beta = entry.example.beta if beta is None else beta
+    alpha = entry.instance.alpha if alpha is None else alpha
+    beta = entry.instance.beta if beta is None else beta
     if noise is not None and tuple(settings) != ("agnostic",):
         raise InputError(f"noise must be left out in every setting but 'agnostic'; got {noise!r}")
     shared = {"role": "claim", "concept": concept, "alpha": alpha, "beta": beta}
@@ -99,7 +99,7 @@ def utility_tasks(
             for i, name in _cases(learner, alpha, setting, cases)
         ]
     each = 1 - (1 - confidence) / max(len(found), 1)
-    kept = entry.example.parameters if parameters is None else parameters
+    kept = entry.instance.parameters if parameters is None else parameters
     return [Task(entry.id, "utility", kept, {**arguments, "confidence": each}) for arguments in found]
 
 

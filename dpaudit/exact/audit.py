@@ -81,7 +81,7 @@ def audit_law(
     if samples is not None:
         plan = given_pairs(learner.domain, samples, rel)
     else:
-        size = learner.example.n if n is None else n
+        size = learner.instance.n if n is None else n
         plan = every_pair(learner.domain, size, rel, _symmetries(learner))
     table = LawTable(plan.size)
     for i in range(plan.size):

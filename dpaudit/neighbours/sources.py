@@ -56,5 +56,5 @@ def pairs_of_source(
     claim = mechanism.privacy
     kin = relation if relation is not None else (claim.relation if claim else Relation.REPLACE_ONE)
     return random_pairs(
-        mechanism.domain, mechanism.example.n if n is None else n, Relation.parse(kin), count=int(number), seed=seed
+        mechanism.domain, mechanism.instance.n if n is None else n, Relation.parse(kin), count=int(number), seed=seed
     )

@@ -35,8 +35,7 @@ def check_symmetry(learner: Any, sample: Any, neighbour: Any, permutation: Any) 
     after = tuple(learner.law(_moved(learner.domain, side, permutation)) for side in (sample, neighbour))
     slack = 4 * sum(law.error for law in (*before, *after)) + 1e-12
     return all(
-        abs(ours - theirs) <= slack
-        for ours, theirs in zip(_curves(before, after), _curves(after, before), strict=True)
+        abs(ours - theirs) <= slack for ours, theirs in zip(_curves(before, after), _curves(after, before), strict=True)
     )
 
 

@@ -23,9 +23,7 @@ def failure_figure(row: Row, name: str) -> tuple[str, str] | None:
     if row.utility is None:
         return None
     caption = _failure_caption(row)
-    return svg.draw(
-        name, f"Failure rate of {row.label}", lambda figure: _paint_failure(figure, row)
-    ), caption
+    return svg.draw(name, f"Failure rate of {row.label}", lambda figure: _paint_failure(figure, row)), caption
 
 
 def _failure_caption(row: Row) -> str:

@@ -142,9 +142,7 @@ def _parts(run: Mapping[str, Any], results: Sequence[Result]) -> list[_Part]:
         kind = rest.partition("/")[0]
         if key not in known and kind in AUDITS:
             mine = (part for part in found.values() if part.learner == learner)
-            part = next(mine, None) or found.setdefault(
-                (learner, ""), _Part(learner, {}, place, faults.get(learner))
-            )
+            part = next(mine, None) or found.setdefault((learner, ""), _Part(learner, {}, place, faults.get(learner)))
             part.pending = [*part.pending, kind]
     for text in header.get("faults", ()):
         learner, _, error = text.partition(": ")

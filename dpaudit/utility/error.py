@@ -36,8 +36,10 @@ def labels_of(hypothesis: Hypothesis, points: NDArray[Any]) -> NDArray[np.uint8]
     """Return the labels of the points, after checking that there is one in {0, 1} for each."""
     labels = np.asarray(hypothesis.predict(points))
     if labels.shape != (len(points),) or not np.isin(labels, (0, 1)).all():
-        raise InputError(f"predict of {hypothesis!r} must return {len(points)} labels in {{0, 1}}, "
-                         f"got an array of shape {labels.shape} and type {labels.dtype}")
+        raise InputError(
+            f"predict of {hypothesis!r} must return {len(points)} labels in {{0, 1}}, "
+            f"got an array of shape {labels.shape} and type {labels.dtype}"
+        )
     return labels.astype(np.uint8)
 
 

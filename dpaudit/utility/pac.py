@@ -151,9 +151,7 @@ def _failure(setting: str, alpha: float, claim: UtilityClaim | None) -> str:
     return f"{words[setting]} {above}"
 
 
-def _claim(
-    learner: Any, alpha: float, beta: float, setting: str | None, *, needed: bool
-) -> UtilityClaim | None:
+def _claim(learner: Any, alpha: float, beta: float, setting: str | None, *, needed: bool) -> UtilityClaim | None:
     """Return the learner's claim for (alpha, beta), in the setting asked for where it makes several.
 
     None if the learner makes no such claim and n was given, so that none is needed.
@@ -163,8 +161,10 @@ def _claim(
         if needed and claim is None:
             raise InputError(f"n must be given: learner {learner.id!r} states no sample size")
         if needed and claim is not None and setting not in (None, claim.setting):
-            raise InputError(f"n must be given: the sample size of {learner.id!r} is for the setting "
-                             f"{claim.setting!r}, not {setting!r}")
+            raise InputError(
+                f"n must be given: the sample size of {learner.id!r} is for the setting "
+                f"{claim.setting!r}, not {setting!r}"
+            )
     except InputError:
         if needed:
             raise

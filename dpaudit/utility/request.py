@@ -27,8 +27,10 @@ def read_distribution(learner: Learner, distribution: Distribution | str) -> Dis
         raise InputError(f"distribution must be a Distribution or 'uniform', got {distribution!r}")
     inside = learner.domain.contains(distribution.points)
     if not inside.all():
-        raise InputError(f"distribution must live on the domain {learner.domain!r}, but has the point "
-                         f"{distribution.points[~inside][0].tolist()}")
+        raise InputError(
+            f"distribution must live on the domain {learner.domain!r}, but has the point "
+            f"{distribution.points[~inside][0].tolist()}"
+        )
     return distribution
 
 
@@ -66,8 +68,9 @@ def read_noise(
 ) -> NDArray[np.float64] | None:
     """Return the noise of every point, or None in the settings without, or raise `InputError`."""
     if (noise is not None) != (setting == "agnostic"):
-        raise InputError(f"noise must be given in the setting 'agnostic' and nowhere else; got {noise!r} in the "
-                         f"setting {setting!r}")
+        raise InputError(
+            f"noise must be given in the setting 'agnostic' and nowhere else; got {noise!r} in the setting {setting!r}"
+        )
     if noise is None:
         return None
     flips = np.asarray(noise)

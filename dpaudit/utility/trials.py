@@ -66,9 +66,7 @@ class Trial:
             judge = Judge.of_solution(self.learner, sample)
         else:
             judge = Judge.of_error(self.learner, lambda h: empirical_error(h, sample), self.alpha)
-        outputs = (
-            self.learner.run(sample, generator(self.seed, *self.address, chunk), size) for chunk, size in chunks
-        )
+        outputs = (self.learner.run(sample, generator(self.seed, *self.address, chunk), size) for chunk, size in chunks)
         return sum(judge.fails(output) for runs in outputs for output in runs)
 
     def _failures_of_chunk(self, judge: Judge, truth: NDArray[np.uint8], chunk: int, size: int) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from dpaudit.contract import Example, PrivacyClaim
+from dpaudit.contract import Instance, PrivacyClaim
 from learners.boxes.exponential import BoxExponential
 from learners.boxes.learners import BoxInteriorPoint
 from learners.finite.faults import Doubled, Shortcut, Support
@@ -33,7 +33,7 @@ class BoxExactCount(_Claims):
 
     id: ClassVar[str] = "broken-box-ip-exact-count"
     fault: ClassVar[str] = "whether there are m positive examples is tested without noise"
-    example: ClassVar[Example] = Example({"side": 2, "dimension": 1, "epsilon": 8.0, "beta": 0.8}, n=4, beta=0.9)
+    instance: ClassVar[Instance] = Instance({"side": 2, "dimension": 1, "epsilon": 8.0, "beta": 0.8}, n=4, beta=0.9)
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class BoxUndivided(_Claims):
 
     id: ClassVar[str] = "broken-box-ip-undivided"
     fault: ClassVar[str] = "the budget is not divided over the 2 d + 1 calls"
-    example: ClassVar[Example] = Example({"side": 2, "dimension": 1, "epsilon": 2.0, "beta": 0.8}, n=6, beta=0.9)
+    instance: ClassVar[Instance] = Instance({"side": 2, "dimension": 1, "epsilon": 2.0, "beta": 0.8}, n=6, beta=0.9)
 
     def _shares(self) -> tuple[Fraction, Fraction, Fraction]:
         return Fraction(self.epsilon), Fraction(self.delta or 0), Fraction(0)
@@ -54,7 +54,7 @@ class BoxHull(_Claims):
 
     id: ClassVar[str] = "broken-box-ip-hull"
     fault: ClassVar[str] = "never puts a face outside of its m coordinates: the support shows the extreme examples"
-    example: ClassVar[Example] = Example(
+    instance: ClassVar[Instance] = Instance(
         {"side": 2, "dimension": 1, "epsilon": 2.0, "beta": 0.9}, n=24, beta=0.95, exhaustive=False
     )
 
@@ -75,7 +75,7 @@ class BoxSupport(Support, BoxExponential):
     """Broken control: boxes by the exponential mechanism over a data-dependent range."""
 
     id: ClassVar[str] = "broken-box-support"
-    example: ClassVar[Example] = Example({"side": 1, "dimension": 2, "epsilon": 1.0}, n=2)
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=2)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.boxes.cells import BoxCells
 from learners.boxes.concepts import Box
 from learners.boxes.learners import BoxLearner
@@ -44,7 +44,7 @@ class BoxExponential(BoxLearner, ExponentialLearner):
     epsilon: float
 
     id: ClassVar[str] = "box-exponential"
-    example: ClassVar[Example] = Example({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
 
     def __post_init__(self) -> None:
         _ = self.concepts

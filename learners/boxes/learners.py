@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.boxes.concepts import Box, Boxes
 from learners.domains import Grid
 from learners.finite.generic import check_law_size, consistent_size, occam_sample_size, point_law
@@ -88,7 +88,7 @@ class BoxTightest(BoxLearner):
     dimension: int
 
     id: ClassVar[str] = "box-tightest"
-    example: ClassVar[Example] = Example({"side": 2, "dimension": 2}, n=3)
+    instance: ClassVar[Instance] = Instance({"side": 2, "dimension": 2}, n=3)
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     def __post_init__(self) -> None:
@@ -177,7 +177,7 @@ class BoxInteriorPoint(BoxLearner):
     literal: bool = False
 
     id: ClassVar[str] = "box-interior-point"
-    example: ClassVar[Example] = Example({"side": 2, "dimension": 1, "epsilon": 8.0, "beta": 0.8}, n=6, beta=0.9)
+    instance: ClassVar[Instance] = Instance({"side": 2, "dimension": 1, "epsilon": 8.0, "beta": 0.8}, n=6, beta=0.9)
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     def __post_init__(self) -> None:

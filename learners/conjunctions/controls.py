@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, Law, Sample
+from dpaudit.contract import Instance, Law, Sample
 from learners.conjunctions.elimination import ULP, ConjunctionLaplace, Floats, contradictions
 from learners.inputs import check_run, check_sample
 from learners.mechanisms.laplace import log_above, log_below, log_between
@@ -18,7 +18,7 @@ from learners.symmetries import moving_negatives
 __all__ = ["LEARNERS"]
 
 # A large beta makes the threshold small, so that a handful of examples crosses it.
-EXAMPLE = Example({"dimension": 2, "epsilon": 2.0, "beta": 0.9}, n=4, beta=0.95)
+EXAMPLE = Instance({"dimension": 2, "epsilon": 2.0, "beta": 0.9}, n=4, beta=0.95)
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class HalfSensitivity(ConjunctionLaplace):
 
     id: ClassVar[str] = "broken-conjunction-half-sensitivity"
     fault: ClassVar[str] = "noise Lap(d/epsilon): scaled to adding or removing an example, not to replacing one"
-    example: ClassVar[Example] = Example({"dimension": 1, "epsilon": 2.0, "beta": 0.9}, n=4, beta=0.95)
+    instance: ClassVar[Instance] = Instance({"dimension": 1, "epsilon": 2.0, "beta": 0.9}, n=4, beta=0.95)
 
     @property
     def _scale(self) -> float:
@@ -40,7 +40,7 @@ class Undivided(ConjunctionLaplace):
 
     id: ClassVar[str] = "broken-conjunction-undivided"
     fault: ClassVar[str] = "noise Lap(1/epsilon): the budget is not divided over the 2 d counts"
-    example: ClassVar[Example] = EXAMPLE
+    instance: ClassVar[Instance] = EXAMPLE
 
     @property
     def _scale(self) -> float:
@@ -53,7 +53,7 @@ class BareNegations(ConjunctionLaplace):
 
     id: ClassVar[str] = "broken-conjunction-bare-negations"
     fault: ClassVar[str] = "no noise on the counts of the negated literals"
-    example: ClassVar[Example] = EXAMPLE
+    instance: ClassVar[Instance] = EXAMPLE
 
     def _noise(self, literal: int, rng: np.random.Generator, size: int) -> Floats:
         return np.zeros(size) if literal % 2 else super()._noise(literal, rng, size)
@@ -74,7 +74,7 @@ class SharedNoise(ConjunctionLaplace):
 
     id: ClassVar[str] = "broken-conjunction-shared-noise"
     fault: ClassVar[str] = "all literals share one noise: the order of their counts shows"
-    example: ClassVar[Example] = EXAMPLE
+    instance: ClassVar[Instance] = EXAMPLE
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
         """Return the masks (size,) of the literals kept in independent runs."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.conjunctions.concepts import MAX_DIMENSION, Conjunction, Conjunctions, contradicted
 from learners.domains import Cube
 from learners.finite.generic import Deterministic, consistent_size, occam_sample_size, point_law
@@ -102,7 +102,7 @@ class ConjunctionElimination(_ConjunctionLearner, Deterministic):
     dimension: int
 
     id: ClassVar[str] = "conjunction-elimination"
-    example: ClassVar[Example] = Example({"dimension": 3}, n=3)
+    instance: ClassVar[Instance] = Instance({"dimension": 3}, n=3)
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
@@ -154,7 +154,7 @@ class ConjunctionLaplace(_ConjunctionLearner):
     beta: float
 
     id: ClassVar[str] = "conjunction-laplace"
-    example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 1.0, "beta": 0.05}, n=4)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.05}, n=4)
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)

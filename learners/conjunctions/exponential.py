@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, InputError, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import InputError, Instance, PrivacyClaim, Sample, UtilityClaim
 from learners.conjunctions.concepts import Conjunction
 from learners.conjunctions.elimination import LECTURE, renaming_symmetries
 from learners.conjunctions.short_conjunctions import ShortConjunctions
@@ -45,7 +45,7 @@ class ConjunctionExponential(ExponentialLearner):
     epsilon: float
 
     id: ClassVar[str] = "conjunction-exponential"
-    example: ClassVar[Example] = Example({"dimension": 2, "k": 2, "epsilon": 1.0}, n=4)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 2, "epsilon": 1.0}, n=4)
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.conjunctions.concepts import Conjunction, Conjunctions
 from learners.conjunctions.elimination import LECTURE, renaming_symmetries
 from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
@@ -84,7 +84,7 @@ class ConjunctionGreedy:
     literal: bool = False
 
     id: ClassVar[str] = "conjunction-greedy"
-    example: ClassVar[Example] = Example({"dimension": 2, "k": 1, "epsilon": 1.0}, n=3)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 1, "epsilon": 1.0}, n=3)
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     def __post_init__(self) -> None:

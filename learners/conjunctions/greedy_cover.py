@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Example, Law, Sample, UtilityClaim
+from dpaudit.contract import Instance, Law, Sample, UtilityClaim
 from learners.conjunctions.concepts import MAX_DIMENSION, Conjunction, contradicted
 from learners.conjunctions.elimination import check_law_dimension
 from learners.conjunctions.short_conjunctions import ShortConjunctions
@@ -51,7 +51,7 @@ class ConjunctionCover(Deterministic):
     k: int
 
     id: ClassVar[str] = "conjunction-cover"
-    example: ClassVar[Example] = Example({"dimension": 2, "k": 1}, n=3)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 1}, n=3)
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     def __post_init__(self) -> None:

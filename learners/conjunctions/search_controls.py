@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example
+from dpaudit.contract import Instance
 from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.finite.faults import Doubled, Frozen, Shortcut, Support
@@ -28,7 +28,7 @@ class ExponentialSupport(Support, ConjunctionExponential):
     """Broken control: conjunctions by the exponential mechanism over a data-dependent range."""
 
     id: ClassVar[str] = "broken-conjunction-exponential-support"
-    example: ClassVar[Example] = Example({"dimension": 2, "k": 2, "epsilon": 1.0}, n=2)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 2, "epsilon": 1.0}, n=2)
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class GreedyUndivided(ConjunctionGreedy):
 
     id: ClassVar[str] = "broken-conjunction-greedy-undivided"
     fault: ClassVar[str] = "every round spends the whole epsilon: the budget is not divided over the rounds"
-    example: ClassVar[Example] = Example({"dimension": 2, "k": 1, "epsilon": 1.0}, n=5)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 1, "epsilon": 1.0}, n=5)
 
     def share(self, rounds: int) -> float:
         """Return epsilon, whatever the number of rounds."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, InputError, Law, Picture, Sample
+from dpaudit.contract import InputError, Instance, Law, Picture, Sample
 from learners.conjunctions.concepts import Conjunction, contradicted
 from learners.conjunctions.disjunctions import Disjunction
 from learners.conjunctions.nonempty import Nonempty
@@ -229,10 +229,10 @@ def _totals(cover: NDArray[np.uint8], weights: Floats, rows: NDArray[np.int64]) 
     return found
 
 
-EXAMPLE = Example(
+EXAMPLE = Instance(
     {"dimension": 2, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=3, alpha=0.99, beta=0.5
 )
-FURTHER = (Example({**AUDITED, "dimension": 4, "k": 2}, n=3, alpha=0.2, beta=0.2),)
+FURTHER = (Instance({**AUDITED, "dimension": 4, "k": 2}, n=3, alpha=0.2, beta=0.2),)
 
 
 @dataclass(frozen=True)
@@ -240,9 +240,9 @@ class SetCoverConjunction(SetCoverLearner):
     """Conjunctions of at most k literals by the Set Cover Learner: cover the negatives, spare the positives."""
 
     id: ClassVar[str] = "set-cover-conjunction"
-    pictured: ClassVar[Example] = Example({**AUDITED, "dimension": 2, "k": 1}, n=3)
-    example: ClassVar[Example] = EXAMPLE
-    audited: ClassVar[tuple[Example, ...]] = FURTHER
+    pictured: ClassVar[Instance] = Instance({**AUDITED, "dimension": 2, "k": 1}, n=3)
+    instance: ClassVar[Instance] = EXAMPLE
+    audited: ClassVar[tuple[Instance, ...]] = FURTHER
     _covered_label: ClassVar[int] = 0
 
     @property
@@ -264,8 +264,8 @@ class SetCoverDisjunction(SetCoverLearner):
     """Disjunctions of at most k literals by the Set Cover Learner: cover the positives, spare the negatives."""
 
     id: ClassVar[str] = "set-cover-disjunction"
-    example: ClassVar[Example] = EXAMPLE
-    audited: ClassVar[tuple[Example, ...]] = FURTHER
+    instance: ClassVar[Instance] = EXAMPLE
+    audited: ClassVar[tuple[Instance, ...]] = FURTHER
     _covered_label: ClassVar[int] = 1
 
     @property

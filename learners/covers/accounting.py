@@ -122,7 +122,7 @@ class CoverAccounting:
         """
         setting = self.settings[0] if setting is None else setting
         own = self.beta if self._noise_scale is not None else 0.0
-        self._check_claim(alpha, beta, setting, own)
+        self._check_statement(alpha, beta, setting, own)
         parts = 2 if setting == "realizable" else 1
         gap = (beta - own) / parts
         offset = 0.0 if self._noise_scale is None else self._noise_scale[1]
@@ -133,7 +133,7 @@ class CoverAccounting:
         claim, place = self._theorem
         return UtilityClaim(alpha, beta, math.ceil(n), setting, claim, f"{KMMS}, {place} with its own constants")
 
-    def _check_claim(self, alpha: float, beta: float, setting: str, own: float) -> None:
+    def _check_statement(self, alpha: float, beta: float, setting: str, own: float) -> None:
         check_probability("alpha", alpha)
         check_probability("beta", beta)
         if setting not in ("realizable", "empirical"):

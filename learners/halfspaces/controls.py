@@ -10,13 +10,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, Sample
+from dpaudit.contract import Instance, Sample
 from learners.halfspaces.learners import HalfspaceExponential, HalfspaceTukey
 from learners.halfspaces.subsamples import Hit, Subsamples
 
 __all__ = ["LEARNERS"]
 
-TUKEY_EXAMPLE = Example({"side": 1, "dimension": 1, "epsilon": 0.5, "subsamples": 3}, n=3)
+TUKEY_EXAMPLE = Instance({"side": 1, "dimension": 1, "epsilon": 0.5, "subsamples": 3}, n=3)
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class HalfspaceSupport(HalfspaceExponential):
 
     id: ClassVar[str] = "broken-halfspace-support"
     fault: ClassVar[str] = "returns only halfspaces that label some example correctly: the support shows the sample"
-    example: ClassVar[Example] = Example({"side": 1, "dimension": 2, "epsilon": 1.0}, n=2)
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=2)
 
     def _eligible(self, sample: Sample, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
         return correct > 0 if (correct > 0).any() else None
@@ -76,7 +76,7 @@ class HalfspaceOverlapping(HalfspaceTukey):
 
     id: ClassVar[str] = "broken-halfspace-overlapping"
     fault: ClassVar[str] = "subsamples overlap: one example changes every h_i"
-    example: ClassVar[Example] = Example({"side": 1, "dimension": 1, "epsilon": 0.5, "subsamples": 8}, n=2)
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 1, "epsilon": 0.5, "subsamples": 8}, n=2)
 
     _subsampling: ClassVar[type[Subsamples]] = _WholeSamples
 
@@ -87,7 +87,7 @@ class HalfspaceRefusing(HalfspaceTukey):
 
     id: ClassVar[str] = "broken-halfspace-refusing"
     fault: ClassVar[str] = "gives up where a subsample is inconsistent: failure shows that the sample is not realizable"
-    example: ClassVar[Example] = TUKEY_EXAMPLE
+    instance: ClassVar[Instance] = TUKEY_EXAMPLE
 
     _subsampling: ClassVar[type[Subsamples]] = _RefusingSubsamples
 
@@ -98,7 +98,7 @@ class HalfspaceOverspent(HalfspaceTukey):
 
     id: ClassVar[str] = "broken-halfspace-overspent"
     fault: ClassVar[str] = "releases the deep point with sixteen times the claimed epsilon"
-    example: ClassVar[Example] = TUKEY_EXAMPLE
+    instance: ClassVar[Instance] = TUKEY_EXAMPLE
 
     _spending: ClassVar[float] = 16.0
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, InputError, Panel, PrivacyClaim
+from dpaudit.contract import InputError, Instance, Panel, PrivacyClaim
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound
 from learners.halfspaces.hull_point_base import PICTURED_EXAMPLES, SOURCE, HullPoint, Point, Selected, weighted_points
 from learners.mechanisms import equal_scores, exponential
@@ -59,8 +59,8 @@ class HullPointExponential(HullPoint):
     epsilon: float
 
     id: ClassVar[str] = "hull-point-exponential"
-    example: ClassVar[Example] = Example({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
-    pictured: ClassVar[Example] = Example({"side": 6, "dimension": 2, "epsilon": 1.0}, n=PICTURED_EXAMPLES)
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
+    pictured: ClassVar[Instance] = Instance({"side": 6, "dimension": 2, "epsilon": 1.0}, n=PICTURED_EXAMPLES)
 
     def __post_init__(self) -> None:
         check_positive("epsilon", self.epsilon)
@@ -145,8 +145,10 @@ class HullPointRecConcave(HullPoint):
     literal: bool = False
 
     id: ClassVar[str] = "hull-point-rec-concave"
-    example: ClassVar[Example] = Example({"side": 1, "dimension": 2, "epsilon": 1.0, "delta": 1e-6, "beta": 0.1}, n=3)
-    pictured: ClassVar[Example] = Example({**example.parameters, "side": 2}, n=PICTURED_EXAMPLES)
+    instance: ClassVar[Instance] = Instance(
+        {"side": 1, "dimension": 2, "epsilon": 1.0, "delta": 1e-6, "beta": 0.1}, n=3
+    )
+    pictured: ClassVar[Instance] = Instance({**instance.parameters, "side": 2}, n=PICTURED_EXAMPLES)
 
     _spent: ClassVar[int] = 1
 

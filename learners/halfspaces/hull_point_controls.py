@@ -9,15 +9,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example
+from dpaudit.contract import Instance
 from learners.halfspaces.depth.depth_regions import DepthRegions
 from learners.halfspaces.hull_point import HullPointExponential, HullPointRecConcave, Point, Selected
 from learners.parameters import check_integer
 
 __all__ = ["LEARNERS", "UNHELPFUL", "HullPointOneSided", "HullPointPrinted"]
 
-EXAMPLE = Example({"side": 1, "dimension": 2, "epsilon": 1.0}, n=4)
-REC_EXAMPLE = Example({"side": 1, "dimension": 2, "epsilon": 1.0, "delta": 1e-6, "beta": 0.1}, n=4)
+EXAMPLE = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=4)
+REC_EXAMPLE = Instance({"side": 1, "dimension": 2, "epsilon": 1.0, "delta": 1e-6, "beta": 0.1}, n=4)
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class HullPointUndivided(HullPointExponential):
 
     id: ClassVar[str] = "broken-hull-point-undivided"
     fault: ClassVar[str] = "weights exp(epsilon Q) for every coordinate: neither halved nor divided over coordinates"
-    example: ClassVar[Example] = EXAMPLE
+    instance: ClassVar[Instance] = EXAMPLE
 
     @property
     def _rate(self) -> float:
@@ -39,7 +39,7 @@ class HullPointSupport(HullPointExponential):
 
     id: ClassVar[str] = "broken-hull-point-support"
     fault: ClassVar[str] = "selects among coordinates of positive depth alone: the support shows the convex hull"
-    example: ClassVar[Example] = EXAMPLE
+    instance: ClassVar[Instance] = EXAMPLE
 
     def _eligible(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
         positive = np.asarray(scores > 0, dtype=np.bool_)
@@ -52,7 +52,7 @@ class HullPointMedian(HullPointExponential):
 
     id: ClassVar[str] = "broken-hull-point-median"
     fault: ClassVar[str] = "selects among the coordinates of greatest depth alone: a Tukey median without noise"
-    example: ClassVar[Example] = EXAMPLE
+    instance: ClassVar[Instance] = EXAMPLE
 
     def _eligible(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.asarray(scores == scores.max(), dtype=np.bool_)
@@ -64,7 +64,7 @@ class HullPointOverspent(HullPointRecConcave):
 
     id: ClassVar[str] = "broken-hull-point-overspent"
     fault: ClassVar[str] = "each coordinate spends four times the whole epsilon instead of epsilon/d"
-    example: ClassVar[Example] = REC_EXAMPLE
+    instance: ClassVar[Instance] = REC_EXAMPLE
 
     _spent: ClassVar[int] = 8
 
@@ -75,7 +75,7 @@ class HullPointNoNoise(HullPointRecConcave):
 
     id: ClassVar[str] = "broken-hull-point-no-noise"
     fault: ClassVar[str] = "returns the first deepest coordinate: the output is a function of the sample"
-    example: ClassVar[Example] = REC_EXAMPLE
+    instance: ClassVar[Instance] = REC_EXAMPLE
 
     def _draw(
         self, scores: NDArray[np.int64], axis: int, n: int, rng: np.random.Generator, size: int
@@ -95,7 +95,7 @@ class HullPointSteep(HullPointRecConcave):
 
     id: ClassVar[str] = "broken-hull-point-steep"
     fault: ClassVar[str] = "takes 12 times the depth as its score: the sensitivity is 12, not 1"
-    example: ClassVar[Example] = REC_EXAMPLE
+    instance: ClassVar[Instance] = REC_EXAMPLE
 
     def _draw(
         self, scores: NDArray[np.int64], axis: int, n: int, rng: np.random.Generator, size: int

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import FAIL, Example, Hypothesis, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import FAIL, Hypothesis, InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.domains import Grid
 from learners.finite.generic import ExponentialLearner
 from learners.halfspaces.concepts import Halfspace, Halfspaces
@@ -57,7 +57,7 @@ class HalfspaceExponential(ExponentialLearner):
     epsilon: float
 
     id: ClassVar[str] = "halfspace-exponential"
-    example: ClassVar[Example] = Example({"side": 1, "dimension": 2, "epsilon": 1.0}, n=4)
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=4)
 
     def __post_init__(self) -> None:
         check_positive("epsilon", self.epsilon)
@@ -129,7 +129,7 @@ class HalfspaceTukey:
     variant: str = "rec-concave"
 
     id: ClassVar[str] = "halfspace-tukey"
-    example: ClassVar[Example] = Example({"side": 1, "dimension": 1, "epsilon": 1.0, "subsamples": 3}, n=3)
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 1, "epsilon": 1.0, "subsamples": 3}, n=3)
 
     _spending: ClassVar[float] = 1.0
     _subsampling: ClassVar[type[Subsamples]] = Subsamples
@@ -190,9 +190,7 @@ class HalfspaceTukey:
         check_integer("subsamples", self.subsamples, 1, MAX_SUBSAMPLES)
         return self._released(self.scheme.draw(sample, rng, size), rng, size)
 
-    def simulate(
-        self, target: int, probabilities: Any, n: int, rng: np.random.Generator, size: int
-    ) -> list[Code]:
+    def simulate(self, target: int, probabilities: Any, n: int, rng: np.random.Generator, size: int) -> list[Code]:
         """Return the outputs of runs on fresh samples of n independent examples labelled by a concept, one run each.
 
         Subsamples are of equal size, as in the paper; n and m may be as large as the theorems ask (below 2^62).

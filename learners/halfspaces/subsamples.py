@@ -145,9 +145,7 @@ class Subsamples:
         return {counts: p for counts, p in law.items()}
 
 
-def _updated(
-    spaces: dict[tuple[int, ...], Fraction], allowed: int, hits: list[Hit]
-) -> dict[tuple[int, ...], Fraction]:
+def _updated(spaces: dict[tuple[int, ...], Fraction], allowed: int, hits: list[Hit]) -> dict[tuple[int, ...], Fraction]:
     """Return the law of the subsamples' version spaces after one more example, up to the subsamples' order."""
     following: dict[tuple[int, ...], Fraction] = {}
     for masks, weight in spaces.items():

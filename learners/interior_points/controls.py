@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, PrivacyClaim
+from dpaudit.contract import Instance, PrivacyClaim
 from learners.interior_points.learners import (
     InteriorPoint,
     InteriorPointExponential,
@@ -83,7 +83,7 @@ class InteriorPointDoubled(_Exponential):
 
     id: ClassVar[str] = "broken-interior-point-doubled"
     fault: ClassVar[str] = "weights exp(epsilon q) instead of exp(epsilon q / 2): up to twice the claimed epsilon"
-    example: ClassVar[Example] = Example({"domain_size": 5, "epsilon": 1.0}, n=4)
+    instance: ClassVar[Instance] = Instance({"domain_size": 5, "epsilon": 1.0}, n=4)
     _solver_class: ClassVar[type[ExponentialSolver]] = DoubledSolver
 
 
@@ -128,7 +128,7 @@ class RecConcaveGreedy(_RecConcave):
 
     id: ClassVar[str] = "broken-rec-concave-greedy"
     fault: ClassVar[str] = "the last step returns a candidate of the greatest score: which one that is shows"
-    example: ClassVar[Example] = Example({"domain_size": 64, "epsilon": 4.0, "delta": 0.05}, n=24, exhaustive=False)
+    instance: ClassVar[Instance] = Instance({"domain_size": 64, "epsilon": 4.0, "delta": 0.05}, n=24, exhaustive=False)
 
     def _concave(self, n: int) -> RecConcave:
         return _GreedyConcave(**parameters(super()._concave(n)))
@@ -178,7 +178,7 @@ class RecConcaveRetrying(_Retrying, _RecConcave):
     """Broken control: interior points by RecConcave, repeated until one is found."""
 
     id: ClassVar[str] = "broken-rec-concave-retrying"
-    example: ClassVar[Example] = Example({"domain_size": 64, "epsilon": 1.0, "delta": 0.01}, n=24, exhaustive=False)
+    instance: ClassVar[Instance] = Instance({"domain_size": 64, "epsilon": 1.0, "delta": 0.01}, n=24, exhaustive=False)
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ class TreeLogUndivided(_TreeLog):
 
     id: ClassVar[str] = "broken-tree-log-undivided"
     fault: ClassVar[str] = "the budget is multiplied by the number of calls, where it should be divided by it"
-    example: ClassVar[Example] = Example(
+    instance: ClassVar[Instance] = Instance(
         {"domain_size": 32, "epsilon": 2.0, "delta": 0.05, "beta": 0.5}, n=16, exhaustive=False
     )
 
@@ -222,7 +222,7 @@ class TreeLogRetrying(_Retrying, _TreeLog):
     """Broken control: interior points by TreeLog, repeated until one is found."""
 
     id: ClassVar[str] = "broken-tree-log-retrying"
-    example: ClassVar[Example] = Example(
+    instance: ClassVar[Instance] = Instance(
         {"domain_size": 32, "epsilon": 1.0, "delta": 0.01, "beta": 0.5}, n=8, exhaustive=False
     )
 
@@ -258,7 +258,7 @@ class TreeLogShortcut(_TreeLog):
 
     id: ClassVar[str] = "broken-tree-log-shortcut"
     fault: ClassVar[str] = "returns the point for certain where all examples are equal"
-    example: ClassVar[Example] = Example(
+    instance: ClassVar[Instance] = Instance(
         {"domain_size": 32, "epsilon": 1.0, "delta": 0.01, "beta": 0.5}, n=8, exhaustive=False
     )
 

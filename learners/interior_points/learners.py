@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.inputs import check_run, check_sample
 from learners.interior_points.solvers import ExponentialSolver, RecConcaveSolver, Solver
 from learners.mechanisms.rec_concave import RecConcave
@@ -137,7 +137,7 @@ class InteriorPointExponential(InteriorPoint):
     epsilon: float
 
     id: ClassVar[str] = "interior-point-exponential"
-    example: ClassVar[Example] = Example({"domain_size": 5, "epsilon": 1.0}, n=4)
+    instance: ClassVar[Instance] = Instance({"domain_size": 5, "epsilon": 1.0}, n=4)
     claim_id: ClassVar[str] = "STE-IPP"
     source: ClassVar[str] = f"{LECTURE}, the interior point problem"
 
@@ -188,7 +188,7 @@ class InteriorPointRecConcave(InteriorPoint):
     alpha: float = 0.5
 
     id: ClassVar[str] = "interior-point-rec-concave"
-    example: ClassVar[Example] = Example({"domain_size": 64, "epsilon": 2.0, "delta": 0.01}, n=24, exhaustive=False)
+    instance: ClassVar[Instance] = Instance({"domain_size": 64, "epsilon": 2.0, "delta": 0.01}, n=24, exhaustive=False)
     claim_id: ClassVar[str] = "BMNS-Prop2.11"
     source: ClassVar[str] = f"{CENTERS}, Proposition 2.11"
 
@@ -241,7 +241,7 @@ class InteriorPointTreeLog(InteriorPoint):
     beta: float
 
     id: ClassVar[str] = "interior-point-tree-log"
-    example: ClassVar[Example] = Example(
+    instance: ClassVar[Instance] = Instance(
         {"domain_size": 32, "epsilon": 2.0, "delta": 0.01, "beta": 0.1}, n=290, exhaustive=False
     )
     claim_id: ClassVar[str] = "STE-TreeLog"

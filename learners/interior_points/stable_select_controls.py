@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import FAIL, Example, Hypothesis, Law, PrivacyClaim, Sample
+from dpaudit.contract import FAIL, Hypothesis, Instance, Law, PrivacyClaim, Sample
 from learners.inputs import check_run, check_sample
 from learners.interior_points.learners import multiset
 from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_values
@@ -111,7 +111,7 @@ class StableWrong(StableMode):
 
     id: ClassVar[str] = "broken-stable-select-wrong"
     fault: ClassVar[str] = "Lap(1/epsilon) and threshold ln(1/delta)/epsilon on the gap, which has sensitivity 2"
-    example: ClassVar[Example] = Example({"domain_size": 2, "epsilon": 1.0, "delta": 0.02}, n=4)
+    instance: ClassVar[Instance] = Instance({"domain_size": 2, "epsilon": 1.0, "delta": 0.02}, n=4)
     _stable: ClassVar[type[StableSelect]] = WrongStable
 
 
@@ -121,7 +121,7 @@ class StableBare(StableMode):
 
     id: ClassVar[str] = "broken-stable-select-bare"
     fault: ClassVar[str] = "no noise on the gap: whether it reaches the threshold shows"
-    example: ClassVar[Example] = Example({"domain_size": 2, "epsilon": 2.0, "delta": 0.2}, n=4)
+    instance: ClassVar[Instance] = Instance({"domain_size": 2, "epsilon": 2.0, "delta": 0.2}, n=4)
     _stable: ClassVar[type[StableSelect]] = BareStable
 
 
@@ -131,7 +131,7 @@ class StableAlways(StableMode):
 
     id: ClassVar[str] = "broken-stable-select-always"
     fault: ClassVar[str] = "names the best solution however small its lead: which one is best shows"
-    example: ClassVar[Example] = Example({"domain_size": 3, "epsilon": 1.0, "delta": 0.02}, n=3)
+    instance: ClassVar[Instance] = Instance({"domain_size": 3, "epsilon": 1.0, "delta": 0.02}, n=3)
     _stable: ClassVar[type[StableSelect]] = AlwaysStable
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, Law, PrivacyClaim, Sample
+from dpaudit.contract import Instance, Law, PrivacyClaim, Sample
 from learners.finite.generic import point_law
 from learners.inputs import check_run, check_sample
 from learners.interior_points.controls import DoubledSolver, parameters
@@ -57,7 +57,7 @@ class ThresholdUnpadded(_Claims):
 
     id: ClassVar[str] = "broken-threshold-ip-unpadded"
     fault: ClassVar[str] = "returns c_0 for certain where either label has fewer than m examples"
-    example: ClassVar[Example] = Example({"domain_size": 4, "epsilon": 8.0, "beta": 0.8}, n=4, beta=0.9)
+    instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 8.0, "beta": 0.8}, n=4, beta=0.9)
 
     def _few(self, sample: Sample) -> bool:
         return any(int(sample.counts[sample.labels == label].sum()) < self.m for label in (0, 1))

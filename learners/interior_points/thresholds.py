@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.inputs import check_run, check_sample
 from learners.interior_points.learners import LECTURE, as_codes, multiset
 from learners.interior_points.solvers import Solver, check_variant, make_solver
@@ -94,7 +94,7 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
     variant: str = "exponential"
 
     id: ClassVar[str] = "threshold-interior-point"
-    example: ClassVar[Example] = Example({"domain_size": 4, "epsilon": 4.0, "beta": 0.5}, n=4, beta=0.6)
+    instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 4.0, "beta": 0.5}, n=4, beta=0.6)
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     def __post_init__(self) -> None:

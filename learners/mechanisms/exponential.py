@@ -12,9 +12,7 @@ __all__ = ["draw", "log_law"]
 ULP = 2.0**-52
 
 
-def _log_weights(
-    scores: NDArray[np.int64], rate: float, eligible: NDArray[np.bool_] | None
-) -> NDArray[np.float64]:
+def _log_weights(scores: NDArray[np.int64], rate: float, eligible: NDArray[np.bool_] | None) -> NDArray[np.float64]:
     """Return rate * (score - greatest eligible score), -inf where not eligible; the differences are exact integers."""
     if eligible is None:
         return np.asarray(rate * (scores - scores.max()), dtype=np.float64)

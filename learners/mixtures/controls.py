@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, Sample
+from dpaudit.contract import Instance, Sample
 from learners.mixtures.learners import MixtureHalfspace
 
 __all__ = ["LEARNERS"]
 
 # On a line the crafted samples have private points beyond the public ones, where behaviours part.
-ON_A_LINE = Example({"dimension": 1, "epsilon": 1.0, "side": 4}, n=6, exhaustive=False)
+ON_A_LINE = Instance({"dimension": 1, "epsilon": 1.0, "side": 4}, n=6, exhaustive=False)
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class MixtureDistinct(MixtureHalfspace):
 
     id: ClassVar[str] = "broken-mixture-distinct"
     fault: ClassVar[str] = "keeps one hypothesis for each behaviour on the sample: behaviours show private points"
-    example: ClassVar[Example] = ON_A_LINE
+    instance: ClassVar[Instance] = ON_A_LINE
 
     def _eligible(self, sample: Sample, errors: NDArray[np.int64]) -> NDArray[np.bool_] | None:
         points = np.unique(sample.points.astype(np.int64), axis=0)
@@ -63,7 +63,7 @@ class MixtureShortcut(MixtureHalfspace):
 
     id: ClassVar[str] = "broken-mixture-shortcut"
     fault: ClassVar[str] = "chooses among the hypotheses with the fewest errors alone: one private example shows"
-    example: ClassVar[Example] = ON_A_LINE
+    instance: ClassVar[Instance] = ON_A_LINE
 
     def _eligible(self, sample: Sample, errors: NDArray[np.int64]) -> NDArray[np.bool_] | None:
         return np.asarray(errors == errors.min(), dtype=np.bool_)

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import (
     Distribution,
-    Example,
     Hypothesis,
     InputError,
+    Instance,
     Law,
     Picture,
     PrivacyClaim,
@@ -182,8 +182,8 @@ class MixtureHalfspace:
     literal: bool = False
 
     id: ClassVar[str] = "mixture-halfspace"
-    example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 1.0, "side": 2}, n=6, exhaustive=False)
-    pictured: ClassVar[Example] = Example({"dimension": 2, "epsilon": 2.0, "side": 12}, n=200)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "side": 2}, n=6, exhaustive=False)
+    pictured: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 2.0, "side": 12}, n=200)
     settings: ClassVar[tuple[str, ...]] = ("realizable", "agnostic")
 
     def __post_init__(self) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Claim, Evidence
+from dpaudit.contract import Evidence, Statement
 from learners.finite.generic import scores
 from learners.mixtures.learners import SOURCE, MixtureHalfspace
 from learners.mixtures.public_family import public_family
 from learners.papers.verdicts import judged
 
-__all__ = ["CLAIMS"]
+__all__ = ["STATEMENTS"]
 
 
 def _literal_family(tools: Any) -> Evidence:
@@ -114,39 +114,39 @@ def _agnostic_display(tools: Any) -> Evidence:
     return judged("undecided", failed=failed, summary=text, numbers=numbers, grade="numeric", witness=witness)
 
 
-CLAIMS = (
-    Claim(
+STATEMENTS = (
+    Statement(
         "BMN-Alg1-literal",
         "With one arbitrary halfspace for each set of public points, G has the error of the best halfspace.",
         f"{SOURCE}, Algorithm 1 and Lemma 4.5",
         _literal_family,
     ),
-    Claim(
+    Statement(
         "BMN-Lem4.5",
         "With halfspaces that cut the public flat properly, G has a hypothesis at least as good as the best halfspace.",
         f"{SOURCE}, Lemma 4.5, repaired",
         _helly,
     ),
-    Claim(
+    Statement(
         "BMN-relaxation-i",
         "If privacy and label are only correlated, each private example labelled 0 costs at most one more error.",
         f"{SOURCE}, Section 3, relaxations (i)",
         lambda tools: _relaxed((0, 1)),
     ),
-    Claim(
+    Statement(
         "BMN-relaxation-ii",
         "If only private examples share a label, and public ones have both, G still has the best halfspace's error.",
         f"{SOURCE}, Section 3, relaxations (ii)",
         lambda tools: _relaxed((1,)),
     ),
-    Claim(
+    Statement(
         "BMN-Lem4.1",
         "The learner is epsilon-differentially private with respect to the private examples.",
         f"{SOURCE}, Lemma 4.1",
         _private,
     ),
-    Claim("BMN-size", "|C~_pub| = O(n^d) and |G| = O(2^d n^(d^2)).", f"{SOURCE}, Section 4", _family_size),
-    Claim(
+    Statement("BMN-size", "|C~_pub| = O(n^d) and |G| = O(2^d n^(d^2)).", f"{SOURCE}, Section 4", _family_size),
+    Statement(
         "BMN-Thm4.10-display",
         "|err - empirical err| <= 8 d^2 ln(4 n/beta)/n + 2 d^2/n with probability 1 - beta/4.",
         f"{SOURCE}, proof of Theorem 4.10",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpaudit.contract import Claim, Evidence
+from dpaudit.contract import Evidence, Statement
 from learners.mixtures.learners import SOURCE, MixtureHalfspace
 from learners.papers.ladder import climb_down, together
 from learners.papers.verdicts import judged
 
-__all__ = ["CLAIMS"]
+__all__ = ["STATEMENTS"]
 
 ALPHA = BETA = 0.2
 
@@ -42,14 +42,14 @@ def _agnostic(tools: Any) -> Evidence:
     return _pac(tools, cases, 100, setting="agnostic", noise=0.2)
 
 
-CLAIMS = (
-    Claim(
+STATEMENTS = (
+    Statement(
         "BMN-Thm4.9",
         "The learner is (alpha, beta)-PAC with O((d^2 log(d/(epsilon alpha)) + log(1/beta))/(epsilon alpha)) examples.",
         f"{SOURCE}, Theorem 4.9, with explicit constants",
         _realizable,
     ),
-    Claim(
+    Statement(
         "BMN-Thm4.10",
         "With max(1/alpha^2, 1/(epsilon alpha)) for the last factor its error exceeds the best halfspace's by alpha at "
         "most, where labels are noisy.",

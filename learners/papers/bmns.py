@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Claim, Evidence
+from dpaudit.contract import Evidence, Statement
 from learners.domains import Grid
 from learners.halfspaces.concepts import Halfspaces
 from learners.halfspaces.controls import HalfspaceRefusing
@@ -22,7 +22,7 @@ from learners.halfspaces.lower_bound import coefficients, named_point, theorem_5
 from learners.papers.optimal_composition import composed_delta, greatest_share
 from learners.papers.verdicts import exceeds, judged, tightness
 
-__all__ = ["CLAIMS"]
+__all__ = ["STATEMENTS"]
 
 
 def _multisets(size: int, n: int) -> list[tuple[int, ...]]:
@@ -247,11 +247,11 @@ def _span_count(tools: Any) -> Evidence:
     )
 
 
-def _claim(id: str, place: str, statement: str, check: Any) -> Claim:
-    return Claim(id, statement, f"{SOURCE}, {place}", check)
+def _claim(id: str, place: str, statement: str, check: Any) -> Statement:
+    return Statement(id, statement, f"{SOURCE}, {place}", check)
 
 
-CLAIMS = (
+STATEMENTS = (
     _claim("BMNS-Clm2.19", "Claim 2.19", "Every multiset of n points has a point of depth n/(d + 1).", _centerpoint),
     _claim(
         "BMNS-Fact2.20-remark",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Claim, Distribution, Evidence
+from dpaudit.contract import Distribution, Evidence, Statement
 from dpaudit.contract import Sample as Examples
 from learners.domains import Grid
 from learners.halfspaces.hull_point import SOURCE, HullPoint, HullPointExponential, HullPointRecConcave
@@ -30,7 +30,7 @@ from learners.halfspaces.sizes import (
 from learners.papers.ladder import climb_down, together
 from learners.papers.verdicts import judged, tightness
 
-__all__ = ["CLAIMS"]
+__all__ = ["STATEMENTS"]
 
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 
@@ -186,27 +186,27 @@ def _rates(name: str, m: int, found: Reconstruction) -> str:
     )
 
 
-CLAIMS = (
-    Claim(
+STATEMENTS = (
+    Statement(
         "BMNS-Thm3.6",
         "So many examples suffice for a point of depth n/(2 (d + 1)) with probability 1 - beta.",
         f"{SOURCE}, Theorem 3.6",
         _deep_point,
     ),
-    Claim(
+    Statement(
         "BMNS-Thm3.6-pays",
         "RecConcave, with 2^O(log* |X|) examples, needs fewer than the exponential mechanism with O(log |X|), "
         "from at most 2^32768 candidates an axis on, d = 1, 2, 3.",
         f"{SOURCE}, Section 1.1 and Theorem 3.6",
         _pays,
     ),
-    Claim(
+    Statement(
         "BMNS-Thm4.2-utility",
         "LearnHalfSpace is an (alpha, beta)-PAC learner for halfspaces with s = O(m^2 (..)/(r alpha)) examples.",
         f"{SOURCE}, Theorem 4.2",
         _halfspaces,
     ),
-    Claim(
+    Statement(
         "BMNS-Thm5.1",
         "Private algorithms with fewer than min{d^2 ln T, d ln(1/delta)}/epsilon examples rarely answer in span(S); "
         "all obey Pr[x_i named on S] <= e^(2 epsilon m/d) Pr[x_i named on S'].",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Claim, Evidence
+from dpaudit.contract import Evidence, Statement
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.covers.game import calibrate, game_epsilon
 from learners.finite.vc import vc_dimension
@@ -22,7 +22,7 @@ from learners.regions.halfplanes import KMMS, HalfplaneSelect
 from learners.regions.planar.dichotomies import dichotomies
 from learners.regions.planar.snapping import full_grid
 
-__all__ = ["CLAIMS", "closed_halfplanes", "least_area", "thinnest_cell"]
+__all__ = ["STATEMENTS", "closed_halfplanes", "least_area", "thinnest_cell"]
 
 
 def _grid(side: int) -> list[tuple[int, int]]:
@@ -246,22 +246,22 @@ def _claim_34(tools: Any) -> Evidence:
     return Evidence("undecided" if upper > epsilon else tightness(upper, epsilon), summary, numbers, "numeric")
 
 
-CLAIMS = (
-    Claim("KMMS-Obs2.2", "VC(H^{and k}) <= 2 k log2(3 k) VC(H) on small classes", f"{KMMS}, Observation 2.2",
+STATEMENTS = (
+    Statement("KMMS-Obs2.2", "VC(H^{and k}) <= 2 k log2(3 k) VC(H) on small classes", f"{KMMS}, Observation 2.2",
           _observation_22),
-    Claim("KMMS-Claim3.4", "eps_hat = epsilon/(2 ln(e/delta)) makes the Set Cover Learner (epsilon, delta)-private",
+    Statement("KMMS-Claim3.4", "eps_hat = epsilon/(2 ln(e/delta)) makes the Set Cover Learner (epsilon, delta)-private",
           f"{KMMS}, Claim 3.4", _claim_34),
-    Claim("KMMS-Obs4.1", "every halfplane agrees on the grid with one of the box, d = 1, 2, 3",
+    Statement("KMMS-Obs4.1", "every halfplane agrees on the grid with one of the box, d = 1, 2, 3",
           f"{KMMS}, Observation 4.1", _observation_41),
-    Claim("KMMS-SelHP-priv", "Select Halfplane with weights exp(epsilon q) is 2 epsilon-private",
+    Statement("KMMS-SelHP-priv", "Select Halfplane with weights exp(epsilon q) is 2 epsilon-private",
           f"{KMMS}, Section 4", _select_halfplane),
-    Claim("KMMS-Obs4.4", "halfplanes of one region label the sample alike", f"{KMMS}, Observation 4.4",
+    Statement("KMMS-Obs4.4", "halfplanes of one region label the sample alike", f"{KMMS}, Observation 4.4",
           _observation_44),
-    Claim("KMMS-n2regions", "n lines divide the plane into at most n^2 regions, n >= 1",
+    Statement("KMMS-n2regions", "n lines divide the plane into at most n^2 regions, n >= 1",
           f"{KMMS}, Select Halfplane, step 3", _regions),
-    Claim("KMMS-Claim4.5", "every region has area at least d^-4/4, d = 4..10", f"{KMMS}, Claim 4.5", _claim_45),
-    Claim("KMMS-Claim4.5-proof", "a region is at least as large as the equilateral triangle on its shortest edge",
+    Statement("KMMS-Claim4.5", "every region has area at least d^-4/4, d = 4..10", f"{KMMS}, Claim 4.5", _claim_45),
+    Statement("KMMS-Claim4.5-proof", "a region is at least as large as the equilateral triangle on its shortest edge",
           f"{KMMS}, proof of Claim 4.5", _proof_45),
-    Claim("KMMS-Lem4.6", "q >= max q - (8/epsilon) ln(2 d/beta) with probability 1 - beta, d = 1, 2",
+    Statement("KMMS-Lem4.6", "q >= max q - (8/epsilon) ln(2 d/beta) with probability 1 - beta, d = 1, 2",
           f"{KMMS}, Lemma 4.6", _lemma_46),
 )  # fmt: skip

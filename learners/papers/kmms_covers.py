@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dpaudit.contract import Claim, Evidence, Relation
+from dpaudit.contract import Evidence, Relation, Statement
 from learners.conjunctions.concepts import Conjunction
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.covers.game import calibrate
@@ -14,7 +14,7 @@ from learners.domains import Cube
 from learners.papers.verdicts import judged, tightness
 from learners.regions.halfplanes import KMMS
 
-__all__ = ["CLAIMS"]
+__all__ = ["STATEMENTS"]
 
 
 def _no_literal(tools: Any) -> Evidence:
@@ -70,10 +70,11 @@ def _calibration(tools: Any) -> Evidence:
     )
 
 
-CLAIMS = (
-    Claim("KMMS-Thm3.5", "the Set Cover Learner learns every conjunction of at most k literals, that of none included",
+STATEMENTS = (
+    Statement("KMMS-Thm3.5",
+          "the Set Cover Learner learns every conjunction of at most k literals, that of none included",
           f"{KMMS}, Theorem 3.5", _no_literal),
-    Claim("KMMS-Claim3.4-loss",
+    Statement("KMMS-Claim3.4-loss",
           "eps_hat = epsilon/(2 ln(e/delta)) makes the Set Cover Learner (1, 1e-6)-private, k = 1, alpha = 0.1",
           f"{KMMS}, Claim 3.4", _calibration),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Claim, Evidence
+from dpaudit.contract import Evidence, Statement
 from learners.covers.game import game_epsilon
 from learners.geometry.triangulation import contains, cross, triangulate
 from learners.papers.verdicts import tightness
@@ -17,7 +17,7 @@ from learners.regions.halfplanes import KMMS
 from learners.regions.planar.families import triangle_family
 from learners.regions.polygon_covers import ConvexPolygon, PolygonUnion
 
-__all__ = ["CLAIMS", "random_polygon"]
+__all__ = ["STATEMENTS", "random_polygon"]
 
 Corner = tuple[int, int]
 
@@ -123,13 +123,13 @@ def _utility(kind: type[ConvexPolygon] | type[PolygonUnion], k: int, tools: Any)
     return Evidence("loose" if fewer.verdict == "holds" else "holds", summary, numbers, "statistical")
 
 
-CLAIMS = (
-    Claim("KMMS-Claim4.3", "eps_hat = epsilon/(2 ln(e/delta)) suffices for polygons, at (1, 1e-6), d = 1",
+STATEMENTS = (
+    Statement("KMMS-Claim4.3", "eps_hat = epsilon/(2 ln(e/delta)) suffices for polygons, at (1, 1e-6), d = 1",
           f"{KMMS}, Claim 4.3", _claim_43),
-    Claim("KMMS-VCtri", "a simple polygon with k edges is a union of at most k triangles, each three halfplanes",
+    Statement("KMMS-VCtri", "a simple polygon with k edges is a union of at most k triangles, each three halfplanes",
           f"{KMMS}, Section 5", _triangles),
-    Claim("KMMS-Thm4.7", "with the explicit sample size convex-polygon is an (alpha, beta)-PAC learner, d = 2",
+    Statement("KMMS-Thm4.7", "with the explicit sample size convex-polygon is an (alpha, beta)-PAC learner, d = 2",
           f"{KMMS}, Theorem 4.7", lambda tools: _utility(ConvexPolygon, 3, tools)),
-    Claim("KMMS-Thm5.1", "with the explicit sample size polygon-union is an (alpha, beta)-PAC learner, d = 2",
+    Statement("KMMS-Thm5.1", "with the explicit sample size polygon-union is an (alpha, beta)-PAC learner, d = 2",
           f"{KMMS}, Theorem 5.1", lambda tools: _utility(PolygonUnion, 2, tools)),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Claim, Distribution, Evidence, Relation
+from dpaudit.contract import Distribution, Evidence, Relation, Statement
 from learners.conjunctions.concepts import Conjunctions
 from learners.domains import Cube, Interval
 from learners.finite.generic import SLIDES
@@ -21,7 +21,7 @@ from learners.parities.private import ParityPrivate
 from learners.points.interval_class import Intervals
 from learners.points.learners import OccamConsistent, PointConsistent, ThresholdConsistent, ThresholdExponential
 
-__all__ = ["CLAIMS"]
+__all__ = ["STATEMENTS"]
 
 
 def _point(tools: Any) -> Evidence:
@@ -306,51 +306,51 @@ def _effect(tools: Any) -> Evidence:
     )
 
 
-CLAIMS = (
-    Claim("NIS-Point", "The point learner fails with probability at most (1 - alpha)^n.", SLIDES, _point),
-    Claim("NIS-Occam", "n >= (ln|C| + ln(1/beta))/alpha suffices for consistent learners.", SLIDES, _occam),
-    Claim("NIS-Thr", "c_i with i the largest (i, 1) is consistent, for c_j(x) = 1 iff x < j.", SLIDES, _threshold),
-    Claim("NIS-Sauer", "For n > d = VC(C), |C(S)| <= (e n/d)^d.", SLIDES, _sauer),
-    Claim("NIS-VC", "VC(intervals) = 2 and VC(PARITY_d) = d.", SLIDES, _vc_examples),
-    Claim(
+STATEMENTS = (
+    Statement("NIS-Point", "The point learner fails with probability at most (1 - alpha)^n.", SLIDES, _point),
+    Statement("NIS-Occam", "n >= (ln|C| + ln(1/beta))/alpha suffices for consistent learners.", SLIDES, _occam),
+    Statement("NIS-Thr", "c_i with i the largest (i, 1) is consistent, for c_j(x) = 1 iff x < j.", SLIDES, _threshold),
+    Statement("NIS-Sauer", "For n > d = VC(C), |C(S)| <= (e n/d)^d.", SLIDES, _sauer),
+    Statement("NIS-VC", "VC(intervals) = 2 and VC(PARITY_d) = d.", SLIDES, _vc_examples),
+    Statement(
         "NIS-VC-Bounds",
         "O((VC log(1/alpha) + log(1/beta))/alpha) examples suffice, Omega((VC + log(1/beta))/alpha) are needed.",
         SLIDES,
         _vc_bounds,
     ),
-    Claim(
+    Statement(
         "NIS-Generic",
         "The exponential mechanism is epsilon-private, and O((ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon))) "
         "examples suffice.",
         SLIDES,
         _generic,
     ),
-    Claim(
+    Statement(
         "NIS-Generic-LargeEpsilon",
         "8 (ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon)) examples suffice at every epsilon.",
         SLIDES,
         _generic_large_epsilon,
     ),
-    Claim("NIS-ParityLearner", "The private parity learner is epsilon-differentially private.", SLIDES, _parity),
-    Claim(
+    Statement("NIS-ParityLearner", "The private parity learner is epsilon-differentially private.", SLIDES, _parity),
+    Statement(
         "NIS-ParityFailure",
         "Replacing an example moves the parity learner's Pr[fail] from 1/2 to 1/2 + epsilon/4.",
         SLIDES,
         _parity_failure,
     ),
-    Claim(
+    Statement(
         "NIS-ParityAmplification",
         "log2(1/beta) repetitions with epsilon divided reach confidence beta: O((d log(1/beta) + log^2(1/beta))/"
         "(alpha epsilon)) examples.",
         SLIDES,
         _amplification,
     ),
-    Claim(
+    Statement(
         "NIS-ParityRestart",
         "Restarting until a subsample is consistent, with ln((1 + p)/(1 - p)^2) = epsilon, is epsilon-private and "
         "fails with probability beta on consistent samples.",
         f"{SLIDES}; a repair",
         _restart,
     ),
-    Claim("NIS-Effect", "One more equation leaves at least half of the solutions, or none.", SLIDES, _effect),
+    Statement("NIS-Effect", "One more equation leaves at least half of the solutions, or none.", SLIDES, _effect),
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Claim, Evidence, Pair
+from dpaudit.contract import Evidence, Pair, Statement
 from learners.boxes.exponential import BoxExponential
 from learners.boxes.learners import BoxInteriorPoint
 from learners.interior_points.learners import CENTERS, LECTURE, InteriorPointRecConcave
@@ -21,7 +21,7 @@ from learners.mechanisms.stable_select import StableSelect, Standing
 from learners.mechanisms.steps import Steps
 from learners.papers.verdicts import exceeds, judged, tightness
 
-__all__ = ["CLAIMS", "crossover", "printed_promise"]
+__all__ = ["STATEMENTS", "crossover", "printed_promise"]
 
 
 def _signs(tools: Any) -> Evidence:
@@ -292,29 +292,31 @@ def _hidden(tools: Any) -> float:
 
 BOXES = f"{LECTURE}, boxes by interior points"
 STABLE = f"{CENTERS}, the selections inside Proposition 2.11"
-CLAIMS = (
-    Claim("STE-Box2-signs", "The rectangle errs on at most 4 m negative points.", BOXES, _signs),
-    Claim("STE-Box2-count", "Too few positives are noticed easily, without a share of the budget.", BOXES, _count),
-    Claim("STE-Box2", "Four interior points at epsilon/4 each (and the count) are epsilon-private.", BOXES, _plane),
-    Claim("STE-Boxd", "In d dimensions a sample of about d^1.5 suffices.", BOXES, _dimension),
-    Claim(
+STATEMENTS = (
+    Statement("STE-Box2-signs", "The rectangle errs on at most 4 m negative points.", BOXES, _signs),
+    Statement("STE-Box2-count", "Too few positives are noticed easily, without a share of the budget.", BOXES, _count),
+    Statement("STE-Box2", "Four interior points at epsilon/4 each (and the count) are epsilon-private.", BOXES, _plane),
+    Statement("STE-Boxd", "In d dimensions a sample of about d^1.5 suffices.", BOXES, _dimension),
+    Statement(
         "STE-ExpRec",
         "The exponential mechanism's box has score at least OPT - (1/epsilon) ln|C| with high probability.",
         f"{LECTURE}, the exponential mechanism",
         _exponential,
     ),
-    Claim(
+    Statement(
         "STE-RecConcave-crossover",
         "RecConcave needs a promise of 8^(log* T) (12 log* T/(alpha epsilon)) ln(192 (log* T)^2/(beta delta)).",
         f"{CENTERS}, Proposition 2.11",
         _crossover,
     ),
-    Claim(
+    Statement(
         "Stable-select-safe",
         "Lap(2/eps), threshold 2 + (2/eps) ln(1/(2 delta)) is (eps, delta)-private.",
         STABLE,
         _safe,
     ),
-    Claim("Stable-select-loose", "Lap(4/eps), threshold (4/eps) ln(2/delta) is (eps, delta)-private.", STABLE, _loose),
-    Claim("Stable-select-wrong", "Lap(1/eps), threshold ln(1/delta)/eps is (eps, delta)-private.", STABLE, _wrong),
+    Statement(
+        "Stable-select-loose", "Lap(4/eps), threshold (4/eps) ln(2/delta) is (eps, delta)-private.", STABLE, _loose
+    ),
+    Statement("Stable-select-wrong", "Lap(1/eps), threshold ln(1/delta)/eps is (eps, delta)-private.", STABLE, _wrong),
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Claim, Evidence, Pair, Relation
+from dpaudit.contract import Evidence, Pair, Relation, Statement
 from learners.conjunctions.elimination import LECTURE, ConjunctionElimination, ConjunctionLaplace
 from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
@@ -16,7 +16,7 @@ from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.mechanisms.exponential import log_law
 from learners.papers.verdicts import exceeds, judged, tightness
 
-__all__ = ["CLAIMS"]
+__all__ = ["STATEMENTS"]
 
 
 def _elimination(tools: Any) -> Evidence:
@@ -190,29 +190,31 @@ def _greedy_constant(tools: Any) -> Evidence:
     )
 
 
-CLAIMS = (
-    Claim("STE-NonPriv", "Elimination makes no error on samples that a conjunction labels.", LECTURE, _elimination),
-    Claim("STE-Conj1", "Noisy elimination with Lap(2 d/epsilon) is epsilon-private.", LECTURE, _laplace),
-    Claim(
+STATEMENTS = (
+    Statement("STE-NonPriv", "Elimination makes no error on samples that a conjunction labels.", LECTURE, _elimination),
+    Statement("STE-Conj1", "Noisy elimination with Lap(2 d/epsilon) is epsilon-private.", LECTURE, _laplace),
+    Statement(
         "STE-Conj1-Size",
         "n >= (8 d^2/(alpha epsilon)) ln(2 d/beta) gives error at most alpha on the sample with probability 1 - beta.",
         LECTURE,
         _laplace_utility,
     ),
-    Claim(
+    Statement(
         "STE-ConjExp",
         "The exponential mechanism over CONJ_{k,d} is epsilon-private and needs about (k/(epsilon alpha)) log d.",
         LECTURE,
         _exponential,
     ),
-    Claim("STE-Conj2", "J rounds with epsilon/J each, b = |S0| without noise, are epsilon-private.", LECTURE, _greedy),
-    Claim(
+    Statement(
+        "STE-Conj2", "J rounds with epsilon/J each, b = |S0| without noise, are epsilon-private.", LECTURE, _greedy
+    ),
+    Statement(
         "STE-Conj2-Delta",
         "Every round chooses a literal with score at least -Delta, Delta = (1/epsilon) ln d, with high probability.",
         LECTURE,
         _greedy_slack,
     ),
-    Claim(
+    Statement(
         "STE-Conj2-Constant",
         "The greedy learner learns every conjunction of at most k literals, the empty one included.",
         LECTURE,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Claim, Evidence, Pair
+from dpaudit.contract import Evidence, Pair, Statement
 from learners.boxes.learners import BoxTightest
 from learners.interior_points.learners import LECTURE, InteriorPointExponential, InteriorPointTreeLog
 from learners.interior_points.thresholds import ThresholdInteriorPoint
@@ -16,7 +16,7 @@ from learners.papers.exact_failure import compositions, failure_probability, two
 from learners.papers.verdicts import exceeds, judged
 from learners.samples import Sample
 
-__all__ = ["CLAIMS"]
+__all__ = ["STATEMENTS"]
 
 
 def _outside(learner: Any, sample: Sample) -> float:
@@ -129,21 +129,21 @@ def _tightest(tools: Any) -> Evidence:
 
 
 IPP = f"{LECTURE}, the interior point problem"
-CLAIMS = (
-    Claim(
+STATEMENTS = (
+    Statement(
         "STE-IPP",
         "The exponential mechanism is epsilon-private and finds an interior point of n >= (4/epsilon) ln(T/beta).",
         IPP,
         _interior,
     ),
-    Claim(
+    Statement(
         "STE-Thr",
         "An interior point of the m largest positive and m smallest negative examples errs on at most m - 1 of them.",
         IPP,
         _thresholds,
     ),
-    Claim("STE-TreeLog", "TreeLog, every call charged, is (epsilon, delta)-private and finds one.", IPP, _tree),
-    Claim(
+    Statement("STE-TreeLog", "TreeLog, every call charged, is (epsilon, delta)-private and finds one.", IPP, _tree),
+    Statement(
         "STE-BoxTight",
         "The tightest box has error at most alpha with probability 1 - beta on the smaller of two sample sizes.",
         f"{LECTURE}, boxes without privacy",

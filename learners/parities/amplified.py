@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import FAIL, Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import FAIL, InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.finite.generic import SLIDES
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_positive, check_probability
@@ -113,7 +113,7 @@ class ParityAmplified(_ConfidentParity):
     beta: float
 
     id: ClassVar[str] = "parity-amplified"
-    example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 1.0, "beta": 0.1}, n=3, beta=0.2)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.1}, n=3, beta=0.2)
 
     _coin: ClassVar[float] = 0.5
 
@@ -204,7 +204,7 @@ class ParityRestart(_ConfidentParity):
     beta: float
 
     id: ClassVar[str] = "parity-restart"
-    example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 1.0, "beta": 0.1}, n=3, beta=0.2)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.1}, n=3, beta=0.2)
     claim_id: ClassVar[str] = "NIS-ParityRestart"
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, Law, Sample
+from dpaudit.contract import Instance, Law, Sample
 from learners.inputs import check_sample
 from learners.parities.amplified import ParityAmplified, ParityRestart
 from learners.parities.law import log_answers
@@ -51,7 +51,7 @@ class NoCoin(_NoCoin, ParityPrivate):
     """Broken control: the private parity learner without its initial coin."""
 
     id: ClassVar[str] = "broken-parity-no-coin"
-    example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 1.0}, n=4, beta=0.6)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0}, n=4, beta=0.6)
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Oversampled(_Oversampled, ParityPrivate):
 
     id: ClassVar[str] = "broken-parity-oversampled"
     fault: ClassVar[str] = "keeps each example with probability epsilon instead of epsilon/4"
-    example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 0.5}, n=2, beta=0.6)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 0.5}, n=2, beta=0.6)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class FixedSolution(_FixedSolution, ParityPrivate):
     """Broken control: the private parity learner that returns the particular solution."""
 
     id: ClassVar[str] = "broken-parity-fixed-solution"
-    example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 1.0}, n=2, beta=0.6)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0}, n=2, beta=0.6)
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class AmplifiedNoCoin(_NoCoin, ParityAmplified):
     """Broken control: repeated parity learning without the coin."""
 
     id: ClassVar[str] = "broken-parity-amplified-no-coin"
-    example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 3.0, "beta": 0.6}, n=4, beta=0.7)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 3.0, "beta": 0.6}, n=4, beta=0.7)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class AmplifiedOversampled(_Oversampled, ParityAmplified):
 
     id: ClassVar[str] = "broken-parity-amplified-oversampled"
     fault: ClassVar[str] = "each run keeps examples with probability epsilon, as if there were one run and no factor 4"
-    example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 0.6, "beta": 0.1}, n=2, beta=0.2)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 0.6, "beta": 0.1}, n=2, beta=0.2)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class AmplifiedFixedSolution(_FixedSolution, ParityAmplified):
     """Broken control: repeated parity learning that answers the particular solution."""
 
     id: ClassVar[str] = "broken-parity-amplified-fixed-solution"
-    example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 1.0, "beta": 0.5}, n=2, beta=0.6)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.5}, n=2, beta=0.6)
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class RestartLateCoin(ParityRestart):
 
     id: ClassVar[str] = "broken-parity-restart-late-coin"
     fault: ClassVar[str] = "tosses the coin only after an inconsistent subsample: failure proves inconsistency"
-    example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 1.0, "beta": 0.5}, n=4, beta=0.6)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.5}, n=4, beta=0.6)
 
     def _stops(self, rng: np.random.Generator, first: bool, shape: tuple[int, int]) -> NDArray[np.bool_]:
         return np.zeros(shape, dtype=np.bool_) if first else super()._stops(rng, first, shape)
@@ -131,7 +131,7 @@ class RestartOversampled(_Oversampled, ParityRestart):
 
     id: ClassVar[str] = "broken-parity-restart-oversampled"
     fault: ClassVar[str] = "keeps each example with probability epsilon instead of about epsilon/3"
-    example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 0.6, "beta": 0.1}, n=2, beta=0.2)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 0.6, "beta": 0.1}, n=2, beta=0.2)
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class RestartFixedSolution(_FixedSolution, ParityRestart):
     """Broken control: restarted parity learning that answers the particular solution."""
 
     id: ClassVar[str] = "broken-parity-restart-fixed-solution"
-    example: ClassVar[Example] = Example({"dimension": 2, "epsilon": 1.0, "beta": 0.1}, n=2, beta=0.2)
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.1}, n=2, beta=0.2)
 
 
 LEARNERS = (

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import FAIL, Example, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import FAIL, InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.domains import Cube
 from learners.finite.generic import SLIDES, Deterministic, consistent_size, occam_sample_size, point_law
 from learners.inputs import check_run, check_sample
@@ -84,7 +84,7 @@ class ParityElimination(ParityLearner, Deterministic):
     dimension: int
 
     id: ClassVar[str] = "parity-elimination"
-    example: ClassVar[Example] = Example({"dimension": 3}, n=3)
+    instance: ClassVar[Instance] = Instance({"dimension": 3}, n=3)
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
@@ -160,7 +160,7 @@ class ParityPrivate(ParityLearner):
     epsilon: float
 
     id: ClassVar[str] = "parity-private"
-    example: ClassVar[Example] = Example({"dimension": 3, "epsilon": 1.0}, n=3, beta=0.6)
+    instance: ClassVar[Instance] = Instance({"dimension": 3, "epsilon": 1.0}, n=3, beta=0.6)
 
     _coin: ClassVar[float] = 0.5
     _uniform: ClassVar[bool] = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dpaudit.contract import Example
+from dpaudit.contract import Instance
 from learners.finite.faults import Doubled, Frozen, Shortcut, Support
 from learners.points.learners import PointExponential, ThresholdExponential
 
@@ -24,7 +24,7 @@ class PointSupport(Support, PointExponential):
     """Broken control: points by the exponential mechanism over a data-dependent range."""
 
     id: ClassVar[str] = "broken-point-support"
-    example: ClassVar[Example] = Example({"domain_size": 4, "epsilon": 1.0}, n=2)
+    instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 1.0}, n=2)
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class ThresholdSupport(Support, ThresholdExponential):
     """Broken control: thresholds by the exponential mechanism over a data-dependent range."""
 
     id: ClassVar[str] = "broken-threshold-support"
-    example: ClassVar[Example] = Example({"domain_size": 4, "epsilon": 1.0}, n=2)
+    instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 1.0}, n=2)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, Hypothesis, Law, Sample
+from dpaudit.contract import Hypothesis, Instance, Law, Sample
 from learners.domains import Interval
 from learners.finite.generic import (
     SLIDES,
@@ -54,7 +54,7 @@ class PointConsistent(PointsOnALine, ConsistentLearner):
     domain_size: int
 
     id: ClassVar[str] = "point-consistent"
-    example: ClassVar[Example] = Example({"domain_size": 4}, n=3)
+    instance: ClassVar[Instance] = Instance({"domain_size": 4}, n=3)
     claim_id: ClassVar[str] = "NIS-Point"
     source: ClassVar[str] = f"{SLIDES}, Example 0: learning points"
 
@@ -98,7 +98,7 @@ class ThresholdConsistent(ThresholdsOnALine, ConsistentLearner):
     literal: bool = False
 
     id: ClassVar[str] = "threshold-consistent"
-    example: ClassVar[Example] = Example({"domain_size": 4}, n=3)
+    instance: ClassVar[Instance] = Instance({"domain_size": 4}, n=3)
     claim_id: ClassVar[str] = "NIS-Thr"
     source: ClassVar[str] = f"{SLIDES}, Example 1: learning thresholds"
 
@@ -132,7 +132,7 @@ class OccamConsistent(ConsistentLearner):
     domain_size: int
 
     id: ClassVar[str] = "occam-consistent"
-    example: ClassVar[Example] = Example({"domain_size": 4}, n=3)
+    instance: ClassVar[Instance] = Instance({"domain_size": 4}, n=3)
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2)
@@ -157,7 +157,7 @@ class PointExponential(PointsOnALine, ExponentialLearner):
     epsilon: float
 
     id: ClassVar[str] = "point-exponential"
-    example: ClassVar[Example] = Example({"domain_size": 4, "epsilon": 1.0}, n=4)
+    instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 1.0}, n=4)
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2)
@@ -193,7 +193,7 @@ class ThresholdExponential(ThresholdsOnALine, ExponentialLearner):
     epsilon: float
 
     id: ClassVar[str] = "threshold-exponential"
-    example: ClassVar[Example] = Example({"domain_size": 4, "epsilon": 1.0}, n=4)
+    instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 1.0}, n=4)
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2, 2**64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dpaudit.contract import Example, InputError
+from dpaudit.contract import InputError, Instance
 from learners.covers.faults import Greedy, Multiplied, Sparing
 from learners.covers.regions import RegionCover
 from learners.regions.discs import DiscUnion
@@ -13,10 +13,10 @@ from learners.regions.polygon_covers import ConvexPolygon, PolygonUnion
 
 __all__ = ["LEARNERS"]
 
-SMALL = Example(
+SMALL = Instance(
     {"side": 1, "k": 1, "epsilon": 0.5, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
 )
-BARE = Example({**SMALL.parameters, "variant": "noiseless"}, n=2, alpha=0.99, beta=0.5)
+BARE = Instance({**SMALL.parameters, "variant": "noiseless"}, n=2, alpha=0.99, beta=0.5)
 
 
 class _Listed(RegionCover):
@@ -33,7 +33,7 @@ class ConvexMultiplied(Multiplied, ConvexPolygon):
     """Broken control: convex polygons with eps_hat multiplied instead of divided."""
 
     id: ClassVar[str] = "broken-convex-polygon-multiplied"
-    example: ClassVar[Example] = SMALL
+    instance: ClassVar[Instance] = SMALL
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ConvexSparing(Sparing, _Listed, ConvexPolygon):
     """Broken control: convex polygons from the halfplanes consistent with the positives."""
 
     id: ClassVar[str] = "broken-convex-polygon-sparing"
-    example: ClassVar[Example] = BARE
+    instance: ClassVar[Instance] = BARE
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class ConvexGreedy(Greedy, _Listed, ConvexPolygon):
     """Broken control: convex polygons by the greedy algorithm."""
 
     id: ClassVar[str] = "broken-convex-polygon-greedy"
-    example: ClassVar[Example] = BARE
+    instance: ClassVar[Instance] = BARE
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class UnionMultiplied(Multiplied, PolygonUnion):
     """Broken control: unions of polygons with eps_hat multiplied instead of divided."""
 
     id: ClassVar[str] = "broken-polygon-union-multiplied"
-    example: ClassVar[Example] = SMALL
+    instance: ClassVar[Instance] = SMALL
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class UnionSparing(Sparing, _Listed, PolygonUnion):
     """Broken control: unions of triangles consistent with the negatives."""
 
     id: ClassVar[str] = "broken-polygon-union-sparing"
-    example: ClassVar[Example] = BARE
+    instance: ClassVar[Instance] = BARE
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class UnionGreedy(Greedy, _Listed, PolygonUnion):
     """Broken control: unions of triangles by the greedy algorithm."""
 
     id: ClassVar[str] = "broken-polygon-union-greedy"
-    example: ClassVar[Example] = BARE
+    instance: ClassVar[Instance] = BARE
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class DiscMultiplied(Multiplied, DiscUnion):
     """Broken control: unions of discs with eps_hat multiplied instead of divided."""
 
     id: ClassVar[str] = "broken-disc-union-multiplied"
-    example: ClassVar[Example] = SMALL
+    instance: ClassVar[Instance] = SMALL
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class DiscSparing(Sparing, _Listed, DiscUnion):
     """Broken control: unions of discs consistent with the negatives."""
 
     id: ClassVar[str] = "broken-disc-union-sparing"
-    example: ClassVar[Example] = BARE
+    instance: ClassVar[Instance] = BARE
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class DiscGreedy(Greedy, _Listed, DiscUnion):
     """Broken control: unions of discs by the greedy algorithm."""
 
     id: ClassVar[str] = "broken-disc-union-greedy"
-    example: ClassVar[Example] = BARE
+    instance: ClassVar[Instance] = BARE
 
 
 LEARNERS = (

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Distribution, Example, Hypothesis, InputError, Picture, Sample, Shape
+from dpaudit.contract import Distribution, Hypothesis, InputError, Instance, Picture, Sample, Shape
 from learners.covers.accounting import AUDITED
 from learners.covers.regions import Listed, RegionCover
 from learners.finite.counting import Numbered, check_code
@@ -99,11 +99,11 @@ class DiscUnion(RegionCover):
     """
 
     id: ClassVar[str] = "disc-union"
-    example: ClassVar[Example] = Example(
+    instance: ClassVar[Instance] = Instance(
         {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
     )
-    audited: ClassVar[tuple[Example, ...]] = (Example({**AUDITED, "side": 3, "k": 1}, n=2, alpha=0.2, beta=0.2),)
-    pictured: ClassVar[Example] = Example(
+    audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 3, "k": 1}, n=2, alpha=0.2, beta=0.2),)
+    pictured: ClassVar[Instance] = Instance(
         {"side": 6, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.2, "beta": 0.2}, n=20_000
     )
     _covered_label: ClassVar[int] = 1

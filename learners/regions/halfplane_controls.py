@@ -11,7 +11,7 @@ from typing import ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, Law, Sample
+from dpaudit.contract import Instance, Law, Sample
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Box, polygon, vertex_mean
 from learners.inputs import check_sample
@@ -30,7 +30,7 @@ class Unhalved(HalfplaneSelect):
     fault: ClassVar[str] = (
         "weights exp(2 epsilon q) under a claim of epsilon: four times the rate of the convention half"
     )
-    example: ClassVar[Example] = Example({"side": 1, "epsilon": 0.5}, n=3)
+    instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 0.5}, n=3)
 
     @property
     def _rate(self) -> float:
@@ -43,7 +43,7 @@ class ConsistentFirst(HalfplaneSelect):
 
     id: ClassVar[str] = "broken-halfplane-consistent-first"
     fault: ClassVar[str] = "chooses among the cells with the greatest score alone: the support shows the sample"
-    example: ClassVar[Example] = Example({"side": 1, "epsilon": 1.0}, n=2)
+    instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=2)
 
     def _selector(
         self, build: partial[Arrangement], arrangement: Arrangement, scores: NDArray[np.int64], sample: Sample
@@ -62,7 +62,7 @@ class OwnCell(HalfplaneSelect):
 
     id: ClassVar[str] = "broken-halfplane-own-cell"
     fault: ClassVar[str] = "returns the vertex mean of the sample's cell: the range of outputs shows the sample's lines"
-    example: ClassVar[Example] = Example({"side": 1, "epsilon": 1.0}, n=2)
+    instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=2)
 
     def _resolver(self, arrangement: Arrangement) -> _Means:  # type: ignore[override]
         return _Means(tuple(vertex_mean(polygon(arrangement, cell)) for cell in range(arrangement.cells)))
@@ -105,7 +105,7 @@ class Unweighted(HalfplaneSelect):
 
     id: ClassVar[str] = "broken-halfplane-unweighted"
     fault: ClassVar[str] = "chooses cells by exp(rate q) without their areas: small cells show the sample's lines"
-    example: ClassVar[Example] = Example({"side": 1, "epsilon": 1.0}, n=2)
+    instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=2)
 
     def _selector(
         self, build: partial[Arrangement], arrangement: Arrangement, scores: NDArray[np.int64], sample: Sample

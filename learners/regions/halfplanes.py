@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Distribution, Example, InputError, Law, Picture, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import Distribution, InputError, Instance, Law, Picture, PrivacyClaim, Sample, UtilityClaim
 from learners.domains import Grid
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Bits, Box
@@ -67,9 +67,9 @@ class HalfplaneSelect:
     convention: str = "half"
 
     id: ClassVar[str] = "halfplane-select"
-    example: ClassVar[Example] = Example({"side": 1, "epsilon": 1.0}, n=3)
-    audited: ClassVar[tuple[Example, ...]] = (Example({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
-    pictured: ClassVar[Example] = Example({"side": 6, "epsilon": 0.5}, n=150)
+    instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=3)
+    audited: ClassVar[tuple[Instance, ...]] = (Instance({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
+    pictured: ClassVar[Instance] = Instance({"side": 6, "epsilon": 0.5}, n=150)
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1)

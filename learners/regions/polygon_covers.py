@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Distribution, Example, Hypothesis, Picture, Sample
+from dpaudit.contract import Distribution, Hypothesis, Instance, Picture, Sample
 from learners.covers.accounting import AUDITED
 from learners.covers.regions import Listed, RegionCover
 from learners.geometry.cells import Bits
@@ -27,7 +27,7 @@ from learners.regions.triangles import LISTED_TRIANGLES, check_regions
 
 __all__ = ["LEARNERS", "ConvexPolygon", "PolygonUnion"]
 
-EXAMPLE = Example(
+EXAMPLE = Instance(
     {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
 )
 COVERED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.2, "beta": 0.2}
@@ -145,9 +145,9 @@ class ConvexPolygon(_PlaneCover):
     """
 
     id: ClassVar[str] = "convex-polygon"
-    example: ClassVar[Example] = EXAMPLE
-    audited: ClassVar[tuple[Example, ...]] = (Example({**AUDITED, "side": 3, "k": 3}, n=2, alpha=0.2, beta=0.2),)
-    pictured: ClassVar[Example] = Example({**COVERED, "side": 12, "k": 4}, n=100_000)
+    instance: ClassVar[Instance] = EXAMPLE
+    audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 3, "k": 3}, n=2, alpha=0.2, beta=0.2),)
+    pictured: ClassVar[Instance] = Instance({**COVERED, "side": 12, "k": 4}, n=100_000)
     _covered_label: ClassVar[int] = 0
     _components: ClassVar[int] = 1
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm4.7", "Theorem 4.7")
@@ -187,9 +187,9 @@ class PolygonUnion(_PlaneCover):
     """
 
     id: ClassVar[str] = "polygon-union"
-    example: ClassVar[Example] = EXAMPLE
-    audited: ClassVar[tuple[Example, ...]] = (Example({**AUDITED, "side": 2, "k": 2}, n=2, alpha=0.2, beta=0.2),)
-    pictured: ClassVar[Example] = Example({**COVERED, "side": 6, "k": 2, "variant": "noiseless"}, n=50_000)
+    instance: ClassVar[Instance] = EXAMPLE
+    audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 2, "k": 2}, n=2, alpha=0.2, beta=0.2),)
+    pictured: ClassVar[Instance] = Instance({**COVERED, "side": 6, "k": 2, "variant": "noiseless"}, n=50_000)
     _covered_label: ClassVar[int] = 1
     _components: ClassVar[int] = 3
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm5.1", "Theorem 5.1")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dpaudit.contract import Example
+from dpaudit.contract import Instance
 from learners.covers.faults import Greedy, Multiplied, Sparing
 from learners.regions import selection_faults as faults
 from learners.regions.polytopes import ConvexPolytope, SimplexSelect, SimplexUnion
 
 __all__ = ["LEARNERS"]
 
-SELECTION = Example({"side": 1, "epsilon": 0.5}, n=2)
-SMALL = Example({**ConvexPolytope.example.parameters, "epsilon": 0.5}, n=2, alpha=0.9, beta=0.5)
-BARE = Example({**SMALL.parameters, "variant": "noiseless"}, n=2, alpha=0.9, beta=0.5)
+SELECTION = Instance({"side": 1, "epsilon": 0.5}, n=2)
+SMALL = Instance({**ConvexPolytope.instance.parameters, "epsilon": 0.5}, n=2, alpha=0.9, beta=0.5)
+BARE = Instance({**SMALL.parameters, "variant": "noiseless"}, n=2, alpha=0.9, beta=0.5)
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class SimplexUnhalved(faults.Unhalved, SimplexSelect):
     """Broken control: four times the rate."""
 
     id: ClassVar[str] = "broken-simplex-unhalved"
-    example: ClassVar[Example] = SELECTION
+    instance: ClassVar[Instance] = SELECTION
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class SimplexConsistentFirst(faults.ConsistentFirst, SimplexSelect):
     """Broken control: only the simplices with the greatest score."""
 
     id: ClassVar[str] = "broken-simplex-consistent-first"
-    example: ClassVar[Example] = SELECTION
+    instance: ClassVar[Instance] = SELECTION
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class SimplexUnweighted(faults.Unweighted, SimplexSelect):
     """Broken control: labellings of the sample chosen without regard to their measures."""
 
     id: ClassVar[str] = "broken-simplex-unweighted"
-    example: ClassVar[Example] = Example({"side": 1, "epsilon": 0.2}, n=2)
+    instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 0.2}, n=2)
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class PolytopeMultiplied(Multiplied, ConvexPolytope):
     """Broken control: convex polytopes with eps_hat multiplied instead of divided."""
 
     id: ClassVar[str] = "broken-convex-polytope-multiplied"
-    example: ClassVar[Example] = SMALL
+    instance: ClassVar[Instance] = SMALL
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class PolytopeSparing(Sparing, ConvexPolytope):
     """Broken control: convex polytopes from the halfspaces consistent with the positives."""
 
     id: ClassVar[str] = "broken-convex-polytope-sparing"
-    example: ClassVar[Example] = BARE
+    instance: ClassVar[Instance] = BARE
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class PolytopeGreedy(Greedy, ConvexPolytope):
     """Broken control: convex polytopes by the greedy algorithm."""
 
     id: ClassVar[str] = "broken-convex-polytope-greedy"
-    example: ClassVar[Example] = BARE
+    instance: ClassVar[Instance] = BARE
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class SimplexUnionMultiplied(Multiplied, SimplexUnion):
     """Broken control: unions of simplices with eps_hat multiplied instead of divided."""
 
     id: ClassVar[str] = "broken-simplex-union-multiplied"
-    example: ClassVar[Example] = Example(SMALL.parameters, n=1, alpha=0.9, beta=0.5)
+    instance: ClassVar[Instance] = Instance(SMALL.parameters, n=1, alpha=0.9, beta=0.5)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class SimplexUnionGreedy(Greedy, SimplexUnion):
     """Broken control: unions of simplices by the greedy algorithm."""
 
     id: ClassVar[str] = "broken-simplex-union-greedy"
-    example: ClassVar[Example] = Example(BARE.parameters, n=1, alpha=0.9, beta=0.5)
+    instance: ClassVar[Instance] = Instance(BARE.parameters, n=1, alpha=0.9, beta=0.5)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class SimplexUnionSparing(Sparing, SimplexUnion):
     """Broken control: unions of simplices from the simplices consistent with the negatives."""
 
     id: ClassVar[str] = "broken-simplex-union-sparing"
-    example: ClassVar[Example] = Example(BARE.parameters, n=1, alpha=0.9, beta=0.5)
+    instance: ClassVar[Instance] = Instance(BARE.parameters, n=1, alpha=0.9, beta=0.5)
 
 
 LEARNERS = (

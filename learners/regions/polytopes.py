@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Example, Hypothesis, Law, Sample, UtilityClaim
+from dpaudit.contract import Hypothesis, Instance, Law, Sample, UtilityClaim
 from learners.covers.accounting import AUDITED
 from learners.covers.regions import Listed, RegionCover
 from learners.domains import Grid
@@ -32,7 +32,7 @@ from learners.symmetries import moving_points
 
 __all__ = ["LEARNERS", "ConvexPolytope", "SimplexSelect", "SimplexUnion", "symmetries_of_the_grid"]
 
-EXAMPLE = Example(
+EXAMPLE = Instance(
     {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.74, "beta": 0.2}, n=2, alpha=0.9, beta=0.5
 )
 """Two rounds, so that all pairs of regions can be listed; with them only the sample's errors can be bounded."""
@@ -73,7 +73,7 @@ class SimplexSelect(ListedSelection):
     epsilon: float
 
     id: ClassVar[str] = "simplex-select"
-    example: ClassVar[Example] = Example({"side": 1, "epsilon": 1.0}, n=2)
+    instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=2)
     _place: ClassVar[str] = "Section 6"
 
     def __post_init__(self) -> None:
@@ -136,8 +136,8 @@ class SimplexSelect(ListedSelection):
 class _SolidCover(RegionCover):
     """Regions in three dimensions, all listed."""
 
-    example: ClassVar[Example] = EXAMPLE
-    audited: ClassVar[tuple[Example, ...]] = (Example({**AUDITED, "side": 1, "k": 2}, n=2, alpha=0.2, beta=0.2),)
+    instance: ClassVar[Instance] = EXAMPLE
+    audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 1, "k": 2}, n=2, alpha=0.2, beta=0.2),)
     _dimension: ClassVar[int] = DIMENSION
 
     def symmetries(self) -> list[NDArray[np.int64]]:
@@ -196,7 +196,7 @@ class SimplexUnion(_SolidCover):
     """
 
     id: ClassVar[str] = "simplex-union"
-    example: ClassVar[Example] = Example(EXAMPLE.parameters, n=1, alpha=0.9, beta=0.5)
+    instance: ClassVar[Instance] = Instance(EXAMPLE.parameters, n=1, alpha=0.9, beta=0.5)
     _covered_label: ClassVar[int] = 1
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, in three dimensions,")
 

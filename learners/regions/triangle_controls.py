@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dpaudit.contract import Example, InputError
+from dpaudit.contract import InputError, Instance
 from learners.regions import selection_faults as faults
 from learners.regions.triangles import LISTED_TRIANGLES, TriangleSelect
 
 __all__ = ["LEARNERS"]
 
-EXAMPLE = Example({"side": 1, "epsilon": 0.5}, n=2)
+EXAMPLE = Instance({"side": 1, "epsilon": 0.5}, n=2)
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Unhalved(faults.Unhalved, TriangleSelect):
     """Broken control: four times the rate."""
 
     id: ClassVar[str] = "broken-triangle-unhalved"
-    example: ClassVar[Example] = EXAMPLE
+    instance: ClassVar[Instance] = EXAMPLE
 
 
 class _Listed(TriangleSelect):
@@ -36,7 +36,7 @@ class ConsistentFirst(faults.ConsistentFirst, _Listed):
     """Broken control: only the triangles with the greatest score."""
 
     id: ClassVar[str] = "broken-triangle-consistent-first"
-    example: ClassVar[Example] = EXAMPLE
+    instance: ClassVar[Instance] = EXAMPLE
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Unweighted(faults.Unweighted, _Listed):
     """Broken control: labellings of the sample chosen without regard to their measures."""
 
     id: ClassVar[str] = "broken-triangle-unweighted"
-    example: ClassVar[Example] = Example({"side": 1, "epsilon": 0.2}, n=2)
+    instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 0.2}, n=2)
 
 
 LEARNERS = (Unhalved, ConsistentFirst, Unweighted)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Distribution, Example, Hypothesis, InputError, Law, Picture, Sample, UtilityClaim
+from dpaudit.contract import Distribution, Hypothesis, InputError, Instance, Law, Picture, Sample, UtilityClaim
 from learners.domains import Grid
 from learners.geometry.cells import Bits
 from learners.geometry.pictures import plane
@@ -78,9 +78,9 @@ class TriangleSelect(ListedSelection):
 
     id: ClassVar[str] = "triangle-select"
     _place: ClassVar[str] = "Section 5"
-    example: ClassVar[Example] = Example({"side": 1, "epsilon": 1.0}, n=3)
-    audited: ClassVar[tuple[Example, ...]] = (Example({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
-    pictured: ClassVar[Example] = Example({"side": 12, "epsilon": 0.5}, n=1000)
+    instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=3)
+    audited: ClassVar[tuple[Instance, ...]] = (Instance({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
+    pictured: ClassVar[Instance] = Instance({"side": 12, "epsilon": 0.5}, n=1000)
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1, 2**256 - 1)

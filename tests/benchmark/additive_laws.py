@@ -24,9 +24,7 @@ def clipped(shift: float, scale: float, cells: int) -> tuple[Array, Array]:
     p[-1] = q[0] = 0.5
     p[0] = q[-1] = 0.5 * np.exp(-u)
     edges = np.arange(cells + 1) * (u / cells)
-    inner = (
-        0.5 * np.exp(-edges[:-1]) * -np.expm1(-u / cells)
-    )  # by distance from the input that the draw is centred at
+    inner = 0.5 * np.exp(-edges[:-1]) * -np.expm1(-u / cells)  # by distance from the input that the draw is centred at
     p[1:-1:2], q[1:-1:2] = inner[::-1], inner
     return p, q
 

@@ -38,8 +38,7 @@ def argmax_law(mechanism: NoisyArgmax, data: Sequence[float]) -> Array:
     density, cdf = DENSITY[mechanism.noise], CDF[mechanism.noise]
     below = np.array([cdf(x - a, mechanism.scale) for a in data])
     probabilities = [
-        weights * density(x - a, mechanism.scale) * np.delete(below, i, axis=0).prod(axis=0)
-        for i, a in enumerate(data)
+        weights * density(x - a, mechanism.scale) * np.delete(below, i, axis=0).prod(axis=0) for i, a in enumerate(data)
     ]
     return np.array([p.sum() for p in probabilities])
 

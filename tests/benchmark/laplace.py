@@ -86,10 +86,7 @@ class TruncatedGeometric:
         k, n = self.bits, self.maximum
         base = 2**k + 1
         below = [2 ** (k * (count - z)) * base ** (n - (count - z)) for z in range(count)]
-        above = [
-            self.denominator - 2 ** (k * (z - count + 1)) * base ** (n - 1 - (z - count))
-            for z in range(count, n)
-        ]
+        above = [self.denominator - 2 ** (k * (z - count + 1)) * base ** (n - 1 - (z - count)) for z in range(count, n)]
         return [*below, *above, self.denominator]
 
     def __call__(self, data: int, rng: np.random.Generator, size: int) -> Array:

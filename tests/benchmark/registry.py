@@ -90,15 +90,9 @@ BENCHMARKS: tuple[Benchmark, ...] = (
         0.0882,
         0.086,
     ),
-    Benchmark(
-        "NoisyMax2", NoisyArgmax("exponential", 2 / EPSILON), ONE_BELOW_REST_ABOVE, EPSILON, 0.1, 0.0937
-    ),
-    Benchmark(
-        "NoisyMax3", NoisyMax("laplace", 2 / EPSILON), ((0,) * 5, (1,) * 5), EPSILON, 0.25, 0.2364, 0.228
-    ),
-    Benchmark(
-        "NoisyMax4", NoisyMax("exponential", 2 / EPSILON), ((1,) * 5, (2,) * 5), EPSILON, math.inf, 0.562, 1.0
-    ),
+    Benchmark("NoisyMax2", NoisyArgmax("exponential", 2 / EPSILON), ONE_BELOW_REST_ABOVE, EPSILON, 0.1, 0.0937),
+    Benchmark("NoisyMax3", NoisyMax("laplace", 2 / EPSILON), ((0,) * 5, (1,) * 5), EPSILON, 0.25, 0.2364, 0.228),
+    Benchmark("NoisyMax4", NoisyMax("exponential", 2 / EPSILON), ((1,) * 5, (2,) * 5), EPSILON, math.inf, 0.562, 1.0),
     Benchmark("SVT1", SparseVector(0.5, 1 / HALF, 2 / HALF, 1), HALVES, EPSILON, 0.0885257682, 0.0774, 0.070),
     Benchmark(
         "SVT2",
@@ -145,8 +139,6 @@ BENCHMARKS: tuple[Benchmark, ...] = (
         0.0588199971,
         0.0205,
     ),
-    Benchmark(
-        "NaiveLaplace 0.1", NaiveLaplace(1 / EPSILON), (0.0, 1.0), EPSILON, math.inf, 7.40, float_bits=True
-    ),
+    Benchmark("NaiveLaplace 0.1", NaiveLaplace(1 / EPSILON), (0.0, 1.0), EPSILON, math.inf, 7.40, float_bits=True),
 )
 """All rows, in the order of the literature's tables."""

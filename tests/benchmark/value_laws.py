@@ -88,9 +88,7 @@ def numerical_svt(mechanism: NumericalSVT, data: Sequence[float], neighbour: Seq
     if len(shifts) != 1:
         raise ValueError(f"all queries must differ by one and the same amount, got {sorted(shifts)}")
     values = clipped(shifts.pop(), mechanism.value_scale, 500)
-    bits = SparseVector(
-        mechanism.threshold, mechanism.threshold_scale, mechanism.query_scale, mechanism.cutoff
-    )
+    bits = SparseVector(mechanism.threshold, mechanism.threshold_scale, mechanism.query_scale, mechanism.cutoff)
 
     def masses(answers: Sequence[float], value: Array) -> Array:
         law = bits_law(bits, answers)
@@ -118,9 +116,7 @@ def sampled_pair(
         [pair_log_ratio(mechanism, mechanism(side, rng, runs), data, neighbour) for side in (data, neighbour)]
     )
     ways = ((data, neighbour), (neighbour, data))
-    supremum = max(
-        values_supremum(mechanism.values, *way) + _bits_supremum(mechanism.bits, *way) for way in ways
-    )
+    supremum = max(values_supremum(mechanism.values, *way) + _bits_supremum(mechanism.bits, *way) for way in ways)
     p, q = 1 / (1 + np.exp(-log_ratio)) / runs, 1 / (1 + np.exp(log_ratio)) / runs
     return RatioLaw(p, q, "statistical", supremum)
 
@@ -130,9 +126,7 @@ def _bits_supremum(mechanism: SparseVector, data: Sequence[float], neighbour: Se
     return max(float(np.log(first[row] / second[row])) for row in first)
 
 
-def values_supremum(
-    mechanism: SparseVectorValues, data: Sequence[float], neighbour: Sequence[float]
-) -> float:
+def values_supremum(mechanism: SparseVectorValues, data: Sequence[float], neighbour: Sequence[float]) -> float:
     """Return the supremum of ln p/q over the outputs of `SparseVectorValues`.
 
     Given the positions and the least value m, one value equals m and the others are free at or above m. The
@@ -143,9 +137,7 @@ def values_supremum(
     best = -np.inf
     for row in patterns(len(data), mechanism.cutoff):
         hidden = [i for i, bit in enumerate(row) if bit == 0]
-        first, second = (
-            _cumulative(mechanism, [side[i] for i in hidden], grid) for side in (data, neighbour)
-        )
+        first, second = (_cumulative(mechanism, [side[i] for i in hidden], grid) for side in (data, neighbour))
         log_ratio = np.log(first) - np.log(second)
         shown = [i for i, bit in enumerate(row) if bit == 1]
         if not shown:

@@ -14,7 +14,7 @@ from auditor_cases import BY_NAME, Case
 import dpaudit
 from dpaudit import seeding
 from dpaudit.betting.power import epsilon_by_bets
-from dpaudit.blackbox.power import Unseen
+from dpaudit.blackbox.power import Power
 from dpaudit.bounds.detectable import detectable_epsilon
 from dpaudit.bounds.melded import Melded
 
@@ -151,9 +151,9 @@ def trials_for(confirmation: int) -> int:
 
 def skip_unseen() -> None:
     """Leave out what no verdict depends on and most of a small audit's time goes into: what it could not have seen."""
-    nothing = Unseen(math.inf, (), math.inf)
+    nothing = Power(math.inf, (), math.inf)
     for name in ("by", "by_bets"):
-        setattr(Unseen, name, staticmethod(lambda *_: nothing))
+        setattr(Power, name, staticmethod(lambda *_: nothing))
 
 
 def seeds_of(trial: Trial, number: int) -> list[int]:

@@ -28,6 +28,6 @@ def audit_learner(id: str) -> tuple[str, dict[str, Any]]:
     """Return what the black box finds about a learner's example."""
     skip_unseen()
     entry = next(entry for entry in list_learners() if entry.id == id)
-    finding = dpaudit.audit_privacy(entry.build(**entry.example.parameters), **CONTROLS)
+    finding = dpaudit.audit_privacy(entry.build(**entry.instance.parameters), **CONTROLS)
     convicted, claim = finding.verdict == "violation", finding.epsilon
     return id, {"fault": entry.fault, "convicted": convicted, "lower": finding.epsilon_lower, "claim": claim}

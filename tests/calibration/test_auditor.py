@@ -12,7 +12,7 @@ from auditor_cases import BY_NAME, CASES
 from auditor_trials import LEVEL, Trial, predicted_bets, predicted_runs, seeds_of, skip_unseen, trials_for
 from scipy.stats import binom
 
-from dpaudit.blackbox.power import Unseen
+from dpaudit.blackbox.power import Power
 
 ALARM = 1e-6
 """A test of a level or of a power fails for a correct auditor with at most this probability over seeds."""
@@ -25,7 +25,7 @@ def quick() -> Iterator[None]:
     """Leave out what no verdict depends on, in this module only."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("by", "by_bets"):
-            patch.setattr(Unseen, name, getattr(Unseen, name))
+            patch.setattr(Power, name, getattr(Power, name))
         skip_unseen()
         yield
 

@@ -29,7 +29,7 @@ def test_a_learner_at_exactly_its_worst_case_is_rarely_accused() -> None:
 
 @pytest.mark.parametrize("entry", CONTROLS, ids=lambda entry: entry.id)
 def test_every_broken_learner_is_convicted(entry: Entry) -> None:
-    learner = entry.build(**entry.example.parameters)
+    learner = entry.build(**entry.instance.parameters)
     finding = dpaudit.audit_privacy(learner, trials=5_000, confidence=0.999)
     assert finding.verdict == "violation", finding
 
@@ -37,6 +37,6 @@ def test_every_broken_learner_is_convicted(entry: Entry) -> None:
 @pytest.mark.parametrize("entry", [e for e in list_learners() if not e.fault and e.claim()], ids=lambda e: e.id)
 def test_no_sound_learner_is_accused(entry: Entry) -> None:
     # False-alarm rate at most 1e-6 for each.
-    learner = entry.build(**entry.example.parameters)
+    learner = entry.build(**entry.instance.parameters)
     finding = dpaudit.audit_privacy(learner, trials=3_000, confidence=1 - 1e-6)
     assert finding.verdict == "consistent"

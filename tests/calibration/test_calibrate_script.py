@@ -15,7 +15,7 @@ from auditor_profiles import PROFILES, Cell, Profile
 from auditor_results import document, markdown
 from auditor_trials import Trial
 
-from dpaudit.blackbox.power import Unseen
+from dpaudit.blackbox.power import Power
 
 TINY = Profile(1, 20, 1, 1, (BY_NAME["geometric"], BY_NAME["response with leak"]), every=60)
 
@@ -35,7 +35,7 @@ def script() -> ModuleType:
 def whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Undo, after each test, what the script leaves out of audits."""
     for name in ("by", "by_bets"):
-        monkeypatch.setattr(Unseen, name, getattr(Unseen, name))
+        monkeypatch.setattr(Power, name, getattr(Power, name))
 
 
 def silent(text: str) -> None:

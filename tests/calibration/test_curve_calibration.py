@@ -94,9 +94,7 @@ def gaussian_mu(p: Array, q: Array) -> float:
     return float(np.max(-ndtri(a[inner]) - ndtri(b[inner]), initial=0.0))
 
 
-@pytest.mark.parametrize(
-    "law", [gaussian, laplace, response, no_signal, wrong_sign], ids=lambda f: f.__name__
-)
+@pytest.mark.parametrize("law", [gaussian, laplace, response, no_signal, wrong_sign], ids=lambda f: f.__name__)
 def test_all_statements_hold_together_at_the_level(law: Callable[[], tuple[Array, Array]]) -> None:
     p, q = law()
     deltas = np.array([delta(p, q, e) for e in EPSILONS])

@@ -63,9 +63,7 @@ def leaky(epsilon: float, delta: float) -> Mechanism:
     return Mechanism(run, f"leaky {epsilon} {delta}", True)
 
 
-def audits(
-    mechanism: Mechanism, number: int, pairs: list[Pair] = BIT, **claim: float
-) -> list[SequentialOutcome]:
+def audits(mechanism: Mechanism, number: int, pairs: list[Pair] = BIT, **claim: float) -> list[SequentialOutcome]:
     return [audit_sequential(mechanism, pairs, seed=seed, **claim) for seed in range(number)]
 
 
@@ -89,9 +87,7 @@ NULLS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("mechanism", "pairs", "epsilon", "delta"), [n[1:] for n in NULLS], ids=[n[0] for n in NULLS]
-)
+@pytest.mark.parametrize(("mechanism", "pairs", "epsilon", "delta"), [n[1:] for n in NULLS], ids=[n[0] for n in NULLS])
 def test_a_claim_that_holds_exactly_is_refuted_at_most_at_the_level(
     mechanism: Mechanism, pairs: list[Pair], epsilon: float, delta: float
 ) -> None:
@@ -101,17 +97,13 @@ def test_a_claim_that_holds_exactly_is_refuted_at_most_at_the_level(
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    ("mechanism", "pairs", "epsilon", "delta"), [n[1:] for n in NULLS], ids=[n[0] for n in NULLS]
-)
+@pytest.mark.parametrize(("mechanism", "pairs", "epsilon", "delta"), [n[1:] for n in NULLS], ids=[n[0] for n in NULLS])
 @pytest.mark.parametrize("gamma", [0.05, 0.5])
 def test_the_level_holds_over_long_audits(
     mechanism: Mechanism, pairs: list[Pair], epsilon: float, delta: float, gamma: float
 ) -> None:
     number = 100 if mechanism.name.startswith("gaussian") else 600
-    hold_level(
-        audits(mechanism, number, pairs, epsilon=epsilon, delta=delta, runs=20_000, gamma=gamma), epsilon
-    )
+    hold_level(audits(mechanism, number, pairs, epsilon=epsilon, delta=delta, runs=20_000, gamma=gamma), epsilon)
 
 
 def runs_to_refute(mechanism: Mechanism, number: int, pairs: list[Pair] = BIT, **claim: float) -> float:

@@ -18,7 +18,7 @@ from dpaudit.registry import Entry, list_learners
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("entry", list_learners(), ids=lambda entry: entry.id)
 def test_learner(entry: Entry, check: Callable[[Learner], None]) -> None:
-    check(entry.build(**entry.example.parameters))
+    check(entry.build(**entry.instance.parameters))
 
 
 def test_there_are_three_controls_for_each_private_learner() -> None:
@@ -39,7 +39,7 @@ def test_a_lying_law_is_caught() -> None:
             return entry.build(dimension=self.dimension, epsilon=self.epsilon / 2).law(sample)  # type: ignore[attr-defined]
 
     with pytest.raises(NonConforming, match="run disagrees with law"):
-        check_run_agrees_with_law(Liar(**entry.example.parameters))
+        check_run_agrees_with_law(Liar(**entry.instance.parameters))
 
 
 def test_a_false_symmetry_is_caught() -> None:
@@ -54,4 +54,4 @@ def test_a_false_symmetry_is_caught() -> None:
             return [universe]
 
     with pytest.raises(NonConforming, match="is no symmetry"):
-        check_symmetries(Flipping(**entry.example.parameters))
+        check_symmetries(Flipping(**entry.instance.parameters))

@@ -320,9 +320,7 @@ def test_certified_supremum_encloses_a_dense_grid(epsilon, delta):
 
 def test_region_probability_is_the_double_sum():
     n1, n2 = 11, 13
-    found = Region.of(
-        n1, 4.0, n2, lambda ys: np.minimum(ys + 3, n1 + 1.0), theta=0.01, tolerance=0.01, floor=1e-9
-    )
+    found = Region.of(n1, 4.0, n2, lambda ys: np.minimum(ys + 3, n1 + 1.0), theta=0.01, tolerance=0.01, floor=1e-9)
     p, q = np.array([0.3, 0.8, 1.0]), np.array([0.1, 0.35, 0.9])
     ys = np.arange(n2 + 1)[:, None]
     direct = (binom.pmf(ys, n2, q) * binom.sf(np.minimum(ys + 3, n1 + 1) - 1, n1, p)).sum(axis=0)

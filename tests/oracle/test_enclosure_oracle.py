@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.contract import Example, Law, PrivacyClaim
+from dpaudit.contract import Instance, Law, PrivacyClaim
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact import enclosure
 from dpaudit.exact.profiles import LossProfiles
@@ -125,7 +125,7 @@ class LaplaceInBalls(ConjunctionLaplace):
 
 
 def test_a_learner_with_laplace_noise_is_enclosed() -> None:
-    learner = LaplaceInBalls(**{**ConjunctionLaplace.example.parameters, "dimension": 1})
+    learner = LaplaceInBalls(**{**ConjunctionLaplace.instance.parameters, "dimension": 1})
     finding = dpaudit.audit_law(learner, n=2, enclosure=True)
     assert finding.enclosure is not None
     assert finding.epsilon - finding.error <= finding.enclosure[0] <= finding.enclosure[1]
@@ -139,7 +139,7 @@ class Response:
     claimed: float
     wrong: float = 0.0
     id: ClassVar[str] = "toy-response"
-    example: ClassVar[Example] = Example({"claimed": 1.0}, n=1)
+    instance: ClassVar[Instance] = Instance({"claimed": 1.0}, n=1)
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -173,7 +173,7 @@ def test_laws_that_disagree_are_a_fault() -> None:
 
 
 def test_an_impossible_atom_is_an_infinite_loss() -> None:
-    finding = dpaudit.audit_law(PointSupport(**PointSupport.example.parameters), n=2, enclosure=True)
+    finding = dpaudit.audit_law(PointSupport(**PointSupport.instance.parameters), n=2, enclosure=True)
     assert finding.epsilon == math.inf
     assert finding.enclosure == (math.inf, math.inf)
     assert finding.to_dict()["enclosure"] == ["inf", "inf"]
@@ -181,11 +181,11 @@ def test_an_impossible_atom_is_an_infinite_loss() -> None:
 
 def test_a_law_of_its_own_needs_an_exact_law_of_its_own() -> None:
     with pytest.raises(InputError, match="overrides law but not exact_law"):
-        dpaudit.audit_law(PointFrozen(**PointFrozen.example.parameters), n=1, enclosure=True)
+        dpaudit.audit_law(PointFrozen(**PointFrozen.instance.parameters), n=1, enclosure=True)
 
 
 def test_a_learner_without_an_exact_law_is_refused() -> None:
-    learner = ConjunctionLaplace(**ConjunctionLaplace.example.parameters)
+    learner = ConjunctionLaplace(**ConjunctionLaplace.instance.parameters)
     with pytest.raises(InputError, match="'conjunction-laplace' has no exact_law"):
         dpaudit.audit_law(learner, n=1, enclosure=True)
 

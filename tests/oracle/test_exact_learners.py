@@ -52,9 +52,9 @@ def test_folding_by_symmetry_changes_nothing_but_the_work(kind: Any, relation: R
         def symmetries(self) -> list[Any]:
             return []
 
-    n = min(2, kind.example.n)
-    folded = dpaudit.audit_law(kind(**kind.example.parameters), n=n, relation=relation)
-    plain = dpaudit.audit_law(Unfolded(**kind.example.parameters), n=n, relation=relation)
+    n = min(2, kind.instance.n)
+    folded = dpaudit.audit_law(kind(**kind.instance.parameters), n=n, relation=relation)
+    plain = dpaudit.audit_law(Unfolded(**kind.instance.parameters), n=n, relation=relation)
     assert (folded.pairs, folded.samples) == (plain.pairs, plain.samples)
     assert folded.laws <= plain.laws
     assert folded.epsilon == plain.epsilon or abs(folded.epsilon - plain.epsilon) <= folded.error + plain.error

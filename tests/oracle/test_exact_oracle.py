@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.contract import Example, Law, PrivacyClaim, Relation
+from dpaudit.contract import Instance, Law, PrivacyClaim, Relation
 from learners.domains import Cube, Interval
 
 Examples = Sequence[tuple[int, int]]
@@ -45,9 +45,13 @@ def parity(examples: Examples) -> dict[Any, Fraction]:
     for kept in itertools.product((0, 1), repeat=len(examples)):
         chance = Fraction(1, 2) * keep ** sum(kept) * (1 - keep) ** (len(kept) - sum(kept))
         solutions = [
-            r for r in range(4)
-            if all((points[x][0] * (r & 1) + points[x][1] * (r >> 1)) % 2 == y
-                   for (x, y), k in zip(examples, kept, strict=True) if k)
+            r
+            for r in range(4)
+            if all(
+                (points[x][0] * (r & 1) + points[x][1] * (r >> 1)) % 2 == y
+                for (x, y), k in zip(examples, kept, strict=True)
+                if k
+            )
         ]
         for r in solutions or [-1]:
             law[r] += chance / max(1, len(solutions))
@@ -62,7 +66,7 @@ class Rational:
     space: Any
     permutations: list[list[int]] = field(default_factory=list)
     id: ClassVar[str] = "toy-rational"
-    example: ClassVar[Example] = Example({}, n=1)
+    instance: ClassVar[Instance] = Instance({}, n=1)
     privacy: ClassVar[PrivacyClaim] = PrivacyClaim(math.log(2))
 
     @property

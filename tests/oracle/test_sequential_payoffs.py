@@ -17,9 +17,7 @@ def hockey_stick(p: np.ndarray, q: np.ndarray, epsilon: float) -> float:
     return float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
 
 
-def private_pair(
-    rng: np.random.Generator, labels: int, epsilon: float, delta: float
-) -> tuple[np.ndarray, np.ndarray]:
+def private_pair(rng: np.random.Generator, labels: int, epsilon: float, delta: float) -> tuple[np.ndarray, np.ndarray]:
     """Return two laws that are (epsilon, delta)-close and, where they can be, only just."""
     p, q = rng.dirichlet(np.full(labels, 0.3)), rng.dirichlet(np.full(labels, 0.3))
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpaudit
-from dpaudit.contract import Example, Law, PrivacyClaim, Relation
+from dpaudit.contract import Instance, Law, PrivacyClaim, Relation
 from dpaudit.exact import profiles as profiles_module
 from dpaudit.exact.profiles import LossProfiles
 from dpaudit.neighbours.exhaustive import multisets, orbits, rank
@@ -31,7 +31,7 @@ class Random:
     merge: bool = False
     rename: bool = False
     id: ClassVar[str] = "toy-random"
-    example: ClassVar[Example] = Example({}, n=2)
+    instance: ClassVar[Instance] = Instance({}, n=2)
     privacy: ClassVar[PrivacyClaim] = PrivacyClaim(1.0, 0.05)
     domain: ClassVar[Interval] = Interval(2)
 

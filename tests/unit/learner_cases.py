@@ -27,12 +27,12 @@ MODULES = (finite_class, parity, parity_confidence, conjunctions, conjunctions_e
 CONTROLS = (broken_finite_class, broken_parity, broken_conjunctions, broken_search)
 SOUND = tuple(learner for module in MODULES for learner in module.LEARNERS)
 BROKEN = tuple(learner for module in CONTROLS for learner in module.LEARNERS)
-PRIVATE = tuple(c for c in SOUND if c(**c.example.parameters).privacy is not None)
+PRIVATE = tuple(c for c in SOUND if c(**c.instance.parameters).privacy is not None)
 
 
 def example_of(learner_class: Any) -> Any:
     """Return the learner's own example instance."""
-    return learner_class(**learner_class.example.parameters)
+    return learner_class(**learner_class.instance.parameters)
 
 
 def every_sample(domain: Any, n: int) -> Iterator[Sample]:

@@ -80,9 +80,7 @@ def test_shapes_determinism_and_pickles(row: Benchmark) -> None:
         assert draw(row.mechanism, data, 1).shape[0] == 1
 
 
-@pytest.mark.parametrize(
-    "row", [r for r in BENCHMARKS if r.name != "NaiveLaplace 0.1"], ids=lambda row: row.name
-)
+@pytest.mark.parametrize("row", [r for r in BENCHMARKS if r.name != "NaiveLaplace 0.1"], ids=lambda row: row.name)
 def test_values_lie_on_a_grid_without_negative_zero(row: Benchmark) -> None:
     for data in row.pair:
         values = draw(row.mechanism, data, 2000).astype(float) * 2**20
@@ -231,9 +229,7 @@ def test_sparse_vector_values(mechanism: Any) -> None:
     shown = [~np.isin(outputs, [*flags, ended]) for outputs in (slow, fast)]
     for i in range(len(data)):
         assert stats.ks_2samp(slow[shown[0][:, i], i], fast[shown[1][:, i], i]).pvalue > ALARM
-    sums = [
-        np.where(where, outputs, 0.0).sum(axis=1) for where, outputs in zip(shown, (slow, fast), strict=True)
-    ]
+    sums = [np.where(where, outputs, 0.0).sum(axis=1) for where, outputs in zip(shown, (slow, fast), strict=True)]
     assert stats.ks_2samp(*sums).pvalue > ALARM
 
 

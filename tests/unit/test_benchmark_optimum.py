@@ -58,9 +58,7 @@ def test_claims_of_rappor_are_the_published_bounds() -> None:
 
 
 @pytest.mark.parametrize("row", KNOWN, ids=lambda row: row.name)
-def test_floors_are_possible_and_optima_are_below_the_truth(
-    row: Benchmark, laws: dict[str, RatioLaw]
-) -> None:
+def test_floors_are_possible_and_optima_are_below_the_truth(row: Benchmark, laws: dict[str, RatioLaw]) -> None:
     law = laws[row.name]
     bounds = [best_bound(law, runs) for runs in (1, 1000, 100_000, FULL, 10**9)]
     assert bounds[0] == 0
@@ -89,9 +87,7 @@ def test_the_best_bound_by_hand() -> None:
 
 
 def bound_of_event(p: float, q: float, runs: int) -> float:
-    return math.log(p / q) - float(stats.norm.isf(0.05)) * math.sqrt(
-        (1 - p) / (runs * p) + (1 - q) / (runs * q)
-    )
+    return math.log(p / q) - float(stats.norm.isf(0.05)) * math.sqrt((1 - p) / (runs * p) + (1 - q) / (runs * q))
 
 
 @pytest.mark.parametrize("name", ["TruncatedGeometric", "NoisyMax1", "SVT1"])
@@ -156,16 +152,10 @@ def direct_log_ratio(row: Benchmark, outputs: Any) -> Any:
             return parts[1] - parts[0] + 4 * (np.log(-np.expm1(-parts[0])) - np.log(-np.expm1(-parts[1])))
     if isinstance(mechanism, NumericalSVT):
         bits = np.where(outputs == -1000, -1, outputs != 0)
-        kind = SparseVector(
-            mechanism.threshold, mechanism.threshold_scale, mechanism.query_scale, mechanism.cutoff
-        )
+        kind = SparseVector(mechanism.threshold, mechanism.threshold_scale, mechanism.query_scale, mechanism.cutoff)
         table = [bits_law(kind, side) for side in (a, b)]
         ratio = {key: math.log(p / table[1][key]) for key, p in table[0].items()}
-        values = (
-            (np.abs(outputs - np.array(b)) - np.abs(outputs - np.array(a)))
-            * (bits == 1)
-            / mechanism.value_scale
-        )
+        values = (np.abs(outputs - np.array(b)) - np.abs(outputs - np.array(a))) * (bits == 1) / mechanism.value_scale
         return values.sum(axis=1) + np.array([ratio[key] for key in map(tuple, bits.tolist())])
     steps = np.diff(outputs, axis=1, prepend=0.0)
     return (np.abs(steps - np.array(b)) - np.abs(steps - np.array(a))).sum(axis=1) / mechanism.scale
@@ -179,12 +169,8 @@ def test_argmax_by_memorylessness_and_by_another_quadrature() -> None:
     def integrand(x: float) -> float:
         return float(stats.laplace.pdf(x, 0, 20) * stats.laplace.cdf(x, 2, 20) ** 4)
 
-    pieces = [
-        integrate.quad(integrand, *ends, epsabs=1e-14)[0] for ends in ((-np.inf, 0), (0, 2), (2, np.inf))
-    ]
-    assert argmax_law(NoisyArgmax("laplace", 20.0), (0, 2, 2, 2, 2))[0] == pytest.approx(
-        sum(pieces), abs=1e-12
-    )
+    pieces = [integrate.quad(integrand, *ends, epsabs=1e-14)[0] for ends in ((-np.inf, 0), (0, 2), (2, np.inf))]
+    assert argmax_law(NoisyArgmax("laplace", 20.0), (0, 2, 2, 2, 2))[0] == pytest.approx(sum(pieces), abs=1e-12)
 
 
 def test_crossing_probabilities_in_closed_form() -> None:
@@ -193,9 +179,7 @@ def test_crossing_probabilities_in_closed_form() -> None:
     kind = SparseVector(1.0, 20.0, 20.0, 1)
     for answer in (1.0, 0.0, -30.0):
         u = (1.0 - answer) / 20.0
-        assert crossing_probability(kind, [answer], [1]) == pytest.approx(
-            math.exp(-u) * (2 + u) / 4, rel=1e-12
-        )
+        assert crossing_probability(kind, [answer], [1]) == pytest.approx(math.exp(-u) * (2 + u) / 4, rel=1e-12)
     # No noise on the queries: the bits are those of the threshold alone.
     bare = SparseVector(1.0, 20.0, 0.0, None)
     assert crossing_probability(bare, [2, 0], [1, 0]) == pytest.approx(-math.expm1(-1 / 20), rel=1e-12)

@@ -24,9 +24,13 @@ from learners.mixtures.learners import MixtureHalfspace
 
 def holds(corners: Corners, x: Fraction, y: Fraction) -> bool:
     """Say whether a convex polygon, a segment or a point holds a point: each is the hull of its corners."""
-    return bool(corners) and tukey_depth(
-        np.array([[int(c * 5040) for c in corner] for corner in corners]), [1] * len(corners), (x * 5040, y * 5040)
-    ) > 0
+    return (
+        bool(corners)
+        and tukey_depth(
+            np.array([[int(c * 5040) for c in corner] for corner in corners]), [1] * len(corners), (x * 5040, y * 5040)
+        )
+        > 0
+    )
 
 
 def test_clipping_by_hand() -> None:

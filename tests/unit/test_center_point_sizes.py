@@ -170,12 +170,12 @@ def test_a_ladder_reads_off_what_its_audits_found() -> None:
     assert bad.too_few == bad.top
 
 
-@pytest.mark.parametrize("claim", bmns_utility.CLAIMS, ids=lambda c: c.id)
+@pytest.mark.parametrize("claim", bmns_utility.STATEMENTS, ids=lambda c: c.id)
 def test_ledger_claims_on_center_points(claim: Any) -> None:
     assert claim.check(dpaudit).verdict == ("holds" if claim.id == "BMNS-Thm5.1" else "loose")
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("claim", bmn_utility.CLAIMS, ids=lambda c: c.id)
+@pytest.mark.parametrize("claim", bmn_utility.STATEMENTS, ids=lambda c: c.id)
 def test_ledger_claims_on_mixtures(claim: Any) -> None:
     assert claim.check(dpaudit).verdict == "loose"

@@ -32,7 +32,7 @@ from learners.papers import bmn, bmns
 
 @pytest.mark.parametrize("broken", BROKEN_POINTS + BROKEN_HALFSPACES, ids=lambda c: c.id)
 def test_broken_variants_are_convicted_by_far(broken: Any) -> None:
-    learner = broken(**broken.example.parameters)
+    learner = broken(**broken.instance.parameters)
     finding = dpaudit.audit_law(learner)
     assert finding.verdict == "violation"
     assert finding.epsilon >= 1.5 * learner.privacy.epsilon
@@ -141,7 +141,7 @@ def test_the_claim_is_what_the_calls_cost() -> None:
     assert HalfspaceTukey(1, 1, 1.0).privacy.delta == 0
     assert HalfspaceTukey(1, 2, 1.0).privacy.delta == 1e-6
     for broken in BROKEN_POINTS:
-        parameters = broken.example.parameters
+        parameters = broken.instance.parameters
         assert broken(**parameters).privacy.epsilon == parameters["epsilon"]
 
 
@@ -250,7 +250,7 @@ def test_lower_bounds_solve_their_equation() -> None:
     assert theorem_51_slack(6, 1) < 0
 
 
-@pytest.mark.parametrize("claim", bmns.CLAIMS + bmn.CLAIMS, ids=lambda c: c.id)
+@pytest.mark.parametrize("claim", bmns.STATEMENTS + bmn.STATEMENTS, ids=lambda c: c.id)
 def test_ledger_claims(claim: Any) -> None:
     refuted = {
         "BMNS-Fact2.20-remark", "BMNS-Clm3.5-literal", "BMNS-Fig1-r", "BMNS-Fig2-step3", "BMNS-Thm5.1-procedure",

@@ -7,10 +7,10 @@ import math
 import pytest
 
 import dpaudit
-from dpaudit.contract import Claim, Evidence
+from dpaudit.contract import Evidence, Statement
 from learners.papers import nis, ste_conjunctions
 
-ALL = nis.CLAIMS + ste_conjunctions.CLAIMS
+ALL = nis.STATEMENTS + ste_conjunctions.STATEMENTS
 EXPECTED: dict[str, tuple[str, dict[str, float]]] = {
     "NIS-Point": ("holds", {"n": 30, "failure": 0.8999**30}),
     "NIS-Occam": ("holds", {"n": 12}),
@@ -39,7 +39,7 @@ EXPECTED: dict[str, tuple[str, dict[str, float]]] = {
 
 
 @pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)
-def test_verdict_and_numbers(claim: Claim) -> None:
+def test_verdict_and_numbers(claim: Statement) -> None:
     evidence = claim.check(dpaudit)
     assert isinstance(evidence, Evidence)
     verdict, numbers = EXPECTED[claim.id]

@@ -165,7 +165,6 @@ def kmms_covers_always(dimension: int, always: Any = kmms_covers.Conjunction) ->
     return always(dimension, 0)
 
 
-
 CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (nis, "NIS-Point", {"failure_probability": lambda a, b, c, n, e: failure(a, b, c, n - 1, e)}, dpaudit, "refuted"),
     (nis, "NIS-Occam", {"OccamConsistent": with_sizes(nis.OccamConsistent, lambda _: 2)}, dpaudit, "refuted"),
@@ -325,7 +324,7 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
 def test_the_verdict_follows_the_numbers(
     module: ModuleType, claim_id: str, patches: Patches, tools: Any, verdict: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claim = next(claim for claim in module.CLAIMS if claim.id == claim_id)
+    claim = next(claim for claim in module.STATEMENTS if claim.id == claim_id)
     for name, value in patches.items():
         assert hasattr(module, name)
         monkeypatch.setattr(module, name, value)
@@ -336,13 +335,13 @@ def test_the_verdict_follows_the_numbers(
 
 def test_every_module_of_claims_is_here() -> None:
     names = [name for _, name, _ in pkgutil.iter_modules(learners.papers.__path__)]
-    listing = {name for name in names if hasattr(import_module(f"learners.papers.{name}"), "CLAIMS")}
+    listing = {name for name in names if hasattr(import_module(f"learners.papers.{name}"), "STATEMENTS")}
     tried = {case[0].__name__.rpartition(".")[2] for case in CASES if case[4] == "refuted"}
     assert tried == listing
 
 
 def test_a_witness_follows_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    check = next(claim.check for claim in bmns.CLAIMS if claim.id == "BMNS-Fig1-r")
+    check = next(claim.check for claim in bmns.STATEMENTS if claim.id == "BMNS-Fig1-r")
     # (1 - 1/6) (144/4 - 2 * 144/12) = 10, where 144/8 = 18 is claimed.
     assert "depth 10, not 18" in check(dpaudit).witness
     depth = bmns.HullPointRecConcave.guaranteed_depth

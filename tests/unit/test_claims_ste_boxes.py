@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 
 import dpaudit
-from dpaudit.contract import Claim
+from dpaudit.contract import Statement
 from learners.mechanisms.rec_concave import RecConcave
-from learners.papers.ste_boxes import CLAIMS, crossover
+from learners.papers.ste_boxes import STATEMENTS, crossover
 
 VERDICTS = {
     "STE-Box2-signs": "refuted",
@@ -26,11 +26,11 @@ VERDICTS = {
 
 
 def test_every_claim_has_its_verdict_here() -> None:
-    assert [claim.id for claim in CLAIMS] == list(VERDICTS)
+    assert [claim.id for claim in STATEMENTS] == list(VERDICTS)
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
-def test_verdicts(claim: Claim) -> None:
+@pytest.mark.parametrize("claim", STATEMENTS, ids=lambda claim: claim.id)
+def test_verdicts(claim: Statement) -> None:
     evidence = claim.check(dpaudit)
     assert evidence.verdict == VERDICTS[claim.id], evidence.summary
     assert evidence == claim.check(dpaudit)

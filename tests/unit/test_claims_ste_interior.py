@@ -7,12 +7,12 @@ import math
 import pytest
 
 import dpaudit
-from dpaudit.contract import Claim
-from learners.papers.ste_interior import CLAIMS
+from dpaudit.contract import Statement
+from learners.papers.ste_interior import STATEMENTS
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
-def test_claims_hold_with_the_numbers_that_decide(claim: Claim) -> None:
+@pytest.mark.parametrize("claim", STATEMENTS, ids=lambda claim: claim.id)
+def test_claims_hold_with_the_numbers_that_decide(claim: Statement) -> None:
     evidence = claim.check(dpaudit)
     assert (evidence.verdict, evidence.grade, evidence.witness) == ("holds", "exact", "")
     assert evidence == claim.check(dpaudit)

@@ -17,16 +17,12 @@ from dpaudit.errors import InputError
 EPSILONS = np.linspace(0, 4, 41)
 
 
-def gaussian_curve(
-    trials: int = 20_000, gamma: float = 0.05, mu: float = 1.0, seed: int = 0, sign: int = 1
-) -> Curve:
+def gaussian_curve(trials: int = 20_000, gamma: float = 0.05, mu: float = 1.0, seed: int = 0, sign: int = 1) -> Curve:
     """Return the curve of scores N(mu, 1) on data, N(0, 1) on neighbour; sign -1 turns the score around."""
     rng = np.random.default_rng(seed)
     data, neighbour = sign * rng.normal(mu, 1, trials), sign * rng.normal(0, 1, trials)
     cuts = np.linspace(3, -2, 32)
-    return fit_curve(
-        (data[:, None] >= cuts).sum(0), trials, (neighbour[:, None] >= cuts).sum(0), trials, gamma
-    )
+    return fit_curve((data[:, None] >= cuts).sum(0), trials, (neighbour[:, None] >= cuts).sum(0), trials, gamma)
 
 
 def test_limits_solve_the_binomial_equations() -> None:
@@ -115,9 +111,7 @@ def test_the_other_direction_is_free() -> None:
     assert mirrored.epsilon_lower(0.0) == pytest.approx(float(curve.epsilon_lower(0.0)), abs=1e-12)
     assert mirrored.mu_lower() == pytest.approx(curve.mu_lower(), abs=1e-9)
     alphas = np.linspace(0, 1, 21)
-    assert curve.trade_off_upper(alphas, reverse=True) == pytest.approx(
-        mirrored.trade_off_upper(alphas), abs=1e-12
-    )
+    assert curve.trade_off_upper(alphas, reverse=True) == pytest.approx(mirrored.trade_off_upper(alphas), abs=1e-12)
 
 
 def test_curves_are_monotone_and_the_hull_is_convex_and_below_every_point() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.contract import Example, InputError, Law, Pair, PrivacyClaim, Relation
+from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Relation
 from dpaudit.exact.profiles import LawTable, LossProfiles
 from dpaudit.neighbours.exhaustive import every_pair, multisets, orbits, rank
 from dpaudit.neighbours.symmetry import check_symmetry
@@ -29,7 +29,7 @@ class Table:
     error: float = 1e-15
     grade: str = "exact"
     id: ClassVar[str] = "toy-table"
-    example: ClassVar[Example] = Example({}, n=2)
+    instance: ClassVar[Instance] = Instance({}, n=2)
 
     @property
     def privacy(self) -> PrivacyClaim | None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dpaudit.contract import Example
+from dpaudit.contract import Instance
 from dpaudit.engine.perform import perform
 from dpaudit.engine.plan import PROFILES, make_plan
 from dpaudit.registry import Entry, load
@@ -81,7 +81,7 @@ def test_further_instances_are_planned_with_fewer_runs_and_performed():
 
 def test_an_instance_that_its_theorem_does_not_reach_is_a_fault():
     entry = load(()).get("triangle-select")
-    wrong = (Example({"side": 0, "epsilon": 1.0}, n=3),)
+    wrong = (Instance({"side": 0, "epsilon": 1.0}, n=3),)
     plan = make_plan([Entry("triangle-select", type("Wrong", (TriangleSelect,), {"audited": wrong}), "here")])
     assert "side must be an integer" in plan.faults[0]
     assert plan.tasks == ()

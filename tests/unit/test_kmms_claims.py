@@ -26,8 +26,8 @@ VERDICTS = {
 }
 
 
-@pytest.mark.parametrize("claim", kmms.CLAIMS, ids=lambda claim: claim.id)
-def test_verdicts(claim: dpaudit.contract.Claim) -> None:
+@pytest.mark.parametrize("claim", kmms.STATEMENTS, ids=lambda claim: claim.id)
+def test_verdicts(claim: dpaudit.contract.Statement) -> None:
     evidence = claim.check(dpaudit)
     assert evidence.verdict == VERDICTS[claim.id]
     assert claim.check(dpaudit) == evidence
@@ -35,7 +35,7 @@ def test_verdicts(claim: dpaudit.contract.Claim) -> None:
 
 
 def test_ids_are_distinct_and_all_expected() -> None:
-    assert [claim.id for claim in kmms.CLAIMS] == list(VERDICTS)
+    assert [claim.id for claim in kmms.STATEMENTS] == list(VERDICTS)
 
 
 @pytest.mark.parametrize(("side", "size"), [(1, 14), (2, 58), (3, 174), (4, 402)])
@@ -48,13 +48,13 @@ def test_closed_halfplanes_are_counted_independently(side: int, size: int) -> No
 def test_a_box_that_is_too_small_would_be_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     labels, halfplanes = dichotomies(2)
     monkeypatch.setattr(kmms, "dichotomies", lambda side: (labels[:-1], halfplanes[:-1]))
-    evidence = next(c for c in kmms.CLAIMS if c.id == "KMMS-Obs4.1").check(dpaudit)
+    evidence = next(c for c in kmms.STATEMENTS if c.id == "KMMS-Obs4.1").check(dpaudit)
     assert evidence.verdict == "refuted"
 
 
 def test_a_smaller_cell_would_refute_claim_45(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kmms, "least_area", lambda side: Fraction(1, 5 * side**4))
-    evidence = next(c for c in kmms.CLAIMS if c.id == "KMMS-Claim4.5").check(dpaudit)
+    evidence = next(c for c in kmms.STATEMENTS if c.id == "KMMS-Claim4.5").check(dpaudit)
     assert evidence.verdict == "refuted"
 
 

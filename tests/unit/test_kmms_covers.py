@@ -14,8 +14,8 @@ from learners.papers import kmms_covers
 VERDICTS = {"KMMS-Thm3.5": "refuted", "KMMS-Claim3.4-loss": "loose"}
 
 
-@pytest.mark.parametrize("claim", kmms_covers.CLAIMS, ids=lambda claim: claim.id)
-def test_verdicts(claim: dpaudit.contract.Claim) -> None:
+@pytest.mark.parametrize("claim", kmms_covers.STATEMENTS, ids=lambda claim: claim.id)
+def test_verdicts(claim: dpaudit.contract.Statement) -> None:
     evidence = claim.check(dpaudit)
     assert evidence.verdict == VERDICTS[claim.id]
     assert all(math.isfinite(value) for value in evidence.numbers.values())

@@ -17,8 +17,8 @@ from learners.regions.planar.families import triangle_family
 VERDICTS = {"KMMS-Claim4.3": "loose", "KMMS-VCtri": "holds", "KMMS-Thm4.7": "loose", "KMMS-Thm5.1": "loose"}
 
 
-def claim(name: str) -> dpaudit.contract.Claim:
-    return next(c for c in kmms_polygons.CLAIMS if c.id == name)
+def claim(name: str) -> dpaudit.contract.Statement:
+    return next(c for c in kmms_polygons.STATEMENTS if c.id == name)
 
 
 @pytest.mark.parametrize("name", list(VERDICTS))
@@ -29,7 +29,7 @@ def test_verdicts(name: str) -> None:
 
 
 def test_ids() -> None:
-    assert [c.id for c in kmms_polygons.CLAIMS] == list(VERDICTS)
+    assert [c.id for c in kmms_polygons.STATEMENTS] == list(VERDICTS)
 
 
 def test_a_triangle_left_out_would_refute(monkeypatch: pytest.MonkeyPatch) -> None:

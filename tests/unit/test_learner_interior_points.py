@@ -50,11 +50,11 @@ MORE = [
 
 
 def example_of(learner_class: Any) -> Any:
-    return learner_class(**learner_class.example.parameters)
+    return learner_class(**learner_class.instance.parameters)
 
 
 def exact(learner: Any) -> Any:
-    example = learner.example
+    example = learner.instance
     if example.exhaustive and learner == example_of(type(learner)):
         return dpaudit.audit_law(learner)
     n = max(example.n, 2 * getattr(learner, "m", 0) + 2)
@@ -64,7 +64,7 @@ def exact(learner: Any) -> Any:
 def clearest(learner: Any) -> tuple[float, Pair]:
     """Return by how much delta at the claimed epsilon exceeds the claim, on the crafted pair where it is most."""
     best, claim = (-math.inf, Pair(None, None)), learner.privacy
-    for pair in crafted_pairs(learner.domain, learner.example.n, limit=None):
+    for pair in crafted_pairs(learner.domain, learner.instance.n, limit=None):
         left, right = (np.exp(learner.law(s).log_prob) for s in (pair.data, pair.neighbour))
         for one, two, turned in ((left, right, pair), (right, left, Pair(pair.neighbour, pair.data))):
             excess = float(np.maximum(one - math.exp(claim.epsilon) * two, 0).sum()) - claim.delta
@@ -99,7 +99,7 @@ def test_broken_learners_leak_and_are_convicted_by_few_runs(learner_class: Any) 
     assert finding.verdict == "violation"
     sound = [c for c in PRIVATE if issubclass(learner_class, c)]
     for c in sound:
-        parameters = {k: v for k, v in learner_class.example.parameters.items() if k != "literal"}
+        parameters = {k: v for k, v in learner_class.instance.parameters.items() if k != "literal"}
         assert learner.privacy == c(**parameters).privacy
     # Crafted pairs show every leak. On the clearest one, 20,000 runs of the mechanism convict it (at 95 %).
     margin, pair = clearest(learner)

@@ -33,12 +33,12 @@ def test_every_learner_keeps_the_contract(learner_class: Any) -> None:
     assert isinstance(learner, Learner)
     assert json.loads(json.dumps(dataclasses.asdict(learner))) == dataclasses.asdict(learner)
     assert {f.name: getattr(learner, f.name) for f in dataclasses.fields(learner)}.items() >= set(
-        learner_class.example.parameters.items()
+        learner_class.instance.parameters.items()
     )
     with pytest.raises(dataclasses.FrozenInstanceError):
         learner.domain_size = 3
-    claim = learner.utility(learner_class.example.alpha, learner_class.example.beta)
-    assert claim.sample_size == learner.sample_size(learner_class.example.alpha, learner_class.example.beta)
+    claim = learner.utility(learner_class.instance.alpha, learner_class.instance.beta)
+    assert claim.sample_size == learner.sample_size(learner_class.instance.alpha, learner_class.instance.beta)
     if learner.privacy is not None:
         assert learner.privacy.epsilon == learner.epsilon
         assert learner.privacy.delta == 0

@@ -43,7 +43,7 @@ def test_failure_of_parity_moves_by_epsilon_over_eight() -> None:
 @pytest.mark.parametrize("learner_class", PRIVATE, ids=lambda c: c.id)
 def test_sound_learners_keep_their_claim(learner_class: Any) -> None:
     learner = example_of(learner_class)
-    n = min(3, learner_class.example.n)
+    n = min(3, learner_class.instance.n)
     assert 0.1 < worst_epsilon(learner, n) <= learner.privacy.epsilon + 1e-9
     # At huge counts too, where probabilities underflow: differences of logarithms carry the answer.
     points = learner.domain.points()
@@ -78,8 +78,8 @@ def test_broken_learners_exceed_their_claim_by_far(learner_class: Any) -> None:
     assert "\n" not in learner.fault
     sound = [c for c in PRIVATE if issubclass(learner_class, c)]
     assert len(sound) == 1
-    assert learner.privacy == sound[0](**learner_class.example.parameters).privacy
-    assert worst_epsilon(learner, learner_class.example.n) >= 1.5 * learner.privacy.epsilon
+    assert learner.privacy == sound[0](**learner_class.instance.parameters).privacy
+    assert worst_epsilon(learner, learner_class.instance.n) >= 1.5 * learner.privacy.epsilon
 
 
 @pytest.mark.parametrize("learner_class", BROKEN, ids=lambda c: c.id)
@@ -89,7 +89,7 @@ def test_leaks_are_large_enough_to_be_seen(learner_class: Any) -> None:
     claim, runs = learner.privacy.epsilon, 20_000
     best = 0.0
     laws: dict[Any, Any] = {}
-    for sample in every_sample(learner.domain, learner_class.example.n):
+    for sample in every_sample(learner.domain, learner_class.instance.n):
         for neighbour in sample.neighbours(Relation.REPLACE_ONE):
             p, q = (laws.setdefault(s, np.exp(learner.law(s).log_prob)) for s in (sample, neighbour))
             event = p > math.exp(1.2 * claim) * q

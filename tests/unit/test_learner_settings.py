@@ -109,7 +109,7 @@ def test_sizes_by_setting() -> None:
 
 @pytest.mark.parametrize("learner_class", SOUND, ids=lambda c: c.id)
 def test_every_learner_states_its_claim_on_the_sample_too(learner_class: Any) -> None:
-    learner, example = example_of(learner_class), learner_class.example
+    learner, example = example_of(learner_class), learner_class.instance
     claim = learner.utility(example.alpha, example.beta, "empirical")
     assert claim.setting == "empirical"
     assert claim.sample_size <= learner.sample_size(example.alpha, example.beta)
@@ -127,7 +127,7 @@ def test_every_learner_states_its_claim_on_the_sample_too(learner_class: Any) ->
 
 @pytest.mark.parametrize("learner_class", PRIVATE, ids=lambda c: c.id)
 def test_more_accuracy_and_confidence_need_more_examples(learner_class: Any) -> None:
-    learner, example = example_of(learner_class), learner_class.example
+    learner, example = example_of(learner_class), learner_class.instance
     base = learner.sample_size(example.alpha, example.beta)
     assert learner.sample_size(example.alpha / 2, example.beta) > base
     assert learner.sample_size(example.alpha, (1 + example.beta) / 2) <= base

@@ -20,15 +20,15 @@ from reporter_runs import load_small, only
 
 import dpaudit
 from dpaudit import cli, registry, schema
-from dpaudit.contract import Claim, Evidence
-from dpaudit.engine.evidence import check_claim
+from dpaudit.contract import Evidence, Statement
+from dpaudit.engine.evidence import check_statement
 from dpaudit.engine.outcome import outcome, word
 from dpaudit.engine.plan import make_plan
 from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.engine.tasks import ledger_task
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.ledger import LedgerFault, check_claims
-from dpaudit.registry import ClaimEntry
+from dpaudit.ledger import LedgerFault, check_statements
+from dpaudit.registry import StatementEntry
 from dpaudit.reporters import console, html
 from dpaudit.reporters import json as json_report
 from dpaudit.reporters import ledger as ledger_report
@@ -36,8 +36,8 @@ from dpaudit.results import LedgerRow
 
 HERE = Path(__file__).parent
 
-CLAIMS = """
-from dpaudit.contract import Claim, Evidence
+STATEMENTS = """
+from dpaudit.contract import Statement, Evidence
 
 def evidence(verdict, witness=""):
     return lambda tools: Evidence(verdict, "found " + verdict, {{"n": 3, "x": float("inf")}}, "exact", witness)
@@ -49,19 +49,19 @@ def names(tools):
     kept = all(hasattr(tools, name) for name in ("audit_law", "audit_utility", "audit_privacy"))
     return Evidence("holds" if kept else "undecided", "public names", {{}}, "numeric")
 
-CLAIMS = (
-    Claim("TOY-b", "Two is even.", "Toy, p. 2", evidence("holds")),
-    Claim("TOY-a", "Every number is even.", "Toy, p. 1", evidence("refuted", "three is odd")),
-    Claim("TOY-c", "The check gets the tools.", "Toy, p. 3", names),
+STATEMENTS = (
+    Statement("TOY-b", "Two is even.", "Toy, p. 2", evidence("holds")),
+    Statement("TOY-a", "Every number is even.", "Toy, p. 1", evidence("refuted", "three is odd")),
+    Statement("TOY-c", "The check gets the tools.", "Toy, p. 3", names),
     {more}
 )
 """
-CRASH = 'Claim("TOY-d", "Nobody knows.", "Toy, p. 4", crash),'
+CRASH = 'Statement("TOY-d", "Nobody knows.", "Toy, p. 4", crash),'
 
 
 def write(folder: Path, more: str = "", name: str = "claims.py") -> str:
     path = folder / name
-    path.write_text(textwrap.dedent(CLAIMS).format(more=more))
+    path.write_text(textwrap.dedent(STATEMENTS).format(more=more))
     return str(path)
 
 
@@ -84,12 +84,12 @@ def test_claims_are_found_with_their_origin_and_sorted(tmp_path):
     assert ids == sorted(ids)
     assert {"TOY-a", "TOY-b", "TOY-c", "NIS-ParityFailure"} <= set(ids)
     assert found.problems == ()
-    assert found.get_claim("TOY-a").origin == path
-    assert found.get_claim("TOY-a").claim.statement == "Every number is even."
+    assert found.get_statement("TOY-a").origin == path
+    assert found.get_statement("TOY-a").claim.statement == "Every number is even."
 
 
 def test_every_paper_has_claims_in_the_installed_ledger():
-    ids = [entry.id for entry in registry.list_claims()]
+    ids = [entry.id for entry in registry.list_statements()]
     assert len(ids) == len(set(ids)) >= 50
     assert {id.partition("-")[0] for id in ids} >= {"NIS", "STE", "KMMS", "BMNS", "BMN"}
 
@@ -103,23 +103,23 @@ def test_two_claims_with_one_id_are_refused(tmp_path):
 
 def test_one_claim_in_two_modules_is_one_claim(tmp_path, no_installed):
     write(tmp_path)
-    (tmp_path / "again.py").write_text("from .claims import CLAIMS\n")
+    (tmp_path / "again.py").write_text("from .claims import STATEMENTS\n")
     assert [entry.id for entry in registry.load((str(tmp_path),)).claims] == ["TOY-a", "TOY-b", "TOY-c"]
 
 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("CLAIMS = 7", "CLAIMS must be a tuple of dpaudit.contract.Claim, got 7"),
-        ("CLAIMS = ('NIS',)", "CLAIMS must hold dpaudit.contract.Claim, got 'NIS'"),
-        ("CLAIMS = (Claim('two words', 's', 'p', len),)", "a claim's id must be words .* got 'two words'"),
-        ("CLAIMS = (Claim('a/b', 's', 'p', len),)", "a claim's id must be words .* got 'a/b'"),
-        ("CLAIMS = (Claim('X-1', ' ', '', len),)", "the claim X-1 has no statement and no source"),
-        ("CLAIMS = (Claim('X-1', 's', 'p', None),)", "the check of the claim X-1 must be callable, got None"),
+        ("STATEMENTS = 7", "STATEMENTS must be a tuple of dpaudit.contract.Statement, got 7"),
+        ("STATEMENTS = ('NIS',)", "STATEMENTS must hold dpaudit.contract.Statement, got 'NIS'"),
+        ("STATEMENTS = (Statement('two words', 's', 'p', len),)", "a claim's id must be words .* got 'two words'"),
+        ("STATEMENTS = (Statement('a/b', 's', 'p', len),)", "a claim's id must be words .* got 'a/b'"),
+        ("STATEMENTS = (Statement('X-1', ' ', '', len),)", "the claim X-1 has no statement and no source"),
+        ("STATEMENTS = (Statement('X-1', 's', 'p', None),)", "the check of the claim X-1 must be callable, got None"),
     ],
 )
 def test_what_is_no_claim_is_a_problem_and_not_in_the_ledger(tmp_path, no_installed, line, words):
-    (tmp_path / "bad.py").write_text(f"from dpaudit.contract import Claim\n{line}\n")
+    (tmp_path / "bad.py").write_text(f"from dpaudit.contract import Statement\n{line}\n")
     found = registry.load((str(tmp_path / "bad.py"),))
     assert found.claims == ()
     assert re.search(words, str(found.problems[0]))
@@ -137,7 +137,7 @@ def test_an_unknown_id_names_the_nearest():
 
 
 def test_rows_say_what_the_checks_found(tmp_path):
-    rows = check_claims(["TOY-c", "TOY-a", "TOY-c"], paths=(write(tmp_path),))
+    rows = check_statements(["TOY-c", "TOY-a", "TOY-c"], paths=(write(tmp_path),))
     assert [row.id for row in rows] == ["TOY-c", "TOY-a"]
     tools, row = rows
     assert (tools.verdict, tools.grade) == ("holds", "numeric")
@@ -159,8 +159,8 @@ def test_an_installed_claim_is_checked_and_the_number_of_jobs_does_not_matter():
 
 
 def test_all_claims_are_checked_by_default_in_the_order_of_their_ids(tmp_path, no_installed):
-    assert [row.id for row in check_claims(paths=(write(tmp_path),))] == ["TOY-a", "TOY-b", "TOY-c"]
-    assert check_claims([], paths=(write(tmp_path),)) == ()
+    assert [row.id for row in check_statements(paths=(write(tmp_path),))] == ["TOY-a", "TOY-b", "TOY-c"]
+    assert check_statements([], paths=(write(tmp_path),)) == ()
     assert dpaudit.ledger() == ()
 
 
@@ -179,7 +179,7 @@ def test_a_single_string_is_refused_instead_of_read_letter_by_letter():
 def test_a_check_that_raises_is_a_fault_after_the_others_are_done(tmp_path, no_installed, n_jobs):
     path = write(tmp_path, CRASH + CRASH.replace("TOY-d", "TOY-0"))
     with pytest.raises(LedgerFault, match="2 of 5 checks failed: TOY-0: ZeroDivisionError: toy") as caught:
-        check_claims(paths=(path,), n_jobs=n_jobs)
+        check_statements(paths=(path,), n_jobs=n_jobs)
     assert isinstance(caught.value, ToolFault)
     assert [row.id for row in caught.value.rows] == ["TOY-a", "TOY-b", "TOY-c"]
     assert list(caught.value.faults) == ["TOY-0", "TOY-d"]
@@ -192,11 +192,11 @@ def test_an_interrupt_is_no_fault():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        check_claim(Claim("X", "s", "p", interrupt))
+        check_statement(Statement("X", "s", "p", interrupt))
 
 
 def checked(**numbers) -> LedgerRow:
-    return check_claim(Claim("X", "s", "p", lambda tools: Evidence("holds", "found", numbers, "exact")))
+    return check_statement(Statement("X", "s", "p", lambda tools: Evidence("holds", "found", numbers, "exact")))
 
 
 def test_numbers_become_plain_ones():
@@ -217,7 +217,7 @@ def test_what_is_no_number_is_a_fault(value):
 @pytest.mark.parametrize("value", [None, True, {"verdict": "holds"}])
 def test_a_check_that_returns_no_evidence_is_a_fault(value):
     with pytest.raises(ToolFault, match=r"the check of X must return dpaudit\.contract\.Evidence, got"):
-        check_claim(Claim("X", "s", "p", lambda tools: value))
+        check_statement(Statement("X", "s", "p", lambda tools: value))
 
 
 @pytest.mark.parametrize(
@@ -253,8 +253,8 @@ def test_claims_are_planned_after_the_audits_by_statement(tmp_path):
     assert [(task.learner, task.kind) for task in plan.tasks] == [(f"TOY-{c}", "ledger") for c in "abc"]
     key = plan.keys[0]
     assert re.fullmatch(r"TOY-a/ledger/[0-9a-f]{10}", key)
-    other = Claim("TOY-a", "Another statement.", "Toy, p. 1", len)
-    assert ledger_task(ClaimEntry(other, "here")).key != key
+    other = Statement("TOY-a", "Another statement.", "Toy, p. 1", len)
+    assert ledger_task(StatementEntry(other, "here")).key != key
     assert make_plan([]).tasks == ()
 
 

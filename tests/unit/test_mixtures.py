@@ -162,8 +162,8 @@ def test_every_private_neighbour_of_random_samples_keeps_the_claim() -> None:
 
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda c: c.id)
 def test_broken_variants_exceed_the_claim_by_far(broken: Any) -> None:
-    learner = broken(**broken.example.parameters)
-    assert worst(learner, broken.example.n) >= 1.5 * learner.privacy.epsilon
+    learner = broken(**broken.instance.parameters)
+    assert worst(learner, broken.instance.n) >= 1.5 * learner.privacy.epsilon
 
 
 def test_what_the_broken_variants_show() -> None:

@@ -134,7 +134,7 @@ def test_sources_are_numbers_behind_a_word() -> None:
 
 def test_sources_make_the_same_pairs_as_their_functions() -> None:
     learner = dpaudit.get_learner("threshold-exponential", domain_size=4, epsilon=1.0)
-    example = learner.example.n
+    example = learner.instance.n
     drawn = pairs_of_source("random:5", learner, seed=3)
     assert drawn == random_pairs(learner.domain, example, learner.privacy.relation, count=5, seed=3)
     more = pairs_of_source("random:5", learner, n=2, relation="add-remove-one", seed=3)

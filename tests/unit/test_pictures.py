@@ -15,7 +15,7 @@ from reporter_runs import load_small, only
 from toy_learners import ToyCoin
 
 from dpaudit import schema
-from dpaudit.contract import Example, Panel, Picture, Shape
+from dpaudit.contract import Instance, Panel, Picture, Shape
 from dpaudit.engine.drawing import draw_picture
 from dpaudit.engine.outcome import outcome, word
 from dpaudit.engine.perform import perform
@@ -39,7 +39,7 @@ class Drawn(ToyCoin):
     """A coin with a picture: its outputs, as markers."""
 
     id: ClassVar[str] = "toy-drawn"
-    pictured: ClassVar[Example] = Example({"gain": 1.0}, n=5)
+    pictured: ClassVar[Instance] = Instance({"gain": 1.0}, n=5)
 
     def picture(self, sample: Any, codes: Any, target: Any) -> Picture:
         words = f"n={sample.n}, target {target.label}"

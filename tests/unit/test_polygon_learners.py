@@ -31,7 +31,7 @@ CONTROLS = (*broken_covers.LEARNERS, *broken_triangles.LEARNERS)
 
 
 def build(kind: Any, **changed: Any) -> Any:
-    return kind(**{**kind.example.parameters, **changed})
+    return kind(**{**kind.instance.parameters, **changed})
 
 
 def samples(domain: Any) -> list[Any]:

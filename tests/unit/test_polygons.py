@@ -202,7 +202,7 @@ def test_bad_input(call: Any, named: str) -> None:
 
 @pytest.mark.parametrize("control", broken.LEARNERS, ids=lambda c: c.id)
 def test_controls_leak_and_are_convicted(control: Any) -> None:
-    learner = control(**control.example.parameters)
+    learner = control(**control.instance.parameters)
     finding = dpaudit.audit_law(learner)
     assert finding.verdict == "violation"
     assert finding.epsilon > 1.5 * learner.privacy.epsilon

@@ -25,7 +25,7 @@ COVERS = (ConvexPolytope, SimplexUnion)
 
 
 def build(kind: Any, **changed: Any) -> Any:
-    return kind(**{**kind.example.parameters, **changed})
+    return kind(**{**kind.instance.parameters, **changed})
 
 
 def samples(domain: Any) -> list[Any]:
@@ -152,7 +152,7 @@ def test_a_run_over_the_larger_grid() -> None:
 @pytest.mark.parametrize("control", broken.LEARNERS, ids=lambda control: control.id)
 def test_controls_are_convicted(control: Any) -> None:
     learner = build(control)
-    finding = dpaudit.audit_law(learner, n=control.example.n)
+    finding = dpaudit.audit_law(learner, n=control.instance.n)
     assert finding.verdict == "violation"
 
 

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from dpaudit import registry
-from dpaudit.contract import Example
+from dpaudit.contract import Instance
 from dpaudit.errors import InputError
 
 TOYS = str(Path(__file__).with_name("toy_learners.py"))
 
 SOURCE = """
 from dataclasses import dataclass
-from dpaudit.contract import Example
+from dpaudit.contract import Instance
 {extra}
 @dataclass(frozen=True)
 class {name}:
@@ -31,7 +31,7 @@ class {name}:
     size: int
     flag: bool = False
     id = "{id}"
-    example = Example({{"size": 3}}, n=1)
+    instance = Instance({{"size": 3}}, n=1)
     privacy = domain = concepts = None
     def run(self, sample, rng, size): ...
     def decode(self, code): ...
@@ -198,10 +198,10 @@ class Shell:
     ("thing", "words"),
     [
         (Shell(), "must hold classes"),
-        (type("A", (), {"id": "Bad Id", "example": Example({}, 1)}), "lower-case words"),
+        (type("A", (), {"id": "Bad Id", "example": Instance({}, 1)}), "lower-case words"),
         (type("B", (), {"id": "toy-b"}), r"must be a dpaudit\.Example"),
         (
-            type("C", (), {"id": "toy-c", "example": Example({}, 1), "run": 1}),
+            type("C", (), {"id": "toy-c", "example": Instance({}, 1), "run": 1}),
             "lacks privacy, domain, concepts, decode",
         ),
     ],

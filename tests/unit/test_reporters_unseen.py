@@ -118,7 +118,6 @@ def test_runs_from_before_there_were_reserves_are_told():
     assert "as likely as the one tested" in told.power_text(old)
 
 
-
 def test_scores():
     assert told.scores_text(finding()) == "histogram, logistic"
     assert told.scores_text(finding("threshold-exponential")) == "betting"

@@ -17,7 +17,7 @@ from cli_support import HERE, TOYS, instant_privacy, run  # noqa: F401
 from dpaudit.cli import main
 from dpaudit.engine import lock, sources
 from dpaudit.engine.events import TaskFailed, TaskFinished
-from dpaudit.engine.isolation import outliving
+from dpaudit.engine.isolation import isolated
 from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.reporters import html
 from dpaudit.workers import WorkerDied
@@ -114,7 +114,7 @@ def test_only_the_task_that_kills_its_worker_alone_has_failed(monkeypatch):
 
     monkeypatch.setattr("dpaudit.engine.isolation._marked", marked)
     calls = {key: functools.partial(perform, key) for key in "abcd"}
-    events = list(outliving(calls, dying))
+    events = list(isolated(calls, dying))
     assert sorted(event.task for event in events) == list("abcd")
     (failed,) = [event for event in events if isinstance(event, TaskFailed)]
     assert failed.task == "c"
@@ -127,7 +127,7 @@ def test_workers_that_die_of_themselves_are_not_started_for_ever():
         yield
 
     with pytest.raises(WorkerDied, match="dead"):
-        list(outliving({"a": lambda: TaskFinished("a", {})}, spread))
+        list(isolated({"a": lambda: TaskFinished("a", {})}, spread))
 
 
 def test_a_folder_is_held_by_one_run_only_and_by_no_dead_one(capsys, tmp_path):
@@ -234,5 +234,3 @@ def test_a_foreign_file_is_no_run_of_dpaudit(tmp_path, capsys, text):
     (tmp_path / FILENAME).write_text(text)
     assert main(["report", str(tmp_path)]) == 2
     assert "dpaudit run" in capsys.readouterr().err
-
-

@@ -24,7 +24,7 @@ LEVEL = 1e-6
 
 
 def build(kind: Any = SetCoverConjunction, **changed: Any) -> Any:
-    return kind(**{**kind.example.parameters, **changed})
+    return kind(**{**kind.instance.parameters, **changed})
 
 
 def samples(learner: Any) -> list[Any]:
@@ -191,7 +191,7 @@ def test_bad_input(call: Any, named: str) -> None:
 
 @pytest.mark.parametrize("control", broken.LEARNERS, ids=lambda c: c.id)
 def test_controls_leak_and_are_convicted(control: Any) -> None:
-    learner = control(**control.example.parameters)
+    learner = control(**control.instance.parameters)
     finding = dpaudit.audit_law(learner)
     claim = learner.privacy
     assert finding.verdict == "violation"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.contract import FAIL, Distribution, Example, InputError, PrivacyClaim, UtilityClaim
+from dpaudit.contract import FAIL, Distribution, InputError, Instance, PrivacyClaim, UtilityClaim
 from dpaudit.utility.error import best_error, empirical_error, exceeds, population_error
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.instances import apportioned
@@ -52,7 +52,7 @@ class Toy:
 
     domain_size: int = 10
     id: ClassVar[str] = "toy"
-    example: ClassVar[Example] = Example({}, n=2)
+    instance: ClassVar[Instance] = Instance({}, n=2)
     privacy: ClassVar[PrivacyClaim | None] = None
 
     @property

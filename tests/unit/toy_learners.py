@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Example, Law, PrivacyClaim, UtilityClaim
+from dpaudit.contract import Instance, Law, PrivacyClaim, UtilityClaim
 from learners.domains import Interval
 
 
@@ -39,7 +39,7 @@ class ToyCoin:
 
     gain: float
     id: ClassVar[str] = "toy-coin"
-    example: ClassVar[Example] = Example({"gain": 3.0}, n=1, alpha=0.3, beta=0.3)
+    instance: ClassVar[Instance] = Instance({"gain": 3.0}, n=1, alpha=0.3, beta=0.3)
 
     @property
     def privacy(self) -> PrivacyClaim | None:
@@ -100,7 +100,7 @@ class ToyBare:
     """Has neither law, claim nor theorem."""
 
     id = "toy-bare"
-    example = Example({}, n=1)
+    instance = Instance({}, n=1)
     privacy = None
     domain = Interval(2)
     concepts = Constants()
