@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import cli_support
 import pytest
 
 from dpaudit import registry
 from dpaudit.contract import Instance
 from dpaudit.errors import InputError
 
-TOYS = str(Path(__file__).with_name("toy_learners.py"))
+TOYS = cli_support.TOYS
 
 SOURCE = """
 from dataclasses import dataclass

@@ -6,8 +6,8 @@ import io
 import itertools
 import re
 from collections import Counter
-from pathlib import Path
 
+import cli_support
 import pytest
 
 import dpaudit
@@ -26,7 +26,7 @@ from dpaudit.reporters.summary import summarise
 from dpaudit.results import SCHEMA_VERSION
 from dpaudit.workers import WorkerDied
 
-TOYS = (str(Path(__file__).with_name("toy_learners.py")),)
+TOYS = (cli_support.TOYS,)
 
 
 def plan(*ids: str) -> list[Task]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
+import cli_support
 import pytest
 
 from dpaudit.contract import Relation, UtilityClaim
@@ -15,7 +15,7 @@ from dpaudit.errors import InputError
 from dpaudit.registry import Entry, load
 from dpaudit.utility.hard_cases import hard_cases
 
-TOYS = (str(Path(__file__).with_name("toy_learners.py")),)
+TOYS = (cli_support.TOYS,)
 
 
 def entry(id: str) -> Entry:

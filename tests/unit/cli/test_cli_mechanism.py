@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import cli_support
 import pytest
 
 import dpaudit
@@ -72,7 +73,7 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "leaves.py").write_text("raise SystemExit(0)\n")
     (tmp_path / "needs.py").write_text("import no_such_module_at_all\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    monkeypatch.syspath_prepend(str(Path(cli_support.TOYS).parent))
     yield tmp_path
     for name in ("mine", "broken", "leaves", "needs"):
         sys.modules.pop(name, None)
@@ -180,7 +181,7 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
     found = []
     for jobs in ("1", "2"):
         words = ["privacy", "mine:Space.respond", "--pairs", "mine:PAIRS", *KEPT, "--jobs", jobs]
-        env = {"PATH": "", "PYTHONPATH": str(Path(__file__).parent), "HOME": str(tmp_path)}
+        env = {"PATH": "", "PYTHONPATH": str(Path(cli_support.TOYS).parent), "HOME": str(tmp_path)}
         line = [sys.executable, "-m", "dpaudit", *words]
         done = subprocess.run(line, capture_output=True, text=True, timeout=60, cwd=tmp_path, env=env)
         assert done.returncode == 0, done.stderr
@@ -257,7 +258,7 @@ def test_patterns_of_query_answers_are_pairs(capsys):
 
 
 def test_random_samples_are_pairs_of_a_learner(capsys):
-    learners = str(Path(__file__).parent / "toy_learners.py")
+    learners = cli_support.TOYS
     words = ("toy-coin", "-p", "gain=1", "--n", "2", "--trials", "300", "--learners", learners, "--pairs", "random:4")
     status, out, err = call(capsys, *words)
     assert (status, err) == (0, "")
@@ -293,7 +294,7 @@ class _Half:
 
 
 def test_a_learner_takes_the_new_options_too(capsys):
-    learners = str(Path(__file__).parent / "toy_learners.py")
+    learners = cli_support.TOYS
     words = ("toy-coin", "-p", "gain=1", "--n", "1", "--trials", "300", "--learners", learners)
     status, out, _ = call(capsys, *words, "--curve")
     assert status == 0
@@ -306,7 +307,7 @@ def test_a_learner_takes_the_new_options_too(capsys):
 
 
 def test_the_example_of_the_repository_works(capsys, monkeypatch):
-    monkeypatch.chdir(Path(__file__).parents[2])
+    monkeypatch.chdir(Path(__file__).parents[3])
     for function, more in (("respond", ()), ("respond_batched", ("--batched",))):
         words = (f"examples.randomised_response:{function}", "--pairs", "examples.randomised_response:PAIRS", *more)
         assert call(capsys, *words, *KEPT)[0] == 0
