@@ -127,7 +127,7 @@ def _row(entry: Entry) -> dict[str, Any]:
         "origin": entry.origin,
         "parameters": list(required),
         "defaults": defaults,
-        "example": jsonable(entry.instance),
+        "instance": jsonable(entry.instance),
     }
 
 

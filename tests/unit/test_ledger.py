@@ -80,7 +80,7 @@ def no_installed(monkeypatch):
 def test_claims_are_found_with_their_origin_and_sorted(tmp_path):
     path = write(tmp_path)
     found = registry.load((path,))
-    ids = [entry.id for entry in found.claims]
+    ids = [entry.id for entry in found.statements]
     assert ids == sorted(ids)
     assert {"TOY-a", "TOY-b", "TOY-c", "NIS-ParityFailure"} <= set(ids)
     assert found.problems == ()
@@ -97,14 +97,14 @@ def test_every_paper_has_claims_in_the_installed_ledger():
 def test_two_claims_with_one_id_are_refused(tmp_path):
     write(tmp_path)
     write(tmp_path, name="more.py")
-    with pytest.raises(InputError, match=r"two claims have the id 'TOY-b': one in .*claims\.py, one in .*more\.py"):
+    with pytest.raises(InputError, match=r"two statements have the id 'TOY-b': one in .*claims\.py, one in .*more\.py"):
         registry.load((str(tmp_path),))
 
 
 def test_one_claim_in_two_modules_is_one_claim(tmp_path, no_installed):
     write(tmp_path)
     (tmp_path / "again.py").write_text("from .claims import STATEMENTS\n")
-    assert [entry.id for entry in registry.load((str(tmp_path),)).claims] == ["TOY-a", "TOY-b", "TOY-c"]
+    assert [entry.id for entry in registry.load((str(tmp_path),)).statements] == ["TOY-a", "TOY-b", "TOY-c"]
 
 
 @pytest.mark.parametrize(
@@ -112,22 +112,22 @@ def test_one_claim_in_two_modules_is_one_claim(tmp_path, no_installed):
     [
         ("STATEMENTS = 7", "STATEMENTS must be a tuple of dpaudit.contract.Statement, got 7"),
         ("STATEMENTS = ('NIS',)", "STATEMENTS must hold dpaudit.contract.Statement, got 'NIS'"),
-        ("STATEMENTS = (Statement('two words', 's', 'p', len),)", "a claim's id must be words .* got 'two words'"),
-        ("STATEMENTS = (Statement('a/b', 's', 'p', len),)", "a claim's id must be words .* got 'a/b'"),
-        ("STATEMENTS = (Statement('X-1', ' ', '', len),)", "the claim X-1 has no statement and no source"),
-        ("STATEMENTS = (Statement('X-1', 's', 'p', None),)", "the check of the claim X-1 must be callable, got None"),
+        ("STATEMENTS = (Statement('two words', 's', 'p', len),)", "a statement's id must be words .* got 'two words'"),
+        ("STATEMENTS = (Statement('a/b', 's', 'p', len),)", "a statement's id must be words .* got 'a/b'"),
+        ("STATEMENTS = (Statement('X-1', ' ', '', len),)", "the statement X-1 has no statement and no source"),
+        ("STATEMENTS = (Statement('X-1', 's', 'p', None),)", "the check of the statement X-1 must be callable"),
     ],
 )
 def test_what_is_no_claim_is_a_problem_and_not_in_the_ledger(tmp_path, no_installed, line, words):
     (tmp_path / "bad.py").write_text(f"from dpaudit.contract import Statement\n{line}\n")
     found = registry.load((str(tmp_path / "bad.py"),))
-    assert found.claims == ()
+    assert found.statements == ()
     assert re.search(words, str(found.problems[0]))
     assert found.problems[0].requested
 
 
 def test_an_unknown_id_names_the_nearest():
-    with pytest.raises(InputError, match="there is no claim 'NIS-ParityFailur'; did you mean NIS-ParityFailure"):
+    with pytest.raises(InputError, match="there is no statement 'NIS-ParityFailur'; did you mean NIS-ParityFailure"):
         dpaudit.ledger(["NIS-ParityFailur"])
     with pytest.raises(InputError, match="see `dpaudit ledger`"):
         dpaudit.ledger(["?"])
@@ -247,7 +247,7 @@ def test_other_submodules_are_bound_as_ever():
 
 
 def test_claims_are_planned_after_the_audits_by_statement(tmp_path):
-    entries = registry.load((write(tmp_path),)).claims
+    entries = registry.load((write(tmp_path),)).statements
     toys = [entry for entry in entries if entry.id.startswith("TOY")]
     plan = make_plan([], claims=toys)
     assert [(task.learner, task.kind) for task in plan.tasks] == [(f"TOY-{c}", "ledger") for c in "abc"]
@@ -379,7 +379,7 @@ def test_a_fault_is_status_2_and_the_others_are_shown(tmp_path, no_installed, ca
 def test_an_unknown_claim_is_status_2_before_anything_runs(capsys):
     status, out, err = call(capsys, "NIS-Pointe")
     assert (status, out) == (2, "")
-    assert "there is no claim 'NIS-Pointe'; did you mean NIS-Point" in err
+    assert "there is no statement 'NIS-Pointe'; did you mean NIS-Point" in err
 
 
 def test_an_empty_ledger_says_so(no_installed, capsys):

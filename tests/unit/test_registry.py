@@ -199,10 +199,10 @@ class Shell:
     ("thing", "words"),
     [
         (Shell(), "must hold classes"),
-        (type("A", (), {"id": "Bad Id", "example": Instance({}, 1)}), "lower-case words"),
-        (type("B", (), {"id": "toy-b"}), r"must be a dpaudit\.Example"),
+        (type("A", (), {"id": "Bad Id", "instance": Instance({}, 1)}), "lower-case words"),
+        (type("B", (), {"id": "toy-b"}), r"must be a dpaudit\.Instance"),
         (
-            type("C", (), {"id": "toy-c", "example": Instance({}, 1), "run": 1}),
+            type("C", (), {"id": "toy-c", "instance": Instance({}, 1), "run": 1}),
             "lacks privacy, domain, concepts, decode",
         ),
     ],

@@ -56,7 +56,7 @@ def test_list_as_json(capsys):
     _, out, _ = call(capsys, "list", "--all", "--json")
     rows = {row["id"]: row for row in json.loads(out)}
     assert rows["toy-coin"]["parameters"] == ["gain"]
-    assert rows["toy-coin"]["example"]["parameters"] == {"gain": 3.0}
+    assert rows["toy-coin"]["instance"]["parameters"] == {"gain": 3.0}
     assert rows["broken-toy-open"]["fault"] == "it leaks twice its claim"
 
 

@@ -192,7 +192,7 @@ def test_the_key_is_stable_and_depends_on_everything():
 def test_crafted_samples_are_taken_where_all_cannot_be_listed_unless_n_is_given():
     coin = entry("toy-coin")
     learner = coin.build(gain=3.0)
-    wide = type("Wide", (coin.learner,), {"example": type(coin.instance)({"gain": 3.0}, n=5, exhaustive=False)})
+    wide = type("Wide", (coin.learner,), {"instance": type(coin.instance)({"gain": 3.0}, n=5, exhaustive=False)})
     wide_entry = Entry("toy-wide", wide, "here")
     assert exact_task(wide_entry, learner).arguments["samples"] == "crafted"
     assert exact_task(wide_entry, learner, n=2).arguments["samples"] == "all"

@@ -1,0 +1,130 @@
+"""Samples, the domains that their points are from, and the concepts and distributions that make them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from dpaudit.contract.claims import Relation
+from dpaudit.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["ConceptClass", "Distribution", "Domain", "Hypothesis", "Pair", "Sample"]
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A probability distribution on finitely many points: `points (m, k)`, `probabilities (m,)` and a name."""
+
+    points: NDArray[Any]
+    probabilities: NDArray[np.float64]
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        total = float(sum(self.probabilities))
+        if len(self.points) != len(self.probabilities) or len(self.points) == 0:
+            raise InputError(
+                f"a distribution needs as many points as probabilities and at least one; got "
+                f"{len(self.points)} points and {len(self.probabilities)} probabilities"
+            )
+        if not (min(self.probabilities) >= 0 and abs(total - 1) <= 1e-9):
+            raise InputError(f"probabilities must be >= 0 and sum to 1; they sum to {total!r}")
+
+
+@runtime_checkable
+class Hypothesis(Protocol):
+    """A function from points to labels: `predict` maps points (m, k) to labels (m,) in {0, 1}."""
+
+    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the labels of the points."""
+
+
+class Domain(Protocol):
+    """A finite set of points, each a row of `dimension` integers."""
+
+    @property
+    def size(self) -> int:
+        """How many points there are."""
+
+    @property
+    def dimension(self) -> int:
+        """How many coordinates a point has."""
+
+    def points(self) -> NDArray[Any]:
+        """Return all points (size, dimension) in lexicographic order, or raise `InputError` if they are too many."""
+
+    def contains(self, points: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say for each row of `points` whether it is a point of the domain."""
+
+    def landmarks(self) -> NDArray[Any]:
+        """Return a few extreme and central points (m, dimension): where crafted neighbouring samples put weight."""
+
+    def sample(self, points: Any, labels: Any, counts: Any = None, public: Any = None) -> Sample:
+        """Return the labelled multiset, after checking that every point is in the domain."""
+
+    def empty_sample(self) -> Sample:
+        """Return the sample without examples: a neighbour of a one-example sample under ADD_REMOVE_ONE."""
+
+    def draw(self, concept: Hypothesis, distribution: Distribution, n: int, rng: np.random.Generator) -> Sample:
+        """Draw n examples from the distribution, labelled by the concept; the cost does not depend on n."""
+
+
+class Sample(Protocol):
+    """A labelled multiset over a finite domain, as distinct weighted examples in canonical (lexicographic) order.
+
+    Equal multisets compare and hash equal.
+    """
+
+    @property
+    def points(self) -> NDArray[Any]:
+        """The distinct points, (m, k)."""
+
+    @property
+    def labels(self) -> NDArray[np.uint8]:
+        """Their labels, (m,), in {0, 1}."""
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each occurs, (m,), at least 1."""
+
+    @property
+    def public(self) -> NDArray[np.bool_] | None:
+        """Which are public, (m,); None where the learner knows no public examples."""
+
+    @property
+    def domain(self) -> Domain | None:
+        """The domain, where known."""
+
+    @property
+    def n(self) -> int:
+        """How many examples there are: the sum of the counts."""
+
+    def neighbours(self, relation: Relation) -> Iterator[Sample]:
+        """Yield every distinct neighbour over the domain once, the sample itself excluded."""
+
+
+class ConceptClass(Protocol):
+    """A finite class of concepts, numbered 0 .. size - 1."""
+
+    @property
+    def size(self) -> int:
+        """How many concepts there are."""
+
+    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the labels (size, m) that each concept gives to each point."""
+
+    def concept(self, code: int) -> Hypothesis:
+        """Return the concept with that number."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two neighbouring inputs, and how they were made."""
+
+    data: Any
+    neighbour: Any
+    origin: str = ""

@@ -1,0 +1,68 @@
+"""Statements of papers that computation can check, and the evidence that a check returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpaudit.contract.verdicts import Grade, StatementVerdict
+from dpaudit.errors import InputError
+
+__all__ = ["Evidence", "Statement"]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a check of a ledger claim found.
+
+    Parameters
+    ----------
+    verdict : {"holds", "loose", "refuted", "undecided"}
+        "loose" if the statement is true and its constant is far from the truth; "refuted" needs a witness.
+    summary : str
+        The finding in a sentence, numbers included.
+    numbers : mapping of str to number
+        The numbers that decided.
+    grade : {"exact", "numeric", "statistical"}
+        What kind of evidence it is.
+    witness : str
+        The instance that refutes, in words; empty otherwise.
+    """
+
+    verdict: str
+    summary: str
+    numbers: Mapping[str, float]
+    grade: str
+    witness: str = ""
+
+    def __post_init__(self) -> None:
+        for name, kind in (("verdict", StatementVerdict), ("grade", Grade)):
+            value = getattr(self, name)
+            if value not in list(kind):
+                raise InputError(f"{name} must be one of {', '.join(kind)}; got {value!r}")
+        if self.verdict == "refuted" and not self.witness:
+            raise InputError("a refutation needs a witness")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement of a paper that computation can check; modules list theirs in ``STATEMENTS``.
+
+    Parameters
+    ----------
+    id : str
+        The paper's short name and the theorem, as in "NIS-ParityLearner".
+    statement : str
+        The statement as it is checked, with its constants.
+    source : str
+        Paper and place.
+    check : callable
+        Takes the public names of dpaudit (an object with `audit_law`, `audit_utility`, `audit_privacy`), so that
+        learners need not import the harness, and returns the `Evidence`. Deterministic; seconds, not minutes.
+    """
+
+    id: str
+    statement: str
+    source: str
+    check: Callable[[Any], Evidence]

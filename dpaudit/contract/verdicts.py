@@ -1,0 +1,58 @@
+"""Verdicts, grades of evidence and directions, as enumerations whose members equal their words."""
+
+from __future__ import annotations
+
+import enum
+
+__all__ = ["Direction", "Grade", "PrivacyVerdict", "StatementVerdict", "UtilityVerdict"]
+
+
+class PrivacyVerdict(enum.StrEnum):
+    """The verdict of an audit on a claim of privacy."""
+
+    VIOLATION = "violation"
+    """The claim is refuted: exactly, or at the stated confidence."""
+    CONSISTENT = "consistent"
+    """Nothing was found that contradicts the claim."""
+
+
+class UtilityVerdict(enum.StrEnum):
+    """The verdict of an audit on a claim of utility."""
+
+    HOLDS = "holds"
+    """The interval for the failure rate lies at or below beta."""
+    VIOLATION = "violation"
+    """The interval lies above beta."""
+    UNDECIDED = "undecided"
+    """The interval contains beta."""
+
+
+class StatementVerdict(enum.StrEnum):
+    """The verdict of a check on a statement of a paper."""
+
+    HOLDS = "holds"
+    LOOSE = "loose"
+    """True, and its constant is far from the truth."""
+    REFUTED = "refuted"
+    """False: a witness contradicts it."""
+    UNDECIDED = "undecided"
+
+
+class Grade(enum.StrEnum):
+    """The kind of evidence that a number rests on, the strongest first."""
+
+    EXACT = "exact"
+    """Enumerated, with a proved bound on the error."""
+    NUMERIC = "numeric"
+    """Quadrature or optimisation, with an estimated error."""
+    STATISTICAL = "statistical"
+    """True with a stated confidence."""
+
+
+class Direction(enum.StrEnum):
+    """On which input of a pair an event is the likelier."""
+
+    FORWARD = "forward"
+    """Pr[M(data) in event] is compared with exp(epsilon) Pr[M(neighbour) in event]."""
+    BACKWARD = "backward"
+    """The two inputs are swapped."""
