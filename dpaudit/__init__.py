@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpaudit.blackbox.audit import audit_privacy
+    from dpaudit.blackbox.finding import PrivacyFinding
     from dpaudit.contract import (
         Distribution,
         Instance,
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
     )
     from dpaudit.errors import DpauditError, InputError, ToolFault
     from dpaudit.exact.audit import audit_law
+    from dpaudit.exact.finding import LawFinding
     from dpaudit.ledger import ledger
     from dpaudit.neighbours.crafted import crafted_pairs
     from dpaudit.neighbours.patterns import query_patterns
     from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
     from dpaudit.registry import get_learner, list_learners
-    from dpaudit.results import LawFinding, PrivacyFinding, UtilityFinding
     from dpaudit.tables import to_frame
+    from dpaudit.utility.finding import UtilityFinding
     from dpaudit.utility.pac import audit_utility
 
 __version__ = "0.1.0"
@@ -41,15 +43,15 @@ _HOMES = {
     "Instance": "contract",
     "InputError": "errors",
     "Law": "contract",
-    "LawFinding": "results",
+    "LawFinding": "exact.finding",
     "Learner": "contract",
     "Pair": "contract",
     "PrivacyClaim": "contract",
-    "PrivacyFinding": "results",
+    "PrivacyFinding": "blackbox.finding",
     "Relation": "contract",
     "ToolFault": "errors",
     "UtilityClaim": "contract",
-    "UtilityFinding": "results",
+    "UtilityFinding": "utility.finding",
     "audit_law": "exact.audit",
     "audit_privacy": "blackbox.audit",
     "audit_utility": "utility.pac",

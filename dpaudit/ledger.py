@@ -1,4 +1,4 @@
-"""The ledger: every claim of the papers that computation can check, its check and the verdict on it.
+"""The ledger: every statement of the papers that computation can check, and the verdict on it.
 
 Since `dpaudit.ledger` is the function, the package never binds this module under that name; ``from dpaudit.ledger
 import LedgerFault`` reaches what else is in here.
@@ -10,23 +10,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpaudit.engine.execute import Event, Listener, TaskFailed, TaskFinished, execute
+from dpaudit.engine.findings import LedgerRow
 from dpaudit.engine.tasks import ledger_task
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.registry import load
-from dpaudit.results import LedgerRow, number
 
 __all__ = ["LedgerFault", "LedgerRow", "check_statements", "ledger"]
 
 
 class LedgerFault(ToolFault):
-    """Some checks raised, so that nothing is known of their claims.
+    """Some checks raised, so that nothing is known of their statements.
 
     Attributes
     ----------
     rows : tuple of LedgerRow
-        The claims whose checks ran.
+        The statements whose checks ran.
     faults : dict of str to str
-        Id of each other claim -> what its check raised.
+        Id of each other statement -> what its check raised.
     """
 
     def __init__(self, rows: tuple[LedgerRow, ...], faults: Mapping[str, str]) -> None:
@@ -40,19 +40,19 @@ class LedgerFault(ToolFault):
 
 
 def ledger(ids: Sequence[str] | None = None, *, n_jobs: int = 1) -> tuple[LedgerRow, ...]:
-    """Check claims of the papers and return the verdict on each.
+    """Check statements of the papers and return the verdict on each.
 
     Parameters
     ----------
     ids : sequence of str, optional
-        Which claims, in this order; by default all that are installed, sorted by id.
+        Which statements, in this order; by default all that are installed, sorted by id.
     n_jobs : int
         How many checks run at a time; -1 for one a processor. No verdict depends on it.
 
     Returns
     -------
     tuple of LedgerRow
-        One for each claim: `id`, `statement`, `source`, `verdict` ("holds", "loose", "refuted" or "undecided"),
+        One for each statement: `id`, `statement`, `source`, `verdict` ("holds", "loose", "refuted" or "undecided"),
         `summary`, `numbers`, `grade` ("exact", "numeric" or "statistical") and, where refuted, `witness`.
 
     Raises
@@ -77,9 +77,9 @@ def check_statements(
     paths: tuple[str, ...] = (),
     listeners: Sequence[Listener] = (),
 ) -> tuple[LedgerRow, ...]:
-    """Check claims as `ledger` does; those of the modules at `paths` too, telling `listeners` what happens."""
+    """Check statements as `ledger` does; those of the modules at `paths` too, telling `listeners` what happens."""
     if isinstance(ids, str):
-        raise InputError(f"ids must be a sequence of claim ids, got the string {ids!r}")
+        raise InputError(f"ids must be a sequence of statement ids, got the string {ids!r}")
     registry = load(paths)
     entries = registry.statements if ids is None else [registry.get_statement(id) for id in dict.fromkeys(ids)]
     tasks = [ledger_task(entry) for entry in entries]
@@ -96,14 +96,8 @@ def check_statements(
         if isinstance(event, TaskFailed):
             faults[task.learner] = event.error
         elif isinstance(event, TaskFinished):
-            rows.append(_row(event.record["finding"]))
+            assert isinstance(event.record.finding, LedgerRow)
+            rows.append(event.record.finding)
     if faults:
         raise LedgerFault(tuple(rows), faults)
     return tuple(rows)
-
-
-def _row(finding: Mapping[str, Any]) -> LedgerRow:
-    """Return the row that a stored finding describes."""
-    numbers = {k: number(v) if isinstance(v, str) else v for k, v in finding["numbers"].items()}
-    kept = {k: v for k, v in finding.items() if k not in ("schema_version", "numbers")}
-    return LedgerRow(**kept, numbers=numbers)

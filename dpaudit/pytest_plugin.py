@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpaudit.results import PrivacyFinding, Witness
+    from dpaudit.blackbox.finding import PrivacyFinding, Witness
 
 __all__ = ["assert_private", "pytest_addoption"]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.engine.store import load_run
 from dpaudit.errors import InputError
+from dpaudit.record import encodable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,8 +51,11 @@ def to_frame(findings: Any) -> pd.DataFrame:
 
 
 def _stored(path: str | Path) -> list[dict[str, Any]]:
-    kept = ("learner", "parameters", "arguments", "fault")
-    return [{**{name: record[name] for name in kept}, **record["finding"]} for record in load_run(path)["results"]]
+    rows = []
+    for result in load_run(path).results:
+        told = encodable(result)
+        rows.append({name: told[name] for name in ("learner", "parameters", "arguments", "fault")} | told["finding"])
+    return rows
 
 
 def _made(findings: Any) -> list[dict[str, Any]]:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpaudit.arguments import check_built
+from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.blackbox.fixed_design import fixed_finding
 from dpaudit.blackbox.request import Request, resolve_claim
 from dpaudit.blackbox.sequential_design import anytime_finding
 from dpaudit.contract import Relation
 from dpaudit.errors import InputError
-from dpaudit.results import PrivacyFinding
 
 __all__ = ["audit_privacy"]
 

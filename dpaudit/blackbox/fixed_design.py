@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.blackbox.finding import EventTest, PrivacyFinding, Witness
 from dpaudit.blackbox.power import Power
 from dpaudit.blackbox.request import LawRatios, Request
 from dpaudit.blackbox.search import ChosenEvent, select
 from dpaudit.blackbox.training import Trainer, untried
 from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
+from dpaudit.contract import Direction, PrivacyVerdict
 from dpaudit.distinguish.histogram import Tally, tally
-from dpaudit.results import EventTest, PrivacyFinding, Witness
 from dpaudit.sampling import chunk_jobs, run_jobs
 
 __all__ = ["fixed_finding"]
@@ -37,7 +38,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
     lower = best.epsilon_lower
     unseen = Power.by(request.bound, chosen.neighbour_mass, fresh, claim, errors["verdict"])
     return PrivacyFinding(
-        verdict="violation" if lower > claim.epsilon else "consistent",
+        verdict=PrivacyVerdict.VIOLATION if lower > claim.epsilon else PrivacyVerdict.CONSISTENT,
         epsilon=claim.epsilon,
         delta=claim.delta,
         epsilon_lower=lower,
@@ -53,7 +54,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
         witness=_witness(chosen, best, fresh),
         bound=request.bound.name,
         distinguisher=chosen.distinguisher,
-        relation=request.relation.value if request.relation else None,
+        relation=request.relation,
         seed=request.seed,
         design="fixed",
         budget=request.budget.as_dict(),
@@ -145,7 +146,7 @@ def _witness(chosen: ChosenEvent, best: EventTest, fresh: int) -> Witness:
         origin=chosen.pair.origin,
         data=f"{chosen.pair.data!r:.300}",
         neighbour=f"{chosen.pair.neighbour!r:.300}",
-        direction=chosen.choice.direction,
+        direction=Direction(chosen.choice.direction),
         event=best.event,
         hits=best.hits,
         trials=fresh,

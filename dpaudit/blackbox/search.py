@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from dpaudit.blackbox.training import Candidate, Trainer
 from dpaudit.contract import Pair
-from dpaudit.distinguish.discretizers import Labeller
+from dpaudit.distinguish.discretizers import AsTheyAre, Labeller
 from dpaudit.distinguish.families import FORWARD
 from dpaudit.distinguish.histogram import LabelEvent, Tally
 from dpaudit.distinguish.selected_event import LabelChoice
+from dpaudit.event import Event, Interval
 
 __all__ = ["Budget", "ChosenEvent", "select"]
 
@@ -97,15 +98,15 @@ class ChosenEvent:
         """What orders the events: the labeller's score or counts, or the learner's own law."""
         return "law" if self.choice.order == "law" else self.labeller.name
 
-    def describe(self, event: LabelEvent) -> str:
-        """Return an event over the labels in words."""
+    def describe(self, event: LabelEvent) -> Event:
+        """Return an event over the labels as data."""
         edges = getattr(self.labeller, "edges", None)
         if edges is None:
-            return str(event)
+            return event.cells("output" if isinstance(self.labeller, AsTheyAre) else self.labeller.name)
         bins = sorted(v for v in event.inside if isinstance(v, int))
-        low = f"{edges[bins[0] - 1]:.6g}" if bins and bins[0] > 0 else "-inf"
-        high = f"{edges[bins[-1]]:.6g}" if bins and bins[-1] < len(edges) else "inf"
-        return f"{self.labeller.name} in [{low}, {high})"
+        low = float(edges[bins[0] - 1]) if bins and bins[0] > 0 else -math.inf
+        high = float(edges[bins[-1]]) if bins and bins[-1] < len(edges) else math.inf
+        return Interval(self.labeller.name, low, high)
 
 
 def select(trainer: Trainer, pairs: Sequence[Pair], budget: Budget, moves: Moves | None = None) -> ChosenEvent:

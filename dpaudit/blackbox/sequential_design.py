@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dpaudit.betting.audit import LEAST_RUNS, SequentialOutcome, audit_sequential
 from dpaudit.betting.power import leader_runs
+from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.blackbox.power import MASSES, Power
 from dpaudit.blackbox.request import Request
+from dpaudit.contract import Direction, PrivacyVerdict
 from dpaudit.errors import InputError
-from dpaudit.results import PrivacyFinding, Witness
+from dpaudit.event import Bets
 
 __all__ = ["anytime_finding"]
 
@@ -34,7 +36,7 @@ def anytime_finding(request: Request) -> PrivacyFinding:
     )
     unseen = Power.by_bets(MASSES[0], leader_runs(allowed, len(request.pairs)), claim, gamma)
     return PrivacyFinding(
-        verdict="violation" if found.rejected else "consistent",
+        verdict=PrivacyVerdict.VIOLATION if found.rejected else PrivacyVerdict.CONSISTENT,
         epsilon=claim.epsilon,
         delta=claim.delta,
         epsilon_lower=found.epsilon_lower,
@@ -50,7 +52,7 @@ def anytime_finding(request: Request) -> PrivacyFinding:
         witness=_witness(request, found),
         bound="betting",
         distinguisher="betting",
-        relation=request.relation.value if request.relation else None,
+        relation=request.relation,
         seed=request.seed,
         design="sequential",
         budget={"used": found.runs_used, "allowed": allowed},
@@ -83,10 +85,6 @@ def _witness(request: Request, found: SequentialOutcome) -> Witness:
         origin=pair.origin,
         data=f"{pair.data!r:.300}",
         neighbour=f"{pair.neighbour!r:.300}",
-        direction="forward",
-        event=f"no single event: bets on {best.runs} runs of this pair raised the stake by exp({best.log_e:.4g})",
-        hits=None,
-        trials=None,
-        neighbour_hits=None,
-        neighbour_trials=None,
+        direction=Direction.FORWARD,
+        event=Bets(best.runs, best.log_e),
     )

@@ -7,10 +7,6 @@ hold.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
@@ -19,7 +15,7 @@ from dpaudit.bounds.counts import Counts, check_level
 from dpaudit.bounds.hull import lower_hull
 from dpaudit.bounds.limits import upper_limit
 from dpaudit.errors import InputError
-from dpaudit.jsonable import jsonable
+from dpaudit.record import Frozen
 
 __all__ = ["Curve", "choose_thresholds", "fit_curve"]
 
@@ -33,8 +29,7 @@ _SLACK = 1e-15
 _MAX_EXPONENT = 700.0
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
+class Curve(Frozen, frozen=True):
     r"""Simultaneous upper limits on both error rates of K nested tests of "neighbour" against "data".
 
     With P and Q the output laws on data and neighbour and S_i the i-th event, with probability at least 1 -
@@ -47,25 +42,54 @@ class Curve:
 
     Attributes
     ----------
-    false_positive_upper : array, shape (K,)
+    false_positive_upper : tuple of K floats
         a_i, in (0, 1].
-    false_negative_upper : array, shape (K,)
+    false_negative_upper : tuple of K floats
         b_i, in (0, 1].
     gamma : float
         The error of all statements together.
     trials, neighbour_trials : int
         Fresh runs on data and on neighbour.
+    mu_lower : float
+        The bound mu_L on the parameter of Gaussian differential privacy; 0 shows nothing.
 
     Notes
     -----
     Values are moved by a few units in the last place to the side that keeps them valid.
+
+    .. math:: \mu_L = \max\{0, \max_i (\Phi^{-1}(1 - a_i) - \Phi^{-1}(b_i))\}
+
+    mu-GDP says Phi^{-1}(1 - Q(S)) - Phi^{-1}(1 - P(S)) <= mu for every S. The expression is signed: a score that points
+    the wrong way makes it negative, and its absolute value would mean nothing. Turning mu_L into epsilon(delta)
+    *assumes* that the true trade-off is Gaussian; `epsilon_lower` assumes nothing.
     """
 
-    false_positive_upper: Array
-    false_negative_upper: Array
+    false_positive_upper: tuple[float, ...]
+    false_negative_upper: tuple[float, ...]
     gamma: float
     trials: int
     neighbour_trials: int
+    mu_lower: float
+
+    @classmethod
+    def of(cls, a: Array, b: Array, gamma: float, trials: int, neighbour_trials: int) -> Curve:
+        """Return the curve of the limits a and b, shape (K,), at level 1 - gamma."""
+        return cls(tuple(a.tolist()), tuple(b.tolist()), gamma, trials, neighbour_trials, _mu_lower(a, b))
+
+    def __post_init__(self) -> None:
+        a, b = self._limits
+        if a.shape != b.shape or a.size == 0:
+            raise InputError(f"limits must be K >= 1 numbers each, got {a.size} and {b.size}")
+        if not bool(((a > 0) & (a <= 1) & (b > 0) & (b <= 1)).all()):
+            raise InputError(f"limits must be in (0, 1], got {a.tolist()!r:.100} and {b.tolist()!r:.100}")
+        check_level(self.gamma)
+        if not abs(self.mu_lower - _mu_lower(a, b)) <= 1e-9:
+            raise InputError(f"mu_lower must be what follows from the limits, {_mu_lower(a, b)}; got {self.mu_lower!r}")
+
+    @property
+    def _limits(self) -> tuple[Array, Array]:
+        """The limits a and b as arrays."""
+        return np.asarray(self.false_positive_upper, np.float64), np.asarray(self.false_negative_upper, np.float64)
 
     def delta_lower(self, epsilon: ArrayLike) -> Array:
         r"""Return lower bounds on delta(epsilon), the greater of both directions' hockey-stick divergences.
@@ -79,7 +103,7 @@ class Curve:
             Finite, >= 0; any shape, which the result has.
         """
         ratio = np.exp(np.minimum(_within("epsilon", epsilon, np.inf), _MAX_EXPONENT))[..., None]
-        a, b = self.false_positive_upper, self.false_negative_upper
+        a, b = self._limits
         gain = np.maximum(1 - b - ratio * a, 1 - a - ratio * b)
         return np.asarray(np.maximum(gain.max(axis=-1) - _SLACK, 0.0))
 
@@ -95,7 +119,7 @@ class Curve:
             In [0, 1); any shape, which the result has.
         """
         room = _within("delta", delta, 1.0)[..., None]
-        a, b = self.false_positive_upper, self.false_negative_upper
+        a, b = self._limits
         ratio = np.maximum((1 - b - room - _SLACK) / a, (1 - a - room - _SLACK) / b).max(axis=-1)
         return np.asarray(np.maximum(np.log(np.maximum(ratio, 1.0)) * (1 - _SLACK) - _SLACK, 0.0))
 
@@ -120,55 +144,11 @@ class Curve:
 
     def hull(self, *, reverse: bool = False) -> Array:
         """Return the corners (m, 2) of the lower convex hull, from (0, 1) to (1, 0)."""
-        a, b = self.false_positive_upper, self.false_negative_upper
+        a, b = self._limits
         points = np.column_stack([b, a] if reverse else [a, b])
         points = np.vstack([[[0.0, 1.0]], points, [[1.0, 0.0]]])
         points = points[np.lexsort((points[:, 1], points[:, 0]))]
         return np.asarray(points[lower_hull(points[:, 0], points[:, 1])])
-
-    def mu_lower(self) -> float:
-        r"""Return a lower bound on every mu for which the pair is mu-Gaussian private; 0 shows nothing.
-
-        .. math:: \mu_L = \max\{0, \max_i (\Phi^{-1}(1 - a_i) - \Phi^{-1}(b_i))\}
-
-        mu-GDP says Phi^{-1}(1 - Q(S)) - Phi^{-1}(1 - P(S)) <= mu for every S. The expression is signed: a
-        score that points the wrong way makes it negative, and its absolute value would mean nothing. Turning
-        mu_L into epsilon(delta) *assumes* that the true trade-off is Gaussian; `epsilon_lower` assumes
-        nothing.
-        """
-        separation = -ndtri(self.false_positive_upper) - ndtri(self.false_negative_upper)
-        return max(0.0, float(separation.max()) - 1e-12)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the limits, the level and mu_L as JSON-safe data."""
-        return {
-            "false_positive_upper": jsonable(self.false_positive_upper),
-            "false_negative_upper": jsonable(self.false_negative_upper),
-            "gamma": self.gamma,
-            "trials": self.trials,
-            "neighbour_trials": self.neighbour_trials,
-            "mu_lower": self.mu_lower(),
-        }
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> Curve:
-        """Return the curve that `to_dict` wrote; everything is computed again from its limits.
-
-        Raises
-        ------
-        InputError
-            If a field is missing, or the limits are not K >= 1 numbers in (0, 1] each.
-        """
-        try:
-            a, b = (np.asarray(stored[f"false_{side}_upper"], np.float64) for side in ("positive", "negative"))
-            gamma, runs = float(stored["gamma"]), (int(stored["trials"]), int(stored["neighbour_trials"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"a stored curve must have limits, gamma and runs; {error!r} in {stored!r:.100}") from None
-        if a.shape != b.shape or a.ndim != 1 or a.size == 0:
-            raise InputError(f"limits must be K >= 1 numbers each, got shapes {a.shape} and {b.shape}")
-        if not bool(((a > 0) & (a <= 1) & (b > 0) & (b <= 1)).all()):
-            raise InputError(f"limits must be in (0, 1], got {stored!r:.200}")
-        return cls(a, b, check_level(gamma), *runs)
 
 
 def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour_trials: int, gamma: float) -> Curve:
@@ -200,7 +180,7 @@ def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour
         if (np.diff(values) < 0).any():
             raise InputError(f"{name} must not descend, as the events are nested; got {values.tolist()!r:.200}")
     each = level / (2 * len(counts.x))
-    return Curve(
+    return Curve.of(
         upper_limit(counts.y, counts.n2, each),
         upper_limit(counts.n1 - counts.x, counts.n1, each),
         level,
@@ -247,6 +227,11 @@ def choose_thresholds(data: ArrayLike, neighbour: ArrayLike, thresholds: int = D
     # Where the sides differ most, delta(0) is read off.
     widest = [int(np.argmax(1 - false_negatives - false_positives))]
     return np.unique(np.concatenate([by_positive, len(left) - 2 - by_negative, widest])) + 1
+
+
+def _mu_lower(a: Array, b: Array) -> float:
+    """Return the lower bound on mu; see `Curve`."""
+    return max(0.0, float((-ndtri(a) - ndtri(b)).max()) - 1e-12)
 
 
 def _rates(number: int, runs: int) -> Array:

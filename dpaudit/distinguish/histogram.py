@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.distinguish.canonical import canonical, in_words
+from dpaudit.event import Cells, ranges_of
 
 __all__ = ["LEAST", "RARE", "LabelEvent", "Tally", "separation", "tally"]
 
@@ -59,23 +60,11 @@ class LabelEvent:
         """Return how many of the counted outputs are in the event."""
         return sum(count for label, count in counts.items() if self.has(label))
 
-    def __str__(self) -> str:
-        whole = sorted(v for v in self.inside if isinstance(v, int))
-        labels = [*_ranges(whole), *sorted(in_words(label) for label in self.inside if not isinstance(label, int))]
-        shown = ", ".join(labels[:12]) + (f", ... ({len(self.inside)} outputs)" if len(labels) > 12 else "")
-        rare = "any output rare or unseen in training" if self.rare else ""
-        return " or ".join(part for part in (f"output in {{{shown}}}" if labels else "", rare) if part)
-
-
-def _ranges(values: list[int]) -> list[str]:
-    """Return ascending integers as text, runs of three and more as ranges."""
-    runs: list[list[int]] = []
-    for value in values:
-        if runs and value == runs[-1][-1] + 1:
-            runs[-1].append(value)
-        else:
-            runs.append([value])
-    return [text for run in runs for text in ([f"{run[0]}..{run[-1]}"] if len(run) > 2 else map(str, run))]
+    def cells(self, feature: str) -> Cells:
+        """Return the event as data: the labels are the cells of a feature."""
+        whole = [label for label in self.inside if isinstance(label, int)]
+        others = sorted(in_words(label) for label in self.inside if not isinstance(label, int))
+        return Cells(feature, ranges_of(whole), tuple(others), self.rare)
 
 
 def separation(data: Tally, neighbour: Tally) -> float:

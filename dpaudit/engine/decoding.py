@@ -1,43 +1,43 @@
-"""What the codes that a finding names stand for: an output 3 says little, a threshold at 4 says what was learned."""
+"""The meaning of the codes that a finding names: an output 3 says little, a threshold at 4 says what was learned."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from typing import Any
 
+from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.contract import FAIL
+from dpaudit.engine.findings import AnyFinding
+from dpaudit.event import Cells, Event
+from dpaudit.exact.finding import LawFinding
 
-__all__ = ["decoded", "named_codes"]
+__all__ = ["codes_of", "decoded"]
 
 _MOST = 4
 _LONGEST = 60
-_EVENT = re.compile(r"output in \{(-?\d+(?:\.\.-?\d+)?(?:, -?\d+(?:\.\.-?\d+)?)*)\}")
 
 
-def named_codes(text: str) -> list[int]:
-    """Return the integer outputs that a worst atom or an event names; none if they are more than four, or not integers.
+def codes_of(named: Event | str) -> list[int]:
+    """Return the integer outputs that an event or a worst atom names; none if they are more than four, or not integers.
 
-    >>> named_codes("output in {-1, 3..5}"), named_codes("7"), named_codes("(1, 2)")
+    >>> codes_of(Cells("output", ((-1, -1), (3, 5)))), codes_of("7"), codes_of("(1, 2)")
     ([-1, 3, 4, 5], [7], [])
     """
-    if re.fullmatch(r"-?\d+", text):
-        return [int(text)]
-    event = _EVENT.match(text)
-    codes: list[int] = []
-    for part in event[1].split(", ") if event else ():
-        low, dots, high = part.partition("..")
-        last = int(high if dots else low)
-        if last - int(low) >= _MOST - len(codes):
-            return []
-        codes += range(int(low), last + 1)
-    return codes
+    if isinstance(named, str):
+        return [int(named)] if named.removeprefix("-").isdecimal() else []
+    if not isinstance(named, Cells) or named.feature != "output" or named.values or named.size > _MOST:
+        return []
+    return [code for low, high in named.ranges for code in range(low, high + 1)]
 
 
-def decoded(learner: Any, finding: Mapping[str, Any]) -> dict[str, str]:
+def decoded(learner: Any, finding: AnyFinding) -> dict[str, str]:
     """Return what the codes named by a finding on privacy stand for, by code; without what cannot be said in short."""
-    texts = [finding["worst_atom"]] if finding["kind"] == "exact" else [finding["witness"]["event"]]
-    words = {str(code): _words(learner, code) for text in texts for code in named_codes(text)}
+    if isinstance(finding, LawFinding):
+        codes = codes_of(finding.worst_atom)
+    elif isinstance(finding, PrivacyFinding):
+        codes = codes_of(finding.witness.event)
+    else:
+        codes = []
+    words = {str(code): _words(learner, code) for code in codes}
     return {code: word for code, word in words.items() if word}
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from dpaudit.arguments import parameters_of
 from dpaudit.contract import Distribution, Picture
+from dpaudit.engine.findings import PictureFinding
 from dpaudit.errors import ToolFault
 from dpaudit.jsonable import jsonable
-from dpaudit.results import PictureFinding
 from dpaudit.seeding import check_seed, generator
 
 __all__ = ["draw_picture"]
@@ -44,7 +44,7 @@ def draw_picture(learner: Any, n: int, runs: int, seed: int) -> PictureFinding:
     picture = learner.picture(sample, codes, target)
     if not isinstance(picture, Picture):
         raise ToolFault(f"picture of {learner.id} must return dpaudit.contract.Picture, got {picture!r:.200}")
-    return PictureFinding(picture=jsonable(picture), n=int(sample.n), runs=runs, seed=seed)
+    return PictureFinding(picture=picture, n=int(sample.n), runs=runs, seed=seed)
 
 
 def _scene(learner: Any, n: int, rng: np.random.Generator) -> tuple[Any, Any]:

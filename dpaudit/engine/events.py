@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+
+from dpaudit.engine.records import Result
 
 __all__ = ["Event", "Listener", "RunFinished", "RunStarted", "TaskFailed", "TaskFinished"]
 
@@ -19,10 +20,10 @@ class RunStarted:
 
 @dataclass(frozen=True)
 class TaskFinished:
-    """A task ended with a finding; `record` is JSON-safe."""
+    """A task ended with a finding."""
 
     task: str
-    record: dict[str, Any]
+    record: Result
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Checks one claim of the ledger: its evidence becomes a row, or a fault of the check."""
+"""Checks one statement of a paper: its evidence becomes a row of the ledger, or a fault of the check."""
 
 from __future__ import annotations
 
@@ -7,38 +7,38 @@ from numbers import Integral, Real
 from typing import Any
 
 import dpaudit
-from dpaudit.contract import Evidence, Statement
+from dpaudit.contract import Evidence, Grade, Statement, StatementVerdict
+from dpaudit.engine.findings import LedgerRow
 from dpaudit.errors import ToolFault
-from dpaudit.results import LedgerRow
 
 __all__ = ["check_statement"]
 
 
-def check_statement(claim: Statement) -> LedgerRow:
-    """Run the check of a claim, which gets the public names of dpaudit.
+def check_statement(statement: Statement) -> LedgerRow:
+    """Run the check of a statement, which gets the public names of dpaudit.
 
     Raises
     ------
     ToolFault
         If the check returns something other than `Evidence`, or a number that JSON cannot hold. Whatever the check
-        itself raises goes through: nothing is then known of the claim.
+        itself raises goes through: nothing is then known of the statement.
     """
-    evidence = claim.check(dpaudit)
+    evidence = statement.check(dpaudit)
     if not isinstance(evidence, Evidence):
-        raise ToolFault(f"the check of {claim.id} must return dpaudit.contract.Evidence, got {evidence!r}")
+        raise ToolFault(f"the check of {statement.id} must return dpaudit.contract.Evidence, got {evidence!r}")
     return LedgerRow(
-        id=claim.id,
-        statement=claim.statement,
-        source=claim.source,
-        verdict=evidence.verdict,
+        id=statement.id,
+        statement=statement.statement,
+        source=statement.source,
+        verdict=StatementVerdict(evidence.verdict),
         summary=evidence.summary,
-        numbers={str(name): _number(claim, name, value) for name, value in evidence.numbers.items()},
-        grade=evidence.grade,
+        numbers={str(name): _number(statement, name, value) for name, value in evidence.numbers.items()},
+        grade=Grade(evidence.grade),
         witness=evidence.witness,
     )
 
 
-def _number(claim: Statement, name: str, value: Any) -> float:
+def _number(statement: Statement, name: str, value: Any) -> float:
     """Return a number of the evidence as a Python integer or float; a fraction is rounded to the nearest float."""
     # A truth value is no number: written as 1 or 0 it would pass for a count.
     if isinstance(value, Real) and not isinstance(value, bool):
@@ -46,4 +46,4 @@ def _number(claim: Statement, name: str, value: Any) -> float:
             return int(value)
         if not math.isnan(value):
             return float(value)
-    raise ToolFault(f"the check of {claim.id} gives {name} = {value!r}, which is not a number")
+    raise ToolFault(f"the check of {statement.id} gives {name} = {value!r}, which is not a number")

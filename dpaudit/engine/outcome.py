@@ -1,24 +1,28 @@
-"""What a run's records add up to: the one place that decides which claims are refuted and which controls convicted.
+"""Adds up the records of a run: which claims are refuted, and which positive controls were detected.
 
 Progress, exit status and every report are views of what stands here, so that no two of them can disagree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
+from dpaudit.contract import PrivacyVerdict, UtilityVerdict
+from dpaudit.engine.arguments import UtilityArguments
+from dpaudit.engine.findings import LedgerRow, PictureFinding
+from dpaudit.engine.records import Failure, Result, Run
 from dpaudit.engine.tasks import canonical
 
-__all__ = ["AUDITS", "PRIVACY_AUDITS", "Outcome", "Record", "group", "outcome", "refutes", "refuting", "word"]
+__all__ = ["AUDITS", "PRIVACY_AUDITS", "Outcome", "group", "is_ladder", "outcome", "refutes", "refuting", "word"]
 
 PRIVACY_AUDITS = ("exact", "privacy")
 """The kinds of audit that test a claim of privacy, and so can convict a positive control."""
 AUDITS = (*PRIVACY_AUDITS, "utility")
 
-Record = Mapping[str, Any]
 Identity = tuple[str, str]
+Member = TypeVar("Member", Result, Failure)
 
 
 @dataclass(frozen=True)
@@ -49,66 +53,70 @@ class Outcome:
         return 2 if self.missing or self.faults else int(bool(self.violations or self.unconvicted))
 
 
-def refutes(record: Record) -> bool:
-    """Say whether a record refutes the claim that it is about.
+def is_ladder(result: Result) -> bool:
+    """Say whether a result is of utility below the theorem's n, where failures refute nothing."""
+    return isinstance(result.arguments, UtilityArguments) and result.arguments.role == "ladder"
 
-    A point of the ladder, below the theorem's n, cannot; nor can a claim of the ledger (that a paper errs is no
+
+def refutes(result: Result) -> bool:
+    """Say whether a result refutes the claim that it is about.
+
+    A point of the ladder, below the theorem's n, cannot; nor can a statement of the ledger (that a paper errs is no
     violation by a learner) or a picture.
     """
-    audit = record["kind"] in AUDITS and record["arguments"].get("role") != "ladder"
-    return bool(audit and record["finding"]["verdict"] == "violation")
+    verdict = getattr(result.finding, "verdict", None)
+    return verdict in (PrivacyVerdict.VIOLATION, UtilityVerdict.VIOLATION) and not is_ladder(result)
 
 
-def refuting(records: Sequence[Record]) -> tuple[str, ...]:
-    """Return the kinds of audit among the records that refute a claim, in the order of `AUDITS`."""
-    found = {record["kind"] for record in records if refutes(record)}
+def refuting(results: Sequence[Result]) -> tuple[str, ...]:
+    """Return the kinds of audit among the results that refute a claim, in the order of `AUDITS`."""
+    found = {result.kind for result in results if refutes(result)}
     return tuple(kind for kind in AUDITS if kind in found)
 
 
-def word(record: Record) -> str:
-    """Return in a word what one record says.
+def word(result: Result) -> str:
+    """Return in a word what one result says.
 
     One of "violation", "undecided" and "consistent" (which includes "holds") for a learner's claim,
     "convicted" and "not convicted" for a positive control, "ladder" for a point below the theorem's n,
-    "checked" for a claim of the ledger, "drawn" for a picture.
+    "checked" for a statement of the ledger, "drawn" for a picture.
     """
-    if record["kind"] in ("ledger", "picture"):
-        return "checked" if record["kind"] == "ledger" else "drawn"
-    if record["fault"] is not None:
-        return "convicted" if _convicts([record]) else "not convicted"
-    if record["arguments"].get("role") == "ladder":
+    finding = result.finding
+    if isinstance(finding, LedgerRow | PictureFinding):
+        return "checked" if isinstance(finding, LedgerRow) else "drawn"
+    if result.fault is not None:
+        return "convicted" if _convicts([result]) else "not convicted"
+    if is_ladder(result):
         return "ladder"
-    verdict = record["finding"]["verdict"]
-    return "consistent" if verdict == "holds" else str(verdict)
+    return "consistent" if finding.verdict == UtilityVerdict.HOLDS else finding.verdict.value
 
 
-def group(records: Sequence[Record]) -> dict[Identity, list[Record]]:
+def group(records: Sequence[Member]) -> dict[Identity, list[Member]]:
     """Return the audits' records by learner and parameters, in the order in which these first appear."""
-    groups: dict[Identity, list[Record]] = {}
+    groups: dict[Identity, list[Member]] = {}
     for record in records:
-        if record["kind"] in AUDITS:
-            groups.setdefault((record["learner"], canonical(record["parameters"])), []).append(record)
+        if record.kind in AUDITS:
+            groups.setdefault((record.learner, canonical(record.parameters)), []).append(record)
     return groups
 
 
-def outcome(run: Mapping[str, Any]) -> Outcome:
-    """Return what a run, as `store.load_run` gives it, adds up to."""
-    header, results = run["header"], run["results"]
-    done = {record["task"] for record in results}
-    controls = {key: records for key, records in group(results).items() if records[0]["fault"] is not None}
-    missing = tuple(key for key in header["plan"] if key not in done)
+def outcome(run: Run) -> Outcome:
+    """Return what a run adds up to."""
+    done = {result.task for result in run.results}
+    controls = {key: results for key, results in group(run.results).items() if results[0].fault is not None}
+    missing = tuple(key for key in run.header.plan if key not in done)
     # A task's key begins with the learner: an audit that is missing may yet convict.
     open_to = {key.partition("/")[0] for key in missing}
     return Outcome(
-        violations=tuple(r["task"] for r in results if r["fault"] is None and refutes(r)),
+        violations=tuple(r.task for r in run.results if r.fault is None and refutes(r)),
         unconvicted=tuple(
             sorted(id for (id, _), found in controls.items() if id not in open_to and not _convicts(found))
         ),
         missing=missing,
-        faults=tuple(header.get("faults", ())),
+        faults=run.header.faults,
     )
 
 
-def _convicts(records: Sequence[Record]) -> bool:
-    """Say whether an audit of privacy among the records convicts the control that they are about."""
-    return any(kind in PRIVACY_AUDITS for kind in refuting(records))
+def _convicts(results: Sequence[Result]) -> bool:
+    """Say whether an audit of privacy among the results convicts the control that they are about."""
+    return any(kind in PRIVACY_AUDITS for kind in refuting(results))

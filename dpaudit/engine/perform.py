@@ -1,27 +1,48 @@
-"""How a task is performed: the learner is built and audited, or the claim checked; the finding becomes a record."""
+"""Performs a task: the learner is built and audited, or the statement checked; the finding becomes a record."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from functools import singledispatch
 from importlib import import_module
 from typing import Any
 
-import dpaudit
-from dpaudit.contract import PrivacyClaim
+import numpy as np
+from msgspec.structs import asdict, replace
+from numpy.typing import NDArray
+
+from dpaudit.blackbox.audit import audit_privacy
+from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.contract import Distribution
+from dpaudit.engine.arguments import (
+    ExactArguments,
+    LedgerArguments,
+    PictureArguments,
+    PrivacyArguments,
+    UtilityArguments,
+)
 from dpaudit.engine.decoding import decoded
+from dpaudit.engine.drawing import draw_picture
 from dpaudit.engine.evidence import check_statement
-from dpaudit.engine.outcome import PRIVACY_AUDITS
+from dpaudit.engine.findings import PictureFinding
+from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task
+from dpaudit.exact.audit import audit_law
+from dpaudit.exact.composition import tabulate
+from dpaudit.exact.finding import LawFinding
 from dpaudit.jsonable import jsonable
+from dpaudit.neighbours.crafted import crafted_pairs
+from dpaudit.neighbours.sources import pairs_of_source
 from dpaudit.registry import PRIVATE, Entry, load
+from dpaudit.utility.finding import UtilityFinding
+from dpaudit.utility.hard_cases import hard_cases
+from dpaudit.utility.pac import audit_utility
 
 __all__ = ["perform"]
 
 
-def perform(task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int = 1) -> dict[str, Any]:
-    """Run one audit, or check one claim, and return its record, JSON-safe: the task and the finding.
+def perform(task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int = 1) -> Result:
+    """Run one audit, or check one statement, and return its record.
 
     The record of an audit also holds the learner's claim and, for a positive control, its fault; that of an audit of
     privacy, what the outputs stand for that its finding names.
@@ -35,85 +56,87 @@ def perform(task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int =
     paths : tuple of str
         Where learners are found besides the installed packages.
     n_jobs : int
-        Processes for this one audit; checks of claims use one.
+        Processes for this one audit; checks of statements use one.
     """
-    if task.kind == "ledger":
-        return _record(task, None, None, check_statement(load(paths).get_statement(task.learner).statement))
+    arguments = task.arguments
+    if isinstance(arguments, LedgerArguments):
+        row = check_statement(load(paths).get_statement(task.learner).statement)
+        return Result(task=task.key, learner=task.learner, parameters={}, arguments=arguments, finding=row)
     entry = load(paths).get(task.learner)
     learner = entry.build(**task.parameters)
     if n_jobs != 1:
         _send_by_value(entry)
-    finding = _AUDITS[task.kind](learner, task.arguments, seed, n_jobs)
-    record = _record(task, entry.fault, learner.privacy, finding)
-    words = decoded(learner, record["finding"]) if task.kind in PRIVACY_AUDITS else {}
-    return {**record, "decoded": words} if words else record
-
-
-def _record(task: Task, fault: str | None, claim: PrivacyClaim | None, finding: Any) -> dict[str, Any]:
-    """Return what is stored of a task."""
-    return {**task.to_dict(), "fault": fault, "claim": jsonable(claim), "finding": finding.to_dict()}
-
-
-def _exact(learner: Any, arguments: Mapping[str, Any], seed: int, n_jobs: int) -> Any:
-    """Enumerate; there is nothing to draw and nothing to spread over processes."""
-    from dpaudit.contract import Relation
-
-    relation, enclosure = Relation.parse(arguments["relation"]), arguments.get("enclosure", False)
-    if arguments["samples"] == "all":
-        finding = dpaudit.audit_law(learner, n=arguments["n"], relation=relation, enclosure=enclosure)
-    else:
-        from dpaudit.neighbours.crafted import crafted_pairs
-
-        pairs = crafted_pairs(learner.domain, arguments["n"], relation)
-        finding = dpaudit.audit_law(learner, samples=pairs, relation=relation, enclosure=enclosure)
-    times = arguments.get("compose")
-    if times is None:
-        return finding
-    from dpaudit.exact.composition import tabulate
-
-    return replace(finding, composition=tabulate(finding, times))
-
-
-def _privacy(learner: Any, arguments: Mapping[str, Any], seed: int, n_jobs: int) -> Any:
-    source, chosen = arguments.get("pairs"), {k: v for k, v in arguments.items() if k != "pairs"}
-    if source is not None:
-        from dpaudit.neighbours.sources import pairs_of_source
-
-        n = chosen.pop("n")
-        chosen["pairs"] = pairs_of_source(source, learner, n=n, relation=arguments.get("relation"), seed=seed)
-    return dpaudit.audit_privacy(learner, **chosen, seed=seed, n_jobs=n_jobs)
-
-
-_ASIDE = ("role", "theorem_n", "case", "case_index", "concept")
-
-
-def _utility(learner: Any, arguments: Mapping[str, Any], seed: int, n_jobs: int) -> Any:
-    chosen = {k: v for k, v in arguments.items() if k not in _ASIDE}
-    concept, distribution = arguments.get("concept"), "uniform"
-    if arguments["case_index"] is not None:
-        from dpaudit.utility.hard_cases import hard_cases
-
-        case = hard_cases(learner, arguments["alpha"], arguments["setting"])[arguments["case_index"]]
-        concept = case.concept_code if concept is None else concept
-        distribution = case.distribution
-        chosen.setdefault("noise", case.noise)
-    return dpaudit.audit_utility(
-        learner, 0 if concept is None else concept, distribution, **chosen, seed=seed, n_jobs=n_jobs
+    finding = _audit(arguments, learner, seed, n_jobs)
+    return Result(
+        task=task.key,
+        learner=task.learner,
+        parameters=jsonable(task.parameters),
+        arguments=arguments,
+        finding=finding,
+        fault=entry.fault,
+        claim=learner.privacy,
+        decoded=decoded(learner, finding),
     )
 
 
-def _picture(learner: Any, arguments: Mapping[str, Any], seed: int, n_jobs: int) -> Any:
-    from dpaudit.engine.drawing import draw_picture
+@singledispatch
+def _audit(arguments: Any, learner: Any, seed: int, n_jobs: int) -> Any:
+    """Make one audit; the type of its arguments says which."""
+    raise TypeError(f"no audit takes {arguments!r:.100}")
 
-    return draw_picture(learner, arguments["n"], arguments["runs"], seed)
+
+@_audit.register
+def _exact(arguments: ExactArguments, learner: Any, seed: int, n_jobs: int) -> LawFinding:
+    """Enumerate; there is nothing to draw and nothing to spread over processes."""
+    if arguments.samples == "all":
+        finding = audit_law(learner, n=arguments.n, relation=arguments.relation, enclosure=arguments.enclosure)
+    else:
+        pairs = crafted_pairs(learner.domain, arguments.n, arguments.relation)
+        finding = audit_law(learner, samples=pairs, relation=arguments.relation, enclosure=arguments.enclosure)
+    if arguments.compose is None:
+        return finding
+    return replace(finding, composition=tabulate(finding.profiles, arguments.compose, finding.grade))
 
 
-_AUDITS: Mapping[str, Callable[[Any, Mapping[str, Any], int, int], Any]] = {
-    "exact": _exact,
-    "privacy": _privacy,
-    "utility": _utility,
-    "picture": _picture,
-}
+@_audit.register
+def _privacy(arguments: PrivacyArguments, learner: Any, seed: int, n_jobs: int) -> PrivacyFinding:
+    chosen = asdict(arguments)
+    source = chosen.pop("pairs")
+    if source is not None:
+        pairs = pairs_of_source(source, learner, n=chosen.pop("n"), relation=arguments.relation, seed=seed)
+        chosen["pairs"] = pairs
+    return audit_privacy(learner, **chosen, seed=seed, n_jobs=n_jobs)
+
+
+@_audit.register
+def _utility(arguments: UtilityArguments, learner: Any, seed: int, n_jobs: int) -> UtilityFinding:
+    concept = arguments.concept
+    distribution: Distribution | str = "uniform"
+    noise: NDArray[np.float64] | float | None = arguments.noise
+    if arguments.case_index is not None:
+        case = hard_cases(learner, arguments.alpha, arguments.setting)[arguments.case_index]
+        concept = case.concept_code if concept is None else concept
+        distribution = case.distribution
+        noise = case.noise if noise is None else noise
+    return audit_utility(
+        learner,
+        0 if concept is None else concept,
+        distribution,
+        alpha=arguments.alpha,
+        beta=arguments.beta,
+        n=arguments.n,
+        trials=arguments.trials,
+        confidence=arguments.confidence,
+        setting=arguments.setting,
+        noise=noise,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+
+
+@_audit.register
+def _picture(arguments: PictureArguments, learner: Any, seed: int, n_jobs: int) -> PictureFinding:
+    return draw_picture(learner, arguments.n, arguments.runs, seed)
 
 
 def _send_by_value(entry: Entry) -> None:

@@ -1,4 +1,4 @@
-"""Which audits to make of which learners, and which claims to check: a function of the examples and a profile."""
+"""Which audits to make of which learners, and which statements to check: a function of the examples and a profile."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import replace
+
 from dpaudit.arguments import LEAST_TRIALS, read_integer, read_number
 from dpaudit.contract import Instance, Learner
+from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.tasks import Task, exact_task, ledger_task, picture_task, privacy_task
 from dpaudit.engine.utility_tasks import offered_settings, utility_tasks
 from dpaudit.errors import InputError
@@ -103,9 +106,9 @@ def make_plan(
     profile: str = "default",
     confidence: float = 0.95,
     trials: int | None = None,
-    claims: Sequence[StatementEntry] = (),
+    statements: Sequence[StatementEntry] = (),
 ) -> Plan:
-    """Plan the audits of some learners on their examples, and the checks of some claims.
+    """Plan the audits of some learners on their examples, and the checks of some statements.
 
     Parameters
     ----------
@@ -117,8 +120,8 @@ def make_plan(
         Of each finding; the hard cases of one learner share it.
     trials : int, optional
         Runs on each side of each pair in the black-box audit, instead of the profile's.
-    claims : sequence of ClaimEntry
-        Claims of the ledger to check after the audits; each does the same work in every profile.
+    statements : sequence of StatementEntry
+        Statements of papers to check after the audits; each does the same work in every profile.
 
     Returns
     -------
@@ -148,7 +151,7 @@ def make_plan(
             continue
         tasks |= {task.key: task for task in planned}
         notes += [f"{entry.id}: {note}" for note in left_out]
-    tasks |= {task.key: task for task in map(ledger_task, claims)}
+    tasks |= {task.key: task for task in map(ledger_task, statements)}
     return Plan(tuple(tasks.values()), tuple(notes), tuple(faults))
 
 
@@ -220,9 +223,9 @@ def _ladder(entry: Entry, learner: Learner, work: Profile, confidence: float, se
     """Return tasks at n halved, quartered, ...: how loose the theorem is, not whether it holds."""
     wanted: dict[str, Any] = {"trials": work.ladder_trials, "confidence": confidence}
     first = utility_tasks(entry, learner, cases=[0], settings=[setting], **wanted)[0]
-    n = first.arguments["n"]
-    steps = {math.ceil(n / 2**k) for k in range(1, work.ladder_steps + 1)} - {n}
+    claim = first.arguments
+    assert isinstance(claim, UtilityArguments)
+    steps = {math.ceil(claim.n / 2**k) for k in range(1, work.ladder_steps + 1)} - {claim.n}
     return [
-        Task(entry.id, "utility", first.parameters, {**first.arguments, "role": "ladder", "n": size})
-        for size in sorted(steps, reverse=True)
+        Task(entry.id, first.parameters, replace(claim, role="ladder", n=size)) for size in sorted(steps, reverse=True)
     ]

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import TextIO
 
 from dpaudit.engine.execute import Event, RunFinished, RunStarted, TaskFailed, TaskFinished
-from dpaudit.engine.outcome import Record, word
+from dpaudit.engine.outcome import word
+from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import canonical
 
 __all__ = ["Progress"]
@@ -66,12 +67,12 @@ class Progress:
         elif self._done < self._total and self._tenth(self._done) > self._tenth(self._done - 1):
             self._print(self._line())
 
-    def _count(self, record: Record) -> None:
+    def _count(self, record: Result) -> None:
         """Count an audit; a control is convicted as soon as one of its audits convicts it."""
         said = word(record)
         self._counts[_WORDS.get(said, said)] += 1
-        if record["fault"] is not None:
-            control = canonical([record["learner"], record["parameters"]])
+        if record.fault is not None:
+            control = canonical([record.learner, record.parameters])
             self._convicted[control] = said == "convicted" or self._convicted.get(control, False)
 
     def _tenth(self, done: int) -> int:

@@ -1,31 +1,28 @@
 """Results as JSON Lines: appended as they come, resumed after a kill, the same bytes in the end.
 
-The first line is the header, each other line one finding, or the error of a task that failed. While a run goes on,
+The first line is the header, each other line one result, or the error of a task that failed. While a run goes on,
 lines stand in the order in which the tasks end; once it is over they stand in the order of the plan. Nothing in the
 file depends on the machine's load: no times, no host names, no number of processes.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from io import FileIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from dpaudit.engine.tasks import canonical
+from msgspec.structs import replace
+
+from dpaudit.engine.lines import read_header, read_record, write_line
+from dpaudit.engine.records import Failure, Header, Result, Run
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.results import SCHEMA_VERSION, versions
 
 __all__ = ["FILENAME", "Store", "keep_foreign", "load_run", "make_header", "write_atomically"]
 
 FILENAME = "run.jsonl"
-
-_REQUIRED = {
-    "result": ("index", "task", "kind", "learner", "parameters", "arguments", "fault", "claim", "finding"),
-    "failure": ("index", "task", "kind", "learner", "parameters", "arguments", "error"),
-}
 
 
 def make_header(
@@ -37,24 +34,22 @@ def make_header(
     faults: Sequence[str] = (),
     controls: Mapping[str, str] | None = None,
     sources: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
+) -> Header:
     """Return the first line of a run: what was planned, what could not be, and what it takes to remake it.
 
     `controls` says of each positive control what it leaks, so that one without any result is known as such; `sources`
     holds the digests of the code, as `engine.sources.sources` makes them.
     """
-    return {
-        "record": "run",
-        "schema_version": SCHEMA_VERSION,
-        "seed": seed,
-        "profile": profile,
-        "plan": list(plan),
-        "faults": list(faults),
-        "controls": dict(controls or {}),
-        "sources": dict(sources or {}),
-        "command": command,
-        "versions": versions(),
-    }
+    return Header(
+        seed=seed,
+        profile=profile,
+        plan=tuple(plan),
+        faults=tuple(faults),
+        controls=dict(controls or {}),
+        sources=dict(sources or {}),
+        command=command,
+        versions=versions(),
+    )
 
 
 class Store:
@@ -70,22 +65,22 @@ class Store:
         Keys of the tasks whose findings are in it.
     """
 
-    def __init__(self, path: Path, header: Mapping[str, Any], done: set[str]) -> None:
+    def __init__(self, path: Path, header: Header, done: set[str]) -> None:
         self.path = path
         self.done = done
-        self._index = {key: i for i, key in enumerate(header["plan"])}
+        self._index = {key: i for i, key in enumerate(header.plan)}
 
     @classmethod
-    def start(cls, path: Path, header: Mapping[str, Any]) -> Store:
+    def start(cls, path: Path, header: Header) -> Store:
         """Begin a run; a file that is already there is kept as ``run.jsonl.bak`` (``.bak2``, ...)."""
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.stat().st_size:
             os.replace(path, _free_backup(path))
-        write_atomically(path, _line(header))
+        write_atomically(path, write_line(header))
         return cls(path, header, set())
 
     @classmethod
-    def resume(cls, path: Path, header: Mapping[str, Any]) -> Store:
+    def resume(cls, path: Path, header: Header) -> Store:
         """Go on with a run that was killed; begin it if there is no file or not even a whole first line.
 
         Raises
@@ -98,36 +93,39 @@ class Store:
         if not path.exists() or b"\n" not in path.read_bytes():
             return cls.start(path, header)
         stored = _read(path)
+        if stored.version != SCHEMA_VERSION:
+            raise InputError(
+                f"cannot resume {path}: it was written in schema version {stored.version}, this dpaudit writes "
+                f"{SCHEMA_VERSION}. Leave out --resume to start afresh"
+            )
         _same_run(path, stored.header, header)
         if stored.whole < path.stat().st_size:
             os.truncate(path, stored.whole)
-        return cls(path, stored.header, {record["task"] for record in stored.results})
+        return cls(path, stored.header, {result.task for result in stored.results})
 
-    def append(self, record: Mapping[str, Any]) -> None:
-        """Write one record of `perform` and wait until it is on the disk."""
-        self._add("result", record)
-        self.done.add(record["task"])
+    def append(self, result: Result) -> None:
+        """Write one result and wait until it is on the disk."""
+        self._add(result)
+        self.done.add(result.task)
 
-    def fail(self, record: Mapping[str, Any]) -> None:
+    def fail(self, failure: Failure) -> None:
         """Write what became of a task that failed; it is not done, and a resumed run tries it again."""
-        self._add("failure", record)
+        self._add(failure)
 
-    def _add(self, name: str, record: Mapping[str, Any]) -> None:
-        line = _line({"record": name, "index": self._index[record["task"]], **record})
+    def _add(self, record: Result | Failure) -> None:
+        line = write_line(replace(record, index=self._index[record.task]))
         with open(self.path, "ab", buffering=0) as file:
             _write_line(file, line)
 
     def finish(self) -> None:
         """Put the lines into the order of the plan; of failures those stay whose task has no result yet."""
         stored = _read(self.path)
-        lines = sorted([*stored.results, *stored.failures], key=lambda record: int(record["index"]))
-        write_atomically(self.path, b"".join(map(_line, [stored.header, *lines])))
+        kept = sorted([*stored.results, *stored.failures], key=lambda record: record.index)
+        write_atomically(self.path, b"".join([stored.first, *(stored.lines[record.task] for record in kept)]))
 
 
-def load_run(path: Path | str) -> dict[str, Any]:
-    """Return a stored run, finished or not: ``{"header": {...}, "results": [...], "failures": [...]}``.
-
-    Results and failures (tasks without a result, each with its error) stand in the order of the plan.
+def load_run(path: Path | str) -> Run:
+    """Return a stored run, finished or not; one of schema version 1 is upgraded.
 
     Parameters
     ----------
@@ -139,14 +137,14 @@ def load_run(path: Path | str) -> dict[str, Any]:
     InputError
         If there is no such file or it has no header yet.
     ToolFault
-        If a line is corrupt.
+        If a line is corrupt: the message names the file, the line and the field.
     """
     file = Path(path)
     file = file / FILENAME if file.is_dir() else file
     if not file.is_file():
         raise InputError(f"there is no run at {str(path)!r}; give a folder with {FILENAME}, or the file itself")
     stored = _read(file)
-    return {"header": stored.header, "results": stored.results, "failures": stored.failures}
+    return Run(stored.header, tuple(stored.results), tuple(stored.failures))
 
 
 def keep_foreign(path: Path) -> None:
@@ -181,10 +179,6 @@ def _write_line(file: FileIO, line: bytes) -> None:
         raise
 
 
-def _line(record: Mapping[str, Any]) -> bytes:
-    return canonical(record).encode() + b"\n"
-
-
 def _free_backup(path: Path) -> Path:
     """Return the first backup name that is not taken: no result is ever overwritten."""
     count = 1
@@ -196,10 +190,13 @@ def _free_backup(path: Path) -> Path:
 class _Stored(NamedTuple):
     """What a file holds: results, and the last failure of each task without one; `whole` bytes are whole lines."""
 
-    header: dict[str, Any]
-    results: list[dict[str, Any]]
-    failures: list[dict[str, Any]]
+    header: Header
+    results: list[Result]
+    failures: list[Failure]
     whole: int
+    version: int
+    first: bytes
+    lines: dict[str, bytes]
 
 
 def _read(path: Path) -> _Stored:
@@ -208,72 +205,47 @@ def _read(path: Path) -> _Stored:
     whole = content.rfind(b"\n") + 1
     if not whole:
         raise InputError(f"{path} holds no run: not even its first line is whole")
-    lines = content[:whole].split(b"\n")[:-1]
-    header = _parse(path, 1, lines[0])
-    wrong = header.get("record") != "run" or not isinstance(header.get("plan"), list)
-    if not wrong and header.get("schema_version") != SCHEMA_VERSION:
-        raise InputError(
-            f"{path} has schema version {header.get('schema_version')!r}; this dpaudit reads {SCHEMA_VERSION}"
-        )
-    if wrong:
-        raise ToolFault(f"{path}, line 1: not the header of a run, so it is not a dpaudit run")
-    found: dict[int, dict[str, Any]] = {}
-    failed: dict[int, dict[str, Any]] = {}
-    for number, text in enumerate(lines[1:], start=2):
-        record = _parse(path, number, text)
-        index = _check_record(path, number, record, header["plan"])
-        if record["record"] == "failure":
-            failed[index] = record
-            continue
-        if index in found:
-            raise ToolFault(f"{path}, line {number}: a second result for {record['task']}")
-        found[index] = record
+    lines = content[:whole].splitlines(keepends=True)
+    header, version = read_header(path, lines[0].rstrip(b"\n"))
+    found: dict[int, Result] = {}
+    failed: dict[int, Failure] = {}
+    kept: dict[str, bytes] = {}
+    for number, line in enumerate(lines[1:], start=2):
+        record = read_record(path, number, line.rstrip(b"\n"), version)
+        if not 0 <= record.index < len(header.plan) or header.plan[record.index] != record.task:
+            raise ToolFault(f"{path}, line {number}: {record.task!r} is not task {record.index} of the plan")
+        if isinstance(record, Failure):
+            failed[record.index] = record
+            if record.index in found:
+                continue
+        elif record.index in found:
+            raise ToolFault(f"{path}, line {number}: a second result for {record.task}")
+        else:
+            found[record.index] = record
+        kept[record.task] = line
     left = sorted(failed.keys() - found.keys())
-    return _Stored(header, [found[index] for index in sorted(found)], [failed[index] for index in left], whole)
+    results, failures = [found[index] for index in sorted(found)], [failed[index] for index in left]
+    return _Stored(header, results, failures, whole, version, lines[0], kept)
 
 
-def _parse(path: Path, number: int, text: bytes) -> dict[str, Any]:
-    whose = "; is it a dpaudit run at all?" if number == 1 else ""
-    try:
-        record = json.loads(text)
-    except ValueError as error:
-        raise ToolFault(f"{path}, line {number}: corrupt ({error}){whose}") from None
-    if not isinstance(record, dict):
-        raise ToolFault(f"{path}, line {number}: not a JSON object{whose}")
-    return record
-
-
-def _check_record(path: Path, number: int, record: Mapping[str, Any], plan: Sequence[str]) -> int:
-    """Return the record's index in the plan, or raise `ToolFault` if it is no result and no failure of this run."""
-    required = _REQUIRED.get(str(record.get("record")))
-    lacking = [name for name in required or () if name not in record]
-    if required is None or lacking:
-        raise ToolFault(f"{path}, line {number}: not a result; it lacks {', '.join(lacking) or 'its kind of record'}")
-    index = record["index"]
-    if not isinstance(index, int) or not 0 <= index < len(plan) or plan[index] != record["task"]:
-        raise ToolFault(f"{path}, line {number}: {record['task']!r} is not task {index!r} of the plan")
-    return index
-
-
-def _same_run(path: Path, stored: Mapping[str, Any], header: Mapping[str, Any]) -> None:
+def _same_run(path: Path, stored: Header, header: Header) -> None:
     """Raise `InputError` saying what differs unless both headers belong to the same run."""
     differs = [
-        f"{name} was {stored.get(name)!r}, is now {header[name]!r}"
-        for name in ("seed", "profile", "versions")
-        if stored.get(name) != header[name]
+        f"{name} was {getattr(stored, name)!r}, is now {getattr(header, name)!r}"
+        for name in ("seed", "profile", "versions", "streams_version")
+        if getattr(stored, name) != getattr(header, name)
     ]
-    # Files from before digests were kept hold none: nothing can be said of them.
-    old, new = stored.get("sources", header["sources"]), header["sources"]
+    old, new = stored.sources, header.sources
     changed = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
     if changed:
         differs.append(f"the sources have changed since: {', '.join(changed)}")
-    before, now = set(stored["plan"]), set(header["plan"])
-    if stored["plan"] != header["plan"]:
+    before, now = set(stored.plan), set(header.plan)
+    if stored.plan != header.plan:
         only = [f"only before: {k}" for k in sorted(before - now)] + [f"only now: {k}" for k in sorted(now - before)]
         shown = "; ".join(only[:4]) + (f"; and {len(only) - 4} more" if len(only) > 4 else "")
         differs.append(f"the plan differs ({shown or 'in its order'})")
     # What a fault says may differ from time to time (a message may hold an address), of whom it speaks may not.
-    unplanned, today = ({text.partition(":")[0] for text in h.get("faults", ())} for h in (stored, header))
+    unplanned, today = ({text.partition(":")[0] for text in h.faults} for h in (stored, header))
     if unplanned != today:
         told = [", ".join(sorted(ids)) or "none" for ids in (unplanned, today)]
         differs.append(f"the learners without a plan were {told[0]}, are now {told[1]}")

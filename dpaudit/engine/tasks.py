@@ -1,4 +1,4 @@
-"""One audit of one learner, or the check of one claim, as data; and how the kinds are made."""
+"""Tasks: one audit of one learner, or the check of one statement, as data; and functions that make each kind."""
 
 from __future__ import annotations
 
@@ -9,12 +9,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.contract import Instance, Learner, Relation
-from dpaudit.errors import InputError
+from dpaudit.engine.arguments import (
+    Arguments,
+    ExactArguments,
+    LedgerArguments,
+    PictureArguments,
+    PrivacyArguments,
+)
 from dpaudit.jsonable import jsonable
+from dpaudit.record import encodable
 from dpaudit.registry import Entry, StatementEntry
 
 __all__ = [
-    "KINDS",
     "Task",
     "canonical",
     "exact_task",
@@ -22,8 +28,6 @@ __all__ = [
     "picture_task",
     "privacy_task",
 ]
-
-KINDS = ("exact", "privacy", "utility", "ledger", "picture")
 
 PICTURED_RUNS = 3
 """How many outputs a picture shows."""
@@ -36,62 +40,37 @@ def canonical(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Task:
-    """One audit of one learner, or the check of one claim of the ledger.
+    """One audit of one learner, or the check of one statement of a paper.
 
     Parameters
     ----------
     learner : str
-        The learner's id; for the ledger, the claim's.
-    kind : {"exact", "privacy", "utility", "ledger", "picture"}
-        Which audit; a picture is none, and decides nothing.
+        The learner's id; of a check, the statement's.
     parameters : mapping
         The learner's keyword arguments.
-    arguments : mapping
-        What the audit takes, JSON-able. Exact: ``n``, ``relation`` and ``samples`` ("all" or "crafted");
-        where they are asked for, ``enclosure`` and ``compose`` (a number of runs).
-        Privacy: ``n``, ``trials``, ``confidence``; to override the claim, ``epsilon``, ``delta``, ``relation``;
-        where they are on, ``strict``, ``sequential``, ``curve``, ``float_bits``; instead of crafted pairs, ``pairs``
-        (such as "random:50"). Utility: ``role`` ("claim" or
-        "ladder"; of a single audit's ladder also ``theorem_n``), ``case`` (name), ``case_index`` (into `hard_cases`,
-        or None for the uniform distribution),
-        ``concept`` (a code, or None for the case's own), ``alpha``, ``beta``, ``n``, ``trials``, ``confidence``,
-        ``setting`` and, to override the case's own, ``noise``. Ledger: ``statement``, so that a stored result stands
-        for the statement that was checked.
-        Picture: ``n`` and ``runs``.
+    arguments : Arguments
+        What the audit takes; its type is the kind of the audit.
     """
 
     learner: str
-    kind: str
     parameters: Mapping[str, Any]
-    arguments: Mapping[str, Any]
+    arguments: Arguments
 
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise InputError(f"kind must be one of {', '.join(KINDS)}; got {self.kind!r}")
+    @property
+    def kind(self) -> str:
+        """Which audit; a picture is none, and decides nothing."""
+        return self.arguments.kind
 
     @property
     def key(self) -> str:
-        """A stable name: learner or claim, kind, role, number of examples, and a hash of all that the task says."""
-        everything = canonical([self.learner, self.kind, self.parameters, self.arguments])
+        """A stable name: learner or statement, kind, role, number of examples, and a hash of all that the task says."""
+        told = {name: value for name, value in encodable(self.arguments).items() if name != "kind"}
+        everything = canonical([self.learner, self.kind, self.parameters, told])
         digest = hashlib.blake2b(everything.encode(), digest_size=5).hexdigest()
         if self.kind == "ledger":
             return f"{self.learner}/ledger/{digest}"
-        role = self.arguments.get("role")
-        label = f"n{self.arguments.get('n')}" if role is None else f"{role}-n{self.arguments.get('n')}"
-        return f"{self.learner}/{self.kind}/{label}-{digest}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what every stored line says of its task, JSON-safe."""
-        found: dict[str, Any] = jsonable(
-            {
-                "task": self.key,
-                "kind": self.kind,
-                "learner": self.learner,
-                "parameters": self.parameters,
-                "arguments": self.arguments,
-            }
-        )
-        return found
+        role = f"{told['role']}-" if "role" in told else ""
+        return f"{self.learner}/{self.kind}/{role}n{told.get('n')}-{digest}"
 
 
 def exact_task(
@@ -106,20 +85,20 @@ def exact_task(
     compose: int | None = None,
 ) -> Task:
     """Return the task that computes the worst case over all, or over crafted, samples of n examples."""
-    example = entry.instance
+    instance = entry.instance
     if relation is None:
         relation = Relation.REPLACE_ONE if learner.privacy is None else learner.privacy.relation
     if crafted is None:
         # An n of the user's own is taken at its word; enumeration says itself when it is too large.
-        crafted = n is None and not example.exhaustive
-    arguments = {
-        "n": example.n if n is None else n,
-        "relation": Relation.parse(relation).value,
-        "samples": "crafted" if crafted else "all",
-    }
-    arguments |= {"enclosure": True} if enclosure else {}
-    arguments |= {} if compose is None else {"compose": compose}
-    return Task(entry.id, "exact", example.parameters if parameters is None else parameters, arguments)
+        crafted = n is None and not instance.exhaustive
+    arguments = ExactArguments(
+        n=instance.n if n is None else n,
+        relation=Relation.parse(relation),
+        samples="crafted" if crafted else "all",
+        enclosure=enclosure,
+        compose=compose,
+    )
+    return Task(entry.id, instance.parameters if parameters is None else parameters, arguments)
 
 
 def privacy_task(
@@ -132,17 +111,20 @@ def privacy_task(
     **options: Any,
 ) -> Task:
     """Return the task of the black-box audit; `options` are as for `audit_privacy`, None and False stand for none."""
-    arguments = {"n": entry.instance.n if n is None else n, "trials": trials, "confidence": confidence}
-    arguments |= {name: value for name, value in options.items() if value is not None and value is not False}
-    return Task(entry.id, "privacy", entry.instance.parameters if parameters is None else parameters, arguments)
+    chosen = {name: value for name, value in options.items() if value is not None}
+    if "relation" in chosen:
+        chosen["relation"] = Relation.parse(chosen["relation"])
+    size = entry.instance.n if n is None else n
+    arguments = PrivacyArguments(n=size, trials=trials, confidence=confidence, **chosen)
+    return Task(entry.id, entry.instance.parameters if parameters is None else parameters, arguments)
 
 
 def ledger_task(entry: StatementEntry) -> Task:
-    """Return the task that checks a claim."""
-    return Task(entry.id, "ledger", {}, {"statement": entry.statement.statement})
+    """Return the task that checks a statement."""
+    return Task(entry.id, {}, LedgerArguments(statement=entry.statement.statement))
 
 
 def picture_task(entry: Entry) -> Task:
     """Return the task that draws some outputs of a learner on its `pictured` instance, else on its example."""
     pictured: Instance = getattr(entry.learner, "pictured", entry.instance)
-    return Task(entry.id, "picture", pictured.parameters, {"n": pictured.n, "runs": PICTURED_RUNS})
+    return Task(entry.id, pictured.parameters, PictureArguments(n=pictured.n, runs=PICTURED_RUNS))

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import UNSET
+from msgspec.structs import replace
+
 from dpaudit.contract import FIXED_SETTINGS, SETTINGS, Learner, UtilityClaim
+from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry
@@ -83,24 +87,33 @@ def utility_tasks(
     beta = entry.instance.beta if beta is None else beta
     if noise is not None and tuple(settings) != ("agnostic",):
         raise InputError(f"noise must be left out in every setting but 'agnostic'; got {noise!r}")
-    shared = {"role": "claim", "concept": concept, "alpha": alpha, "beta": beta}
-    shared |= {} if noise is None else {"noise": noise}
-    found: list[dict[str, Any]] = []
+    found: list[UtilityArguments] = []
     for asked in settings:
         size, setting, promised = _size(entry, learner, alpha, beta, n, asked)
         if setting == "agnostic" and cases is not None and None in cases and noise is None:
             raise InputError("noise must be given for the uniform distribution in the setting 'agnostic'; got none")
-        runs = fixed_trials if fixed_trials is not None and setting in FIXED_SETTINGS else trials
         # Where no theorem speaks, or only of more examples, failures refute nothing: as on the ladder of a run.
         covered = promised is not None and size >= promised
-        role = {} if covered else {"role": "ladder", "theorem_n": promised}
         found += [
-            {**shared, **role, "trials": runs, "n": size, "setting": setting, "case_index": i, "case": name}
+            UtilityArguments(
+                role="claim" if covered else "ladder",
+                theorem_n=UNSET if covered else promised,
+                case=name,
+                case_index=i,
+                concept=concept,
+                alpha=alpha,
+                beta=beta,
+                n=size,
+                trials=fixed_trials if fixed_trials is not None and setting in FIXED_SETTINGS else trials,
+                confidence=confidence,
+                setting=setting,
+                noise=noise,
+            )
             for i, name in _cases(learner, alpha, setting, cases)
         ]
     each = 1 - (1 - confidence) / max(len(found), 1)
     kept = entry.instance.parameters if parameters is None else parameters
-    return [Task(entry.id, "utility", kept, {**arguments, "confidence": each}) for arguments in found]
+    return [Task(entry.id, kept, replace(arguments, confidence=each)) for arguments in found]
 
 
 def _cases(

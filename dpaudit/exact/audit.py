@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import check_built
-from dpaudit.contract import Learner, Pair, PrivacyClaim, Relation
+from dpaudit.contract import Grade, Learner, Pair, PrivacyClaim, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
 from dpaudit.exact.enclosure import enclose, require_exact_law
+from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.exact.profiles import LawTable, LossProfiles
 from dpaudit.neighbours.exhaustive import PairPlan, every_pair, given_pairs
-from dpaudit.results import LawFinding
 
 __all__ = ["LossProfiles", "audit_law"]
 
@@ -123,26 +123,27 @@ def _finding(
     by_delta = claim is not None and claim.delta > 0 and at_claim > 0
     pair, atom = profiles.worst_delta(claim.epsilon) if claim is not None and by_delta else profiles.worst()
     sides = plan.inputs(int(plan.left[pair])), plan.inputs(int(plan.right[pair]))
+    worst = Pair(*sides, origin=plan.origin(pair))
+    refuted = claim is not None and _refuted(claim, profiles, at_claim, ends)
     return LawFinding(
-        verdict="violation" if claim and _refuted(claim, profiles, at_claim, ends) else "consistent",
+        verdict=PrivacyVerdict.VIOLATION if refuted else PrivacyVerdict.CONSISTENT,
         epsilon=profiles.epsilon,
         error=profiles.epsilon_error,
         claimed_epsilon=claim.epsilon if claim else None,
         claimed_delta=claim.delta if claim else 0.0,
         delta_at_claim=at_claim,
-        worst_pair=Pair(*sides, origin=plan.origin(pair)),
+        pair_in_words=PairInWords(repr(worst.data), repr(worst.neighbour), worst.origin),
         worst_atom=repr(table.atoms[atom]),
         pairs=plan.pairs,
         samples=plan.samples,
         laws=plan.size,
         n=None if n is None else int(n),
-        relation=rel.value,
-        grade=table.grade,
+        relation=rel,
+        grade=Grade(table.grade),
         curve=_curve(claim, profiles),
-        profiles=profiles,
         claim_id=claim.claim_id if claim and rel is claim.relation else "",
         enclosure=ends,
-    )
+    ).with_laws(worst, profiles)
 
 
 def _refuted(claim: PrivacyClaim, profiles: LossProfiles, at_claim: float, ends: tuple[float, float] | None) -> bool:

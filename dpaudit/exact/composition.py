@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +20,9 @@ from dpaudit.errors import InputError
 from dpaudit.exact.convolution import LARGEST_TIMES, LossSum
 from dpaudit.exact.dominating import MAX_LOSS, LossLaw, dominating_law
 from dpaudit.exact.profiles import UNBOUNDED, LossProfiles
-from dpaudit.results import LawFinding
+from dpaudit.record import Extended, Frozen
 
-__all__ = ["Composition", "check_times", "compose", "pair_law", "tabulate"]
+__all__ = ["Composition", "CompositionTable", "check_times", "compose", "pair_law", "tabulate"]
 
 Floats = NDArray[np.float64]
 
@@ -91,39 +90,36 @@ class Composition:
 
 
 def compose(
-    source: LawFinding | LossProfiles,
+    profiles: LossProfiles,
     times: int,
     *,
     epsilon: float | None = None,
     delta: float | None = None,
-    grade: str | None = None,
+    grade: str = "numeric",
 ) -> Composition:
     """Return bounds on the privacy of `times` runs of a learner whose exact laws were audited.
 
     The upper bounds hold for every adaptive composition (each run may depend on the outputs of the earlier ones) over
-    the pairs of neighbours that `source` covers, no others: over all samples of n examples only if those were
+    the pairs of neighbours that `profiles` cover, no others: over all samples of n examples only if those were
     enumerated. The lower bounds are attained by pairs of neighbours among them. All are proved, with laws of grade
     "exact": rounding of grids, transforms and logarithms is included, each to its side.
 
     Parameters
     ----------
-    source : LawFinding or LossProfiles
-        The finding of `audit_law`, or its profiles.
+    profiles : LossProfiles
+        The laws of the pairs; a finding of `audit_law` has them as `profiles`.
     times : int
         How many runs, 1 .. `LARGEST_TIMES`.
     epsilon, delta : float, optional
         Where to evaluate at once; the brackets become `delta_interval` and `epsilon_interval`.
-    grade : str, optional
-        The grade of the laws; by default the finding's, and "numeric" for bare profiles, which do not know it.
+    grade : {"exact", "numeric"}
+        The grade of the laws, which profiles do not know.
 
     Raises
     ------
     InputError
-        If `source` has no profiles, or a number is out of its range.
+        If a number is out of its range.
     """
-    profiles = getattr(source, "profiles", source)
-    if not isinstance(profiles, LossProfiles):
-        raise InputError(f"source must be a finding of audit_law or its profiles, got {source!r}")
     check_times(times)
     if epsilon is not None:
         _check_epsilon(epsilon)
@@ -134,7 +130,7 @@ def compose(
         int(times),
         basic=times * (profiles.epsilon + profiles.epsilon_error) * (1 + 4 * _ULP),
         pairs=pairs,
-        grade=getattr(source, "grade", "numeric") if grade is None else grade,
+        grade=grade,
         dominating=LossSum(dominating_law(profiles), int(times), upper=True),
         witnesses=tuple(LossSum(pair_law(profiles, pair), int(times), upper=False) for pair in pairs),
         least=times * max(0.0, profiles.epsilon - profiles.epsilon_error) * (1 - 4 * _ULP),
@@ -150,25 +146,42 @@ def check_times(times: object, name: str = "times") -> None:
         raise InputError(f"{name} must be an integer from 1 to {LARGEST_TIMES}, got {times!r}")
 
 
-def tabulate(finding: LawFinding, times: int) -> dict[str, Any]:
-    """Return the composed curve as numbers: what `times` runs cost, between proved ends.
+class CompositionTable(Frozen, frozen=True):
+    """The cost of many runs on one sample, as numbers between proved ends.
 
-    Returns
-    -------
-    dict
-        `times`, `grade` and `basic` as in `Composition`; `epsilons`, rows (delta, lower end of epsilon, upper end) for
-        the usual deltas; `deltas`, rows (epsilon, lower end of delta, upper end) from epsilon 0 to where delta is 1e-9,
-        or, where that is nowhere, to the greatest finite loss times `times`.
+    Attributes
+    ----------
+    times : int
+        How many runs.
+    grade : {"exact", "numeric"}
+        The grade of the laws.
+    basic : float
+        `times` times the epsilon of one run, an upper bound at delta = 0.
+    epsilons : tuple of (float, float, float)
+        Rows (delta, lower end of epsilon, upper end) for the usual deltas.
+    deltas : tuple of (float, float, float)
+        Rows (epsilon, lower end of delta, upper end) from epsilon 0 to where delta is 1e-9, or, where that is nowhere,
+        to the greatest finite loss times `times`.
     """
-    made = compose(finding, times)
+
+    times: int
+    grade: str
+    basic: Extended
+    epsilons: tuple[tuple[float, Extended, Extended], ...]
+    deltas: tuple[tuple[float, float, float], ...]
+
+
+def tabulate(profiles: LossProfiles, times: int, grade: str) -> CompositionTable:
+    """Return the composed curve of laws of a grade as numbers."""
+    made = compose(profiles, times, grade=grade)
     epsilons = [(delta, made.epsilon_lower(delta), made.epsilon_upper(delta)) for delta in _TABLE_DELTAS]
-    peaks = finding.profiles.peaks
+    peaks = profiles.peaks
     top = next((high for delta, _, high in epsilons if delta > 0 and math.isfinite(high)), math.inf)
     if not math.isfinite(top):
         top = times * float(peaks[np.isfinite(peaks)].max(initial=0.0))
     grid = np.linspace(0.0, top if top > 0 else 1.0, _TABLE_EPSILONS).tolist()
     deltas = [(epsilon, made.delta_lower(epsilon), made.delta_upper(epsilon)) for epsilon in grid]
-    return {"times": made.times, "grade": made.grade, "basic": made.basic, "epsilons": epsilons, "deltas": deltas}
+    return CompositionTable(made.times, made.grade, made.basic, tuple(epsilons), tuple(deltas))
 
 
 def pair_law(profiles: LossProfiles, pair: int) -> LossLaw:

@@ -15,16 +15,13 @@ import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Law
 from dpaudit.errors import InputError
-
-if TYPE_CHECKING:
-    from dpaudit.exact.composition import Composition
 
 __all__ = ["LAW_CELLS", "UNBOUNDED", "LawTable", "LossProfiles"]
 
@@ -191,14 +188,6 @@ class LossProfiles:
         """Return the pair that attains `delta(epsilon)`, and the atom that adds most to it."""
         _, pair = self._worst_delta(epsilon)
         return pair, int(np.argmax(self._terms(np.array([pair]), epsilon)[0]))
-
-    def compose(
-        self, times: int, *, epsilon: float | None = None, delta: float | None = None, grade: str = "numeric"
-    ) -> Composition:
-        """Return bounds on the privacy of `times` runs; see `composition.compose`."""
-        from dpaudit.exact.composition import compose
-
-        return compose(self, times, epsilon=epsilon, delta=delta, grade=grade)
 
     def _worst_delta(self, epsilon: float) -> tuple[float, int]:
         """Return the worst delta and its pair, walking down the peaks until none can do better.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpaudit.bounds.limits import lower_limit, upper_limit
+from dpaudit.contract import UtilityVerdict
 from dpaudit.errors import InputError
 
 __all__ = ["failure_interval", "verdict"]
@@ -39,8 +40,8 @@ def failure_interval(failures: int, trials: int, confidence: float) -> tuple[flo
     return float(lower_limit(failures, trials, tail)), float(upper_limit(failures, trials, tail))
 
 
-def verdict(failure_lower: float, failure_upper: float, beta: float) -> str:
+def verdict(failure_lower: float, failure_upper: float, beta: float) -> UtilityVerdict:
     """Return "holds" if the interval is at most beta, "violation" if it exceeds beta, else "undecided"."""
     if failure_upper <= beta:
-        return "holds"
-    return "violation" if failure_lower > beta else "undecided"
+        return UtilityVerdict.HOLDS
+    return UtilityVerdict.VIOLATION if failure_lower > beta else UtilityVerdict.UNDECIDED

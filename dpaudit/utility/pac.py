@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from dpaudit.arguments import check_built, read_integer
 from dpaudit.contract import Distribution, Hypothesis, Learner, UtilityClaim
 from dpaudit.errors import InputError
-from dpaudit.results import UtilityFinding
 from dpaudit.seeding import check_seed
 from dpaudit.utility.claims import stated_claim
 from dpaudit.utility.error import best_error, labels_of
+from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import failure_interval, verdict
 from dpaudit.utility.request import (
     check_numbers,

@@ -85,7 +85,7 @@ def test_claims_are_found_with_their_origin_and_sorted(tmp_path):
     assert {"TOY-a", "TOY-b", "TOY-c", "NIS-ParityFailure"} <= set(ids)
     assert found.problems == ()
     assert found.get_statement("TOY-a").origin == path
-    assert found.get_statement("TOY-a").claim.statement == "Every number is even."
+    assert found.get_statement("TOY-a").statement.statement == "Every number is even."
 
 
 def test_every_paper_has_claims_in_the_installed_ledger():

@@ -1,0 +1,166 @@
+"""The finding of a black-box audit: verdict, bound, power, and the event with its counts."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from dpaudit.bounds.curve import Curve
+from dpaudit.contract import Direction, Grade, PrivacyVerdict, Relation
+from dpaudit.event import Event
+from dpaudit.record import Extended, Frozen
+from dpaudit.results import Finding
+
+__all__ = ["EventTest", "PrivacyFinding", "Witness"]
+
+
+class Witness(Frozen, frozen=True):
+    """The strongest event found, with everything it takes to check it.
+
+    Attributes
+    ----------
+    pair : int
+        Index of the pair in the list that was audited.
+    origin : str
+        How the pair was made.
+    data, neighbour : str
+        The two inputs in words.
+    direction : {"forward", "backward"}
+        "forward" compares Pr[M(data) in event] with exp(epsilon) Pr[M(neighbour) in event]; "backward" swaps them.
+    event : Event
+        The event.
+    hits, trials : int or None
+        Runs in the event and runs made on the side where the event is likelier, in the confirmation part; None where
+        no single event decided.
+    neighbour_hits, neighbour_trials : int or None
+        The same on the other side.
+    """
+
+    pair: int
+    origin: str
+    data: str
+    neighbour: str
+    direction: Direction
+    event: Event
+    hits: int | None = None
+    trials: int | None = None
+    neighbour_hits: int | None = None
+    neighbour_trials: int | None = None
+
+
+class EventTest(Frozen, frozen=True):
+    """One of the events that fresh runs tested, and its own lower bound.
+
+    Attributes
+    ----------
+    event : Event
+        The event.
+    error : float
+        The error probability of its bound: its share of that of the verdict.
+    hits, neighbour_hits : int
+        Confirmation runs in the event, on the side where it is likelier and on the other one.
+    epsilon_lower : float
+        The bound.
+    """
+
+    event: Event
+    error: float
+    hits: int
+    neighbour_hits: int
+    epsilon_lower: Extended
+
+
+class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
+    """The finding of a black-box audit of a claim of (epsilon, delta)-differential privacy.
+
+    `epsilon_lower` is a lower confidence bound on epsilon at the claim's delta, at level `confidence` over everything
+    that the audit tried; `detectable_epsilon` the least true epsilon, for an event as likely as the first of `tests`,
+    that this budget would have detected with probability about 0.95: the least that half of the confirmation runs
+    detect in the fixed design, or bets in half of the runs of the leading pair in the sequential one, had the event
+    been given (there one of probability 0.1). That half of the runs is worth as much to an audit that has to learn the
+    event is measured by `scripts/calibrate.py`.
+
+    Attributes
+    ----------
+    verdict : {"violation", "consistent"}
+        Whether `epsilon_lower` exceeds `epsilon`.
+    epsilon, delta : float
+        The claim.
+    epsilon_lower : float
+        The lower confidence bound; 0 where nothing was found.
+    detectable_epsilon : float
+        The power of the audit, see above.
+    confidence : float
+        Of the verdict, over all pairs, events and directions together.
+    trials : int
+        Runs on each side of each pair given, selection and confirmation together.
+    selection_trials, confirmation_trials : int
+        Runs on each side that chose, and that decided.
+    pairs, events : int
+        How many pairs were tried, those of the local search included, and how many events were compared.
+    witness : Witness
+        The strongest event.
+    bound : str
+        The name of the bound: "melded", "unconditional", "betting".
+    distinguisher : str
+        What ordered the events.
+    relation : Relation or None
+        What the pairs were checked against; None where it is unknown.
+    seed : int
+        The root seed.
+    design : {"fixed", "sequential"}
+        Whether the number of runs was fixed in advance.
+    detectable_delta : float
+        The least probability of an event that is impossible on the other side and would have been detected.
+    frontier : tuple of (float, float)
+        Pairs (probability of an event on the unlikelier side, least epsilon detected).
+    budget : dict of str to int
+        Runs on each side by purpose.
+    errors : dict of str to float
+        Error probabilities by statement; they add up to 1 - confidence.
+    scores : tuple of str
+        The discretizers that were tried on the pair chosen.
+    origins : tuple of str
+        How each pair given was made.
+    tests : tuple of EventTest
+        The one or two events that share the verdict's error, the main one first; none in the sequential design.
+    curve : Curve or None
+        Bounds on delta at every epsilon, if asked for.
+    claim_id : str
+        The theorem, where its own statement was tested.
+    warnings : tuple of str
+        What limits the finding.
+    grade : {"statistical"}
+        The kind of the evidence.
+    """
+
+    kind: ClassVar[str] = "privacy"
+    verdict: PrivacyVerdict
+    epsilon: float
+    delta: float
+    epsilon_lower: Extended
+    detectable_epsilon: Extended
+    confidence: float
+    trials: int
+    selection_trials: int
+    confirmation_trials: int
+    pairs: int
+    events: int
+    witness: Witness
+    bound: str
+    distinguisher: str
+    relation: Relation | None
+    seed: int
+    design: str
+    detectable_delta: Extended
+    frontier: tuple[tuple[float, Extended], ...]
+    budget: dict[str, int]
+    errors: dict[str, float]
+    scores: tuple[str, ...]
+    origins: tuple[str, ...]
+    tests: tuple[EventTest, ...] = ()
+    curve: Curve | None = None
+    claim_id: str = ""
+    warnings: tuple[str, ...] = ()
+    grade: Grade = msgspec.field(default=Grade.STATISTICAL)

@@ -1,0 +1,71 @@
+"""The findings that are made here: the verdict on a statement, and a picture; and the union of all findings."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.contract import Grade, Picture, StatementVerdict
+from dpaudit.exact.finding import LawFinding
+from dpaudit.record import Extended
+from dpaudit.results import Finding
+from dpaudit.utility.finding import UtilityFinding
+
+__all__ = ["AnyFinding", "LedgerRow", "PictureFinding"]
+
+
+class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
+    """The verdict on a statement of a paper, and the evidence for it.
+
+    Attributes
+    ----------
+    id : str
+        The statement's id.
+    statement, source : str
+        The statement as it is checked, and its paper and place.
+    verdict : {"holds", "loose", "refuted", "undecided"}
+        "loose" if the statement is true and its constant far from the truth.
+    summary : str
+        The finding in a sentence, numbers included.
+    numbers : dict of str to number
+        The numbers that decided.
+    grade : {"exact", "numeric", "statistical"}
+        The kind of the evidence.
+    witness : str
+        The instance that refutes; empty otherwise.
+    """
+
+    kind: ClassVar[str] = "ledger"
+    id: str
+    statement: str
+    source: str
+    verdict: StatementVerdict
+    summary: str
+    numbers: dict[str, Extended]
+    grade: Grade
+    witness: str = ""
+
+
+class PictureFinding(Finding, kw_only=True, frozen=True, tag="picture"):
+    """The picture of some outputs of a learner on one sample: an illustration, and evidence of nothing.
+
+    Attributes
+    ----------
+    picture : Picture
+        What is drawn.
+    n : int
+        Examples of the sample.
+    runs : int
+        Outputs drawn.
+    seed : int
+        The root seed.
+    """
+
+    kind: ClassVar[str] = "picture"
+    picture: Picture
+    n: int
+    runs: int
+    seed: int
+
+
+AnyFinding = PrivacyFinding | LawFinding | UtilityFinding | LedgerRow | PictureFinding

@@ -1,0 +1,142 @@
+"""The records of a run: its header, a line for each result, and a line for each task that failed."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from dpaudit.contract import PrivacyClaim
+from dpaudit.engine.arguments import Arguments
+from dpaudit.engine.findings import AnyFinding
+from dpaudit.record import Frozen
+from dpaudit.results import SCHEMA_VERSION, STREAMS_VERSION
+
+__all__ = ["Failure", "Header", "Parameters", "Record", "Result", "Run"]
+
+Parameters = dict[str, Any]
+"""A learner's keyword arguments, JSON-safe."""
+
+
+class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
+    """The first line of a run: what was planned, what could not be, and what it takes to remake it.
+
+    Attributes
+    ----------
+    seed : int
+        The root seed.
+    profile : str
+        How much work was planned.
+    plan : tuple of str
+        The keys of the tasks, in order.
+    command : str
+        The command that remakes the run.
+    versions : dict of str to str
+        Versions of Python and of the libraries that the numbers depend on.
+    faults : tuple of str
+        Learners for which no plan could be made, with the error.
+    controls : dict of str to str
+        What each positive control of the run leaks, by its id.
+    sources : dict of str to str
+        A digest of each piece of code that the results come from, by its name.
+    schema_version, streams_version : int
+        The versions of the records, and of the addresses of random streams.
+    digest : str
+        Over the other bytes of the line.
+    """
+
+    seed: int
+    profile: str
+    plan: tuple[str, ...]
+    command: str
+    versions: dict[str, str]
+    faults: tuple[str, ...] = ()
+    controls: dict[str, str] = msgspec.field(default_factory=dict)
+    sources: dict[str, str] = msgspec.field(default_factory=dict)
+    schema_version: Literal[2] = SCHEMA_VERSION
+    streams_version: int = STREAMS_VERSION
+    digest: str = ""
+
+
+class _Task(Frozen, frozen=True, kw_only=True, tag_field="record"):
+    """What every line says of its task."""
+
+    task: str
+    learner: str
+    parameters: Parameters
+    arguments: Arguments
+    index: int = 0
+    digest: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the audit: "exact", "privacy", "utility", "ledger" or "picture"."""
+        return self.arguments.kind
+
+
+class Result(_Task, kw_only=True, frozen=True, tag="result"):
+    """What one task found.
+
+    Attributes
+    ----------
+    task : str
+        The task's key.
+    learner : str
+        The learner's id; of a statement, its own.
+    parameters : dict
+        The learner's keyword arguments.
+    arguments : Arguments
+        What the audit was given.
+    finding : Finding
+        What it found.
+    fault : str or None
+        For a positive control, what it leaks.
+    claim : PrivacyClaim or None
+        The learner's claim of privacy.
+    decoded : dict of str to str
+        What the outputs stand for that the finding names, by code.
+    index : int
+        The task's place in the plan.
+    digest : str
+        Over the other bytes of the line.
+    """
+
+    finding: AnyFinding
+    fault: str | None = None
+    claim: PrivacyClaim | None = None
+    decoded: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class Failure(_Task, kw_only=True, frozen=True, tag="failure"):
+    """A task that raised, or killed its process: nothing is known of its learner.
+
+    Attributes
+    ----------
+    task, learner, parameters, arguments, index, digest
+        As in `Result`.
+    error : str
+        What it raised.
+    """
+
+    error: str
+
+
+Record = Header | Result | Failure
+
+
+class Run(Frozen, frozen=True):
+    """A stored run, finished or not.
+
+    Attributes
+    ----------
+    header : Header
+        Its first line.
+    results : tuple of Result
+        In the order of the plan.
+    failures : tuple of Failure
+        The last failure of each task without a result, in the order of the plan.
+    """
+
+    header: Header
+    results: tuple[Result, ...]
+    failures: tuple[Failure, ...] = ()

@@ -1,0 +1,118 @@
+"""The finding of an exact audit: the worst case over enumerated pairs, with a bound on its error."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from dpaudit.contract import Grade, Pair, PrivacyVerdict, Relation
+from dpaudit.errors import InputError
+from dpaudit.exact.composition import Composition, CompositionTable, compose
+from dpaudit.exact.profiles import LossProfiles
+from dpaudit.record import Extended, Frozen
+from dpaudit.results import Finding
+
+__all__ = ["LawFinding", "PairInWords"]
+
+
+class PairInWords(Frozen, frozen=True):
+    """Two neighbouring inputs as text, and how they were made.
+
+    Attributes
+    ----------
+    data, neighbour : str
+        The inputs.
+    origin : str
+        How they were made.
+    """
+
+    data: str
+    neighbour: str
+    origin: str
+
+
+class LawFinding(Finding, kw_only=True, frozen=True, tag="exact", dict=True):
+    """The finding of an audit by exact output laws, on the pairs of neighbours that it covered.
+
+    A finding of `audit_law` also holds the pairs and the laws themselves, which are not stored: `worst_pair` are then
+    the inputs, and `delta` and `compose` can be called.
+
+    Attributes
+    ----------
+    verdict : {"violation", "consistent"}
+        Whether the claim fails by more than the error; "consistent" where there is none.
+    epsilon, error : float
+        The worst case of ln(Pr[output | data] / Pr[output | neighbour]) over the pairs, and a bound on its error.
+    claimed_epsilon, claimed_delta : float
+        The claim; None and 0 where there is none.
+    delta_at_claim : float
+        The worst hockey-stick divergence at the claimed epsilon.
+    pair_in_words : PairInWords
+        The worst pair; "worst_pair" in JSON.
+    worst_atom : str
+        The output, as `repr` writes it, at which the worst case lies.
+    pairs, samples, laws : int
+        How many ordered pairs, samples and laws were covered.
+    n : int or None
+        Examples in a sample; None where samples were given.
+    relation : Relation
+        What neighbours are.
+    grade : {"exact", "numeric"}
+        Whether the laws' error is proved.
+    curve : tuple of (float, float)
+        Pairs (epsilon, worst delta).
+    claim_id : str
+        The theorem, where its own statement was tested.
+    enclosure : (float, float) or None
+        Two floats between which epsilon lies for certain, by ball arithmetic, if asked for.
+    composition : CompositionTable or None
+        The cost of many runs, if asked for.
+    """
+
+    kind: ClassVar[str] = "exact"
+    verdict: PrivacyVerdict
+    epsilon: Extended
+    error: Extended
+    claimed_epsilon: float | None
+    claimed_delta: float
+    delta_at_claim: float
+    pair_in_words: PairInWords = msgspec.field(name="worst_pair")
+    worst_atom: str
+    pairs: int
+    samples: int
+    laws: int
+    n: int | None
+    relation: Relation
+    grade: Grade
+    curve: tuple[tuple[float, float], ...]
+    claim_id: str = ""
+    enclosure: tuple[Extended, Extended] | None = None
+    composition: CompositionTable | None = None
+
+    def with_laws(self, worst_pair: Pair, profiles: LossProfiles) -> LawFinding:
+        """Return the finding itself, which from now on knows its worst pair and the laws it was computed from."""
+        self.__dict__.update(worst_pair=worst_pair, profiles=profiles)
+        return self
+
+    @property
+    def worst_pair(self) -> Pair | PairInWords:
+        """The pair of the worst case: the inputs, or their words where the finding was read from a file."""
+        found: Pair | PairInWords = self.__dict__.get("worst_pair", self.pair_in_words)
+        return found
+
+    @property
+    def profiles(self) -> LossProfiles:
+        """The laws of all pairs; `InputError` where the finding was read from a file."""
+        if "profiles" not in self.__dict__:
+            raise InputError("the finding was read from a file, which holds no laws: call audit_law again")
+        found: LossProfiles = self.__dict__["profiles"]
+        return found
+
+    def delta(self, epsilon: float) -> float:
+        """Return the worst hockey-stick divergence max over pairs of sum over atoms of (P - exp(epsilon) Q)_+."""
+        return self.profiles.delta(epsilon)
+
+    def compose(self, times: int, *, epsilon: float | None = None, delta: float | None = None) -> Composition:
+        """Return bounds on the privacy of `times` runs on the same sample; see `exact.composition.compose`."""
+        return compose(self.profiles, times, epsilon=epsilon, delta=delta, grade=self.grade)

@@ -1,0 +1,64 @@
+"""The finding of an audit of utility: a failure rate and the interval that contains it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from dpaudit.contract import Grade, UtilityVerdict
+from dpaudit.results import Finding
+
+__all__ = ["UtilityFinding"]
+
+
+class UtilityFinding(Finding, kw_only=True, frozen=True, tag="utility"):
+    """The finding of an audit of a claim Pr[error > alpha] <= beta.
+
+    Attributes
+    ----------
+    verdict : {"holds", "violation", "undecided"}
+        "holds" if the upper end is at most beta, "violation" if the lower end exceeds it, else "undecided".
+    failure_rate, failure_lower, failure_upper : float
+        The share of runs that failed, and an interval that contains the failure rate with probability `confidence`.
+    failures, trials : int
+        Runs that failed, and runs made.
+    alpha, beta : float
+        The claim.
+    n : int
+        Examples in a sample.
+    setting : str
+        What the error is and what is random; see `contract.UtilityClaim`.
+    concept, distribution : str
+        The target and the distribution in words.
+    confidence : float
+        Of the interval.
+    seed : int
+        The root seed.
+    claim_id : str
+        The theorem, where its own statement was tested.
+    grade : {"statistical"}
+        The kind of the evidence.
+    failure : str
+        What counted as a failure, in words.
+    best_error : float or None
+        In the setting "agnostic", the exact error of the best concept, over which the excess is counted.
+    """
+
+    kind: ClassVar[str] = "utility"
+    verdict: UtilityVerdict
+    failure_rate: float
+    failure_lower: float
+    failure_upper: float
+    failures: int
+    trials: int
+    alpha: float
+    beta: float
+    n: int
+    setting: str
+    concept: str
+    distribution: str
+    confidence: float
+    seed: int
+    claim_id: str = ""
+    grade: Grade = Grade.STATISTICAL
+    failure: str = ""
+    best_error: float | None = None
