@@ -17,14 +17,14 @@ LEAST_TRIALS = 10
 def read_integer(name: str, value: Any, least: int = 1) -> int:
     """Return an integer (of Python or NumPy) that is at least `least`, or raise `InputError`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InputError(f"{name} must be an integer >= {least}, got {value!r}")
+        raise InputError.of(name, value, f"an integer >= {least}")
     return int(value)
 
 
 def read_number(name: str, value: Any, low: float, high: float) -> float:
     """Return a number (of Python or NumPy) in the open interval (low, high), or raise `InputError`."""
     if isinstance(value, bool) or not isinstance(value, Real) or not low < float(value) < high:
-        raise InputError(f"{name} must be in ({low:g}, {high:g}), got {value!r}")
+        raise InputError.of(name, value, f"in ({low:g}, {high:g})")
     return float(value)
 
 
