@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import json
 import os
 import signal
 import subprocess
@@ -15,12 +13,9 @@ import pytest
 from cli_support import HERE, TOYS, instant_privacy, run  # noqa: F401
 
 from dpaudit.cli import main
-from dpaudit.engine import lock, sources
-from dpaudit.engine.events import TaskFailed, TaskFinished
-from dpaudit.engine.isolation import isolated
+from dpaudit.engine import lock
 from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.reporters import html
-from dpaudit.workers import WorkerDied
 
 SLEEPY = """
 import time
@@ -69,7 +64,7 @@ def test_a_run_that_is_told_to_stop_keeps_its_results_and_ends_its_workers(tmp_p
     line = lines[0]
     assert line.startswith("dpaudit: error: interrupted; ")
     assert line.endswith(f"results are kept in {path}; --resume goes on")
-    assert load_run(path)["results"]  # the one that was being written may be taken back
+    assert load_run(path).results  # the one that was being written may be taken back
     deadline = time.monotonic() + 5
     while lives(process.pid):  # nobody may be left in the session
         assert time.monotonic() < deadline
@@ -82,52 +77,6 @@ def lives(group):
     except ProcessLookupError:
         return False
     return True
-
-
-def dying(calls):
-    """Make calls in order; one that raises `SystemExit` takes down the worker, and with it what comes after."""
-    for call in calls:
-        try:
-            yield call()
-        except SystemExit:
-            raise WorkerDied("a worker process died") from None
-
-
-def test_only_the_task_that_kills_its_worker_alone_has_failed(monkeypatch):
-    """A death leaves the marks of all tasks under way; here two of four, and one of them is innocent."""
-    tries = dict.fromkeys("abcd", 0)
-
-    def perform(key):
-        tries[key] += 1
-        if key == "c":
-            raise SystemExit
-        return TaskFinished(key, {})
-
-    def marked(call, mark):  # a killed process removes nothing
-        mark.touch()
-        if call.args == ("b",) and tries["b"] == 0:
-            tries["b"] += 1
-            return call.func("c")
-        event = call()
-        mark.unlink()
-        return event
-
-    monkeypatch.setattr("dpaudit.engine.isolation._marked", marked)
-    calls = {key: functools.partial(perform, key) for key in "abcd"}
-    events = list(isolated(calls, dying))
-    assert sorted(event.task for event in events) == list("abcd")
-    (failed,) = [event for event in events if isinstance(event, TaskFailed)]
-    assert failed.task == "c"
-    assert "and again when it ran alone" in failed.error
-
-
-def test_workers_that_die_of_themselves_are_not_started_for_ever():
-    def spread(calls):
-        raise WorkerDied("dead")
-        yield
-
-    with pytest.raises(WorkerDied, match="dead"):
-        list(isolated({"a": lambda: TaskFinished("a", {})}, spread))
 
 
 def test_a_folder_is_held_by_one_run_only_and_by_no_dead_one(capsys, tmp_path):
@@ -149,20 +98,6 @@ def test_a_folder_is_held_by_one_run_only_and_by_no_dead_one(capsys, tmp_path):
     assert not (tmp_path / lock.FILENAME).exists()
 
 
-def test_a_lock_that_was_removed_meanwhile_is_not_the_lock(tmp_path, monkeypatch):
-    taken = []
-
-    def take(handle, path):
-        taken.append(handle)
-        if len(taken) == 1:  # its holder ends between our opening and our locking it
-            path.unlink()
-
-    monkeypatch.setattr(lock, "_lock", take)
-    with lock.held(tmp_path):
-        assert os.path.samestat(os.fstat(taken[-1]), (tmp_path / lock.FILENAME).stat())
-    assert len(taken) == 2
-
-
 def learner_file(folder: Path, text: str = "") -> str:
     folder.mkdir(exist_ok=True)
     (folder / "mine.py").write_text(
@@ -179,41 +114,8 @@ def test_a_run_is_not_resumed_by_code_that_has_changed(capsys, tmp_path):
     assert main([*words, learner_file(tmp_path / "a", "    x = 1\n"), "--resume"]) == 2
     assert "the sources have changed since: mine.py. " in capsys.readouterr().err
     stored = load_run(tmp_path / "out")
-    assert sorted(stored["header"]["sources"]) == ["dpaudit", "mine.py", "toy_learners.py"]
-    assert stored["header"]["sources"]["mine.py"] in html.render(stored)
-    # A file from before digests were kept says nothing of them.
-    path = tmp_path / "out" / FILENAME
-    lines = path.read_text().splitlines(keepends=True)
-    header = {name: value for name, value in json.loads(lines[0]).items() if name != "sources"}
-    path.write_text("".join([json.dumps(header) + "\n", *lines[1:]]))
-    assert main([*words, learner_file(tmp_path / "a"), "--resume"]) == 0
-
-
-def test_a_digest_is_of_names_and_contents_of_the_modules_and_of_nothing_else(tmp_path):
-    for folder in ("x", "y"):
-        (tmp_path / folder / "inner").mkdir(parents=True)
-        for name in ("a.py", "inner/__init__.py", "inner/b.py"):
-            (tmp_path / folder / name).write_text(f"n = '{name}'\n")
-    before = sources.digest_of(tmp_path / "x")
-    assert sources.digest_of(tmp_path / "y") == before
-    (tmp_path / "y" / "data.csv").write_text("1")
-    (tmp_path / "y" / "results").mkdir()
-    (tmp_path / "y" / "results" / "no_package.py").write_text("")
-    (tmp_path / "y" / "a.py").write_bytes(b"n = 'a.py'\r\n")
-    assert sources.digest_of(tmp_path / "y") == before
-    (tmp_path / "y" / "inner" / "b.py").rename(tmp_path / "y" / "inner" / "c.py")
-    assert sources.digest_of(tmp_path / "y") != before
-    (tmp_path / "x" / "inner" / "b.py").write_text("n = 2\n")
-    assert sources.digest_of(tmp_path / "x") != before
-
-
-def test_digests_of_packages_and_paths_by_name(tmp_path):
-    first, second = learner_file(tmp_path / "a"), learner_file(tmp_path / "b", "    x = 1\n")
-    modules = ["learners.parities.private", "builtins", "no.such.module"]
-    found = sources.sources(modules, [first, second, str(tmp_path / "a")])
-    assert sorted(found) == ["a/", "dpaudit", "learners", "mine.py"]
-    assert found == sources.sources(["learners.parities.private"], [str(tmp_path / "a"), second, first])
-    assert found["mine.py"].count("-") == 1
+    assert sorted(stored.header.sources) == ["dpaudit", "mine.py", "toy_learners.py"]
+    assert stored.header.sources["mine.py"] in html.render(stored)
 
 
 def test_reports_that_dpaudit_did_not_write_are_kept(capsys, tmp_path):
