@@ -21,8 +21,7 @@ def upgraded(line: bytes) -> bytes:
     Raises
     ------
     ToolFault
-        If the line is not JSON, or no object, or has a digest, which version 1 did not know: then its file is of a later
-        version and was altered.
+        If the line is not JSON, or no object, or has a digest: version 1 knew none, so the file was altered.
     """
     try:
         record = json.loads(line)
