@@ -19,14 +19,14 @@ Parameters = dict[str, Any]
 
 
 class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
-    """The first line of a run: what was planned, what could not be, and what it takes to remake it.
+    """The first line of a run: the plan, the learners that could not be planned, and the means to remake the run.
 
     Attributes
     ----------
     seed : int
         The root seed.
     profile : str
-        How much work was planned.
+        The amount of work that was planned.
     plan : tuple of str
         The keys of the tasks, in order.
     command : str
@@ -36,7 +36,7 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
     faults : tuple of str
         Learners for which no plan could be made, with the error.
     controls : dict of str to str
-        What each positive control of the run leaks, by its id.
+        The leak of each positive control of the run, by its id.
     sources : dict of str to str
         A digest of each piece of code that the results come from, by its name.
     schema_version, streams_version : int
@@ -59,7 +59,7 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
 
 
 class _Task(Frozen, frozen=True, kw_only=True, tag_field="record"):
-    """What every line says of its task."""
+    """The fields that describe the task of a line."""
 
     task: str
     learner: str
@@ -75,7 +75,7 @@ class _Task(Frozen, frozen=True, kw_only=True, tag_field="record"):
 
 
 class Result(_Task, kw_only=True, frozen=True, tag="result"):
-    """What one task found.
+    """The result of one task.
 
     Attributes
     ----------
@@ -86,15 +86,15 @@ class Result(_Task, kw_only=True, frozen=True, tag="result"):
     parameters : dict
         The learner's keyword arguments.
     arguments : Arguments
-        What the audit was given.
+        The arguments of the audit.
     finding : Finding
-        What it found.
+        The finding.
     fault : str or None
-        For a positive control, what it leaks.
+        The leak of a positive control.
     claim : PrivacyClaim or None
         The learner's claim of privacy.
     decoded : dict of str to str
-        What the outputs stand for that the finding names, by code.
+        The meaning of the outputs that the finding names, by code.
     index : int
         The task's place in the plan.
     digest : str
@@ -115,7 +115,7 @@ class Failure(_Task, kw_only=True, frozen=True, tag="failure"):
     task, learner, parameters, arguments, index, digest
         As in `Result`.
     error : str
-        What it raised.
+        The error that it raised.
     """
 
     error: str
