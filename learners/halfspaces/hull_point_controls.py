@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Instance
 from learners.halfspaces.depth.depth_regions import DepthRegions
-from learners.halfspaces.hull_point import HullPointExponential, HullPointRecConcave, Point, Selected
+from learners.halfspaces.hull_point_base import Point, Selected
+from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.parameters import check_integer
 
 __all__ = ["LEARNERS", "UNHELPFUL", "HullPointOneSided", "HullPointPrinted"]

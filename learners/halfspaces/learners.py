@@ -16,7 +16,7 @@ from dpaudit.contract import FAIL, Hypothesis, InputError, Instance, Law, Privac
 from learners.domains import Grid
 from learners.finite.generic import ExponentialLearner
 from learners.halfspaces.concepts import Halfspace, Halfspaces
-from learners.halfspaces.hull_point import SOURCE, Point
+from learners.halfspaces.hull_point_base import SOURCE, Point
 from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
 from learners.halfspaces.subsamples import Counts, Subsamples, independent_counts
 from learners.inputs import check_run, check_sample

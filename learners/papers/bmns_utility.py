@@ -10,7 +10,9 @@ import numpy as np
 from dpaudit.contract import Distribution, Evidence, Statement
 from dpaudit.contract import Sample as Examples
 from learners.domains import Grid
-from learners.halfspaces.hull_point import SOURCE, HullPoint, HullPointExponential, HullPointRecConcave
+from learners.halfspaces.hull_point_base import SOURCE, HullPoint
+from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.learners import HalfspaceTukey
 from learners.halfspaces.lower_bound import (
     Reconstruction,
@@ -21,7 +23,6 @@ from learners.halfspaces.lower_bound import (
 )
 from learners.halfspaces.sizes import (
     crossover,
-    explicit_examples,
     hard_samples,
     measured_examples,
     printed_examples,
@@ -50,7 +51,7 @@ def _deep_point(tools: Any) -> Evidence:
     for learner in learners:
         recursive = isinstance(learner, HullPointRecConcave)
         name = f"{'RecConcave' if recursive else 'exponential mechanism'}, d = {learner.dimension}, side {learner.side}"
-        explicit, measured = explicit_examples(learner, BETA), measured_examples(learner, BETA)
+        explicit, measured = learner.explicit_examples(BETA), measured_examples(learner, BETA)
         printed = printed_examples(learner.dimension, max(learner.extended.most), EPSILON, DELTA, BETA)
         numbers |= {f"{name}: printed": printed, f"{name}: explicit": explicit, f"{name}: measured": measured}
         told.append(

@@ -14,12 +14,12 @@ from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.domains import Grid
 from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.hull_point import HullPointExponential, HullPointRecConcave
 from learners.halfspaces.hull_point_controls import LEARNERS, UNHELPFUL, HullPointOneSided, HullPointPrinted
+from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.lower_bound import common_point, common_point_examples, reconstruction, required_examples
 from learners.halfspaces.sizes import (
     crossover,
-    explicit_examples,
     exponential_examples,
     hard_samples,
     log_star,
@@ -48,7 +48,7 @@ def test_printed_sizes_by_hand() -> None:
 @pytest.mark.parametrize(("side", "dimension"), [(31, 1), (2, 2)])
 def test_explicit_sizes_are_where_half_of_the_depth_is_kept(side: int, dimension: int) -> None:
     learner = HullPointExponential(side, dimension, 1.0)
-    n = explicit_examples(learner, 0.1)
+    n = learner.explicit_examples(0.1)
     assert n == exponential_examples(dimension, learner.extended.sizes, 1.0, 0.1)
     for more in range(n, n + 12):
         assert learner.depth_guarantee(more, 0.1) >= more / (2 * (dimension + 1))
@@ -59,7 +59,7 @@ def test_explicit_sizes_are_where_half_of_the_depth_is_kept(side: int, dimension
 def test_measured_sizes_are_the_least_on_the_hard_samples() -> None:
     for learner in (HullPointExponential(31, 1, 1.0), HullPointExponential(1, 2, 1.0)):
         n = measured_examples(learner, 0.1)
-        assert n <= explicit_examples(learner, 0.1) + 11
+        assert n <= learner.explicit_examples(0.1) + 11
         worst = [max(shallow_probability(learner, s) for s in hard_samples(learner, k)) for k in (n - 12, n, n + 12)]
         assert worst[0] > 0.1 >= worst[1] >= worst[2]
 
@@ -96,7 +96,7 @@ def test_unhelpful_controls_are_private() -> None:
 def test_depth_without_one_side_is_convicted_by_the_depth_it_reaches() -> None:
     # All examples at 0: every x has them all on its one side, so all 32 candidates are alike.
     broken, sound = HullPointOneSided(31, 1, 1.0), HullPointExponential(31, 1, 1.0)
-    for n in (explicit_examples(sound, 0.1), 10**6):
+    for n in (sound.explicit_examples(0.1), 10**6):
         sample = sound.domain.sample([[0]], [0], [n])
         assert shallow_probability(broken, sample) == pytest.approx(31 / 32, abs=1e-9)
         assert shallow_probability(sound, sample) < 0.1

@@ -14,7 +14,8 @@ import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.instances import fixed_sample
-from learners.halfspaces.hull_point import HullPointExponential, HullPointRecConcave
+from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.interior_points.learners import InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog
 
 IPP: tuple[Any, ...] = (
