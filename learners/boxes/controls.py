@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from dpaudit.contract import Instance, PrivacyClaim
 from learners.boxes.exponential import BoxExponential
-from learners.boxes.learners import BoxInteriorPoint
+from learners.boxes.interior_point import BoxInteriorPoint
 from learners.finite.faults import Doubled, Shortcut, Support
 from learners.interior_points.controls import HullSolver, parameters
 from learners.interior_points.solvers import Solver

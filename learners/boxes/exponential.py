@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.boxes.base import BoxLearner
 from learners.boxes.cells import BoxCells
 from learners.boxes.concepts import Box
-from learners.boxes.learners import BoxLearner
 from learners.domains import ENUMERABLE
+from learners.finite.counting import as_codes
 from learners.finite.generic import ExponentialLearner
 from learners.inputs import check_run
-from learners.interior_points.learners import LECTURE, as_codes
+from learners.interior_points.base import LECTURE
 from learners.mechanisms import equal_scores
 from learners.parameters import check_positive
 

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Sample
-from learners.halfspaces.learners import HalfspaceExponential, HalfspaceTukey
+from learners.halfspaces.exponential import HalfspaceExponential
 from learners.halfspaces.subsamples import Hit, Subsamples
+from learners.halfspaces.tukey import HalfspaceTukey
 
 __all__ = ["LEARNERS"]
 

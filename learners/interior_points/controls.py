@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, PrivacyClaim
-from learners.interior_points.learners import (
-    InteriorPoint,
-    InteriorPointExponential,
-    InteriorPointRecConcave,
-    InteriorPointTreeLog,
-)
+from learners.interior_points.base import InteriorPoint
+from learners.interior_points.exponential import InteriorPointExponential
+from learners.interior_points.rec_concave import InteriorPointRecConcave
 from learners.interior_points.solvers import ExponentialSolver, Solver
+from learners.interior_points.tree_log import InteriorPointTreeLog
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps, log_mixture

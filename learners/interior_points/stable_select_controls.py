@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, Hypothesis, Instance, Law, PrivacyClaim, Sample
 from learners.inputs import check_run, check_sample
-from learners.interior_points.learners import multiset
+from learners.mechanisms.multisets import multiset
 from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_values
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.points.line import PointsOnALine

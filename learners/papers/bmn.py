@@ -10,7 +10,7 @@ import numpy as np
 
 from dpaudit.contract import Evidence, Statement
 from learners.finite.generic import scores
-from learners.mixtures.learners import SOURCE, MixtureHalfspace
+from learners.mixtures.halfspace import SOURCE, MixtureHalfspace
 from learners.mixtures.public_family import public_family
 from learners.papers.verdicts import judged
 

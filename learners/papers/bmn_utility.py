@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpaudit.contract import Evidence, Statement
-from learners.mixtures.learners import SOURCE, MixtureHalfspace
+from learners.mixtures.halfspace import SOURCE, MixtureHalfspace
 from learners.papers.ladder import climb_down, together
 from learners.papers.verdicts import judged
 

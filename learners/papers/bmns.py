@@ -19,9 +19,9 @@ from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth
 from learners.halfspaces.hull_point_base import SOURCE
 from learners.halfspaces.hull_point_exponential import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
-from learners.halfspaces.learners import HalfspaceTukey
 from learners.halfspaces.lower_bound import coefficients, named_point, theorem_51_slack
 from learners.halfspaces.sizes import figure_1_share
+from learners.halfspaces.tukey import HalfspaceTukey
 from learners.papers.optimal_composition import composed_delta, greatest_share
 from learners.papers.verdicts import exceeds, judged, tightness
 

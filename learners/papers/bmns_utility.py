@@ -13,7 +13,6 @@ from learners.domains import Grid
 from learners.halfspaces.hull_point_base import SOURCE, HullPoint
 from learners.halfspaces.hull_point_exponential import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
-from learners.halfspaces.learners import HalfspaceTukey
 from learners.halfspaces.lower_bound import (
     Reconstruction,
     common_point,
@@ -28,6 +27,7 @@ from learners.halfspaces.sizes import (
     printed_examples,
     shallow_probability,
 )
+from learners.halfspaces.tukey import HalfspaceTukey
 from learners.papers.ladder import climb_down, together
 from learners.papers.verdicts import judged, tightness
 

@@ -18,8 +18,9 @@ from learners.papers.verdicts import TOLERANCE, exceeds, judged, tightness
 from learners.parities.amplified import ParityAmplified, ParityRestart
 from learners.parities.concepts import Parities
 from learners.parities.private import ParityPrivate
+from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
+from learners.points.exponential import ThresholdExponential
 from learners.points.interval_class import Intervals
-from learners.points.learners import OccamConsistent, PointConsistent, ThresholdConsistent, ThresholdExponential
 
 __all__ = ["STATEMENTS"]
 

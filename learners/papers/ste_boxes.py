@@ -12,8 +12,9 @@ import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Statement
 from learners.boxes.exponential import BoxExponential
-from learners.boxes.learners import BoxInteriorPoint
-from learners.interior_points.learners import CENTERS, LECTURE, InteriorPointRecConcave
+from learners.boxes.interior_point import BoxInteriorPoint
+from learners.interior_points.base import CENTERS, LECTURE
+from learners.interior_points.rec_concave import InteriorPointRecConcave
 from learners.interior_points.solvers import ExponentialSolver
 from learners.interior_points.stable_select_controls import StableWrong, WrongStable
 from learners.mechanisms.rec_concave import RecConcave

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Statement
-from learners.boxes.learners import BoxTightest
-from learners.interior_points.learners import LECTURE, InteriorPointExponential, InteriorPointTreeLog
+from learners.boxes.tightest import BoxTightest
+from learners.interior_points.base import LECTURE
+from learners.interior_points.exponential import InteriorPointExponential
 from learners.interior_points.thresholds import ThresholdInteriorPoint
+from learners.interior_points.tree_log import InteriorPointTreeLog
 from learners.papers.exact_failure import compositions, failure_probability, two_point
 from learners.papers.verdicts import exceeds, judged
 from learners.samples import Sample

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from dpaudit.contract import Instance
 from learners.finite.faults import Doubled, Frozen, Shortcut, Support
-from learners.points.learners import PointExponential, ThresholdExponential
+from learners.points.exponential import PointExponential, ThresholdExponential
 
 __all__ = ["LEARNERS"]
 

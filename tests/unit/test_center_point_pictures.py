@@ -21,7 +21,7 @@ from learners.halfspaces.hull_point_exponential import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.lower_bound import required_examples
 from learners.halfspaces.sizes import recursive_examples
-from learners.mixtures.learners import MixtureHalfspace
+from learners.mixtures.halfspace import MixtureHalfspace
 
 
 def holds(corners: Corners, x: Fraction, y: Fraction) -> bool:

@@ -29,7 +29,7 @@ from learners.halfspaces.sizes import (
 )
 from learners.papers import bmn_utility, bmns_utility
 from learners.papers.ladder import Rungs, climb_down
-from learners.points.learners import PointExponential
+from learners.points.exponential import PointExponential
 
 
 def test_log_star() -> None:

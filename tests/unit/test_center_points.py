@@ -16,10 +16,10 @@ from dpaudit.seeding import generator
 from learners.halfspaces.concepts import Halfspaces
 from learners.halfspaces.controls import LEARNERS as BROKEN_HALFSPACES
 from learners.halfspaces.depth.tukey_depth import tukey_depth
+from learners.halfspaces.exponential import HalfspaceExponential
 from learners.halfspaces.hull_point_controls import LEARNERS as BROKEN_POINTS
 from learners.halfspaces.hull_point_exponential import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
-from learners.halfspaces.learners import HalfspaceExponential, HalfspaceTukey
 from learners.halfspaces.lower_bound import (
     coefficients,
     named_point,
@@ -29,6 +29,7 @@ from learners.halfspaces.lower_bound import (
 )
 from learners.halfspaces.sizes import figure_1_share
 from learners.halfspaces.subsamples import consistent_law
+from learners.halfspaces.tukey import HalfspaceTukey
 from learners.papers import bmn, bmns
 
 

@@ -22,7 +22,7 @@ import learners.papers
 from dpaudit.contract import Pair
 from learners.conjunctions.concepts import Conjunctions
 from learners.conjunctions.set_cover_controls import ConjunctionMultiplied
-from learners.halfspaces.learners import HalfspaceTukey
+from learners.halfspaces.tukey import HalfspaceTukey
 from learners.interior_points.stable_select_controls import StableMode, WrongStable
 from learners.mechanisms.stable_select import StableSelect
 from learners.papers import (

@@ -1,0 +1,48 @@
+"""What the learners of axis-parallel boxes share."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learners.boxes.concepts import Box, Boxes
+from learners.domains import Grid
+from learners.symmetries import moving_points
+
+__all__ = ["BoxLearner"]
+
+
+class BoxLearner:
+    """What the box learners share: codes are the numbers of `boxes.concepts.Boxes`, 0 the empty box."""
+
+    side: int
+    dimension: int
+
+    @property
+    def domain(self) -> Grid:
+        """The grid {0 .. side}^dimension."""
+        return Grid(self.side, self.dimension)
+
+    @property
+    def concepts(self) -> Boxes:
+        """All boxes, and the empty one."""
+        return Boxes(self.side, self.dimension)
+
+    def decode(self, code: int) -> Box:
+        """Return the box with that number."""
+        return self.concepts.concept(code)
+
+    def _moves(self) -> list[NDArray[np.int64]]:
+        """Return the rows of the points after reflecting the first axis, or exchanging it with another one."""
+        points = self.domain.points()
+        images = [points.copy()]
+        images[0][:, 0] = self.side - points[:, 0]
+        for i in range(1, self.dimension):
+            order = [i, *range(1, i), 0, *range(i + 1, self.dimension)]
+            images.append(points[:, order])
+        weights = (self.side + 1) ** np.arange(self.dimension - 1, -1, -1)
+        return [np.asarray(image @ weights, dtype=np.int64) for image in images]
+
+    def symmetries(self) -> list[NDArray[np.int64]]:
+        """Return the reflection of an axis and exchanges of axes."""
+        return [moving_points(move) for move in self._moves()]
