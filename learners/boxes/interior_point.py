@@ -19,8 +19,8 @@ from learners.interior_points.solvers import Solver, check_variant, make_solver
 from learners.interior_points.thresholds import check_utility
 from learners.mechanisms.composition import Cost, best, largest_share
 from learners.mechanisms.laplace import log_above, log_below
+from learners.mechanisms.log_laws import ULP, greatest, log_mixture, placed
 from learners.mechanisms.multisets import extremes
-from learners.mechanisms.steps import ULP, log_mixture
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.symmetries import moving_negatives
 
@@ -181,11 +181,11 @@ class BoxInteriorPoint(BoxLearner):
         for data in self._data(sample, m):
             for face in data:
                 logs, more = solver.log_law(*face)
-                error += more + ULP * (_size(log_prob) + _size(logs))
+                error += more + ULP * (greatest(log_prob) + greatest(logs))
                 log_prob = (log_prob[:, None] + logs).ravel()
                 new = np.tile(np.arange(len(logs)), len(ends))[:, None]
                 ends = np.concatenate([np.repeat(ends, len(logs), axis=0), new], axis=1)
-        error += ULP * (_size(log_prob) + _size(np.array([enough])))
+        error += ULP * (greatest(log_prob) + greatest([enough]))
         return self._collected(log_prob + enough, ends, few, error)
 
     def _log_count(self, sample: Sample, m: int, scale: float) -> tuple[float, float, float]:
@@ -199,8 +199,7 @@ class BoxInteriorPoint(BoxLearner):
     def _collected(self, log_prob: Floats, ends: NDArray[np.int64], few: float, error: float) -> Law:
         """Return the law of the codes from the law of the ends (lows and highs in turn): all empty boxes are one."""
         codes = np.array([self.concepts.number(row[::2].tolist(), row[1::2].tolist()) for row in ends])
-        everything = np.full(self.concepts.size, -np.inf)
-        everything[codes[codes > 0]] = log_prob[codes > 0]
+        everything = placed(self.concepts.size, codes[codes > 0], log_prob[codes > 0])
         empty = [few, *log_prob[codes == 0]]
         if max(empty) > -math.inf:
             total, error = log_mixture([0.0] * len(empty), [np.array([v]) for v in empty], error)
@@ -239,12 +238,6 @@ class BoxInteriorPoint(BoxLearner):
         """Return the permutations of negative examples, and those of the grid where the mechanism has them."""
         grid = super().symmetries() if self.variant == "exponential" else []
         return [*grid, *moving_negatives(self.domain.size)]
-
-
-def _size(logs: Floats) -> float:
-    """Return the greatest absolute value of the finite entries."""
-    finite = logs[np.isfinite(logs)]
-    return float(np.abs(finite).max()) if len(finite) else 0.0
 
 
 LEARNERS = (BoxInteriorPoint,)

@@ -27,6 +27,7 @@ from dpaudit.contract import (
 from learners.domains import ENUMERABLE
 from learners.inputs import check_run, check_sample
 from learners.mechanisms import exponential
+from learners.mechanisms.log_laws import placed
 from learners.parameters import check_probability
 
 __all__ = [
@@ -89,9 +90,7 @@ def check_law_size(concepts: ConceptClass) -> None:
 
 def point_law(atoms: range, atom: int) -> Law:
     """Return the law that puts all mass on one atom; exact."""
-    log_prob = np.full(len(atoms), -np.inf)
-    log_prob[atoms.index(atom)] = 0.0
-    return Law(atoms, log_prob, 0.0)
+    return Law(atoms, placed(len(atoms), atoms.index(atom), 0.0), 0.0)
 
 
 class Deterministic:

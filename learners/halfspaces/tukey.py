@@ -18,7 +18,7 @@ from learners.halfspaces.hull_point_base import SOURCE, Point
 from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
 from learners.halfspaces.subsamples import Counts, Subsamples, independent_counts
 from learners.inputs import check_run, check_sample
-from learners.mechanisms.steps import log_mixture
+from learners.mechanisms.log_laws import log_mixture
 from learners.parameters import check_integer, check_positive, check_probability
 
 __all__ = ["LEARNERS", "HalfspaceTukey"]

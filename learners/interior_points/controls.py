@@ -18,8 +18,9 @@ from learners.interior_points.rec_concave import InteriorPointRecConcave
 from learners.interior_points.solvers import ExponentialSolver, Solver
 from learners.interior_points.tree_log import InteriorPointTreeLog
 from learners.mechanisms.composition import Cost
+from learners.mechanisms.log_laws import log_mixture
 from learners.mechanisms.rec_concave import RecConcave
-from learners.mechanisms.steps import Steps, log_mixture
+from learners.mechanisms.steps import Steps
 from learners.mechanisms.tree_log import TreeLog
 
 __all__ = ["LEARNERS", "DoubledSolver", "HullSolver", "MedianSolver"]

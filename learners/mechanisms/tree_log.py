@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from dpaudit.contract import InputError
 from learners.mechanisms.choosing import Choosing
 from learners.mechanisms.composition import Cost, basic
+from learners.mechanisms.log_laws import ULP, check_size, greatest, log_mixture, placed
 from learners.mechanisms.multisets import Multiset, of_counter, ranks
-from learners.mechanisms.rec_concave import LAW_SIZE
 from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_values
-from learners.mechanisms.steps import Steps, interior_scores, log_mixture
+from learners.mechanisms.steps import Steps, interior_scores
 from learners.parameters import check_integer
 
 __all__ = ["BASE", "TreeLog"]
@@ -192,36 +192,30 @@ class TreeLog:
     def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
         """Return the log-probabilities (size,) of the outputs and a bound on their error."""
         self._check(counts)
-        if self.size > LAW_SIZE:
-            raise InputError(f"the domain must have at most {LAW_SIZE} points for the exact law, got {self.size}; "
-                             "run has no such limit")  # fmt: skip
+        check_size(self.size)
         data = list(points), list(counts)
         if self.inner is None:
             return interior_scores(*data, self.size).log_exponential(float(self.epsilon) / 2, self.size)
         middle = ranks(data, self.margin, self.n - self.margin)
         nodes = _balanced_nodes(middle)
         named, nothing, error = self._choice.log_law(nodes)  # type: ignore[arg-type]
-        weights, laws = [0.0, nothing], [np.full(self.size, -np.inf)]
-        laws[0][list(nodes)] = named
         following, more = self._log_rest(data, middle)
-        laws.append(following)
-        return log_mixture(weights, laws, error + more + _rounding([nothing]))
+        laws = [placed(self.size, list(nodes), named), following]
+        return log_mixture([0.0, nothing], laws, error + more + 2 * ULP * greatest([nothing]))
 
     def _log_rest(self, data: Multiset, middle: Multiset) -> tuple[NDArray[np.float64], float]:
         """Return the law of steps 3 to 6."""
         assert self.inner is not None
         deep, shallow = self._embedding(middle)
         ys, error = self.inner.log_law(*shallow)
-        zero = np.full(self.size, -np.inf)
-        zero[0] = 0.0
         weights, laws, worst = [], [], 0.0
         for y, log_y in enumerate(ys):
             standing, candidates = self._candidates(deep, y)
             named, none, e = self._selection.log_law(standing)
             law, more = _scored(candidates, data).log_exponential(float(self.epsilon) / 2, self.size)
             weights += [float(log_y) + named, float(log_y) + none]
-            laws += [law, zero]
-            worst = max(worst, e + more + _rounding(weights[-2:]))
+            laws += [law, placed(self.size, 0, 0.0)]
+            worst = max(worst, e + more + 2 * ULP * greatest(weights[-2:]))
         return log_mixture(weights, laws, error + worst)
 
     def _embedding(self, middle: Multiset) -> tuple[Multiset, Multiset]:
@@ -254,11 +248,6 @@ class TreeLog:
     def _check(self, counts: Sequence[int]) -> None:
         if sum(counts) != self.n:
             raise InputError(f"the data must have n = {self.n} points, got {sum(counts)}")
-
-
-def _rounding(logs: Sequence[float]) -> float:
-    """Return a bound on what adding such logarithms to others rounds away."""
-    return 2.0**-51 * max((abs(v) for v in logs if v > -math.inf), default=0.0)
 
 
 def _balanced_nodes(data: Multiset) -> dict[int, int]:
