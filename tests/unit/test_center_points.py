@@ -14,10 +14,9 @@ import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.halfspaces.concepts import Halfspaces
-from learners.halfspaces.controls import LEARNERS as BROKEN_HALFSPACES
+from learners.halfspaces.controls import LEARNERS as BROKEN
 from learners.halfspaces.depth.tukey_depth import tukey_depth
 from learners.halfspaces.exponential import HalfspaceExponential
-from learners.halfspaces.hull_point_controls import LEARNERS as BROKEN_POINTS
 from learners.halfspaces.hull_point_exponential import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.lower_bound import (
@@ -33,7 +32,7 @@ from learners.halfspaces.tukey import HalfspaceTukey
 from learners.papers import bmn, bmns
 
 
-@pytest.mark.parametrize("broken", BROKEN_POINTS + BROKEN_HALFSPACES, ids=lambda c: c.id)
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda c: c.id)
 def test_broken_variants_are_convicted_by_far(broken: Any) -> None:
     learner = broken(**broken.instance.parameters)
     finding = dpaudit.audit_law(learner)
@@ -143,7 +142,7 @@ def test_the_claim_is_what_the_calls_cost() -> None:
     assert finding.epsilon > literal.privacy.epsilon / 3
     assert HalfspaceTukey(1, 1, 1.0).privacy.delta == 0
     assert HalfspaceTukey(1, 2, 1.0).privacy.delta == 1e-6
-    for broken in BROKEN_POINTS:
+    for broken in BROKEN:
         parameters = broken.instance.parameters
         assert broken(**parameters).privacy.epsilon == parameters["epsilon"]
 

@@ -22,7 +22,6 @@ from learners.boxes.tightest import BoxTightest
 from learners.domains import Grid, Interval
 from learners.interior_points import controls as broken_interior_point
 from learners.interior_points import stable_select_controls as broken_stable_select
-from learners.interior_points import threshold_controls as broken_thresholds
 from learners.interior_points.exponential import InteriorPointExponential
 from learners.interior_points.rec_concave import InteriorPointRecConcave
 from learners.interior_points.thresholds import ThresholdInteriorPoint
@@ -41,7 +40,6 @@ SOUND = (
 BROKEN = (
     broken_stable_select.LEARNERS
     + broken_interior_point.LEARNERS
-    + broken_thresholds.LEARNERS
     + broken_boxes.LEARNERS
 )  # fmt: skip
 PRIVATE = [c for c in SOUND if c is not BoxTightest]
