@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.boxes.base import BoxLearner
+from learners.citations import STE
 from learners.finite.counting import as_codes
 from learners.inputs import check_run, check_sample
-from learners.interior_points.base import LECTURE
 from learners.interior_points.solvers import Solver, check_variant, make_solver
 from learners.interior_points.thresholds import check_utility
 from learners.mechanisms.composition import Cost, best, largest_share
@@ -138,7 +138,7 @@ class BoxInteriorPoint(BoxLearner):
         """What the calls cost together."""
         cost = best(self.calls, self._shares()[2])
         claim_id = "STE-Box2" if self.dimension == 2 else "STE-Boxd"
-        source = f"{LECTURE}, private boxes by interior points"
+        source = f"{STE}, private boxes by interior points"
         return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=claim_id, source=source)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:
@@ -231,7 +231,7 @@ class BoxInteriorPoint(BoxLearner):
         if setting == "realizable":
             n = max(2 * n, 8 * self._faces / alpha * math.log((self._faces + 1) / (beta - self.beta)))
         claim_id = "STE-Box2" if self.dimension == 2 else "STE-Boxd"
-        source = f"{LECTURE}, private boxes by interior points"
+        source = f"{STE}, private boxes by interior points"
         return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, claim_id, source)
 
     def symmetries(self) -> list[NDArray[np.int64]]:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.boxes.base import BoxLearner
+from learners.citations import STE
 from learners.finite.counting import as_codes
 from learners.finite.generic import check_law_size, consistent_size, occam_sample_size, point_law
 from learners.inputs import check_run, check_sample
-from learners.interior_points.base import LECTURE
 from learners.symmetries import moving_negatives
 
 __all__ = ["LEARNERS", "BoxTightest"]
@@ -80,7 +80,7 @@ class BoxTightest(BoxLearner):
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta, in the setting "realizable" or "empirical" (at any n)."""
         size = consistent_size(self.sample_size(alpha, beta), setting)
-        return UtilityClaim(alpha, beta, size, setting, "STE-BoxTight", f"{LECTURE}, boxes without privacy")
+        return UtilityClaim(alpha, beta, size, setting, "STE-BoxTight", f"{STE}, boxes without privacy")
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return those of the grid, and the permutations of the negative examples, which the learner ignores."""

@@ -22,9 +22,7 @@ from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_probability
 from learners.symmetries import moving_points
 
-__all__ = ["PICTURED_EXAMPLES", "SOURCE", "HullPoint", "Point", "Selected", "weighted_points"]
-
-SOURCE = "Beimel, Moran, Nissim, Stemmer, Private center points and learning of halfspaces (2019)"
+__all__ = ["PICTURED_EXAMPLES", "HullPoint", "Point", "Selected", "weighted_points"]
 
 MAX_ATOMS = 2**16
 PICTURED_EXAMPLES = 300

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, PrivacyClaim
+from learners.citations import BMNS
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound
-from learners.halfspaces.hull_point_base import PICTURED_EXAMPLES, SOURCE, HullPoint, Selected
+from learners.halfspaces.hull_point_base import PICTURED_EXAMPLES, HullPoint, Selected
 from learners.halfspaces.sizes import exponential_examples
 from learners.mechanisms import equal_scores, exponential
 from learners.parameters import check_positive, check_probability
@@ -61,7 +62,7 @@ class HullPointExponential(HullPoint):
 
     @property
     def _theorem(self) -> tuple[str, str]:
-        return "BMNS-Exponential", f"{SOURCE}, Section 1.1"
+        return "BMNS-Exponential", f"{BMNS}, Section 1.1"
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the least n with `depth_guarantee(n, beta)` > 0: (d + 1) floor(L) + 1 for a loss of at most L."""

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Panel, PrivacyClaim
-from learners.halfspaces.hull_point_base import PICTURED_EXAMPLES, SOURCE, HullPoint, Selected
+from learners.citations import BMNS
+from learners.halfspaces.hull_point_base import PICTURED_EXAMPLES, HullPoint, Selected
 from learners.halfspaces.hull_point_exponential import HullPointExponential
 from learners.halfspaces.pictures import size_panels
 from learners.halfspaces.sizes import figure_1_share
@@ -97,7 +98,7 @@ class HullPointRecConcave(HullPoint):
 
     @property
     def _theorem(self) -> tuple[str, str]:
-        return "BMNS-Thm3.6", f"{SOURCE}, Theorem 3.6"
+        return "BMNS-Thm3.6", f"{BMNS}, Theorem 3.6"
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return `required_examples` for the largest extended domain; beta must be at least the learner's own."""

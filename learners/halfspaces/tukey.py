@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.contract import FAIL, Hypothesis, InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.citations import BMNS
 from learners.domains import Grid
 from learners.halfspaces.concepts import Halfspace, Halfspaces
-from learners.halfspaces.hull_point_base import SOURCE, Point
+from learners.halfspaces.hull_point_base import Point
 from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
 from learners.halfspaces.subsamples import Counts, Subsamples, independent_counts
 from learners.inputs import check_run, check_sample
@@ -125,7 +126,7 @@ class HalfspaceTukey:
         """The claim of the release, which the reduction keeps."""
         # RecConcave spends no delta on few candidates.
         delta = self.release.privacy.delta if isinstance(self.release, DeepRecConcave) else 0.0
-        return PrivacyClaim(self.epsilon, delta, claim_id="BMNS-Thm4.2", source=f"{SOURCE}, Theorem 4.2")
+        return PrivacyClaim(self.epsilon, delta, claim_id="BMNS-Thm4.2", source=f"{BMNS}, Theorem 4.2")
 
     def decode(self, code: Code) -> Hypothesis | None:
         """Return the halfspace with that representation; None for `FAIL`, which only broken variants return."""
@@ -203,7 +204,7 @@ class HalfspaceTukey:
         if not r:
             raise InputError(f"beta must be larger for {m} subsamples (or these more), got {beta!r}")
         n = m * m / (r * alpha) * (math.log(2 * m * self.concepts.size) - math.log(beta))
-        source = f"{SOURCE}, Theorem 4.2, constants derived"
+        source = f"{BMNS}, Theorem 4.2, constants derived"
         return UtilityClaim(alpha, beta, math.ceil(n), "realizable", "BMNS-Thm4.2", source)
 
 

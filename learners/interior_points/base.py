@@ -17,12 +17,7 @@ from learners.points.line import ThresholdsOnALine
 from learners.points.threshold_class import Threshold
 from learners.symmetries import moving_points
 
-__all__ = ["CENTERS", "LECTURE", "InteriorPoint"]
-
-CENTERS = "Private Center Points and Learning of Halfspaces (COLT 2019)"
-
-
-LECTURE = "Lecture 12: Private PAC Learning (lecture notes, in Hebrew)"
+__all__ = ["InteriorPoint"]
 
 
 class InteriorPoint(ThresholdsOnALine):

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, PrivacyClaim
-from learners.interior_points.base import LECTURE, InteriorPoint
+from learners.citations import STE
+from learners.interior_points.base import InteriorPoint
 from learners.interior_points.solvers import ExponentialSolver, Solver
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.symmetries import moving_points
@@ -41,7 +42,7 @@ class InteriorPointExponential(InteriorPoint):
     id: ClassVar[str] = "interior-point-exponential"
     instance: ClassVar[Instance] = Instance({"domain_size": 5, "epsilon": 1.0}, n=4)
     claim_id: ClassVar[str] = "STE-IPP"
-    source: ClassVar[str] = f"{LECTURE}, the interior point problem"
+    source: ClassVar[str] = f"{STE}, the interior point problem"
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2, 2**64)

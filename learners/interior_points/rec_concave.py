@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dpaudit.contract import InputError, Instance, PrivacyClaim
-from learners.interior_points.base import CENTERS, InteriorPoint
+from learners.citations import BMNS
+from learners.interior_points.base import InteriorPoint
 from learners.interior_points.solvers import RecConcaveSolver, Solver
 from learners.mechanisms.rec_concave import RecConcave
 from learners.parameters import check_integer, check_positive, check_probability
@@ -45,7 +46,7 @@ class InteriorPointRecConcave(InteriorPoint):
     id: ClassVar[str] = "interior-point-rec-concave"
     instance: ClassVar[Instance] = Instance({"domain_size": 64, "epsilon": 2.0, "delta": 0.01}, n=24, exhaustive=False)
     claim_id: ClassVar[str] = "BMNS-Prop2.11"
-    source: ClassVar[str] = f"{CENTERS}, Proposition 2.11"
+    source: ClassVar[str] = f"{BMNS}, Proposition 2.11"
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2, 2**64)

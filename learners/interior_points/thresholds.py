@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.citations import STE
 from learners.finite.counting import as_codes
 from learners.inputs import check_run, check_sample
-from learners.interior_points.base import LECTURE
 from learners.interior_points.solvers import Solver, check_variant, make_solver
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.multisets import Multiset, extremes, merged
@@ -109,7 +109,7 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
     def privacy(self) -> PrivacyClaim:
         """What the one call costs for a group of two."""
         (cost,) = self.calls
-        source = f"{LECTURE}, the interior point problem"
+        source = f"{STE}, the interior point problem"
         return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id="STE-Thr", source=source)
 
     def _data(self, sample: Sample, m: int) -> Multiset:
@@ -151,7 +151,7 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
         n = (self.m - 1) / alpha
         if setting == "realizable":
             n = max(2 * n, 8 / alpha * math.log(2 / (beta - self.beta)))
-        source = f"{LECTURE}, the interior point problem"
+        source = f"{STE}, the interior point problem"
         return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, "STE-Thr", source)
 
     def symmetries(self) -> list[NDArray[np.int64]]:

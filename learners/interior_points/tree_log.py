@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dpaudit.contract import InputError, Instance, PrivacyClaim
-from learners.interior_points.base import LECTURE, InteriorPoint
+from learners.citations import STE
+from learners.interior_points.base import InteriorPoint
 from learners.interior_points.solvers import Solver
 from learners.mechanisms.tree_log import TreeLog
 from learners.parameters import check_integer, check_positive, check_probability
@@ -42,7 +43,7 @@ class InteriorPointTreeLog(InteriorPoint):
         {"domain_size": 32, "epsilon": 2.0, "delta": 0.01, "beta": 0.1}, n=290, exhaustive=False
     )
     claim_id: ClassVar[str] = "STE-TreeLog"
-    source: ClassVar[str] = f"{LECTURE}, the interior point problem; proof in mechanisms.tree_log"
+    source: ClassVar[str] = f"{STE}, the interior point problem; proof in mechanisms.tree_log"
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2, 2**64)

@@ -26,6 +26,7 @@ from dpaudit.contract import (
     Sample,
     UtilityClaim,
 )
+from learners.citations import BMN
 from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.inputs import check_run, check_sample
@@ -36,10 +37,7 @@ from learners.mixtures.pictures import mixture_panel
 from learners.mixtures.public_family import PublicFamily, collections_of, public_family
 from learners.parameters import check_integer, check_positive, check_probability
 
-__all__ = ["LEARNERS", "SOURCE", "MixtureHalfspace"]
-
-SOURCE = "Bassily, Moran, Nandi, Learning from mixtures of private and public populations (2020)"
-
+__all__ = ["LEARNERS", "MixtureHalfspace"]
 
 MAX_SIDE = 2**18
 """Below this, heights of points over spanned hyperplanes fit an int64."""
@@ -127,7 +125,7 @@ class MixtureHalfspace:
     @property
     def privacy(self) -> PrivacyClaim:
         """Pure epsilon-differential privacy under replacement of one private example."""
-        return PrivacyClaim(self.epsilon, 0.0, Relation.REPLACE_PRIVATE, "BMN-Lem4.1", f"{SOURCE}, Lemma 4.1")
+        return PrivacyClaim(self.epsilon, 0.0, Relation.REPLACE_PRIVATE, "BMN-Lem4.1", f"{BMN}, Lemma 4.1")
 
     @property
     def _rate(self) -> float:
@@ -209,7 +207,7 @@ class MixtureHalfspace:
         enough = self._realizable if setting == "realizable" else self._agnostic
         size = _least(lambda n: enough(n, alpha, beta))
         claim = "BMN-Thm4.9" if setting == "realizable" else "BMN-Thm4.10"
-        return UtilityClaim(alpha, beta, size, setting, claim, f"{SOURCE}, Theorem {claim[7:]}, constants derived")
+        return UtilityClaim(alpha, beta, size, setting, claim, f"{BMN}, Theorem {claim[7:]}, constants derived")
 
     def _realizable(self, n: int, alpha: float, beta: float) -> bool:
         rest = n - self.dimension**2

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Evidence, Statement
+from learners.citations import BMN
 from learners.finite.generic import scores
-from learners.mixtures.halfspace import SOURCE, MixtureHalfspace
+from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import public_family
 from learners.papers.verdicts import judged
 
@@ -118,38 +119,38 @@ STATEMENTS = (
     Statement(
         "BMN-Alg1-literal",
         "With one arbitrary halfspace for each set of public points, G has the error of the best halfspace.",
-        f"{SOURCE}, Algorithm 1 and Lemma 4.5",
+        f"{BMN}, Algorithm 1 and Lemma 4.5",
         _literal_family,
     ),
     Statement(
         "BMN-Lem4.5",
         "With halfspaces that cut the public flat properly, G has a hypothesis at least as good as the best halfspace.",
-        f"{SOURCE}, Lemma 4.5, repaired",
+        f"{BMN}, Lemma 4.5, repaired",
         _helly,
     ),
     Statement(
         "BMN-relaxation-i",
         "If privacy and label are only correlated, each private example labelled 0 costs at most one more error.",
-        f"{SOURCE}, Section 3, relaxations (i)",
+        f"{BMN}, Section 3, relaxations (i)",
         lambda tools: _relaxed((0, 1)),
     ),
     Statement(
         "BMN-relaxation-ii",
         "If only private examples share a label, and public ones have both, G still has the best halfspace's error.",
-        f"{SOURCE}, Section 3, relaxations (ii)",
+        f"{BMN}, Section 3, relaxations (ii)",
         lambda tools: _relaxed((1,)),
     ),
     Statement(
         "BMN-Lem4.1",
         "The learner is epsilon-differentially private with respect to the private examples.",
-        f"{SOURCE}, Lemma 4.1",
+        f"{BMN}, Lemma 4.1",
         _private,
     ),
-    Statement("BMN-size", "|C~_pub| = O(n^d) and |G| = O(2^d n^(d^2)).", f"{SOURCE}, Section 4", _family_size),
+    Statement("BMN-size", "|C~_pub| = O(n^d) and |G| = O(2^d n^(d^2)).", f"{BMN}, Section 4", _family_size),
     Statement(
         "BMN-Thm4.10-display",
         "|err - empirical err| <= 8 d^2 ln(4 n/beta)/n + 2 d^2/n with probability 1 - beta/4.",
-        f"{SOURCE}, proof of Theorem 4.10",
+        f"{BMN}, proof of Theorem 4.10",
         _agnostic_display,
     ),
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dpaudit.contract import Evidence, Statement
-from learners.mixtures.halfspace import SOURCE, MixtureHalfspace
+from learners.citations import BMN
+from learners.mixtures.halfspace import MixtureHalfspace
 from learners.papers.ladder import climb_down, together
 from learners.papers.verdicts import judged
 
@@ -46,14 +47,14 @@ STATEMENTS = (
     Statement(
         "BMN-Thm4.9",
         "The learner is (alpha, beta)-PAC with O((d^2 log(d/(epsilon alpha)) + log(1/beta))/(epsilon alpha)) examples.",
-        f"{SOURCE}, Theorem 4.9, with explicit constants",
+        f"{BMN}, Theorem 4.9, with explicit constants",
         _realizable,
     ),
     Statement(
         "BMN-Thm4.10",
         "With max(1/alpha^2, 1/(epsilon alpha)) for the last factor its error exceeds the best halfspace's by alpha at "
         "most, where labels are noisy.",
-        f"{SOURCE}, Theorem 4.10, with explicit constants; each label is wrong with probability 1/5",
+        f"{BMN}, Theorem 4.10, with explicit constants; each label is wrong with probability 1/5",
         _agnostic,
     ),
 )

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Evidence, Statement
+from learners.citations import BMNS
 from learners.domains import Grid
 from learners.halfspaces.concepts import Halfspaces
 from learners.halfspaces.controls import HalfspaceRefusing
 from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
-from learners.halfspaces.hull_point_base import SOURCE
 from learners.halfspaces.hull_point_exponential import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.lower_bound import coefficients, named_point, theorem_51_slack
@@ -251,7 +251,7 @@ def _span_count(tools: Any) -> Evidence:
 
 
 def _claim(id: str, place: str, statement: str, check: Any) -> Statement:
-    return Statement(id, statement, f"{SOURCE}, {place}", check)
+    return Statement(id, statement, f"{BMNS}, {place}", check)
 
 
 STATEMENTS = (

@@ -9,8 +9,9 @@ import numpy as np
 
 from dpaudit.contract import Distribution, Evidence, Statement
 from dpaudit.contract import Sample as Examples
+from learners.citations import BMNS
 from learners.domains import Grid
-from learners.halfspaces.hull_point_base import SOURCE, HullPoint
+from learners.halfspaces.hull_point_base import HullPoint
 from learners.halfspaces.hull_point_exponential import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.lower_bound import (
@@ -191,27 +192,27 @@ STATEMENTS = (
     Statement(
         "BMNS-Thm3.6",
         "So many examples suffice for a point of depth n/(2 (d + 1)) with probability 1 - beta.",
-        f"{SOURCE}, Theorem 3.6",
+        f"{BMNS}, Theorem 3.6",
         _deep_point,
     ),
     Statement(
         "BMNS-Thm3.6-pays",
         "RecConcave, with 2^O(log* |X|) examples, needs fewer than the exponential mechanism with O(log |X|), "
         "from at most 2^32768 candidates an axis on, d = 1, 2, 3.",
-        f"{SOURCE}, Section 1.1 and Theorem 3.6",
+        f"{BMNS}, Section 1.1 and Theorem 3.6",
         _pays,
     ),
     Statement(
         "BMNS-Thm4.2-utility",
         "LearnHalfSpace is an (alpha, beta)-PAC learner for halfspaces with s = O(m^2 (..)/(r alpha)) examples.",
-        f"{SOURCE}, Theorem 4.2",
+        f"{BMNS}, Theorem 4.2",
         _halfspaces,
     ),
     Statement(
         "BMNS-Thm5.1",
         "Private algorithms with fewer than min{d^2 ln T, d ln(1/delta)}/epsilon examples rarely answer in span(S); "
         "all obey Pr[x_i named on S] <= e^(2 epsilon m/d) Pr[x_i named on S'].",
-        f"{SOURCE}, Theorem 5.1 with the procedure of its proof, run",
+        f"{BMNS}, Theorem 5.1 with the procedure of its proof, run",
         _experiment,
     ),
 )

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Distribution, Evidence, Relation, Statement
+from learners.citations import NIS
 from learners.conjunctions.concepts import Conjunctions
 from learners.domains import Cube, Interval
-from learners.finite.generic import SLIDES
 from learners.finite.vc import lower_sample_size, sauer_power_bound, upper_sample_size, vc_dimension
 from learners.papers.exact_failure import failure_probability, two_point
 from learners.papers.verdicts import TOLERANCE, exceeds, judged, tightness
@@ -308,50 +308,50 @@ def _effect(tools: Any) -> Evidence:
 
 
 STATEMENTS = (
-    Statement("NIS-Point", "The point learner fails with probability at most (1 - alpha)^n.", SLIDES, _point),
-    Statement("NIS-Occam", "n >= (ln|C| + ln(1/beta))/alpha suffices for consistent learners.", SLIDES, _occam),
-    Statement("NIS-Thr", "c_i with i the largest (i, 1) is consistent, for c_j(x) = 1 iff x < j.", SLIDES, _threshold),
-    Statement("NIS-Sauer", "For n > d = VC(C), |C(S)| <= (e n/d)^d.", SLIDES, _sauer),
-    Statement("NIS-VC", "VC(intervals) = 2 and VC(PARITY_d) = d.", SLIDES, _vc_examples),
+    Statement("NIS-Point", "The point learner fails with probability at most (1 - alpha)^n.", NIS, _point),
+    Statement("NIS-Occam", "n >= (ln|C| + ln(1/beta))/alpha suffices for consistent learners.", NIS, _occam),
+    Statement("NIS-Thr", "c_i with i the largest (i, 1) is consistent, for c_j(x) = 1 iff x < j.", NIS, _threshold),
+    Statement("NIS-Sauer", "For n > d = VC(C), |C(S)| <= (e n/d)^d.", NIS, _sauer),
+    Statement("NIS-VC", "VC(intervals) = 2 and VC(PARITY_d) = d.", NIS, _vc_examples),
     Statement(
         "NIS-VC-Bounds",
         "O((VC log(1/alpha) + log(1/beta))/alpha) examples suffice, Omega((VC + log(1/beta))/alpha) are needed.",
-        SLIDES,
+        NIS,
         _vc_bounds,
     ),
     Statement(
         "NIS-Generic",
         "The exponential mechanism is epsilon-private, and O((ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon))) "
         "examples suffice.",
-        SLIDES,
+        NIS,
         _generic,
     ),
     Statement(
         "NIS-Generic-LargeEpsilon",
         "8 (ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon)) examples suffice at every epsilon.",
-        SLIDES,
+        NIS,
         _generic_large_epsilon,
     ),
-    Statement("NIS-ParityLearner", "The private parity learner is epsilon-differentially private.", SLIDES, _parity),
+    Statement("NIS-ParityLearner", "The private parity learner is epsilon-differentially private.", NIS, _parity),
     Statement(
         "NIS-ParityFailure",
         "Replacing an example moves the parity learner's Pr[fail] from 1/2 to 1/2 + epsilon/4.",
-        SLIDES,
+        NIS,
         _parity_failure,
     ),
     Statement(
         "NIS-ParityAmplification",
         "log2(1/beta) repetitions with epsilon divided reach confidence beta: O((d log(1/beta) + log^2(1/beta))/"
         "(alpha epsilon)) examples.",
-        SLIDES,
+        NIS,
         _amplification,
     ),
     Statement(
         "NIS-ParityRestart",
         "Restarting until a subsample is consistent, with ln((1 + p)/(1 - p)^2) = epsilon, is epsilon-private and "
         "fails with probability beta on consistent samples.",
-        f"{SLIDES}; a repair",
+        f"{NIS}; a repair",
         _restart,
     ),
-    Statement("NIS-Effect", "One more equation leaves at least half of the solutions, or none.", SLIDES, _effect),
+    Statement("NIS-Effect", "One more equation leaves at least half of the solutions, or none.", NIS, _effect),
 )

@@ -13,7 +13,7 @@ import numpy as np
 from dpaudit.contract import Evidence, Pair, Statement
 from learners.boxes.exponential import BoxExponential
 from learners.boxes.interior_point import BoxInteriorPoint
-from learners.interior_points.base import CENTERS, LECTURE
+from learners.citations import BMNS, STE
 from learners.interior_points.rec_concave import InteriorPointRecConcave
 from learners.interior_points.solvers import ExponentialSolver
 from learners.interior_points.stable_select_controls import StableWrong, WrongStable
@@ -291,8 +291,8 @@ def _hidden(tools: Any) -> float:
     return float(tools.audit_law(learner, samples=pairs).epsilon)
 
 
-BOXES = f"{LECTURE}, boxes by interior points"
-STABLE = f"{CENTERS}, the selections inside Proposition 2.11"
+BOXES = f"{STE}, boxes by interior points"
+STABLE = f"{BMNS}, the selections inside Proposition 2.11"
 STATEMENTS = (
     Statement("STE-Box2-signs", "The rectangle errs on at most 4 m negative points.", BOXES, _signs),
     Statement("STE-Box2-count", "Too few positives are noticed easily, without a share of the budget.", BOXES, _count),
@@ -301,13 +301,13 @@ STATEMENTS = (
     Statement(
         "STE-ExpRec",
         "The exponential mechanism's box has score at least OPT - (1/epsilon) ln|C| with high probability.",
-        f"{LECTURE}, the exponential mechanism",
+        f"{STE}, the exponential mechanism",
         _exponential,
     ),
     Statement(
         "STE-RecConcave-crossover",
         "RecConcave needs a promise of 8^(log* T) (12 log* T/(alpha epsilon)) ln(192 (log* T)^2/(beta delta)).",
-        f"{CENTERS}, Proposition 2.11",
+        f"{BMNS}, Proposition 2.11",
         _crossover,
     ),
     Statement(

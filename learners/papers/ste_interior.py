@@ -10,7 +10,7 @@ import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Statement
 from learners.boxes.tightest import BoxTightest
-from learners.interior_points.base import LECTURE
+from learners.citations import STE
 from learners.interior_points.exponential import InteriorPointExponential
 from learners.interior_points.thresholds import ThresholdInteriorPoint
 from learners.interior_points.tree_log import InteriorPointTreeLog
@@ -130,7 +130,7 @@ def _tightest(tools: Any) -> Evidence:
     )
 
 
-IPP = f"{LECTURE}, the interior point problem"
+IPP = f"{STE}, the interior point problem"
 STATEMENTS = (
     Statement(
         "STE-IPP",
@@ -148,7 +148,7 @@ STATEMENTS = (
     Statement(
         "STE-BoxTight",
         "The tightest box has error at most alpha with probability 1 - beta on the smaller of two sample sizes.",
-        f"{LECTURE}, boxes without privacy",
+        f"{STE}, boxes without privacy",
         _tightest,
     ),
 )

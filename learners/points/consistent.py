@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, Instance, Law, Sample
+from learners.citations import NIS
 from learners.domains import Interval
-from learners.finite.generic import SLIDES, ConsistentLearner, check_law_size, occam_sample_size, point_law
+from learners.finite.generic import ConsistentLearner, check_law_size, occam_sample_size, point_law
 from learners.inputs import check_sample
 from learners.parameters import check_integer
 from learners.points.concepts import Constant
@@ -34,7 +35,7 @@ class PointConsistent(PointsOnALine, ConsistentLearner):
     id: ClassVar[str] = "point-consistent"
     instance: ClassVar[Instance] = Instance({"domain_size": 4}, n=3)
     claim_id: ClassVar[str] = "NIS-Point"
-    source: ClassVar[str] = f"{SLIDES}, Example 0: learning points"
+    source: ClassVar[str] = f"{NIS}, Example 0: learning points"
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2)
@@ -78,7 +79,7 @@ class ThresholdConsistent(ThresholdsOnALine, ConsistentLearner):
     id: ClassVar[str] = "threshold-consistent"
     instance: ClassVar[Instance] = Instance({"domain_size": 4}, n=3)
     claim_id: ClassVar[str] = "NIS-Thr"
-    source: ClassVar[str] = f"{SLIDES}, Example 1: learning thresholds"
+    source: ClassVar[str] = f"{NIS}, Example 1: learning thresholds"
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2)
