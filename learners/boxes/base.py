@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learners.boxes.concepts import Box, Boxes
-from learners.domains import Grid
+from learners.domains import Grid, grid_rows
 from learners.symmetries import moving_points
 
 __all__ = ["BoxLearner"]
@@ -32,17 +32,12 @@ class BoxLearner:
         """Return the box with that number."""
         return self.concepts.concept(code)
 
-    def _moves(self) -> list[NDArray[np.int64]]:
-        """Return the rows of the points after reflecting the first axis, or exchanging it with another one."""
+    def symmetries(self) -> list[NDArray[np.int64]]:
+        """Return the reflection of the first axis, and its exchanges with the others."""
         points = self.domain.points()
         images = [points.copy()]
         images[0][:, 0] = self.side - points[:, 0]
         for i in range(1, self.dimension):
             order = [i, *range(1, i), 0, *range(i + 1, self.dimension)]
             images.append(points[:, order])
-        weights = (self.side + 1) ** np.arange(self.dimension - 1, -1, -1)
-        return [np.asarray(image @ weights, dtype=np.int64) for image in images]
-
-    def symmetries(self) -> list[NDArray[np.int64]]:
-        """Return the reflection of an axis and exchanges of axes."""
-        return [moving_points(move) for move in self._moves()]
+        return [moving_points(grid_rows(image, self.side)) for image in images]

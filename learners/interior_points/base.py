@@ -34,8 +34,9 @@ class InteriorPoint(ThresholdsOnALine):
         """Return the mechanism for n points."""
         raise NotImplementedError("an interior point learner says its solver")
 
-    def _claim(self) -> PrivacyClaim:
-        """Return the claim that the calls of the mechanism, with all levels made, add up to."""
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """What the calls of the mechanism, with all levels made, add up to, under replacement of one example."""
         cost = self._solver(2**63).cost
         return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=self.claim_id, source=self.source)
 

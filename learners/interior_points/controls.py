@@ -43,7 +43,7 @@ class _Exponential(InteriorPointExponential):
 
     _solver_class: ClassVar[type[ExponentialSolver]]
 
-    def _solver(self, n: int) -> Solver:
+    def _solver(self, n: int) -> ExponentialSolver:
         return self._solver_class(self.domain_size, Fraction(self.epsilon))
 
 

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Instance, PrivacyClaim
+from dpaudit.contract import Instance
 from learners.citations import STE
 from learners.interior_points.base import InteriorPoint
-from learners.interior_points.solvers import ExponentialSolver, Solver
+from learners.interior_points.solvers import ExponentialSolver
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.symmetries import moving_points
 
@@ -48,18 +48,13 @@ class InteriorPointExponential(InteriorPoint):
         check_integer("domain_size", self.domain_size, 2, 2**64)
         check_positive("epsilon", self.epsilon)
 
-    @property
-    def privacy(self) -> PrivacyClaim:
-        """Pure epsilon-differential privacy under replacement of one example."""
-        return self._claim()
-
-    def _solver(self, n: int) -> Solver:
+    def _solver(self, n: int) -> ExponentialSolver:
         return ExponentialSolver(self.domain_size, Fraction(self.epsilon))
 
     def points_needed(self, beta: float) -> int:
         """Return how many points suffice for an interior point with probability 1 - beta."""
         check_probability("beta", beta)
-        return ExponentialSolver(self.domain_size, Fraction(self.epsilon)).points_needed(beta)
+        return self._solver(0).points_needed(beta)
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return the flip of the label of each point, and the reflection of the line."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from dpaudit.contract import InputError, Instance, PrivacyClaim
+from dpaudit.contract import InputError, Instance
 from learners.citations import BMNS
 from learners.interior_points.base import InteriorPoint
 from learners.interior_points.solvers import RecConcaveSolver, Solver
@@ -14,11 +14,6 @@ from learners.mechanisms.rec_concave import RecConcave
 from learners.parameters import check_integer, check_positive, check_probability
 
 __all__ = ["LEARNERS", "InteriorPointRecConcave"]
-
-
-def decimal_fraction(value: float) -> Fraction:
-    """Return the fraction that the number shows in decimal: 0.1 is 1/10."""
-    return Fraction(repr(float(value)))
 
 
 @dataclass(frozen=True)
@@ -56,13 +51,9 @@ class InteriorPointRecConcave(InteriorPoint):
         if self.alpha > 0.5:
             raise InputError(f"alpha must be in (0, 1/2], got {self.alpha!r}")
 
-    @property
-    def privacy(self) -> PrivacyClaim:
-        """What the calls made add up to: (epsilon, delta) up to rounding, with 33 points or fewer (epsilon, 0)."""
-        return self._claim()
-
     def _concave(self, n: int) -> RecConcave:
-        alpha = decimal_fraction(self.alpha)
+        # What the number shows in decimal: 0.1 is 1/10, a score with a small denominator.
+        alpha = Fraction(repr(float(self.alpha)))
         return RecConcave.within(self.domain_size - 1, Fraction(n, 2), alpha, Fraction(self.epsilon), self.delta)
 
     def _solver(self, n: int) -> Solver:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from dpaudit.contract import InputError, Instance, PrivacyClaim
+from dpaudit.contract import InputError, Instance
 from learners.citations import STE
 from learners.interior_points.base import InteriorPoint
 from learners.interior_points.solvers import Solver
@@ -50,11 +50,6 @@ class InteriorPointTreeLog(InteriorPoint):
         check_positive("epsilon", self.epsilon)
         check_probability("delta", self.delta)
         check_probability("beta", self.beta)
-
-    @property
-    def privacy(self) -> PrivacyClaim:
-        """What the calls of all levels add up to: (epsilon, delta) up to rounding, with 16 points or fewer pure."""
-        return self._claim()
 
     def _solver(self, n: int) -> Solver:
         return self._tree(n)
