@@ -6,12 +6,12 @@ Success is the theorem's: a point of depth at least n/(2 (d + 1)), with probabil
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 
 from dpaudit.contract import Sample
+from learners.bisection import least
 from learners.halfspaces.depth.tukey_depth import tukey_depths
 from learners.halfspaces.hull_point_base import HullPoint, weighted_points
 from learners.mechanisms.rec_concave import RecConcave
@@ -94,7 +94,7 @@ def crossover(dimension: int, epsilon: float, delta: float, beta: float, most: i
         pure = exponential_examples(dimension, (2**k,) * dimension, epsilon, beta)
         return recursive_examples(dimension, 2**k, epsilon, delta, beta) < pure
 
-    return _first(pays, most) if pays(most) else None
+    return least(pays, 0, most) if pays(most) else None
 
 
 def hard_samples(learner: HullPoint, n: int) -> list[Sample]:
@@ -133,13 +133,4 @@ def measured_examples(learner: HullPoint, beta: float) -> int:
     def fails(n: int) -> bool:
         return any(shallow_probability(learner, sample) > beta for sample in hard_samples(learner, n))
 
-    return 12 * _first(lambda k: not fails(12 * k), -(-learner.explicit_examples(beta) // 12))
-
-
-def _first(holds: Callable[[int], bool], high: int) -> int:
-    """Return a k <= high with holds(k) and not holds(k - 1), given holds(high)."""
-    low = 0
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return 12 * least(lambda k: not fails(12 * k), 0, -(-learner.explicit_examples(beta) // 12))

@@ -7,7 +7,6 @@ label-determined model an example is public exactly if its label is 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -26,6 +25,7 @@ from dpaudit.contract import (
     Sample,
     UtilityClaim,
 )
+from learners.bisection import least_beyond
 from learners.citations import BMN
 from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
@@ -205,7 +205,7 @@ class MixtureHalfspace:
         if setting not in ("realizable", "agnostic"):
             raise InputError(f"setting must be realizable or agnostic, got {setting!r}")
         enough = self._realizable if setting == "realizable" else self._agnostic
-        size = _least(lambda n: enough(n, alpha, beta))
+        size = least_beyond(lambda n: enough(n, alpha, beta), 1, 2)
         claim = "BMN-Thm4.9" if setting == "realizable" else "BMN-Thm4.10"
         return UtilityClaim(alpha, beta, size, setting, claim, f"{BMN}, Theorem {claim[7:]}, constants derived")
 
@@ -251,18 +251,6 @@ class MixtureHalfspace:
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return no symmetry: outputs name points of the plane."""
         return []
-
-
-def _least(enough: Callable[[int], bool]) -> int:
-    """Return the n with enough(n) and not enough(n - 1) that bisection finds below the first power of two that does."""
-    high = 2
-    while not enough(high):
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 @lru_cache(maxsize=2)

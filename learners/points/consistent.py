@@ -128,8 +128,4 @@ class OccamConsistent(ConsistentLearner):
         return Intervals(self.domain_size)
 
 
-LEARNERS = (
-    PointConsistent,
-    ThresholdConsistent,
-    OccamConsistent,
-)
+LEARNERS = (PointConsistent, ThresholdConsistent, OccamConsistent)

@@ -88,7 +88,4 @@ class ThresholdExponential(ThresholdsOnALine, ExponentialLearner):
         return [moving_points(np.arange(self.domain_size)[::-1].copy(), 1)]
 
 
-LEARNERS = (
-    PointExponential,
-    ThresholdExponential,
-)
+LEARNERS = (PointExponential, ThresholdExponential)
