@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Sample
+from learners.bisection import last
 from learners.domains import Grid
 from learners.mechanisms import equal_scores
 from learners.parameters import check_integer, check_positive, check_probability
@@ -73,10 +74,7 @@ def required_examples(dimension: int, side: int, epsilon: float, delta: float = 
     low, high = 0.0, 1.0
     while excess(high) < 0:
         low, high = high, 2 * high
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if excess(middle) < 0 else (low, middle)
-    return low
+    return last(lambda m: excess(m) < 0, low, high, 200)
 
 
 def common_point(epsilon: float) -> Callable[[Sample, np.random.Generator], Vector]:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
 from learners.mechanisms.composition import Cost
-from learners.mechanisms.rec_concave import LAW_SIZE, RecConcave
+from learners.mechanisms.log_laws import check_size
+from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps, interior_scores
 from learners.mechanisms.tree_log import TreeLog
 
@@ -67,11 +68,7 @@ class ExponentialSolver:
 
     def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
         """Return the log-probabilities of 0 .. size - 1 and a bound on their error."""
-        if self.size > LAW_SIZE:
-            raise InputError(
-                f"the domain must have at most {LAW_SIZE} points for the exact law, got {self.size}; "
-                "run has no such limit"
-            )
+        check_size(self.size)
         return self.scores(points, counts).log_exponential(self.rate, self.size)
 
     def points_needed(self, beta: float) -> int:

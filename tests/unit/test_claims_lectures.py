@@ -1,4 +1,4 @@
-"""Every ledger claim of the two lectures: its verdict and the numbers that decide it."""
+"""The statements of the slides and of lecture 12 on conjunctions: its verdict and the numbers that decide it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import Evidence, Statement
-from learners.papers import nis, ste_conjunctions
+from learners.papers import nis_finite_classes, nis_parities, nis_vc, ste_conjunctions
 
-ALL = nis.STATEMENTS + ste_conjunctions.STATEMENTS
+MODULES = (nis_finite_classes, nis_vc, nis_parities, ste_conjunctions)
+ALL = [statement for module in MODULES for statement in module.STATEMENTS]
 EXPECTED: dict[str, tuple[str, dict[str, float]]] = {
     "NIS-Point": ("holds", {"n": 30, "failure": 0.8999**30}),
     "NIS-Occam": ("holds", {"n": 12}),
@@ -38,11 +39,11 @@ EXPECTED: dict[str, tuple[str, dict[str, float]]] = {
 }
 
 
-@pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)
-def test_verdict_and_numbers(claim: Statement) -> None:
-    evidence = claim.check(dpaudit)
+@pytest.mark.parametrize("statement", ALL, ids=lambda statement: statement.id)
+def test_verdict_and_numbers(statement: Statement) -> None:
+    evidence = statement.check(dpaudit)
     assert isinstance(evidence, Evidence)
-    verdict, numbers = EXPECTED[claim.id]
+    verdict, numbers = EXPECTED[statement.id]
     assert evidence.verdict == verdict, evidence
     assert bool(evidence.witness) == (verdict == "refuted")
     for name, value in numbers.items():
@@ -51,6 +52,6 @@ def test_verdict_and_numbers(claim: Statement) -> None:
 
 
 def test_ids_are_unique_and_all_are_expected() -> None:
-    assert {claim.id for claim in ALL} == set(EXPECTED)
+    assert {statement.id for statement in ALL} == set(EXPECTED)
     assert len(ALL) == len(EXPECTED)
-    assert all(claim.statement and claim.source for claim in ALL)
+    assert all(s.statement and s.source for s in ALL)

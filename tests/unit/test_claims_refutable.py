@@ -22,23 +22,29 @@ import learners.papers
 from dpaudit.contract import Pair
 from learners.conjunctions.concepts import Conjunctions
 from learners.conjunctions.set_cover_controls import ConjunctionMultiplied
-from learners.halfspaces.learners import HalfspaceTukey
+from learners.halfspaces.tukey import HalfspaceTukey
 from learners.interior_points.stable_select_controls import StableMode, WrongStable
 from learners.mechanisms.stable_select import StableSelect
 from learners.papers import (
     bmn,
     bmn_utility,
-    bmns,
-    bmns_utility,
+    bmns_center_points,
+    bmns_find_tukey,
+    bmns_halfspaces,
+    bmns_lower_bound,
     kmms,
     kmms_covers,
     kmms_polygons,
-    nis,
+    nis_finite_classes,
+    nis_parities,
+    nis_vc,
+    stable_select,
     ste_boxes,
     ste_conjunctions,
     ste_interior,
+    ste_rec_concave,
 )
-from learners.papers.ladder import Rungs, together
+from learners.papers.halved_sizes import HalvedSizes, joint_verdict
 from learners.papers.verdicts import exceeds, judged, tightness
 from learners.parities import controls as broken_parity
 
@@ -101,6 +107,23 @@ def with_sizes(original: Callable[..., Any], size: Callable[[Any], int]) -> Call
     return make
 
 
+def hasty(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a constructor of hull point learners that promise a deep point for 12 examples."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        asked = original(*args, **kwargs)
+
+        class Other(type(asked)):  # type: ignore[misc]  # the class is known at run time only
+            """The learner with that promise."""
+
+            def explicit_examples(self, beta: float) -> int:
+                return 12
+
+        return Other(**{field.name: getattr(asked, field.name) for field in fields(asked)})
+
+    return make
+
+
 class Doubtful:
     """A harness whose utility audits decide nothing."""
 
@@ -133,7 +156,7 @@ def domains(kind: Callable[..., Any]) -> Any:
 def bounded(most: int) -> Any:
     """Return extended domains with another bound on their size."""
 
-    class Bounded(bmns.ExtendedDomain):
+    class Bounded(bmns_center_points.ExtendedDomain):
         """The extended domain with that bound."""
 
         def bound(self) -> int:
@@ -142,7 +165,7 @@ def bounded(most: int) -> Any:
     return domains(Bounded)
 
 
-class Shallow(bmns.ExtendedDomain):
+class Shallow(bmns_center_points.ExtendedDomain):
     """An extended domain in whose regions no point is deeper than 1."""
 
     def regions(self, points: Any, weights: Any) -> Any:
@@ -155,9 +178,9 @@ def crowded(points: Any, weights: Any, side: int) -> Any:
     return SimpleNamespace(cells=min(len(points) ** 2, len(points) + 1))
 
 
-extended, named = bmns.ExtendedDomain.grid, bmns.named_point
-ste_boxes_promise = ste_boxes.printed_promise
-failure = nis.failure_probability
+extended, named = bmns_center_points.ExtendedDomain.grid, bmns_lower_bound.named_point
+promise = ste_rec_concave.printed_promise
+failure = nis_finite_classes.failure_probability
 
 
 def kmms_covers_always(dimension: int, always: Any = kmms_covers.Conjunction) -> Any:
@@ -166,34 +189,41 @@ def kmms_covers_always(dimension: int, always: Any = kmms_covers.Conjunction) ->
 
 
 CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
-    (nis, "NIS-Point", {"failure_probability": lambda a, b, c, n, e: failure(a, b, c, n - 1, e)}, dpaudit, "refuted"),
-    (nis, "NIS-Occam", {"OccamConsistent": with_sizes(nis.OccamConsistent, lambda _: 2)}, dpaudit, "refuted"),
-    (nis, "NIS-Thr", {"ThresholdConsistent": made(nis.ThresholdConsistent, literal=False)}, dpaudit, "holds"),
-    (nis, "NIS-Sauer", {"sauer_power_bound": sauer_sum}, dpaudit, "holds"),
-    (nis, "NIS-Sauer", {"sauer_power_bound": lambda n, d: 0.99 * sauer_sum(n, d)}, dpaudit, "refuted"),
-    (nis, "NIS-VC", {"Intervals": Conjunctions, "Interval": lambda _: nis.Cube(3)}, dpaudit, "refuted"),
-    (nis, "NIS-VC-Bounds", {"upper_sample_size": lambda *_: 20}, dpaudit, "refuted"),
-    (nis, "NIS-VC-Bounds", {"lower_sample_size": lambda *_: 100}, dpaudit, "undecided"),
-    (nis, "NIS-Generic",
-     {"ThresholdExponential": with_sizes(nis.ThresholdExponential, lambda _: 2)}, dpaudit, "refuted"),
-    (nis, "NIS-Generic", {"ThresholdExponential": scaled(nis.ThresholdExponential, 1.1)}, dpaudit, "refuted"),
+    (nis_finite_classes, "NIS-Point",
+     {"failure_probability": lambda a, b, c, n, e: failure(a, b, c, n - 1, e)}, dpaudit, "refuted"),
+    (nis_finite_classes, "NIS-Occam",
+     {"OccamConsistent": with_sizes(nis_finite_classes.OccamConsistent, lambda _: 2)}, dpaudit, "refuted"),
+    (nis_finite_classes, "NIS-Thr",
+     {"ThresholdConsistent": made(nis_finite_classes.ThresholdConsistent, literal=False)}, dpaudit, "holds"),
+    (nis_vc, "NIS-Sauer", {"sauer_power_bound": sauer_sum}, dpaudit, "holds"),
+    (nis_vc, "NIS-Sauer", {"sauer_power_bound": lambda n, d: 0.99 * sauer_sum(n, d)}, dpaudit, "refuted"),
+    (nis_vc, "NIS-VC", {"Intervals": Conjunctions, "Interval": lambda _: nis_vc.Cube(3)}, dpaudit, "refuted"),
+    (nis_vc, "NIS-VC-Bounds", {"upper_sample_size": lambda *_: 20}, dpaudit, "refuted"),
+    (nis_vc, "NIS-VC-Bounds", {"lower_sample_size": lambda *_: 100}, dpaudit, "undecided"),
+    (nis_finite_classes, "NIS-Generic",
+     {"ThresholdExponential": with_sizes(nis_finite_classes.ThresholdExponential, lambda _: 2)}, dpaudit, "refuted"),
+    (nis_finite_classes, "NIS-Generic",
+     {"ThresholdExponential": scaled(nis_finite_classes.ThresholdExponential, 1.1)}, dpaudit, "refuted"),
     (
-        nis,
+        nis_finite_classes,
         "NIS-Generic",
-        {"ThresholdExponential": with_sizes(nis.ThresholdExponential, lambda a: math.ceil(400 / a.epsilon))},
+        {"ThresholdExponential": with_sizes(
+            nis_finite_classes.ThresholdExponential, lambda a: math.ceil(400 / a.epsilon))},
         dpaudit,
         "holds",
     ),
-    (nis, "NIS-Generic-LargeEpsilon", {"ThresholdExponential": scaled(nis.ThresholdExponential, 1e-3)}, dpaudit,
+    (nis_finite_classes, "NIS-Generic-LargeEpsilon",
+     {"ThresholdExponential": scaled(nis_finite_classes.ThresholdExponential, 1e-3)}, dpaudit,
      "undecided"),
-    (nis, "NIS-ParityLearner", {"ParityPrivate": broken_parity.Oversampled}, dpaudit, "refuted"),
-    (nis, "NIS-ParityLearner", {"ParityPrivate": scaled(nis.ParityPrivate, 1.8)}, dpaudit, "holds"),
-    (nis, "NIS-ParityFailure", {"ParityPrivate": scaled(nis.ParityPrivate, 2.0)}, dpaudit, "holds"),
-    (nis, "NIS-ParityAmplification", {"ParityAmplified": broken_parity.AmplifiedOversampled}, dpaudit, "refuted"),
-    (nis, "NIS-ParityAmplification", {"ParityRestart": nis.ParityAmplified}, dpaudit, "holds"),
-    (nis, "NIS-ParityRestart", {"ParityRestart": broken_parity.RestartOversampled}, dpaudit, "refuted"),
-    (nis, "NIS-ParityRestart", {"_consistent_failure": lambda _: 2e-3}, dpaudit, "refuted"),
-    (nis, "NIS-Effect", {"Parities": Conjunctions}, dpaudit, "refuted"),
+    (nis_parities, "NIS-ParityLearner", {"ParityPrivate": broken_parity.Oversampled}, dpaudit, "refuted"),
+    (nis_parities, "NIS-ParityLearner", {"ParityPrivate": scaled(nis_parities.ParityPrivate, 1.8)}, dpaudit, "holds"),
+    (nis_parities, "NIS-ParityFailure", {"ParityPrivate": scaled(nis_parities.ParityPrivate, 2.0)}, dpaudit, "holds"),
+    (nis_parities, "NIS-ParityAmplification",
+     {"ParityAmplified": broken_parity.AmplifiedOversampled}, dpaudit, "refuted"),
+    (nis_parities, "NIS-ParityAmplification", {"ParityRestart": nis_parities.ParityAmplified}, dpaudit, "holds"),
+    (nis_parities, "NIS-ParityRestart", {"ParityRestart": broken_parity.RestartOversampled}, dpaudit, "refuted"),
+    (nis_parities, "NIS-ParityRestart", {"_consistent_failure": lambda _: 2e-3}, dpaudit, "refuted"),
+    (nis_parities, "NIS-Effect", {"Parities": Conjunctions}, dpaudit, "refuted"),
     (ste_boxes, "STE-Box2-count",
      {"BoxInteriorPoint": made(ste_boxes.BoxInteriorPoint, literal=False)}, dpaudit, "holds"),
     (ste_boxes, "STE-Box2", {"BoxInteriorPoint": made(ste_boxes.BoxInteriorPoint, literal=True)}, dpaudit, "refuted"),
@@ -204,18 +234,18 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (ste_boxes, "STE-Boxd", {"BoxInteriorPoint": with_sizes(ste_boxes.BoxInteriorPoint, lambda a: a.dimension**2)},
      dpaudit, "undecided"),
     (ste_boxes, "STE-ExpRec", {"BoxExponential": scaled(ste_boxes.BoxExponential, 9.0)}, dpaudit, "undecided"),
-    (ste_boxes, "STE-RecConcave-crossover",
-     {"printed_promise": lambda *a: ste_boxes_promise(*a) / 1e6}, dpaudit, "refuted"),
-    (ste_boxes, "STE-RecConcave-crossover",
-     {"printed_promise": lambda *a: ste_boxes_promise(*a) / 8000}, dpaudit, "holds"),
-    (ste_boxes, "STE-RecConcave-crossover",
-     {"printed_promise": lambda *a: ste_boxes_promise(*a) / 12000}, dpaudit, "undecided"),
-    (ste_boxes, "Stable-select-safe", {"StableSelect": WrongStable}, dpaudit, "refuted"),
-    (ste_boxes, "Stable-select-safe", {"StableSelect": ste_boxes._Loose}, dpaudit, "loose"),
-    (ste_boxes, "Stable-select-loose", {"_Loose": WrongStable}, dpaudit, "refuted"),
-    (ste_boxes, "Stable-select-loose", {"_Loose": StableSelect}, dpaudit, "holds"),
-    (ste_boxes, "Stable-select-wrong", {"WrongStable": StableSelect, "StableWrong": StableMode}, dpaudit, "holds"),
-    (ste_conjunctions, "STE-NonPriv", {"_answer": lambda learner, sample: learner.decode(0)}, dpaudit, "refuted"),
+    (ste_rec_concave, "STE-RecConcave-crossover",
+     {"printed_promise": lambda *a: promise(*a) / 1e6}, dpaudit, "refuted"),
+    (ste_rec_concave, "STE-RecConcave-crossover",
+     {"printed_promise": lambda *a: promise(*a) / 8000}, dpaudit, "holds"),
+    (ste_rec_concave, "STE-RecConcave-crossover",
+     {"printed_promise": lambda *a: promise(*a) / 12000}, dpaudit, "undecided"),
+    (stable_select, "Stable-select-safe", {"StableSelect": WrongStable}, dpaudit, "refuted"),
+    (stable_select, "Stable-select-safe", {"StableSelect": stable_select._Loose}, dpaudit, "loose"),
+    (stable_select, "Stable-select-loose", {"_Loose": WrongStable}, dpaudit, "refuted"),
+    (stable_select, "Stable-select-loose", {"_Loose": StableSelect}, dpaudit, "holds"),
+    (stable_select, "Stable-select-wrong", {"WrongStable": StableSelect, "StableWrong": StableMode}, dpaudit, "holds"),
+    (ste_conjunctions, "STE-NonPriv", {"answer": lambda learner, sample: learner.decode(0)}, dpaudit, "refuted"),
     (ste_conjunctions, "STE-Conj1", {"ConjunctionLaplace": scaled(ste_conjunctions.ConjunctionLaplace, 1.01)}, dpaudit,
      "refuted"),
     (ste_conjunctions, "STE-Conj1", {"ConjunctionLaplace": scaled(ste_conjunctions.ConjunctionLaplace, 0.5)}, dpaudit,
@@ -240,8 +270,8 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (ste_interior, "STE-Thr", {}, Leaky, "refuted"),
     (ste_interior, "STE-TreeLog", {}, Leaky, "refuted"),
     (ste_interior, "STE-TreeLog", {"_outside": lambda *_: 0.11}, dpaudit, "refuted"),
-    (ste_interior, "STE-BoxTight",
-     {"BoxTightest": with_sizes(ste_interior.BoxTightest, lambda _: 3)}, dpaudit, "refuted"),
+    (ste_boxes, "STE-BoxTight",
+     {"BoxTightest": with_sizes(ste_boxes.BoxTightest, lambda _: 3)}, dpaudit, "refuted"),
     (bmn, "BMN-Alg1-literal", {"MixtureHalfspace": made(bmn.MixtureHalfspace, literal=False)}, dpaudit, "undecided"),
     (bmn, "BMN-Lem4.5", {"MixtureHalfspace": made(bmn.MixtureHalfspace, literal=True)}, dpaudit, "refuted"),
     (bmn, "BMN-Lem4.1", {}, Leaky, "refuted"),
@@ -253,41 +283,46 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (bmn_utility, "BMN-Thm4.9", {}, Doubtful, "undecided"),
     (bmn_utility, "BMN-Thm4.9", {}, Barely(), "holds"),
     (bmn_utility, "BMN-Thm4.10", {}, Leaky, "refuted"),
-    (bmns, "BMNS-Clm3.5", {"ExtendedDomain": bounded(2)}, dpaudit, "refuted"),
-    (bmns, "BMNS-Clm3.5", {"ExtendedDomain": bounded(50)}, dpaudit, "refuted"),
-    (bmns, "BMNS-Clm3.5", {"ExtendedDomain": bounded(51)}, dpaudit, "holds"),
-    (bmns, "BMNS-Clm3.5", {"ExtendedDomain": bounded(68)}, dpaudit, "loose"),
-    (bmns, "BMNS-Clm3.5", {"ExtendedDomain": domains(Shallow)}, dpaudit, "refuted"),
-    (bmns, "BMNS-Clm3.5-literal",
+    (bmns_center_points, "BMNS-Clm3.5", {"ExtendedDomain": bounded(2)}, dpaudit, "refuted"),
+    (bmns_center_points, "BMNS-Clm3.5", {"ExtendedDomain": bounded(50)}, dpaudit, "refuted"),
+    (bmns_center_points, "BMNS-Clm3.5", {"ExtendedDomain": bounded(51)}, dpaudit, "holds"),
+    (bmns_center_points, "BMNS-Clm3.5", {"ExtendedDomain": bounded(68)}, dpaudit, "loose"),
+    (bmns_center_points, "BMNS-Clm3.5", {"ExtendedDomain": domains(Shallow)}, dpaudit, "refuted"),
+    (bmns_center_points, "BMNS-Clm3.5-literal",
      {"ExtendedDomain": SimpleNamespace(grid=lambda *_, literal: extended(1, 2))}, dpaudit, "undecided"),
-    (bmns, "BMNS-Fig1-r", {"HullPointRecConcave": made(bmns.HullPointRecConcave, literal=False)}, dpaudit, "holds"),
-    (bmns, "BMNS-Fig1-epsilon", {"figure_1_share": lambda e, _, d: 10 * e / math.sqrt(d)}, dpaudit, "refuted"),
-    (bmns, "BMNS-Fig1-epsilon", {"figure_1_share": lambda e, _, d: e / d}, dpaudit, "holds"),
-    (bmns, "BMNS-Fig1-epsilon", {"figure_1_share": lambda e, _, d: e / d / 2}, dpaudit, "loose"),
-    (bmns, "BMNS-Fact2.20-remark", {"_side": lambda *_: np.zeros(3)}, dpaudit, "undecided"),
-    (bmns, "BMNS-Thm5.1-procedure", {"named_point": lambda *_, literal=False: 1}, dpaudit, "refuted"),
-    (bmns, "BMNS-Thm5.1-procedure", {"named_point": lambda *_, literal=False: None}, dpaudit, "refuted"),
-    (bmns, "BMNS-Thm5.1-procedure", {"named_point": lambda b, points, literal=False: named(b, points)}, dpaudit,
+    (bmns_find_tukey, "BMNS-Fig1-r",
+     {"HullPointRecConcave": made(bmns_find_tukey.HullPointRecConcave, literal=False)}, dpaudit, "holds"),
+    (bmns_find_tukey, "BMNS-Fig1-epsilon",
+     {"figure_1_share": lambda e, _, d: 10 * e / math.sqrt(d)}, dpaudit, "refuted"),
+    (bmns_find_tukey, "BMNS-Fig1-epsilon", {"figure_1_share": lambda e, _, d: e / d}, dpaudit, "holds"),
+    (bmns_find_tukey, "BMNS-Fig1-epsilon", {"figure_1_share": lambda e, _, d: e / d / 2}, dpaudit, "loose"),
+    (bmns_center_points, "BMNS-Fact2.20-remark", {"_side": lambda *_: np.zeros(3)}, dpaudit, "undecided"),
+    (bmns_lower_bound, "BMNS-Thm5.1-procedure", {"named_point": lambda *_, literal=False: 1}, dpaudit, "refuted"),
+    (bmns_lower_bound, "BMNS-Thm5.1-procedure", {"named_point": lambda *_, literal=False: None}, dpaudit, "refuted"),
+    (bmns_lower_bound, "BMNS-Thm5.1-procedure",
+     {"named_point": lambda b, points, literal=False: named(b, points)}, dpaudit,
      "holds"),
-    (bmns, "BMNS-Thm5.1-count", {"coefficients": lambda *_: None}, dpaudit, "undecided"),
-    (bmns, "BMNS-Exponential", {}, Leaky, "refuted"),
-    (bmns, "BMNS-Thm4.2", {}, Leaky, "refuted"),
-    (bmns, "BMNS-Fig2-step3", {"HalfspaceRefusing": HalfspaceTukey}, dpaudit, "holds"),
-    (bmns, "BMNS-Clm2.19", {"_multisets": lambda size, n: [(n + 9, *[0] * (size - 1))]}, dpaudit, "holds"),
-    (bmns_utility, "BMNS-Thm4.2-utility", {}, Leaky, "refuted"),
-    (bmns_utility, "BMNS-Thm4.2-utility", {}, Doubtful, "undecided"),
-    (bmns_utility, "BMNS-Thm4.2-utility", {}, Barely(), "holds"),
-    (bmns_utility, "BMNS-Thm4.2-utility", {"_printed_halfspaces": lambda: ({}, 19)}, Barely(), "refuted"),
-    (bmns_utility, "BMNS-Thm4.2-utility", {"_printed_halfspaces": lambda: ({}, 12)}, Barely(), "holds"),
+    (bmns_lower_bound, "BMNS-Thm5.1-count", {"coefficients": lambda *_: None}, dpaudit, "undecided"),
+    (bmns_find_tukey, "BMNS-Exponential", {}, Leaky, "refuted"),
+    (bmns_halfspaces, "BMNS-Thm4.2", {}, Leaky, "refuted"),
+    (bmns_halfspaces, "BMNS-Fig2-step3", {"HalfspaceRefusing": HalfspaceTukey}, dpaudit, "holds"),
+    (bmns_center_points, "BMNS-Clm2.19",
+     {"compositions": lambda n, size: [(n + 9, *[0] * (size - 1))]}, dpaudit, "holds"),
+    (bmns_halfspaces, "BMNS-Thm4.2-utility", {}, Leaky, "refuted"),
+    (bmns_halfspaces, "BMNS-Thm4.2-utility", {}, Doubtful, "undecided"),
+    (bmns_halfspaces, "BMNS-Thm4.2-utility", {}, Barely(), "holds"),
+    (bmns_halfspaces, "BMNS-Thm4.2-utility", {"_printed_halfspaces": lambda: ({}, 19)}, Barely(), "refuted"),
+    (bmns_halfspaces, "BMNS-Thm4.2-utility", {"_printed_halfspaces": lambda: ({}, 12)}, Barely(), "holds"),
     # RecConcave needs 240 examples where d = 1.
-    (bmns_utility, "BMNS-Thm3.6", {"printed_examples": lambda *_: 228.0}, dpaudit, "refuted"),
-    (bmns_utility, "BMNS-Thm3.6", {"printed_examples": lambda *_: 240.0}, dpaudit, "holds"),
-    (bmns_utility, "BMNS-Thm3.6", {"printed_examples": lambda *_: 320.0}, dpaudit, "loose"),
-    (bmns_utility, "BMNS-Thm3.6", {"explicit_examples": lambda *_: 12}, dpaudit, "refuted"),
-    (bmns_utility, "BMNS-Thm3.6-pays", {"crossover": lambda *_: None}, dpaudit, "refuted"),
-    (bmns_utility, "BMNS-Thm3.6-pays", {"MOST_BITS": 2**11}, dpaudit, "refuted"),
-    (bmns_utility, "BMNS-Thm3.6-pays", {"crossover": lambda *_: 64}, dpaudit, "holds"),
-    (bmns_utility, "BMNS-Thm3.6-pays", {"crossover": lambda *_: 65}, dpaudit, "loose"),
+    (bmns_find_tukey, "BMNS-Thm3.6", {"printed_examples": lambda *_: 228.0}, dpaudit, "refuted"),
+    (bmns_find_tukey, "BMNS-Thm3.6", {"printed_examples": lambda *_: 240.0}, dpaudit, "holds"),
+    (bmns_find_tukey, "BMNS-Thm3.6", {"printed_examples": lambda *_: 320.0}, dpaudit, "loose"),
+    (bmns_find_tukey, "BMNS-Thm3.6",
+     {"HullPointExponential": hasty(bmns_find_tukey.HullPointExponential)}, dpaudit, "refuted"),
+    (bmns_find_tukey, "BMNS-Thm3.6-pays", {"crossover": lambda *_: None}, dpaudit, "refuted"),
+    (bmns_find_tukey, "BMNS-Thm3.6-pays", {"MOST_BITS": 2**11}, dpaudit, "refuted"),
+    (bmns_find_tukey, "BMNS-Thm3.6-pays", {"crossover": lambda *_: 64}, dpaudit, "holds"),
+    (bmns_find_tukey, "BMNS-Thm3.6-pays", {"crossover": lambda *_: 65}, dpaudit, "loose"),
     (kmms, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 4 * side**4)}, dpaudit, "holds"),
     (kmms, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 3 * side**4)}, dpaudit, "loose"),
     (kmms, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 5 * side**4)}, dpaudit, "refuted"),
@@ -317,23 +352,23 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("module", "claim_id", "patches", "tools", "verdict"),
+    ("module", "statement_id", "patches", "tools", "verdict"),
     CASES,
     ids=[f"{i}-{case[1]}-{case[4]}" for i, case in enumerate(CASES)],
 )
 def test_the_verdict_follows_the_numbers(
-    module: ModuleType, claim_id: str, patches: Patches, tools: Any, verdict: str, monkeypatch: pytest.MonkeyPatch
+    module: ModuleType, statement_id: str, patches: Patches, tools: Any, verdict: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claim = next(claim for claim in module.STATEMENTS if claim.id == claim_id)
+    statement = next(s for s in module.STATEMENTS if s.id == statement_id)
     for name, value in patches.items():
         assert hasattr(module, name)
         monkeypatch.setattr(module, name, value)
-    evidence = claim.check(tools)
+    evidence = statement.check(tools)
     assert evidence.verdict == verdict, evidence
     assert bool(evidence.witness) == (verdict == "refuted")
 
 
-def test_every_module_of_claims_is_here() -> None:
+def test_every_module_of_statements_is_here() -> None:
     names = [name for _, name, _ in pkgutil.iter_modules(learners.papers.__path__)]
     listing = {name for name in names if hasattr(import_module(f"learners.papers.{name}"), "STATEMENTS")}
     tried = {case[0].__name__.rpartition(".")[2] for case in CASES if case[4] == "refuted"}
@@ -341,11 +376,13 @@ def test_every_module_of_claims_is_here() -> None:
 
 
 def test_a_witness_follows_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    check = next(claim.check for claim in bmns.STATEMENTS if claim.id == "BMNS-Fig1-r")
+    check = next(s.check for s in bmns_find_tukey.STATEMENTS if s.id == "BMNS-Fig1-r")
     # (1 - 1/6) (144/4 - 2 * 144/12) = 10, where 144/8 = 18 is claimed.
     assert "depth 10, not 18" in check(dpaudit).witness
-    depth = bmns.HullPointRecConcave.guaranteed_depth
-    monkeypatch.setattr(bmns.HullPointRecConcave, "guaranteed_depth", lambda learner, n: depth(learner, n) / 2)
+    depth = bmns_find_tukey.HullPointRecConcave.guaranteed_depth
+    monkeypatch.setattr(
+        bmns_find_tukey.HullPointRecConcave, "guaranteed_depth", lambda learner, n: depth(learner, n) / 2
+    )
     assert "depth 5, not 18" in check(dpaudit).witness
 
 
@@ -361,16 +398,16 @@ def test_a_witness_follows_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
         ("violation holds", "refuted"),
     ],
 )
-def test_the_rungs_of_a_ladder_decide(found: str, verdict: str) -> None:
-    rungs = Rungs({64 >> i: SimpleNamespace(verdict=word) for i, word in enumerate(found.split())})
-    assert rungs.verdict == verdict
+def test_the_halved_sizes_decide(found: str, verdict: str) -> None:
+    sizes = HalvedSizes({64 >> i: SimpleNamespace(verdict=word) for i, word in enumerate(found.split())})
+    assert sizes.verdict == verdict
 
 
-def test_cases_decide_together() -> None:
-    assert together(["loose", "refuted", "undecided"]) == "refuted"
-    assert together(verdict for verdict in ("holds", "undecided")) == "undecided"
-    assert together(["loose", "holds"]) == "holds"
-    assert together(["loose", "loose"]) == "loose"
+def test_cases_decide_joint_verdict() -> None:
+    assert joint_verdict(["loose", "refuted", "undecided"]) == "refuted"
+    assert joint_verdict(verdict for verdict in ("holds", "undecided")) == "undecided"
+    assert joint_verdict(["loose", "holds"]) == "holds"
+    assert joint_verdict(["loose", "loose"]) == "loose"
 
 
 def test_the_rule() -> None:

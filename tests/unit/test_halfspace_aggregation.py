@@ -17,9 +17,9 @@ from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.learners import HalfspaceTukey
 from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave
 from learners.halfspaces.subsamples import consistent_law, independent_counts
+from learners.halfspaces.tukey import HalfspaceTukey
 
 
 def slow_agreement(concepts: Halfspaces, counts: list[int], hypothesis: Any) -> int:

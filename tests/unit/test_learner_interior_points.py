@@ -14,26 +14,32 @@ from dpaudit.contract import Distribution, InputError, Pair
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.seeding import generator
 from learners.boxes import controls as broken_boxes
-from learners.boxes import exponential as box_exponential
-from learners.boxes import learners as boxes
 from learners.boxes.cells import Axis
 from learners.boxes.concepts import Box, Boxes, interval_number, interval_of
 from learners.boxes.exponential import BoxExponential
-from learners.boxes.learners import BoxInteriorPoint, BoxTightest
+from learners.boxes.interior_point import BoxInteriorPoint
+from learners.boxes.tightest import BoxTightest
 from learners.domains import Grid, Interval
 from learners.interior_points import controls as broken_interior_point
-from learners.interior_points import learners as interior_point
 from learners.interior_points import stable_select_controls as broken_stable_select
-from learners.interior_points import threshold_controls as broken_thresholds
-from learners.interior_points import thresholds
-from learners.interior_points.learners import InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog
-from learners.interior_points.thresholds import ThresholdInteriorPoint, extremes
+from learners.interior_points.exponential import InteriorPointExponential
+from learners.interior_points.rec_concave import InteriorPointRecConcave
+from learners.interior_points.thresholds import ThresholdInteriorPoint
+from learners.interior_points.tree_log import InteriorPointTreeLog
+from learners.mechanisms.multisets import extremes
 
-SOUND = interior_point.LEARNERS + thresholds.LEARNERS + boxes.LEARNERS + box_exponential.LEARNERS
+SOUND = (
+    InteriorPointExponential,
+    InteriorPointRecConcave,
+    InteriorPointTreeLog,
+    ThresholdInteriorPoint,
+    BoxTightest,
+    BoxInteriorPoint,
+    BoxExponential,
+)
 BROKEN = (
     broken_stable_select.LEARNERS
     + broken_interior_point.LEARNERS
-    + broken_thresholds.LEARNERS
     + broken_boxes.LEARNERS
 )  # fmt: skip
 PRIVATE = [c for c in SOUND if c is not BoxTightest]

@@ -15,7 +15,8 @@ from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.seeding import generator
 from learners.mixtures.controls import LEARNERS as BROKEN
 from learners.mixtures.controls import MixtureAllPoints, MixtureDistinct, MixtureDoubled
-from learners.mixtures.learners import MixtureHalfspace, Outside, intersection_errors
+from learners.mixtures.halfspace import MixtureHalfspace
+from learners.mixtures.intersections import Outside, intersection_errors
 from learners.mixtures.public_family import PublicFamily, collections_of, public_family
 
 CORNERS = [[0, 0], [1, 0], [3, 0], [4, 0]]

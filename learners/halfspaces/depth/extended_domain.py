@@ -14,7 +14,6 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product
 from math import comb, lcm
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +21,11 @@ from numpy.typing import NDArray
 from dpaudit.contract import InputError
 from learners.domains import Grid
 from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
+from learners.halfspaces.depth.directions import Integers
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.parameters import check_integer
 
 __all__ = ["ExtendedDomain"]
-
-Integers = NDArray[Any]
 
 _MAX_SIDE = {1: 2**20, 2: 8, 3: 1}
 """Where all tuples of hyperplanes are still intersected in a second; at side 2 in space there are 2e7 triples."""

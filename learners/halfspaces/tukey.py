@@ -1,4 +1,4 @@
-"""Private learning of halfspaces over a grid: the exponential mechanism, and a deep point among sub-learners (BMNS)."""
+"""Halfspaces by sample and aggregate: a deep point among the halfspaces of subsamples (BMNS: LearnHalfSpace)."""
 
 from __future__ import annotations
 
@@ -10,84 +10,32 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, Hypothesis, InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
-from learners.domains import Grid
-from learners.finite.generic import ExponentialLearner
-from learners.halfspaces.concepts import Halfspace, Halfspaces
-from learners.halfspaces.hull_point import SOURCE, Point
+from learners.citations import BMNS
+from learners.halfspaces.concepts import Halfspace
+from learners.halfspaces.grid import HalfspacesOnAGrid
+from learners.halfspaces.hull_point_base import Point
 from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
 from learners.halfspaces.subsamples import Counts, Subsamples, independent_counts
 from learners.inputs import check_run, check_sample
-from learners.mechanisms.steps import log_mixture
+from learners.mechanisms.log_laws import log_mixture
 from learners.parameters import check_integer, check_positive, check_probability
-from learners.symmetries import moving_points
 
-__all__ = ["LEARNERS", "HalfspaceExponential", "HalfspaceTukey"]
+__all__ = ["LEARNERS", "HalfspaceTukey"]
 
 Code = Point | int
 
+
 MAX_SUBSAMPLES = 10**6
 """Up to this many subsamples are drawn one by one."""
-
-
-def _moved(images: NDArray[np.int64], side: int, flips: int = 0) -> NDArray[np.int64]:
-    """Return the permutation of examples by a map of the grid's points, given by their images."""
-    rows = np.zeros(len(images), dtype=np.int64)
-    for column in images.T:
-        rows = rows * (side + 1) + column
-    return moving_points(rows, flips)
-
-
-@dataclass(frozen=True)
-class HalfspaceExponential(ExponentialLearner):
-    """Learn halfspaces on the grid by the exponential mechanism over all labellings, one representation each.
-
-    Parameters
-    ----------
-    side, dimension : int
-        The grid {0 .. side}^dimension, dimension 1, 2 or 3, with at most 2^21 >= 2 |X|^(d + 1).
-    epsilon : float
-        The privacy claim.
-    """
-
-    side: int
-    dimension: int
-    epsilon: float
-
-    id: ClassVar[str] = "halfspace-exponential"
-    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=4)
-
-    def __post_init__(self) -> None:
-        check_positive("epsilon", self.epsilon)
-        _ = self.concepts.size
-
-    @property
-    def domain(self) -> Grid:
-        """The grid."""
-        return Grid(self.side, self.dimension)
-
-    @property
-    def concepts(self) -> Halfspaces:
-        """All halfspaces on the grid."""
-        return Halfspaces(self.side, self.dimension)
-
-    def symmetries(self) -> list[NDArray[np.int64]]:
-        """Return generators: reflection and permutation of the axes, and flipping all labels (H is closed under it)."""
-        points = self.domain.points()
-        reflected = points.copy()
-        reflected[:, 0] = self.side - points[:, 0]
-        images = [reflected, points[:, [*range(1, self.dimension), 0]], points[:, [1, 0, 2][: self.dimension]]]
-        generators = [_moved(image, self.side) for image in images[: 1 if self.dimension == 1 else 3]]
-        return [*generators, _moved(points, self.side, 1)]
 
 
 VARIANTS = ("rec-concave", "exponential", "hull", "positive")
 
 
 @dataclass(frozen=True)
-class HalfspaceTukey:
+class HalfspaceTukey(HalfspacesOnAGrid):
     """Learn halfspaces by sample and aggregate (LearnHalfSpace): a deep point among halfspaces of subsamples.
 
     Every example joins one of m subsamples; of each a consistent halfspace h_i of H is chosen uniformly; where none is,
@@ -148,16 +96,6 @@ class HalfspaceTukey:
         _ = self.concepts.size, self.release
 
     @property
-    def domain(self) -> Grid:
-        """The grid."""
-        return Grid(self.side, self.dimension)
-
-    @property
-    def concepts(self) -> Halfspaces:
-        """All halfspaces on the grid."""
-        return Halfspaces(self.side, self.dimension)
-
-    @property
     def release(self) -> Release:
         """The private release."""
         epsilon = self.epsilon * self._spending
@@ -178,7 +116,7 @@ class HalfspaceTukey:
         """The claim of the release, which the reduction keeps."""
         # RecConcave spends no delta on few candidates.
         delta = self.release.privacy.delta if isinstance(self.release, DeepRecConcave) else 0.0
-        return PrivacyClaim(self.epsilon, delta, claim_id="BMNS-Thm4.2", source=f"{SOURCE}, Theorem 4.2")
+        return PrivacyClaim(self.epsilon, delta, claim_id="BMNS-Thm4.2", source=f"{BMNS}, Theorem 4.2")
 
     def decode(self, code: Code) -> Hypothesis | None:
         """Return the halfspace with that representation; None for `FAIL`, which only broken variants return."""
@@ -256,8 +194,8 @@ class HalfspaceTukey:
         if not r:
             raise InputError(f"beta must be larger for {m} subsamples (or these more), got {beta!r}")
         n = m * m / (r * alpha) * (math.log(2 * m * self.concepts.size) - math.log(beta))
-        source = f"{SOURCE}, Theorem 4.2, constants derived"
+        source = f"{BMNS}, Theorem 4.2, constants derived"
         return UtilityClaim(alpha, beta, math.ceil(n), "realizable", "BMNS-Thm4.2", source)
 
 
-LEARNERS = (HalfspaceExponential, HalfspaceTukey)
+LEARNERS = (HalfspaceTukey,)

@@ -1,12 +1,7 @@
-"""Points, thresholds and intervals, learned by consistent learners (not private) and by the exponential mechanism.
-
-A third party learns its own finite class the same way: derive a frozen dataclass from `ConsistentLearner` or
-`ExponentialLearner` that says its `domain` and its `concepts`.
-"""
+"""Consistent learners of points, thresholds and intervals; none is private."""
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,33 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, Instance, Law, Sample
+from learners.citations import NIS
 from learners.domains import Interval
-from learners.finite.generic import (
-    SLIDES,
-    ConsistentLearner,
-    ExponentialLearner,
-    check_law_size,
-    occam_sample_size,
-    point_law,
-)
-from learners.inputs import check_run, check_sample
-from learners.mechanisms import equal_scores
-from learners.parameters import check_integer, check_positive
-from learners.points.concepts import Constant, Point
+from learners.finite.generic import ConsistentLearner, check_law_size, occam_sample_size, point_law
+from learners.inputs import check_sample
+from learners.parameters import check_integer
+from learners.points.concepts import Constant
 from learners.points.interval_class import Intervals
 from learners.points.line import PointsOnALine, ThresholdsOnALine
-from learners.symmetries import moving_negatives, moving_points
+from learners.symmetries import moving_negatives
 
-__all__ = [
-    "LEARNERS",
-    "ConsistentLearner",
-    "ExponentialLearner",
-    "OccamConsistent",
-    "PointConsistent",
-    "PointExponential",
-    "ThresholdConsistent",
-    "ThresholdExponential",
-]
+__all__ = ["LEARNERS", "OccamConsistent", "PointConsistent", "ThresholdConsistent"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +35,7 @@ class PointConsistent(PointsOnALine, ConsistentLearner):
     id: ClassVar[str] = "point-consistent"
     instance: ClassVar[Instance] = Instance({"domain_size": 4}, n=3)
     claim_id: ClassVar[str] = "NIS-Point"
-    source: ClassVar[str] = f"{SLIDES}, Example 0: learning points"
+    source: ClassVar[str] = f"{NIS}, Example 0: learning points"
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2)
@@ -100,7 +79,7 @@ class ThresholdConsistent(ThresholdsOnALine, ConsistentLearner):
     id: ClassVar[str] = "threshold-consistent"
     instance: ClassVar[Instance] = Instance({"domain_size": 4}, n=3)
     claim_id: ClassVar[str] = "NIS-Thr"
-    source: ClassVar[str] = f"{SLIDES}, Example 1: learning thresholds"
+    source: ClassVar[str] = f"{NIS}, Example 1: learning thresholds"
 
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2)
@@ -149,71 +128,4 @@ class OccamConsistent(ConsistentLearner):
         return Intervals(self.domain_size)
 
 
-@dataclass(frozen=True)
-class PointExponential(PointsOnALine, ExponentialLearner):
-    """Learn points privately by the exponential mechanism over all point functions."""
-
-    domain_size: int
-    epsilon: float
-
-    id: ClassVar[str] = "point-exponential"
-    instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 1.0}, n=4)
-
-    def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2)
-        check_positive("epsilon", self.epsilon)
-
-    def decode(self, code: int) -> Point:
-        """Return c_code."""
-        return self.concepts.concept(code)
-
-    def symmetries(self) -> list[NDArray[np.int64]]:
-        """Return generators of all permutations of the points: a transposition and a cycle."""
-        points = np.arange(self.domain_size)
-        return [moving_points(np.array([1, 0, *points[2:]])), moving_points(np.roll(points, 1))]
-
-
-@dataclass(frozen=True)
-class ThresholdExponential(ThresholdsOnALine, ExponentialLearner):
-    """Learn thresholds privately by the exponential mechanism over c_0 .. c_{domain_size}.
-
-    The domain is never listed: between two neighbouring points of the sample all thresholds label it alike, so a sample
-    of m distinct points leaves at most m + 1 runs of codes of equal score. `run` chooses a run by its length times
-    exp(epsilon score / 2), exactly (see `mechanisms.equal_scores`), then a code of the run uniformly: O(m log m).
-
-    Parameters
-    ----------
-    domain_size : int
-        How many points there are, 2 .. 2^64. Codes are int64 below 2^63 points and Python integers from there on.
-    epsilon : float
-        The privacy claim, > 0.
-    """
-
-    domain_size: int
-    epsilon: float
-
-    id: ClassVar[str] = "threshold-exponential"
-    instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 1.0}, n=4)
-
-    def __post_init__(self) -> None:
-        check_integer("domain_size", self.domain_size, 2, 2**64)
-        check_positive("epsilon", self.epsilon)
-
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:  # type: ignore[override]
-        """Return the codes of `size` independent runs."""
-        check_run(sample, self.domain, size)
-        starts, correct = self.concepts.runs(sample)
-        lengths = [b - a for a, b in itertools.pairwise([*starts, self.domain_size + 1])]
-        eligible = self._eligible(sample, correct)
-        kept = range(len(starts)) if eligible is None else [int(i) for i in np.flatnonzero(eligible)]
-        cells = equal_scores.draw([lengths[i] for i in kept], correct[list(kept)], self._rate, rng, size)
-        offsets = equal_scores.uniform_within([lengths[kept[cell]] for cell in cells], rng)
-        codes = [starts[kept[cell]] + offset for cell, offset in zip(cells, offsets, strict=True)]
-        return np.array(codes, dtype=np.int64) if self.domain_size < 2**63 else codes
-
-    def symmetries(self) -> list[NDArray[np.int64]]:
-        """Return the reflection x -> T - 1 - x with labels flipped: it takes c_j to c_{T - j}."""
-        return [moving_points(np.arange(self.domain_size)[::-1].copy(), 1)]
-
-
-LEARNERS = (PointConsistent, ThresholdConsistent, OccamConsistent, PointExponential, ThresholdExponential)
+LEARNERS = (PointConsistent, ThresholdConsistent, OccamConsistent)

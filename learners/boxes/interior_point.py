@@ -1,4 +1,4 @@
-"""Axis-parallel boxes: the tightest one (not private), and by interior points."""
+"""Boxes by interior points, one for each face."""
 
 from __future__ import annotations
 
@@ -11,127 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
-from learners.boxes.concepts import Box, Boxes
-from learners.domains import Grid
-from learners.finite.generic import check_law_size, consistent_size, occam_sample_size, point_law
+from learners.boxes.base import BoxLearner
+from learners.citations import STE
+from learners.finite.counting import as_codes
 from learners.inputs import check_run, check_sample
-from learners.interior_points.learners import LECTURE, as_codes
 from learners.interior_points.solvers import Solver, check_variant, make_solver
-from learners.interior_points.thresholds import check_utility, extremes
+from learners.interior_points.thresholds import check_utility
 from learners.mechanisms.composition import Cost, best, largest_share
 from learners.mechanisms.laplace import log_above, log_below
-from learners.mechanisms.steps import ULP, log_mixture
+from learners.mechanisms.log_laws import ULP, greatest, log_mixture, placed
+from learners.mechanisms.multisets import extremes
 from learners.parameters import check_integer, check_positive, check_probability
-from learners.symmetries import moving_negatives, moving_points
+from learners.symmetries import moving_negatives
 
-__all__ = ["LEARNERS", "BoxInteriorPoint", "BoxLearner", "BoxTightest"]
+__all__ = ["LEARNERS", "BoxInteriorPoint"]
 
 LAW_BOXES = 2**16
 """The most products of ends for which the exact law is computed."""
+
+
 Floats = NDArray[np.float64]
-
-
-class BoxLearner:
-    """What the box learners share: codes are the numbers of `boxes.concepts.Boxes`, 0 the empty box."""
-
-    side: int
-    dimension: int
-
-    @property
-    def domain(self) -> Grid:
-        """The grid {0 .. side}^dimension."""
-        return Grid(self.side, self.dimension)
-
-    @property
-    def concepts(self) -> Boxes:
-        """All boxes, and the empty one."""
-        return Boxes(self.side, self.dimension)
-
-    def decode(self, code: int) -> Box:
-        """Return the box with that number."""
-        return self.concepts.concept(code)
-
-    def _moves(self) -> list[NDArray[np.int64]]:
-        """Return the rows of the points after reflecting the first axis, or exchanging it with another one."""
-        points = self.domain.points()
-        images = [points.copy()]
-        images[0][:, 0] = self.side - points[:, 0]
-        for i in range(1, self.dimension):
-            order = [i, *range(1, i), 0, *range(i + 1, self.dimension)]
-            images.append(points[:, order])
-        weights = (self.side + 1) ** np.arange(self.dimension - 1, -1, -1)
-        return [np.asarray(image @ weights, dtype=np.int64) for image in images]
-
-    def symmetries(self) -> list[NDArray[np.int64]]:
-        """Return the reflection of an axis and exchanges of axes."""
-        return [moving_points(move) for move in self._moves()]
-
-
-@dataclass(frozen=True)
-class BoxTightest(BoxLearner):
-    """Return the tightest box around the positive examples, the empty one if there are none. Not private.
-
-    If a box labels the sample, the answer lies inside it and errs on unseen positive points alone. Cut from the target,
-    at each of its 2 d faces, the thinnest slab with probability at least alpha/(2 d): if the sample meets all slabs,
-    the error is below alpha, so Pr[error > alpha] <= 2 d (1 - alpha/(2 d))^n and n >= (2 d/alpha) ln(2 d/beta)
-    suffices; so does (ln|C| + ln(1/beta))/alpha. The smaller is claimed.
-
-    Parameters
-    ----------
-    side : int
-        d of the grid {0 .. d}^dimension, at least 1.
-    dimension : int
-        At least 1.
-    """
-
-    side: int
-    dimension: int
-
-    id: ClassVar[str] = "box-tightest"
-    instance: ClassVar[Instance] = Instance({"side": 2, "dimension": 2}, n=3)
-    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
-
-    def __post_init__(self) -> None:
-        _ = self.concepts
-
-    @property
-    def privacy(self) -> PrivacyClaim | None:
-        """No claim: the output is a function of the sample."""
-        return None
-
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:
-        """Return the same code `size` times; the learner is deterministic."""
-        check_run(sample, self.domain, size)
-        positive = sample.points[sample.labels == 1]
-        code = 0
-        if len(positive):
-            code = self.concepts.number([int(v) for v in positive.min(axis=0)], [int(v) for v in positive.max(axis=0)])
-        return as_codes([code] * size, self.concepts.size)
-
-    def law(self, sample: Sample) -> Law:
-        """Return all mass on one box: of all that hold the positive points the one with the fewest points."""
-        check_sample(sample, self.domain)
-        check_law_size(self.concepts)
-        labels = self.concepts.evaluate(np.concatenate([sample.points[sample.labels == 1], self.domain.points()]))
-        inner = len(labels[0]) - self.domain.size
-        holding = labels[:, :inner].all(axis=1)
-        volumes = np.where(holding, labels[:, inner:].sum(axis=1, dtype=np.int64), self.domain.size + 1)
-        return point_law(range(self.concepts.size), int(volumes.argmin()))
-
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return the smaller of ceil((2 d/alpha) ln(2 d/beta)) and ceil((ln|C| + ln(1/beta))/alpha)."""
-        faces = 2 * self.dimension
-        occam = occam_sample_size(math.log(self.concepts.size), alpha, beta)
-        return min(occam, math.ceil(faces / alpha * math.log(faces / beta)))
-
-    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
-        """Return the claim Pr[error > alpha] <= beta, in the setting "realizable" or "empirical" (at any n)."""
-        size = consistent_size(self.sample_size(alpha, beta), setting)
-        return UtilityClaim(alpha, beta, size, setting, "STE-BoxTight", f"{LECTURE}, boxes without privacy")
-
-    def symmetries(self) -> list[NDArray[np.int64]]:
-        """Return those of the grid, and the permutations of the negative examples, which the learner ignores."""
-        return [*super().symmetries(), *moving_negatives(self.domain.size)]
 
 
 @dataclass(frozen=True)
@@ -239,7 +138,7 @@ class BoxInteriorPoint(BoxLearner):
         """What the calls cost together."""
         cost = best(self.calls, self._shares()[2])
         claim_id = "STE-Box2" if self.dimension == 2 else "STE-Boxd"
-        source = f"{LECTURE}, private boxes by interior points"
+        source = f"{STE}, private boxes by interior points"
         return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=claim_id, source=source)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:
@@ -282,11 +181,11 @@ class BoxInteriorPoint(BoxLearner):
         for data in self._data(sample, m):
             for face in data:
                 logs, more = solver.log_law(*face)
-                error += more + ULP * (_size(log_prob) + _size(logs))
+                error += more + ULP * (greatest(log_prob) + greatest(logs))
                 log_prob = (log_prob[:, None] + logs).ravel()
                 new = np.tile(np.arange(len(logs)), len(ends))[:, None]
                 ends = np.concatenate([np.repeat(ends, len(logs), axis=0), new], axis=1)
-        error += ULP * (_size(log_prob) + _size(np.array([enough])))
+        error += ULP * (greatest(log_prob) + greatest([enough]))
         return self._collected(log_prob + enough, ends, few, error)
 
     def _log_count(self, sample: Sample, m: int, scale: float) -> tuple[float, float, float]:
@@ -300,8 +199,7 @@ class BoxInteriorPoint(BoxLearner):
     def _collected(self, log_prob: Floats, ends: NDArray[np.int64], few: float, error: float) -> Law:
         """Return the law of the codes from the law of the ends (lows and highs in turn): all empty boxes are one."""
         codes = np.array([self.concepts.number(row[::2].tolist(), row[1::2].tolist()) for row in ends])
-        everything = np.full(self.concepts.size, -np.inf)
-        everything[codes[codes > 0]] = log_prob[codes > 0]
+        everything = placed(self.concepts.size, codes[codes > 0], log_prob[codes > 0])
         empty = [few, *log_prob[codes == 0]]
         if max(empty) > -math.inf:
             total, error = log_mixture([0.0] * len(empty), [np.array([v]) for v in empty], error)
@@ -333,7 +231,7 @@ class BoxInteriorPoint(BoxLearner):
         if setting == "realizable":
             n = max(2 * n, 8 * self._faces / alpha * math.log((self._faces + 1) / (beta - self.beta)))
         claim_id = "STE-Box2" if self.dimension == 2 else "STE-Boxd"
-        source = f"{LECTURE}, private boxes by interior points"
+        source = f"{STE}, private boxes by interior points"
         return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, claim_id, source)
 
     def symmetries(self) -> list[NDArray[np.int64]]:
@@ -342,10 +240,4 @@ class BoxInteriorPoint(BoxLearner):
         return [*grid, *moving_negatives(self.domain.size)]
 
 
-def _size(logs: Floats) -> float:
-    """Return the greatest absolute value of the finite entries."""
-    finite = logs[np.isfinite(logs)]
-    return float(np.abs(finite).max()) if len(finite) else 0.0
-
-
-LEARNERS = (BoxTightest, BoxInteriorPoint)
+LEARNERS = (BoxInteriorPoint,)

@@ -1,4 +1,4 @@
-"""Failure probabilities by summing over all samples that a distribution can give."""
+"""Exact probabilities of failure, and of errors, by summing over samples and laws."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.contract import Distribution, Hypothesis
 
-__all__ = ["compositions", "failure_probability", "two_point"]
+__all__ = ["answer", "compositions", "errors_of_law", "failure_probability", "two_point", "worst_empirical_failure"]
 
 
 def failure_probability(learner: Any, concept: Hypothesis, distribution: Distribution, n: int, alpha: float) -> float:
@@ -38,6 +39,31 @@ def failure_probability(learner: Any, concept: Hypothesis, distribution: Distrib
         law = learner.law(sample)
         total += [weight * math.exp(lp) for atom, lp in zip(law.atoms, law.log_prob, strict=True) if failed(atom)]
     return math.fsum(total)
+
+
+def errors_of_law(learner: Any, sample: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the probabilities of a learner's answers to a sample, and on how many examples each errs."""
+    law = learner.law(sample)
+    return np.exp(law.log_prob), np.array([sample.errors(learner.decode(atom)) for atom in law.atoms])
+
+
+def worst_empirical_failure(learner: Any, n: int, alpha: float) -> tuple[float, str]:
+    """Return the worst Pr[error on the sample > alpha] over samples of n that a concept labels, and the sample."""
+    points, worst, where = learner.domain.points(), 0.0, ""
+    for concept in learner.concepts.enumerate():
+        truth = concept.predict(points)
+        for counts in compositions(n, len(points)):
+            sample = learner.domain.sample(points, truth, counts)
+            p, wrong = errors_of_law(learner, sample)
+            failure = float(p[wrong > alpha * n].sum())
+            if failure > worst:
+                worst, where = failure, repr(sample)
+    return worst, where
+
+
+def answer(learner: Any, sample: Any) -> Any:
+    """Return the hypothesis of a learner without randomness."""
+    return learner.decode(int(learner.run(sample, np.random.default_rng(0), 1)[0]))
 
 
 def two_point(points: Any, hard: int, easy: int, mass: float) -> Distribution:

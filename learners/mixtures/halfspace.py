@@ -1,4 +1,4 @@
-"""Learning halfspaces from mixtures of private and public examples (BMN: the PPM model).
+"""Halfspaces from mixtures of private and public examples (BMN: the PPM model).
 
 Every example carries a public flag (`Sample.public`); neighbours differ in one private example. In the
 label-determined model an example is public exactly if its label is 0.
@@ -7,7 +7,6 @@ label-determined model an example is public exactly if its label is 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -16,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import (
-    Distribution,
     Hypothesis,
     InputError,
     Instance,
@@ -27,108 +25,31 @@ from dpaudit.contract import (
     Sample,
     UtilityClaim,
 )
-from learners.domains import Grid
+from learners.bisection import least_beyond
+from learners.citations import BMN
 from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.inputs import check_run, check_sample
 from learners.mechanisms import equal_scores, exponential
+from learners.mixtures.grid import MixtureGrid
+from learners.mixtures.intersections import Outside, intersection_errors, members_of
 from learners.mixtures.pictures import mixture_panel
 from learners.mixtures.public_family import PublicFamily, collections_of, public_family
 from learners.parameters import check_integer, check_positive, check_probability
 
-__all__ = ["LEARNERS", "MixtureGrid", "MixtureHalfspace", "Outside", "intersection_errors"]
-
-SOURCE = "Bassily, Moran, Nandi, Learning from mixtures of private and public populations (2020)"
+__all__ = ["LEARNERS", "MixtureHalfspace"]
 
 MAX_SIDE = 2**18
 """Below this, heights of points over spanned hyperplanes fit an int64."""
+
+
 MAX_ATOMS = 2**17
+
+
 PICTURED_POINTS = 40
 
-Row = tuple[int, ...]
+
 Code = tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class MixtureGrid(Grid):
-    """A grid whose samples carry public flags: those given, else the label-determined ones (public iff labelled 0)."""
-
-    def sample(self, points: Any, labels: Any, counts: Any = None, public: Any = None) -> Any:
-        """Return the labelled multiset with its public flags."""
-        flags = np.asarray(labels) == 0 if public is None else public
-        return super().sample(points, labels, counts, flags)
-
-    def draw(self, concept: Hypothesis, distribution: Distribution, n: int, rng: np.random.Generator) -> Any:
-        """Draw n labelled examples; those labelled 0 are public."""
-        plain = super().draw(concept, distribution, n, rng)
-        return self.sample(plain.points, plain.labels, plain.counts)
-
-
-@dataclass(frozen=True)
-class Outside:
-    """The hypothesis that labels 0 an intersection of halfspaces <w, x> >= t with a flat <w, x> = t, 1 all else.
-
-    Without halfspaces it is the empty hypothesis: 1 everywhere.
-    """
-
-    halfspaces: tuple[Row, ...]
-    flat: tuple[Row, ...] = ()
-
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the labels of points (m, d)."""
-        inside = np.full(len(points), bool(self.halfspaces))
-        xs = np.asarray(points, dtype=np.int64)
-        for row in self.halfspaces:
-            inside &= xs @ np.array(row[:-1]) >= row[-1]
-        for row in self.flat:
-            inside &= xs @ np.array(row[:-1]) == row[-1]
-        return np.asarray(~inside, dtype=np.uint8)
-
-
-def intersection_errors(inside: NDArray[np.bool_], gains: NDArray[np.int64], base: int, most: int) -> NDArray[np.int64]:
-    """Return the errors of the empty hypothesis and of every collection of 1 .. most <= 3 halfspaces, exactly.
-
-    A point inside an intersection is labelled 0, outside 1, so errors = n_0 + sum over points inside of (n_1 - n_0)(x).
-    Collections come by size, then in lexicographic order.
-
-    Parameters
-    ----------
-    inside : array of bool, shape (K, m)
-        Whether each halfspace contains each point.
-    gains : array of int64, shape (m,)
-        n_1(x) - n_0(x): examples at x that are labelled 1 less those labelled 0.
-    base : int
-        n_0, all examples labelled 0.
-    """
-    inside, gains = inside[:, gains != 0], gains[gains != 0]
-    parts = [np.zeros(1, dtype=np.int64), inside @ gains]
-    if most >= 2:
-        parts.append(_pairs(inside, gains))
-    if most >= 3:
-        parts += [_pairs(inside[i + 1 :] & inside[i], gains) for i in range(len(inside))]
-    return np.asarray(base + np.concatenate(parts), dtype=np.int64)
-
-
-def _pairs(inside: NDArray[np.bool_], gains: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the sums of gains in common of all pairs i < j in lexicographic order, by products of exact floats."""
-    sums = np.zeros((len(inside), len(inside)), dtype=np.int64)
-    for shift, digits in _digits(gains):
-        # Every partial sum is an integer that the type holds exactly, in whatever order it is summed.
-        dtype = np.float32 if np.abs(digits).sum() < 2**24 else np.float64
-        matrix = inside.astype(dtype)
-        for start in range(0, len(inside), 256):
-            block = slice(start, start + 256)
-            product = (matrix[block] * digits.astype(dtype)) @ matrix[start:].T
-            sums[block, start:] += product.astype(np.int64) << shift
-    return sums[np.triu_indices(len(inside), 1)]
-
-
-def _digits(gains: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int64]]]:
-    """Return (shift, digits) with gains = sum of digits << shift and every sum of absolute digits below 2^53."""
-    if float(np.abs(gains).sum(dtype=np.float64)) < 2**52:
-        return [(0, gains)]
-    low = gains & (2**26 - 1)
-    return [(0, low), (26, gains >> 26)]
 
 
 @dataclass(frozen=True)
@@ -204,7 +125,7 @@ class MixtureHalfspace:
     @property
     def privacy(self) -> PrivacyClaim:
         """Pure epsilon-differential privacy under replacement of one private example."""
-        return PrivacyClaim(self.epsilon, 0.0, Relation.REPLACE_PRIVATE, "BMN-Lem4.1", f"{SOURCE}, Lemma 4.1")
+        return PrivacyClaim(self.epsilon, 0.0, Relation.REPLACE_PRIVATE, "BMN-Lem4.1", f"{BMN}, Lemma 4.1")
 
     @property
     def _rate(self) -> float:
@@ -233,7 +154,7 @@ class MixtureHalfspace:
         rows = family.halfspaces
         return [
             (tuple([rows[i] for i in members]), family.flat) if members else ()
-            for members in _members(indices, len(rows), self.dimension)
+            for members in members_of(indices, len(rows), self.dimension)
         ]
 
     def _eligible(self, sample: Sample, errors: NDArray[np.int64]) -> NDArray[np.bool_] | None:
@@ -284,9 +205,9 @@ class MixtureHalfspace:
         if setting not in ("realizable", "agnostic"):
             raise InputError(f"setting must be realizable or agnostic, got {setting!r}")
         enough = self._realizable if setting == "realizable" else self._agnostic
-        size = _least(lambda n: enough(n, alpha, beta))
+        size = least_beyond(lambda n: enough(n, alpha, beta), 1, 2)
         claim = "BMN-Thm4.9" if setting == "realizable" else "BMN-Thm4.10"
-        return UtilityClaim(alpha, beta, size, setting, claim, f"{SOURCE}, Theorem {claim[7:]}, constants derived")
+        return UtilityClaim(alpha, beta, size, setting, claim, f"{BMN}, Theorem {claim[7:]}, constants derived")
 
     def _realizable(self, n: int, alpha: float, beta: float) -> bool:
         rest = n - self.dimension**2
@@ -330,37 +251,6 @@ class MixtureHalfspace:
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return no symmetry: outputs name points of the plane."""
         return []
-
-
-def _members(indices: NDArray[np.int64], count: int, most: int) -> list[tuple[int, ...]]:
-    """Return the collections with these numbers: 0 is empty, then by size, then in lexicographic order."""
-    blocks = [0, *np.cumsum([math.comb(count, size) for size in range(most + 1)]).tolist()]
-    found: list[tuple[int, ...]] = [()] * len(indices)
-    for size in range(1, most + 1):
-        which = np.flatnonzero((indices >= blocks[size]) & (indices < blocks[size + 1]))
-        rank, first, columns = indices[which] - blocks[size], np.zeros(len(which), dtype=np.int64), []
-        for left in range(size - 1, -1, -1):
-            # Collections whose next member is below i: those that begin at `first` and not at i.
-            tails = np.array([0, *np.cumsum([math.comb(count - 1 - i, left) for i in range(count)])])
-            rank = rank + tails[first]
-            member = np.searchsorted(tails, rank, side="right") - 1
-            rank, first = rank - tails[member], member + 1
-            columns.append(member)
-        for place, members in zip(which.tolist(), np.array(columns).T.tolist(), strict=True):
-            found[place] = tuple(members)
-    return found
-
-
-def _least(enough: Callable[[int], bool]) -> int:
-    """Return the n with enough(n) and not enough(n - 1) that bisection finds below the first power of two that does."""
-    high = 2
-    while not enough(high):
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 @lru_cache(maxsize=2)

@@ -1,9 +1,9 @@
-"""A point deep in the data, released one coordinate after the other (BMNS: FindTukey). Labels are ignored."""
+"""A deep point by RecConcave on every coordinate, with Tukey depth as its score (BMNS: FindTukey)."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -11,102 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Panel, PrivacyClaim
-from learners.halfspaces.depth.tukey_depth import centerpoint_bound
-from learners.halfspaces.hull_point_base import PICTURED_EXAMPLES, SOURCE, HullPoint, Point, Selected, weighted_points
-from learners.mechanisms import equal_scores, exponential
+from learners.citations import BMNS
+from learners.halfspaces.hull_point_base import PICTURED_EXAMPLES, HullPoint, Selected
+from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.pictures import size_panels
+from learners.halfspaces.sizes import figure_1_share
 from learners.mechanisms.composition import Cost, advanced, basic
 from learners.mechanisms.rec_concave import BASE, RecConcave
 from learners.mechanisms.steps import Steps
 from learners.parameters import check_positive, check_probability
 
-__all__ = [
-    "LEARNERS",
-    "SOURCE",
-    "HullPoint",
-    "HullPointExponential",
-    "HullPointRecConcave",
-    "Point",
-    "Selected",
-    "figure_1_share",
-    "weighted_points",
-]
-
-
-@dataclass(frozen=True)
-class HullPointExponential(HullPoint):
-    """Release a deep point: each coordinate by the exponential mechanism, score Q, epsilon/d a coordinate.
-
-    Pure epsilon-differentially private by composition of d mechanisms with score of sensitivity 1.
-
-    With probability 1 - beta each selection loses at most (2 d/epsilon) ln(d |X~_i| / beta) of depth, so that the point
-    has depth at least ceil(n/(d + 1)) - (2 d/epsilon) sum ln(d |X~_i|/beta), and lies in the convex hull if this is
-    positive: `depth_guarantee`.
-
-    Parameters
-    ----------
-    side, dimension : int
-        The grid {0 .. side}^dimension: dimension 1, 2 (side <= 8) or 3 (side 1).
-    epsilon : float
-        The privacy claim.
-
-    Notes
-    -----
-    Source: BMNS, Section 1.1 (the exponential mechanism with Tukey depth as quality), over Claim 3.5's domain.
-    """
-
-    side: int
-    dimension: int
-    epsilon: float
-
-    id: ClassVar[str] = "hull-point-exponential"
-    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
-    pictured: ClassVar[Instance] = Instance({"side": 6, "dimension": 2, "epsilon": 1.0}, n=PICTURED_EXAMPLES)
-
-    def __post_init__(self) -> None:
-        check_positive("epsilon", self.epsilon)
-        _ = self.extended
-
-    @property
-    def privacy(self) -> PrivacyClaim:
-        """Pure epsilon-differential privacy under replacement of one example."""
-        claim_id, source = self._theorem
-        return PrivacyClaim(self.epsilon, claim_id=claim_id, source=source)
-
-    @property
-    def _theorem(self) -> tuple[str, str]:
-        return "BMNS-Exponential", f"{SOURCE}, Section 1.1"
-
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return the least n with `depth_guarantee(n, beta)` > 0: (d + 1) floor(L) + 1 for a loss of at most L."""
-        return (self.dimension + 1) * math.floor(-self.depth_guarantee(0, beta)) + 1
-
-    @property
-    def _rate(self) -> float:
-        return self.epsilon / (2 * self.dimension)
-
-    def _eligible(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which candidates may be selected."""
-        return np.ones(len(scores), dtype=np.bool_)
-
-    def _draw(
-        self, scores: NDArray[np.int64], axis: int, n: int, rng: np.random.Generator, size: int
-    ) -> NDArray[np.int64]:
-        kept = np.flatnonzero(self._eligible(scores))
-        return np.asarray(kept[equal_scores.draw([1] * len(kept), scores[kept], self._rate, rng, size)])
-
-    def _log_law(self, scores: NDArray[np.int64], axis: int, n: int) -> Selected:
-        return exponential.log_law(scores, self._rate, self._eligible(scores))
-
-    def depth_guarantee(self, n: int, beta: float) -> float:
-        """Return a depth that the released point reaches with probability 1 - beta, for every n points; may be < 0."""
-        check_probability("beta", beta)
-        losses = sum(math.log(self.dimension * size / beta) for size in self.extended.most)
-        return centerpoint_bound(n, self.dimension) - 2 * self.dimension / self.epsilon * losses
-
-
-def figure_1_share(epsilon: float, delta: float, dimension: int) -> float:
-    """Return epsilon_0 = epsilon / (2 sqrt(2 d ln(2/delta))), what Figure 1 gives each coordinate."""
-    return epsilon / (2 * math.sqrt(2 * dimension * math.log(2 / delta)))
+__all__ = ["LEARNERS", "HullPointRecConcave"]
 
 
 @dataclass(frozen=True)
@@ -165,10 +80,7 @@ class HullPointRecConcave(HullPoint):
 
     def _panels(self) -> tuple[Panel, ...]:
         """Return how many examples it takes, against the domain's size."""
-        # Measuring runs the learners of this module, so it cannot be imported before them.
-        from learners.halfspaces.pictures import size_panels
-
-        return size_panels()
+        return size_panels(HullPointExponential, HullPointRecConcave)
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -186,7 +98,7 @@ class HullPointRecConcave(HullPoint):
 
     @property
     def _theorem(self) -> tuple[str, str]:
-        return "BMNS-Thm3.6", f"{SOURCE}, Theorem 3.6"
+        return "BMNS-Thm3.6", f"{BMNS}, Theorem 3.6"
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return `required_examples` for the largest extended domain; beta must be at least the learner's own."""
@@ -249,9 +161,14 @@ class HullPointRecConcave(HullPoint):
         needed = self.mechanism(candidates, 0, 1).promise_needed(self.beta / d)
         return math.ceil(needed / float(self.promise(d - 1, 10**12)) * 10**12)
 
+    def explicit_examples(self, beta: float) -> int:
+        """Return the `required_examples` of the repaired promises for that beta."""
+        repaired = replace(self, beta=beta, literal=False)
+        return repaired.required_examples(max(self.extended.most))
+
     def guaranteed_depth(self, n: int) -> Fraction:
         """Return the depth promised for the released point: (1 - alpha) r_d, alpha = 1/(2 d)."""
         return (1 - self.accuracy) * self.promise(self.dimension - 1, n)
 
 
-LEARNERS = (HullPointExponential, HullPointRecConcave)
+LEARNERS = (HullPointRecConcave,)

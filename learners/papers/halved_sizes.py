@@ -1,4 +1,4 @@
-"""How loose a theorem's sample size is: utility audits at n, n/2, n/4, ..."""
+"""Utility audits at a theorem's n, at n/2, n/4, ...: how loose the theorem's sample size is."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from dpaudit.contract import Distribution
 from learners.papers.verdicts import tightness
 
-__all__ = ["Rungs", "climb_down", "together"]
+__all__ = ["HalvedSizes", "audit_cases", "audit_halved", "joint_verdict"]
 
 
-class Rungs:
-    """What the audits found: the findings by n, the greatest first."""
+class HalvedSizes:
+    """The findings of the audits by their n."""
 
     def __init__(self, findings: dict[int, Any]) -> None:
         self.findings = findings
@@ -24,7 +24,7 @@ class Rungs:
 
     @property
     def enough(self) -> int:
-        """The least n down to which the failure rate was at most beta on every rung; 0 if not even at the top."""
+        """The least n down to which the failure rate was at most beta at every n; 0 if not even at the top."""
         found = 0
         for n, finding in sorted(self.findings.items(), reverse=True):
             if finding.verdict != "holds":
@@ -58,13 +58,13 @@ class Rungs:
         return f"{name}: theorem {self.top}, measured {least}{few}"
 
 
-def together(verdicts: Iterable[str]) -> str:
+def joint_verdict(verdicts: Iterable[str]) -> str:
     """Return the verdict on a statement from those on its cases: loose only if it is loose on each of them."""
     found = set(verdicts)
     return next(verdict for verdict in ("refuted", "undecided", "holds", "loose") if verdict in found)
 
 
-def climb_down(
+def audit_halved(
     tools: Any,
     learner: Any,
     concept: Any,
@@ -72,22 +72,44 @@ def climb_down(
     *,
     alpha: float,
     beta: float,
-    rungs: int,
-    trials: int,
+    halvings: int,
+    trials: int = 100,
     **setting: Any,
-) -> Rungs:
-    """Audit a learner at the n of its theorem and at `rungs` smaller ones, each half of the one before.
+) -> HalvedSizes:
+    """Audit a learner at the n of its theorem and at `halvings` smaller ones, each half of the one before.
 
     Every verdict has 99 % confidence. Stops below the first n at which the failure rate exceeds beta.
     """
     kind = setting.get("setting", "realizable")
     n = learner.utility(alpha, beta, kind).sample_size if "setting" in setting else learner.sample_size(alpha, beta)
     findings = {}
-    for _ in range(rungs + 1):
+    for _ in range(halvings + 1):
         findings[n] = tools.audit_utility(
             learner, concept, distribution, alpha=alpha, beta=beta, n=n, trials=trials, confidence=0.99, **setting
         )
         if findings[n].verdict == "violation" or n == 1:
             break
         n = -(-n // 2)
-    return Rungs(findings)
+    return HalvedSizes(findings)
+
+
+def audit_cases(
+    tools: Any, cases: Iterable[tuple[str, Any, int, Distribution | str]], **levels: Any
+) -> tuple[str, dict[str, float], str, str]:
+    """Return the joint verdict on (name, learner, concept, distribution), the numbers, the words and the last witness.
+
+    `levels` are those of `audit_halved`. The witness is empty if no case refutes.
+    """
+    numbers: dict[str, float] = {}
+    told, verdicts, witness = [], [], ""
+    for name, learner, concept, distribution in cases:
+        found = audit_halved(tools, learner, concept, distribution, **levels)
+        verdicts.append(found.verdict)
+        if found.verdict == "refuted":
+            drawn = f"{distribution} distribution"
+            if isinstance(distribution, Distribution):
+                drawn = f"probabilities {distribution.probabilities.tolist()}"
+            witness = f"{learner!r}, concept {concept}, {drawn}, n = {found.top}"
+        numbers |= found.numbers(name)
+        told.append(found.told(name))
+    return joint_verdict(verdicts), numbers, "; ".join(told), witness
