@@ -28,8 +28,6 @@ __all__ = ["LEARNERS", "BoxInteriorPoint"]
 
 LAW_BOXES = 2**16
 """The most products of ends for which the exact law is computed."""
-
-
 Floats = NDArray[np.float64]
 
 

@@ -25,12 +25,8 @@ from learners.parameters import check_integer, check_positive, check_probability
 __all__ = ["LEARNERS", "HalfspaceTukey"]
 
 Code = Point | int
-
-
 MAX_SUBSAMPLES = 10**6
 """Up to this many subsamples are drawn one by one."""
-
-
 VARIANTS = ("rec-concave", "exponential", "hull", "positive")
 
 

@@ -92,8 +92,6 @@ class TreeLog:
     delta: Fraction
     beta: float
     base: int = BASE
-    choosing: type[Choosing] = Choosing
-    stable: type[StableSelect] = StableSelect
 
     def __post_init__(self) -> None:
         check_integer("size", self.size, 2)
@@ -120,11 +118,11 @@ class TreeLog:
 
     @property
     def _choice(self) -> Choosing:
-        return self.choosing(self.epsilon, self.delta, self.height)
+        return Choosing(self.epsilon, self.delta, self.height)
 
     @property
     def _selection(self) -> StableSelect:
-        return self.stable(self.epsilon, self.delta)
+        return StableSelect(self.epsilon, self.delta)
 
     @property
     def margin(self) -> int:

@@ -130,20 +130,6 @@ class ExtendedDomain:
         planes = len(_hyperplanes(self.domain)[0])
         return (first, *(comb(planes, self.dimension - i) for i in range(1, self.dimension)))
 
-    def median(self, points: Integers, weights: NDArray[np.int64]) -> tuple[tuple[Fraction, ...], int]:
-        """Return a Tukey median of a multiset of points of X, the first in lexicographic order, and its depth.
-
-        Coordinate by coordinate, the first candidate of greatest Q: Claim 3.5 says that a deepest point is among them.
-        """
-        regions, depth = self.regions(points, weights), 0
-        point: tuple[Fraction, ...] = ()
-        for _ in range(self.dimension):
-            candidates = self.coordinates(point)
-            values = regions.values(point, candidates)
-            depth = int(values.max())
-            point = (*point, candidates[int(values.argmax())])
-        return point, depth
-
     def bound(self) -> int:
         """Return the paper's bound (d |X|^{d^2 (d + 1)})^{2^d} on the size of each axis."""
         d = self.dimension
