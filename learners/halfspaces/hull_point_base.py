@@ -47,6 +47,8 @@ class HullPoint(HalfspacesOnAGrid):
     """
 
     settings: ClassVar[tuple[str, ...]] = ("solution",)
+    claim_id: ClassVar[str]
+    source: ClassVar[str]
 
     @property
     def extended(self) -> ExtendedDomain:
@@ -74,13 +76,8 @@ class HullPoint(HalfspacesOnAGrid):
         if setting != "solution":
             raise InputError(f"setting must be solution, got {setting!r}: the theorem is not on errors")
         check_probability("alpha", alpha)
-        size, claim = self.sample_size(alpha, beta), self._theorem
-        return UtilityClaim(alpha, beta, size, setting, *claim, "the point lies outside the convex hull")
-
-    @property
-    def _theorem(self) -> tuple[str, str]:
-        """The claim's id and source."""
-        raise NotImplementedError("a hull point learner has a theorem")
+        size, failure = self.sample_size(alpha, beta), "the point lies outside the convex hull"
+        return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source, failure)
 
     def _scores(self, regions: DepthRegions, prefix: Point, candidates: tuple[Fraction, ...]) -> NDArray[np.int64]:
         """Return Q_prefix of the candidates."""
