@@ -41,7 +41,7 @@ class BoxInteriorPoint(BoxLearner):
        `side`), B_i one of the m largest (padded with 0). Return the box of all [A_i, B_i].
 
     Privacy. The count has sensitivity 1; the data of every call change in at most one value (see
-    `thresholds.extremes`), for any sample. The claim is computed from the 2 d + 1 calls by basic or advanced
+    `mechanisms.multisets.extremes`), for any sample. The claim is computed from the 2 d + 1 calls by basic or advanced
     composition, whichever is better; the budget is divided so that they fill it. `literal=True` does what the lecture
     says: the positives are counted without noise and only the 2 d interior points are paid for.
 
@@ -133,12 +133,12 @@ class BoxInteriorPoint(BoxLearner):
 
     @property
     def m(self) -> int:
-        """How many coordinates each call sees."""
+        """The number of coordinates that each call sees."""
         return self._plan()[1]
 
     @property
     def privacy(self) -> PrivacyClaim:
-        """What the calls cost together."""
+        """The guarantee of all calls together."""
         cost = best(self.calls, self._shares()[2])
         return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=self._claim_id, source=SOURCE)
 

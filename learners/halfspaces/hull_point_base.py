@@ -1,4 +1,4 @@
-"""What releases a point deep in the data one coordinate after the other, by whatever selection (BMNS: FindTukey)."""
+"""A point deep in the data, released one coordinate after the other by some private selection (BMNS: FindTukey)."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def weighted_points(sample: Sample) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 
 class HullPoint(HalfspacesOnAGrid):
-    """What the learners share: coordinate i is selected from X~_i(prefix) by the score Q_prefix of sensitivity 1.
+    """A learner that releases a deep point: coordinate i is selected from X~_i(prefix) by Q_prefix, of sensitivity 1.
 
-    Q_prefix(x) is the greatest depth of a point that begins with (prefix, x); see `depth.depth_regions`. Outputs are
-    tuples of d fractions. `decode` reads a point p as the halfspace x_1 >= p_1.
+    Q_prefix(x) is the greatest depth of a point that begins with (prefix, x); see `halfspaces.depth.depth_regions`.
+    Outputs are tuples of d fractions. `decode` reads a point p as the halfspace x_1 >= p_1.
     """
 
     settings: ClassVar[tuple[str, ...]] = ("solution",)

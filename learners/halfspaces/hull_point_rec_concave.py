@@ -86,7 +86,7 @@ class HullPointRecConcave(HullPoint):
 
     @property
     def privacy(self) -> PrivacyClaim:
-        """What the calls made cost, under replacement of one example: (epsilon, delta), or less.
+        """The guarantee of the calls made, under replacement of one example: (epsilon, delta), or less.
 
         The calls depend on the number of candidates by their levels alone; where the first axis already recurses, so
         that delta is spent, the other axes need not be counted.

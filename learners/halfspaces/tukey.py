@@ -104,7 +104,7 @@ class HalfspaceTukey(HalfspacesOnAGrid):
 
     @property
     def scheme(self) -> Subsamples:
-        """How the h_i come about."""
+        """The subsampling that makes the h_i."""
         return self._subsampling(self.concepts, self.subsamples)
 
     @property

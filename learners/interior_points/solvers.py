@@ -28,7 +28,7 @@ class Solver(Protocol):
 
     @property
     def cost(self) -> Cost:
-        """What one call costs under replacement."""
+        """The guarantee of one call under replacement."""
 
     def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
         """Return the points found by `size` independent calls."""
@@ -84,7 +84,7 @@ class RecConcaveSolver:
 
     @property
     def cost(self) -> Cost:
-        """That of RecConcave's calls."""
+        """The guarantee of RecConcave's calls."""
         return self.concave.cost
 
     def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:

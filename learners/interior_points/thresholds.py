@@ -99,7 +99,7 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
 
     @property
     def m(self) -> int:
-        """How many examples of each label the mechanism sees."""
+        """The number of examples of each label that the mechanism sees."""
         return self._plan()[1]
 
     @property
@@ -109,7 +109,7 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
 
     @property
     def privacy(self) -> PrivacyClaim:
-        """What the one call costs for a group of two."""
+        """The guarantee of the one call for a group of two."""
         (cost,) = self.calls
         return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=self.claim_id, source=self.source)
 

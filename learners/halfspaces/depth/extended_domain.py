@@ -28,7 +28,8 @@ from learners.parameters import check_integer
 __all__ = ["ExtendedDomain"]
 
 _MAX_SIDE = {1: 2**20, 2: 8, 3: 1}
-"""Where all tuples of hyperplanes are still intersected in a second; at side 2 in space there are 2e7 triples."""
+"""The largest side, by dimension, at which all tuples of hyperplanes are intersected in a second; at side 2 in space
+there are 2e7 triples."""
 
 _FEW = 128
 """First coordinates up to which all prefixes are listed to count the candidates after them."""
