@@ -1,4 +1,4 @@
-"""What the learners of axis-parallel boxes share."""
+"""Learners of axis-parallel boxes: their domain, class, codes and symmetries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["BoxLearner"]
 
 
 class BoxLearner:
-    """What the box learners share: codes are the numbers of `boxes.concepts.Boxes`, 0 the empty box."""
+    """A learner of boxes; codes are the numbers of `boxes.concepts.Boxes`, 0 the empty box."""
 
     side: int
     dimension: int

@@ -30,7 +30,7 @@ class BoxExponential(BoxLearner, ExponentialLearner):
 
     `run` never lists the boxes: it draws a cell of boxes that label the sample alike, exactly by the number of its
     boxes times exp(epsilon score/2), and a box of the cell uniformly. With c_i distinct coordinates of examples on axis
-    i, that takes time and memory O(prod c_i^2), whatever the side (see `box_cells`). `law` lists all boxes.
+    i, that takes time and memory O(prod c_i^2), whatever the side (see `boxes.cells`). `law` lists all boxes.
 
     Parameters
     ----------

@@ -26,10 +26,9 @@ from learners.symmetries import moving_negatives
 
 __all__ = ["LEARNERS", "BoxInteriorPoint"]
 
+SOURCE = f"{STE}, private boxes by interior points"
 LAW_BOXES = 2**16
 """The most products of ends for which the exact law is computed."""
-
-
 Floats = NDArray[np.float64]
 
 
@@ -42,7 +41,7 @@ class BoxInteriorPoint(BoxLearner):
        `side`), B_i one of the m largest (padded with 0). Return the box of all [A_i, B_i].
 
     Privacy. The count has sensitivity 1; the data of every call change in at most one value (see
-    `thresholds.extremes`), for any sample. The claim is computed from the 2 d + 1 calls by basic or advanced
+    `mechanisms.multisets.extremes`), for any sample. The claim is computed from the 2 d + 1 calls by basic or advanced
     composition, whichever is better; the budget is divided so that they fill it. `literal=True` does what the lecture
     says: the positives are counted without noise and only the 2 d interior points are paid for.
 
@@ -92,6 +91,10 @@ class BoxInteriorPoint(BoxLearner):
     def _faces(self) -> int:
         return 2 * self.dimension
 
+    @property
+    def _claim_id(self) -> str:
+        return "STE-Box2" if self.dimension == 2 else "STE-Boxd"
+
     def _solver(self, n: int, epsilon: Fraction, delta: Fraction) -> tuple[Solver, int]:
         """Return a mechanism for n coordinates that costs (epsilon, delta), and how many coordinates it needs."""
         return make_solver(self.variant, self.side + 1, n, epsilon, delta, self.beta / (self._faces + 1))
@@ -130,16 +133,14 @@ class BoxInteriorPoint(BoxLearner):
 
     @property
     def m(self) -> int:
-        """How many coordinates each call sees."""
+        """The number of coordinates that each call sees."""
         return self._plan()[1]
 
     @property
     def privacy(self) -> PrivacyClaim:
-        """What the calls cost together."""
+        """The guarantee of all calls together."""
         cost = best(self.calls, self._shares()[2])
-        claim_id = "STE-Box2" if self.dimension == 2 else "STE-Boxd"
-        source = f"{STE}, private boxes by interior points"
-        return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=claim_id, source=source)
+        return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=self._claim_id, source=SOURCE)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:
         """Return the codes of `size` independent runs; a list of integers where there are more than 2^63 boxes."""
@@ -230,9 +231,7 @@ class BoxInteriorPoint(BoxLearner):
         n = wrong / alpha
         if setting == "realizable":
             n = max(2 * n, 8 * self._faces / alpha * math.log((self._faces + 1) / (beta - self.beta)))
-        claim_id = "STE-Box2" if self.dimension == 2 else "STE-Boxd"
-        source = f"{STE}, private boxes by interior points"
-        return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, claim_id, source)
+        return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, self._claim_id, SOURCE)
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return the permutations of negative examples, and those of the grid where the mechanism has them."""

@@ -1,4 +1,4 @@
-"""What concept classes share: numbers of concepts, their enumeration, and exact counts of a sample on a line."""
+"""Numbers of concepts, their enumeration, and exact counts of a sample on a line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Numbered:
 
     @property
     def size(self) -> int:
-        """How many concepts there are."""
+        """The number of concepts."""
         raise NotImplementedError("a concept class says its size")
 
     def concept(self, code: int) -> Hypothesis:

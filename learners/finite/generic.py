@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 BLOCK = 2**24
-"""How many labels are evaluated at a time."""
+"""The number of labels that are evaluated at a time."""
 
 
 def occam_sample_size(log_size: float, alpha: float, beta: float) -> int:
@@ -93,11 +93,11 @@ def point_law(atoms: range, atom: int) -> Law:
 
 
 class Deterministic:
-    """What learners share whose answer is a function of the sample: one run is like another, and nothing is claimed."""
+    """A learner whose answer is a function of the sample: one run is like another, and no privacy is claimed."""
 
     @property
     def domain(self) -> Domain:
-        """Where the points live."""
+        """The domain of the points."""
         raise NotImplementedError("a learner says its domain")
 
     @property
@@ -192,7 +192,7 @@ class ExponentialLearner:
 
     @property
     def domain(self) -> Domain:
-        """Where the points live."""
+        """The domain of the points."""
         raise NotImplementedError("an exponential learner says its domain")
 
     @property

@@ -59,7 +59,7 @@ class Halfspaces:
 
     @property
     def size(self) -> int:
-        """How many labellings there are; `InputError` if they are too many to list."""
+        """The number of labellings; `InputError` if they are too many to list."""
         return len(grid_halfspaces(self.side, self.dimension)[0])
 
     @property

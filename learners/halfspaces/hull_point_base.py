@@ -1,4 +1,4 @@
-"""What releases a point deep in the data one coordinate after the other, by whatever selection (BMNS: FindTukey)."""
+"""A point deep in the data, released one coordinate after the other by some private selection (BMNS: FindTukey)."""
 
 from __future__ import annotations
 
@@ -40,13 +40,15 @@ def weighted_points(sample: Sample) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 
 class HullPoint(HalfspacesOnAGrid):
-    """What the learners share: coordinate i is selected from X~_i(prefix) by the score Q_prefix of sensitivity 1.
+    """A learner that releases a deep point: coordinate i is selected from X~_i(prefix) by Q_prefix, of sensitivity 1.
 
-    Q_prefix(x) is the greatest depth of a point that begins with (prefix, x); see `depth.depth_regions`. Outputs are
-    tuples of d fractions. `decode` reads a point p as the halfspace x_1 >= p_1.
+    Q_prefix(x) is the greatest depth of a point that begins with (prefix, x); see `halfspaces.depth.depth_regions`.
+    Outputs are tuples of d fractions. `decode` reads a point p as the halfspace x_1 >= p_1.
     """
 
     settings: ClassVar[tuple[str, ...]] = ("solution",)
+    claim_id: ClassVar[str]
+    source: ClassVar[str]
 
     @property
     def extended(self) -> ExtendedDomain:
@@ -74,13 +76,8 @@ class HullPoint(HalfspacesOnAGrid):
         if setting != "solution":
             raise InputError(f"setting must be solution, got {setting!r}: the theorem is not on errors")
         check_probability("alpha", alpha)
-        size, claim = self.sample_size(alpha, beta), self._theorem
-        return UtilityClaim(alpha, beta, size, setting, *claim, "the point lies outside the convex hull")
-
-    @property
-    def _theorem(self) -> tuple[str, str]:
-        """The claim's id and source."""
-        raise NotImplementedError("a hull point learner has a theorem")
+        size, failure = self.sample_size(alpha, beta), "the point lies outside the convex hull"
+        return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source, failure)
 
     def _scores(self, regions: DepthRegions, prefix: Point, candidates: tuple[Fraction, ...]) -> NDArray[np.int64]:
         """Return Q_prefix of the candidates."""

@@ -48,6 +48,8 @@ class HullPointExponential(HullPoint):
 
     id: ClassVar[str] = "hull-point-exponential"
     instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
+    claim_id: ClassVar[str] = "BMNS-Exponential"
+    source: ClassVar[str] = f"{BMNS}, Section 1.1"
     pictured: ClassVar[Instance] = Instance({"side": 6, "dimension": 2, "epsilon": 1.0}, n=PICTURED_EXAMPLES)
 
     def __post_init__(self) -> None:
@@ -57,12 +59,7 @@ class HullPointExponential(HullPoint):
     @property
     def privacy(self) -> PrivacyClaim:
         """Pure epsilon-differential privacy under replacement of one example."""
-        claim_id, source = self._theorem
-        return PrivacyClaim(self.epsilon, claim_id=claim_id, source=source)
-
-    @property
-    def _theorem(self) -> tuple[str, str]:
-        return "BMNS-Exponential", f"{BMNS}, Section 1.1"
+        return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=self.source)
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the least n with `depth_guarantee(n, beta)` > 0: (d + 1) floor(L) + 1 for a loss of at most L."""

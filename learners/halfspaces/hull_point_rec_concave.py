@@ -63,6 +63,8 @@ class HullPointRecConcave(HullPoint):
     instance: ClassVar[Instance] = Instance(
         {"side": 1, "dimension": 2, "epsilon": 1.0, "delta": 1e-6, "beta": 0.1}, n=3
     )
+    claim_id: ClassVar[str] = "BMNS-Thm3.6"
+    source: ClassVar[str] = f"{BMNS}, Theorem 3.6"
     pictured: ClassVar[Instance] = Instance({**instance.parameters, "side": 2}, n=PICTURED_EXAMPLES)
 
     _spent: ClassVar[int] = 1
@@ -84,21 +86,16 @@ class HullPointRecConcave(HullPoint):
 
     @property
     def privacy(self) -> PrivacyClaim:
-        """What the calls made cost, under replacement of one example: (epsilon, delta), or less.
+        """The guarantee of the calls made, under replacement of one example: (epsilon, delta), or less.
 
         The calls depend on the number of candidates by their levels alone; where the first axis already recurses, so
         that delta is spent, the other axes need not be counted.
         """
-        claim_id, source = self._theorem
         first = len(self.extended.coordinates())
         cost = self.cost(first if first > BASE + 1 else max(self.extended.most), 1)
         # A control that overspends claims what it was asked for all the same.
         epsilon, delta = min(float(cost.epsilon), self.epsilon), min(float(cost.delta), self.delta)
-        return PrivacyClaim(epsilon, delta, claim_id=claim_id, source=source)
-
-    @property
-    def _theorem(self) -> tuple[str, str]:
-        return "BMNS-Thm3.6", f"{BMNS}, Theorem 3.6"
+        return PrivacyClaim(epsilon, delta, claim_id=self.claim_id, source=self.source)
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return `required_examples` for the largest extended domain; beta must be at least the learner's own."""

@@ -24,8 +24,6 @@ LINE = range(1, 13)
 MEASURED, MEASURED_RECURSIVE = (2, 3, 4, 5, 6, 7, 8), (5, 6, 7)
 SPACE = (1, 2, 3, 4, 6, 8)
 """log2 T of the grids [T]^10."""
-
-
 Pure = Callable[[int, int, float], HullPoint]
 Recursive = Callable[[int, int, float, float, float], HullPoint]
 

@@ -29,7 +29,7 @@ __all__ = ["Agreement", "AnyHullPoint", "DeepExponential", "DeepRecConcave", "Re
 
 
 class Release(Protocol):
-    """How an aggregate of the h_i is released."""
+    """A private release of one halfspace that aggregates the h_i."""
 
     @property
     def outputs(self) -> Sequence[Point]:

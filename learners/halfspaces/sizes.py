@@ -1,4 +1,4 @@
-"""How many examples finding a deep point takes: as Theorem 3.6 prints, with explicit constants, and measured.
+"""Sample sizes that finding a deep point takes: as Theorem 3.6 prints, with explicit constants, and measured.
 
 Success is the theorem's: a point of depth at least n/(2 (d + 1)), with probability 1 - beta.
 """

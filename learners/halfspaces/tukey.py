@@ -25,12 +25,8 @@ from learners.parameters import check_integer, check_positive, check_probability
 __all__ = ["LEARNERS", "HalfspaceTukey"]
 
 Code = Point | int
-
-
 MAX_SUBSAMPLES = 10**6
 """Up to this many subsamples are drawn one by one."""
-
-
 VARIANTS = ("rec-concave", "exponential", "hull", "positive")
 
 
@@ -108,7 +104,7 @@ class HalfspaceTukey(HalfspacesOnAGrid):
 
     @property
     def scheme(self) -> Subsamples:
-        """How the h_i come about."""
+        """The subsampling that makes the h_i."""
         return self._subsampling(self.concepts, self.subsamples)
 
     @property

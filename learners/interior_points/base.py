@@ -21,7 +21,7 @@ __all__ = ["InteriorPoint"]
 
 
 class InteriorPoint(ThresholdsOnALine):
-    """What the learners share: labels are ignored; code x is the point x, decoded as the threshold that ends there.
+    """A learner that finds an interior point, labels ignored: code x is the point x, decoded as the threshold x + 1.
 
     The theorems promise no small error: the point solves the problem if it is between the least and the greatest one.
     """
@@ -36,7 +36,7 @@ class InteriorPoint(ThresholdsOnALine):
 
     @property
     def privacy(self) -> PrivacyClaim:
-        """What the calls of the mechanism, with all levels made, add up to, under replacement of one example."""
+        """The sum of the mechanism's calls, with all levels made, under replacement of one example."""
         cost = self._solver(2**63).cost
         return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=self.claim_id, source=self.source)
 

@@ -28,7 +28,7 @@ class Solver(Protocol):
 
     @property
     def cost(self) -> Cost:
-        """What one call costs under replacement."""
+        """The guarantee of one call under replacement."""
 
     def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
         """Return the points found by `size` independent calls."""
@@ -84,7 +84,7 @@ class RecConcaveSolver:
 
     @property
     def cost(self) -> Cost:
-        """That of RecConcave's calls."""
+        """The guarantee of RecConcave's calls."""
         return self.concave.cost
 
     def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
@@ -108,15 +108,13 @@ def check_variant(variant: str, delta: float | None) -> None:
         raise InputError(f"delta must be in (0, 1) for the variant {variant!r}, which is not pure; got None")
 
 
-def make_solver(
-    variant: str, size: int, n: int, epsilon: Fraction, delta: Fraction, beta: float, alpha: Fraction = Fraction(1, 2)
-) -> tuple[Solver, int]:
+def make_solver(variant: str, size: int, n: int, epsilon: Fraction, delta: Fraction, beta: float) -> tuple[Solver, int]:
     """Return a solver for n points that costs at most (epsilon, delta), and how many points it needs for beta."""
     if variant == "exponential":
         plain = ExponentialSolver(size, epsilon)
         return plain, plain.points_needed(beta)
     if variant == "rec-concave":
-        concave = RecConcaveSolver(RecConcave.within(size - 1, Fraction(n, 2), alpha, epsilon, delta))
+        concave = RecConcaveSolver(RecConcave.within(size - 1, Fraction(n, 2), Fraction(1, 2), epsilon, delta))
         return concave, concave.points_needed(beta)
     tree = TreeLog.within(size, n, epsilon, delta, beta)
     return tree, tree.points_needed

@@ -78,7 +78,7 @@ class StableMode(PointsOnALine):
 
     @property
     def privacy(self) -> PrivacyClaim:
-        """What a stable selection with the right calibration would keep."""
+        """The guarantee that a stable selection with the right calibration keeps."""
         return PrivacyClaim(self.epsilon, self.delta, claim_id="Stable-select", source="mechanisms.stable_select")
 
     def _standing(self, sample: Sample) -> Standing:

@@ -66,6 +66,8 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
 
     id: ClassVar[str] = "threshold-interior-point"
     instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 4.0, "beta": 0.5}, n=4, beta=0.6)
+    claim_id: ClassVar[str] = "STE-Thr"
+    source: ClassVar[str] = f"{STE}, the interior point problem"
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     def __post_init__(self) -> None:
@@ -97,7 +99,7 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
 
     @property
     def m(self) -> int:
-        """How many examples of each label the mechanism sees."""
+        """The number of examples of each label that the mechanism sees."""
         return self._plan()[1]
 
     @property
@@ -107,10 +109,9 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
 
     @property
     def privacy(self) -> PrivacyClaim:
-        """What the one call costs for a group of two."""
+        """The guarantee of the one call for a group of two."""
         (cost,) = self.calls
-        source = f"{STE}, the interior point problem"
-        return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id="STE-Thr", source=source)
+        return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=self.claim_id, source=self.source)
 
     def _data(self, sample: Sample, m: int) -> Multiset:
         """Return the 2 m points."""
@@ -151,8 +152,7 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
         n = (self.m - 1) / alpha
         if setting == "realizable":
             n = max(2 * n, 8 / alpha * math.log(2 / (beta - self.beta)))
-        source = f"{STE}, the interior point problem"
-        return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, "STE-Thr", source)
+        return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, self.claim_id, self.source)
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return the reflection with labels flipped, which takes c_j to c_{T - j}, where the mechanism has it."""

@@ -65,7 +65,7 @@ class Choosing:
 
     @property
     def cost(self) -> Cost:
-        """What a call costs."""
+        """The guarantee of a call."""
         return Cost(self.epsilon, self.delta, "choosing")
 
     @property

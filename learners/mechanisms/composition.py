@@ -1,4 +1,4 @@
-"""What a sequence of private calls costs together: the accountant from which every claim is computed."""
+"""The guarantee of a sequence of private calls: the accountant from which every claim is computed."""
 
 from __future__ import annotations
 

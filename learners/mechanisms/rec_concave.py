@@ -123,7 +123,7 @@ class RecConcave:
 
     @property
     def cost(self) -> Cost:
-        """What a run costs, by basic composition of `calls`."""
+        """The guarantee of a run, by basic composition of `calls`."""
         return basic(self.calls)
 
     def promise_needed(self, beta: float) -> float:

@@ -68,7 +68,7 @@ class StableSelect:
 
     @property
     def cost(self) -> Cost:
-        """What a call costs."""
+        """The guarantee of a call."""
         return Cost(self.epsilon, self.delta, "stable select")
 
     @property

@@ -92,8 +92,6 @@ class TreeLog:
     delta: Fraction
     beta: float
     base: int = BASE
-    choosing: type[Choosing] = Choosing
-    stable: type[StableSelect] = StableSelect
 
     def __post_init__(self) -> None:
         check_integer("size", self.size, 2)
@@ -120,11 +118,11 @@ class TreeLog:
 
     @property
     def _choice(self) -> Choosing:
-        return self.choosing(self.epsilon, self.delta, self.height)
+        return Choosing(self.epsilon, self.delta, self.height)
 
     @property
     def _selection(self) -> StableSelect:
-        return self.stable(self.epsilon, self.delta)
+        return StableSelect(self.epsilon, self.delta)
 
     @property
     def margin(self) -> int:
@@ -159,12 +157,12 @@ class TreeLog:
 
     @property
     def cost(self) -> Cost:
-        """What a run costs, by basic composition of `calls`."""
+        """The guarantee of a run, by basic composition of `calls`."""
         return basic(self.calls)
 
     @property
     def points_needed(self) -> int:
-        """How many examples suffice for every event to fail with probability at most beta; `n` is not used."""
+        """A number of examples with which every event fails with probability at most beta; `n` is not used."""
         if self.size <= self.base:
             return math.ceil(4 / float(self.epsilon) * math.log(self.size / self.beta))
         return 2 * self.margin + self.deep + replace(self, size=self.height + 1).points_needed

@@ -41,14 +41,8 @@ __all__ = ["LEARNERS", "MixtureHalfspace"]
 
 MAX_SIDE = 2**18
 """Below this, heights of points over spanned hyperplanes fit an int64."""
-
-
 MAX_ATOMS = 2**17
-
-
 PICTURED_POINTS = 40
-
-
 Code = tuple[Any, ...]
 
 

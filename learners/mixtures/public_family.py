@@ -21,7 +21,7 @@ __all__ = ["MAX_COLLECTIONS", "PublicFamily", "collections_of", "public_family"]
 Row = tuple[int, ...]
 
 MAX_COLLECTIONS = 2**23
-"""How many intersections of halfspaces are listed at most."""
+"""The most intersections of halfspaces that are listed."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What d calls cost together at worst, exactly: the other side of the composition theorems that papers use."""
+"""Optimal composition: the exact worst-case cost of several calls, which the papers' theorems bound from above."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How numbers become a verdict, the same way for every statement.
+"""The rule by which numbers become a verdict, the same for every statement.
 
 A check computes what the statement bounds. If a number contradicts the statement, the verdict is "refuted" and the
 instance is its witness, whatever was expected. If none does, the statement "holds" where it was checked on all cases
@@ -19,7 +19,7 @@ LOOSE = 0.75
 """A true statement is loose if the truth is at most this share of its constant."""
 
 TOLERANCE = 1e-9
-"""How far rounding may carry a number that was computed from exact laws, relative to it."""
+"""The relative error that rounding may give a number computed from exact laws."""
 
 
 def judged(

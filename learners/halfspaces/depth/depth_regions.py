@@ -56,11 +56,6 @@ class StepFunction:
         index = min(from_left, from_right)
         return self.levels[index - 1] if index else 0
 
-    @property
-    def breakpoints(self) -> tuple[Fraction, ...]:
-        """The places where the value changes, in order."""
-        return tuple(sorted({*self.lower, *self.upper}))
-
 
 def spanned_normals(points: Integers) -> Integers:
     """Return the distinct primitive normals (k, d), up to sign, of the hyperplanes spanned by points (m, d).

@@ -6,7 +6,7 @@ import pickle
 from dataclasses import FrozenInstanceError
 
 import pytest
-from learners.points.learners import PointExponential
+from learners.points.exponential import PointExponential
 
 from dpaudit.contract import Instance
 from learners.controls import control

@@ -1,4 +1,4 @@
-"""The ledger claims of KMMS on polygons: verdicts, and that the checks can come out otherwise."""
+"""The statements of KMMS on polygons: verdicts, and that the checks can come out otherwise."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from learners.regions.planar.families import triangle_family
 VERDICTS = {"KMMS-Claim4.3": "loose", "KMMS-VCtri": "holds", "KMMS-Thm4.7": "loose", "KMMS-Thm5.1": "loose"}
 
 
-def claim(name: str) -> dpaudit.contract.Statement:
+def statement(name: str) -> dpaudit.contract.Statement:
     return next(c for c in kmms_polygons.STATEMENTS if c.id == name)
 
 
 @pytest.mark.parametrize("name", list(VERDICTS))
 def test_verdicts(name: str) -> None:
-    evidence = claim(name).check(dpaudit)
+    evidence = statement(name).check(dpaudit)
     assert evidence.verdict == VERDICTS[name]
     assert all(np.isfinite(value) for value in evidence.numbers.values())
 
@@ -34,12 +34,12 @@ def test_ids() -> None:
 
 def test_a_triangle_left_out_would_refute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kmms_polygons, "triangulate", lambda corners: triangulate(corners)[:1])
-    assert claim("KMMS-VCtri").check(dpaudit).verdict == "refuted"
+    assert statement("KMMS-VCtri").check(dpaudit).verdict == "refuted"
     monkeypatch.undo()
     family = triangle_family(3)
     smaller = dataclasses.replace(family, labels=family.labels[::2])
     monkeypatch.setattr(kmms_polygons, "triangle_family", lambda side: smaller)
-    assert claim("KMMS-VCtri").check(dpaudit).verdict == "refuted"
+    assert statement("KMMS-VCtri").check(dpaudit).verdict == "refuted"
 
 
 def test_areas_of_triangulations_add_up() -> None:

@@ -30,9 +30,6 @@ from learners.halfspaces.sizes import (
     printed_examples,
     shallow_probability,
 )
-from learners.papers import bmn_utility
-from learners.papers.halved_sizes import HalvedSizes, audit_halved
-from learners.points.exponential import PointExponential
 
 
 @dataclass(frozen=True)
@@ -180,22 +177,3 @@ def test_the_common_point_answers_in_the_span_as_soon_as_it_should() -> None:
     assert found.in_span == 1
     few = reconstruction(common_point(1.0), Grid(9, 10), 1, 40, generator(7, "span"), 0.95)
     assert few.in_span == few.named == 0
-
-
-def test_halved_sizes_read_off_what_the_audits_found() -> None:
-    learner = PointExponential(domain_size=8, epsilon=1.0)
-    sizes = audit_halved(dpaudit, learner, 3, "uniform", alpha=0.2, beta=0.2, halvings=9, trials=60)
-    assert sizes.top == learner.sample_size(0.2, 0.2)
-    assert sizes.top > sizes.enough > sizes.too_few > 0
-    assert set(sizes.numbers("a")) == {f"a: {k}" for k in ("theorem's n", "enough", "too few", "failure rate at most")}
-    assert str(sizes.enough) in sizes.told("a")
-    assert str(sizes.too_few) in sizes.told("a")
-    bad = HalvedSizes({n: f for n, f in sizes.findings.items() if f.verdict == "violation"})
-    assert bad.enough == 0
-    assert bad.too_few == bad.top
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("statement", bmn_utility.STATEMENTS, ids=lambda c: c.id)
-def test_statements_on_sample_sizes_of_mixtures(statement: Any) -> None:
-    assert statement.check(dpaudit).verdict == "loose"

@@ -1,4 +1,4 @@
-"""Claims on the Set Cover Learner for literals, and the picture of its calibration."""
+"""Statements on the Set Cover Learner for literals, and the picture of its calibration."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from learners.papers import kmms_covers
 VERDICTS = {"KMMS-Thm3.5": "refuted", "KMMS-Claim3.4-loss": "loose"}
 
 
-@pytest.mark.parametrize("claim", kmms_covers.STATEMENTS, ids=lambda claim: claim.id)
-def test_verdicts(claim: dpaudit.contract.Statement) -> None:
-    evidence = claim.check(dpaudit)
-    assert evidence.verdict == VERDICTS[claim.id]
+@pytest.mark.parametrize("statement", kmms_covers.STATEMENTS, ids=lambda s: s.id)
+def test_verdicts(statement: dpaudit.contract.Statement) -> None:
+    evidence = statement.check(dpaudit)
+    assert evidence.verdict == VERDICTS[statement.id]
     assert all(math.isfinite(value) for value in evidence.numbers.values())
 
 

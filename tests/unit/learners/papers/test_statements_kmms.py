@@ -1,4 +1,4 @@
-"""The ledger claims of KMMS: verdicts, and that the checks can come out otherwise."""
+"""The statements of KMMS: verdicts, and that the checks can come out otherwise."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ VERDICTS = {
 }
 
 
-@pytest.mark.parametrize("claim", kmms.STATEMENTS, ids=lambda claim: claim.id)
-def test_verdicts(claim: dpaudit.contract.Statement) -> None:
-    evidence = claim.check(dpaudit)
-    assert evidence.verdict == VERDICTS[claim.id]
-    assert claim.check(dpaudit) == evidence
+@pytest.mark.parametrize("statement", kmms.STATEMENTS, ids=lambda s: s.id)
+def test_verdicts(statement: dpaudit.contract.Statement) -> None:
+    evidence = statement.check(dpaudit)
+    assert evidence.verdict == VERDICTS[statement.id]
+    assert statement.check(dpaudit) == evidence
     assert all(np.isfinite(value) for value in evidence.numbers.values())
 
 
 def test_ids_are_distinct_and_all_expected() -> None:
-    assert [claim.id for claim in kmms.STATEMENTS] == list(VERDICTS)
+    assert [s.id for s in kmms.STATEMENTS] == list(VERDICTS)
 
 
 @pytest.mark.parametrize(("side", "size"), [(1, 14), (2, 58), (3, 174), (4, 402)])
