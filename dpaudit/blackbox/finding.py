@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 
 from dpaudit.bounds.curve import Curve
 from dpaudit.contract import Direction, Grade, PrivacyVerdict, Relation
-from dpaudit.event import Event
 from dpaudit.errors import InputError
+from dpaudit.event import Event
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size
 from dpaudit.results import Finding
 

@@ -8,8 +8,8 @@ import msgspec
 
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.contract import Grade, Picture, StatementVerdict
-from dpaudit.exact.finding import LawFinding
 from dpaudit.errors import InputError
+from dpaudit.exact.finding import LawFinding
 from dpaudit.record import Count, Extended, Size, Words
 from dpaudit.results import Finding
 from dpaudit.utility.finding import UtilityFinding
