@@ -75,14 +75,22 @@ class Frozen(msgspec.Struct, frozen=True, kw_only=False, forbid_unknown_fields=T
 
 
 def encodable(record: Any) -> Any:
-    """Return a record as JSON-safe data, infinities as "inf".
+    """Return a record as JSON-safe data, infinities as "inf" and lone surrogates, which no JSON may hold, escaped.
 
     Raises
     ------
     ToolFault
         If a number is NaN.
     """
-    return jsonable(msgspec.to_builtins(record, enc_hook=jsonable))
+    return _without_surrogates(jsonable(msgspec.to_builtins(record, enc_hook=jsonable)))
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    return list(map(_without_surrogates, value)) if isinstance(value, list) else value
 
 
 def decode(data: bytes | str, kind: Any) -> Any:

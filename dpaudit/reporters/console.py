@@ -23,7 +23,7 @@ __all__ = ["render"]
 _LEARNERS = ("   learner", "claimed", "exact", "black-box", "detect-", "failure rate", "beta", "verdict")
 _UNITS = ("", "epsilon", "epsilon", "lower", "able", "[interval]", "", "")
 _CONTROLS = ("   positive control", "claimed", "exact", "black-box", "convicted by", "what it leaks")
-_POWERS = ("   power of the black box", "claimed", "design", "pairs", "events", "delta")
+_POWERS = ("   black-box power", "claimed", "design", "pairs", "events", "delta")
 _LEGEND = """\
 exact epsilon: the worst case over the inputs enumerated; e = error proved, n = numeric, error estimated.
 black-box lower, detectable, failure rate: statistical, at the confidence that the full report gives; -: not computed.
