@@ -21,7 +21,7 @@ def upgraded(line: bytes) -> bytes:
     Raises
     ------
     ToolFault
-        If the line is not JSON, or no object.
+        If the line is not JSON, or no object, or has a digest: version 1 knew none, so the file was altered.
     """
     try:
         record = json.loads(line)
@@ -29,6 +29,8 @@ def upgraded(line: bytes) -> bytes:
         raise ToolFault(f"corrupt ({error})") from None
     if not isinstance(record, dict):
         raise ToolFault("not a JSON object")
+    if "digest" in record:
+        raise ToolFault("altered since it was written: a record of schema version 1 has no digest")
     if record.get("record") == "run":
         record["schema_version"] = SCHEMA_VERSION
     else:
