@@ -6,11 +6,11 @@ import pickle
 from dataclasses import FrozenInstanceError
 
 import pytest
-from learners.points.exponential import PointExponential
 
 from dpaudit.contract import Instance
 from learners.controls import control
 from learners.finite.faults import Doubled
+from learners.points.exponential import PointExponential
 
 HERE = Instance({"domain_size": 3, "epsilon": 1.0}, n=2)
 PointTwice = control(PointExponential, Doubled, "broken-point-twice", "points at twice the rate")
