@@ -104,10 +104,13 @@ class Entry:
         allowed = ", ".join(known) or "none"
         for name in parameters:
             if name not in known:
-                raise InputError(f"{self.id} has no parameter {name!r}; allowed: {allowed}")
+                raise InputError(
+                    f"{self.id} has no parameter {name!r}; allowed: {allowed}", parameter=name, allowed=allowed
+                )
         missing = [n for n, default in known.items() if default is inspect.Parameter.empty and n not in parameters]
         if missing:
-            raise InputError(f"{self.id} needs the parameter(s) {', '.join(missing)}; allowed: {allowed}")
+            told = f"{self.id} needs the parameter(s) {', '.join(missing)}; allowed: {allowed}"
+            raise InputError(told, parameter=missing[0], allowed=allowed)
         built: Learner = self.learner(**parameters)
         return built
 
@@ -268,7 +271,8 @@ def _at_path(path: Path) -> _Source:
     """Return how to load the file or the folder at `path` under a private name."""
     where = path.resolve()
     if not (where.is_dir() or (where.is_file() and where.suffix == ".py")):
-        raise InputError(f"learners must be a .py file or a folder of them; got {str(path)!r}")
+        told = "{learners} must be a .py file or a folder of them; got {given!r}"
+        raise InputError(told, names=("learners",), value=str(path), given=str(path))
     digest = hashlib.blake2b(str(where).encode(), digest_size=6).hexdigest()
     name = f"{PRIVATE}{digest}_{re.sub(r'[^0-9A-Za-z_]', '_', where.stem)}"
     return str(path), True, partial(_load_private, name, where)

@@ -79,7 +79,9 @@ def _flint() -> Any:
     try:
         import flint
     except ImportError:
-        raise InputError("enclosure=True needs python-flint: install dpaudit with the extra 'exact'") from None
+        raise InputError(
+            "{enclosure:=True} needs python-flint: install dpaudit with the extra 'exact'", names=("enclosure",)
+        ) from None
     return flint
 
 
@@ -90,9 +92,11 @@ def require_exact_law(learner: Learner) -> None:
     """
     owners = {name: _owner(learner, name) for name in ("law", "exact_law")}
     if owners["exact_law"] is None:
-        raise InputError(f"learner {learner.id!r} has no exact_law(sample, field), which enclosure=True needs")
+        told = "learner {id!r} has no exact_law(sample, field), which {enclosure:=True} needs"
+        raise InputError(told, names=("enclosure",), id=learner.id)
     if owners["law"] is not None and not issubclass(owners["exact_law"], owners["law"]):
-        raise InputError(f"learner {learner.id!r} overrides law but not exact_law, which enclosure=True needs")
+        told = "learner {id!r} overrides law but not exact_law, which {enclosure:=True} needs"
+        raise InputError(told, names=("enclosure",), id=learner.id)
     _flint()
 
 
