@@ -6,9 +6,19 @@ from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
 from typing import Any
 
+from dpaudit.contract import PARTS, HasStreamId, Learner
 from dpaudit.errors import InputError
 
-__all__ = ["LEAST_TRIALS", "check_built", "check_jobs", "parameters_of", "read_integer", "read_number"]
+__all__ = [
+    "LEAST_TRIALS",
+    "check_built",
+    "check_jobs",
+    "lacking",
+    "parameters_of",
+    "read_integer",
+    "read_number",
+    "stream_id_of",
+]
 
 LEAST_TRIALS = 10
 """Runs a side below which no black-box audit begins."""
@@ -38,6 +48,13 @@ def check_built(source: Any, name: str = "learner") -> None:
         )
 
 
+def lacking(source: Any) -> tuple[str, ...]:
+    """Return the parts of the contract that a learner, or a class of learners, does not have."""
+    # A field without a default is no attribute of the class.
+    known = getattr(source, "__dataclass_fields__", {})
+    return tuple(part for part in PARTS if not (hasattr(source, part) or part in known))
+
+
 def check_jobs(n_jobs: Any, backend: Any = None) -> None:
     """Raise `InputError` unless joblib can spread work so: `n_jobs` is not 0, and it knows the backend, if any."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
@@ -51,6 +68,17 @@ def check_jobs(n_jobs: Any, backend: Any = None) -> None:
     except (ValueError, TypeError, ImportError) as error:  # ImportError: an external backend that is not installed
         told = "{backend} must be one that joblib knows, got {given:.100}: {error:.500}"
         raise InputError(told, names=("backend",), value=backend, given=repr(backend), error=str(error)) from None
+
+
+def stream_id_of(learner: Learner) -> str:
+    """Return what stands for a learner in the addresses of random streams: its `stream_id`, by default its id.
+
+    A subclass with an id of its own does not inherit it: two learners would share their streams.
+    """
+    named = (kind for kind in type(learner).__mro__ if not vars(kind).keys().isdisjoint(("id", "stream_id")))
+    if isinstance(learner, HasStreamId) and "stream_id" in vars(next(named)):
+        return learner.stream_id
+    return learner.id
 
 
 def parameters_of(learner: Any) -> dict[str, Any]:

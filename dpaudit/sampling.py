@@ -67,5 +67,5 @@ def run_jobs(
 
 
 def _run(mechanism: Mechanism, job: Job, reduce: Callable[[Any], T], seed: int) -> T:
-    rng = seeding.generator(seed, "privacy", mechanism.name, *job.address)
+    rng = seeding.generator(seed, "privacy", mechanism.stream, *job.address)
     return reduce(mechanism(job.data, rng, job.size))

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.arguments import parameters_of
-from dpaudit.contract import Distribution, Picture
+from dpaudit.arguments import parameters_of, stream_id_of
+from dpaudit.contract import Distribution, HasScene, Picture
 from dpaudit.engine.findings import PictureFinding
 from dpaudit.errors import ToolFault
 from dpaudit.jsonable import jsonable
@@ -37,7 +37,7 @@ def draw_picture(learner: Any, n: int, runs: int, seed: int) -> PictureFinding:
         If the learner's `picture` returns something other than a `Picture`.
     """
     seed = check_seed(seed)
-    address = ("picture", learner.id, jsonable(parameters_of(learner)), n)
+    address = ("picture", stream_id_of(learner), jsonable(parameters_of(learner)), n)
     sample, target = _scene(learner, n, generator(seed, *address, "scene"))
     outputs = learner.run(sample, generator(seed, *address, "run"), runs)
     codes = [output.item() if isinstance(output, np.generic) else output for output in outputs]
@@ -49,9 +49,8 @@ def draw_picture(learner: Any, n: int, runs: int, seed: int) -> PictureFinding:
 
 def _scene(learner: Any, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
     """Return a sample and what labelled it."""
-    if hasattr(learner, "scene"):
-        sample, target = learner.scene(rng)
-        return sample, target
+    if isinstance(learner, HasScene):
+        return learner.scene(rng)
     points = learner.domain.points()
     target = learner.concepts.concept(learner.concepts.size // 2)
     uniform = Distribution(points, np.full(len(points), 1 / len(points)), "uniform")

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from dpaudit.arguments import LEAST_TRIALS, read_integer, read_number
-from dpaudit.contract import Instance, Learner
+from dpaudit.contract import HasLaw, Instance, Learner, Pictured
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.tasks import Task, exact_task, ledger_task, picture_task, privacy_task
 from dpaudit.engine.utility_tasks import offered_settings, utility_tasks
@@ -160,7 +160,7 @@ def _plan_one(entry: Entry, work: Profile, confidence: float, trials: int) -> tu
     learner = entry.build(**entry.instance.parameters)
     tasks: list[Task] = []
     notes: list[str] = []
-    if hasattr(learner, "law"):
+    if isinstance(learner, HasLaw):
         tasks.append(exact_task(entry, learner))
     if learner.privacy is not None:
         tasks.append(privacy_task(entry, trials=trials, confidence=confidence, curve=True))
@@ -171,9 +171,9 @@ def _plan_one(entry: Entry, work: Profile, confidence: float, trials: int) -> tu
     planned, left_out = _plan_utility(entry, learner, work, confidence)
     tasks += planned
     notes += left_out
-    for instance in getattr(entry.learner, "audited", ()):
+    for instance in entry.further_instances:
         tasks += _further_utility(entry, instance, work, confidence)
-    if tasks and hasattr(learner, "picture"):
+    if tasks and isinstance(learner, Pictured):
         tasks.append(picture_task(entry))
     return tasks, notes if tasks else [
         "nothing to audit: no law, no privacy claim and no utility theorem",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpaudit.contract import Instance, Learner, Relation
+from dpaudit.contract import Learner, Relation
 from dpaudit.engine.arguments import (
     Arguments,
     ExactArguments,
@@ -126,5 +126,5 @@ def ledger_task(entry: StatementEntry) -> Task:
 
 def picture_task(entry: Entry) -> Task:
     """Return the task that draws some outputs of a learner on its `pictured` instance, else on its example."""
-    pictured: Instance = getattr(entry.learner, "pictured", entry.instance)
+    pictured = entry.pictured_instance
     return Task(entry.id, pictured.parameters, PictureArguments(n=pictured.n, runs=PICTURED_RUNS))

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from dpaudit.contract import FIXED_SETTINGS, SETTINGS, Learner, UtilityClaim
+from dpaudit.contract import FIXED_SETTINGS, SETTINGS, HasSettings, Learner, UtilityClaim
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
@@ -26,13 +26,14 @@ def offered_settings(learner: Any, alpha: float, beta: float) -> tuple[str, ...]
     InputError
         If the learner names a setting that does not exist, or says nothing and its theorem does not reach alpha, beta.
     """
-    if (named := getattr(learner, "settings", None)) is not None:
-        for setting in named:
-            if setting not in SETTINGS:
-                raise InputError(f"settings must be of {', '.join(SETTINGS)}; {learner.id!r} names {setting!r}")
-        return tuple(named)
-    target = utility_target(learner, alpha, beta)
-    return () if target is None else (target.setting,)
+    named = tuple(learner.settings) if isinstance(learner, HasSettings) else None
+    if named is None:
+        target = utility_target(learner, alpha, beta)
+        return () if target is None else (target.setting,)
+    for setting in named:
+        if setting not in SETTINGS:
+            raise InputError(f"settings must be of {', '.join(SETTINGS)}; {learner.id!r} names {setting!r}")
+    return named
 
 
 def utility_target(learner: Any, alpha: float, beta: float, setting: str | None = None) -> UtilityClaim | None:
