@@ -51,9 +51,8 @@ class Mechanism:
         try:
             count = len(outputs)
         except TypeError:
-            raise InputError(
-                f"with batched=True the mechanism {self.name} must return {size} outputs, got {outputs!r:.100}"
-            ) from None
+            told = "with {batched:=True} the mechanism {name} must return {size} outputs, got {given:.100}"
+            raise InputError(told, names=("batched",), name=self.name, size=size, given=repr(outputs)) from None
         if count != size:
             raise InputError(f"the mechanism {self.name} was asked for {size} outputs and returned {count}")
         return outputs
@@ -120,7 +119,7 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None) -> Me
     if callable(getattr(source, "invoke", None)) and hasattr(source, "input_domain"):
         return Mechanism(_OneByOne(_Measurement(source)), "measurement", False)
     if not callable(source):
-        raise InputError(f"mechanism must be a learner or a callable (data, rng) -> output, got {source!r:.100}")
+        raise InputError.of("mechanism", source, "a learner or a callable (data, rng) -> output")
     _check_signature(source, 3 if batched else 2)
     return Mechanism(source if batched else _OneByOne(source), _name(source), batched)
 
@@ -143,4 +142,8 @@ def _check_signature(function: Callable[..., Any], arguments: int) -> None:
         signature.bind(*[None] * arguments)
     except TypeError as error:
         wanted = "(data, rng, size) if batched" if arguments == 3 else "(data, rng), or (data, rng, size) if batched"
-        raise InputError(f"mechanism must take {wanted}; {_name(function)}{signature} does not: {error}") from None
+        raise InputError(
+            f"mechanism must take {wanted}; {_name(function)}{signature} does not: {error}",
+            parameter="mechanism",
+            allowed=wanted,
+        ) from None

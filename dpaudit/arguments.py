@@ -43,7 +43,8 @@ def check_built(source: Any, name: str = "learner") -> None:
     if isinstance(source, type) and {"run", "decode"}.isdisjoint(lacking(source)):
         raise InputError(
             f"{name} must be a learner, not its class: build {source.__qualname__} with its parameters first, as "
-            f"{source.__qualname__}(...) or dpaudit.get_learner({getattr(source, 'id', '...')!r}, ...)"
+            f"{source.__qualname__}(...) or dpaudit.get_learner({getattr(source, 'id', '...')!r}, ...)",
+            parameter=name,
         )
 
 
@@ -57,7 +58,7 @@ def lacking(source: Any) -> tuple[str, ...]:
 def check_jobs(n_jobs: Any, backend: Any = None) -> None:
     """Raise `InputError` unless joblib can spread work so: `n_jobs` is not 0, and it knows the backend, if any."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
-        raise InputError(f"n_jobs must be a non-zero integer, got {n_jobs!r}")
+        raise InputError.of("n_jobs", n_jobs, "a non-zero integer")
     if backend is None:
         return
     from joblib import Parallel
@@ -65,7 +66,8 @@ def check_jobs(n_jobs: Any, backend: Any = None) -> None:
     try:
         Parallel(n_jobs=1, backend=backend)
     except (ValueError, TypeError, ImportError) as error:  # ImportError: an external backend that is not installed
-        raise InputError(f"backend must be one that joblib knows, got {backend!r}: {error}") from None
+        told = "{backend} must be one that joblib knows, got {given:.100}: {error:.500}"
+        raise InputError(told, names=("backend",), value=backend, given=repr(backend), error=str(error)) from None
 
 
 def stream_id_of(learner: Learner) -> str:

@@ -140,10 +140,10 @@ def audit_sequential(
     """
     claim = PrivacyClaim(epsilon, delta)
     if not isinstance(mechanism, Mechanism):
-        raise InputError(f"mechanism must be a Mechanism (see adapters.as_mechanism), got {mechanism!r:.100}")
+        raise InputError.of("mechanism", mechanism, "a Mechanism (see adapters.as_mechanism)")
     runs = read_integer("runs", runs, LEAST_RUNS)
     if epsilon > LARGEST_EPSILON:
-        raise InputError(f"epsilon must be at most {LARGEST_EPSILON:g}, got {epsilon!r}")
+        raise InputError.of("epsilon", epsilon, f"at most {LARGEST_EPSILON:g}")
     source = Source(mechanism, seeding.check_seed(seed), n_jobs, backend)
     game = Game(source, check_pairs(pairs, None), claim, runs, check_level(gamma), float_bits)
     game.play()

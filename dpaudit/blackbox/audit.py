@@ -101,7 +101,8 @@ def audit_privacy(
     """
     check_built(mechanism, "mechanism")
     if sequential and (curve or strict):
-        raise InputError("sequential=True bets instead of testing one event, so it takes neither curve nor strict")
+        told = "{sequential:=True} bets instead of testing one event, so it takes neither {curve} nor {strict}"
+        raise InputError(told, names=("sequential", "curve", "strict"))
     request = Request.of(
         mechanism,
         pairs,

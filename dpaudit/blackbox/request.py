@@ -92,7 +92,8 @@ class Request:
         check_jobs(options["n_jobs"], options["backend"])
         known = claim.relation if isinstance(source, Learner) or relation is not None else None
         if pairs is not None and n is not None:
-            raise InputError(f"n must be left out where pairs are given: it is the size of crafted samples; got {n!r}")
+            told = "{n} must be left out where {pairs} are given: it is the size of crafted samples; got {given}"
+            raise InputError(told, names=("n", "pairs"), value=n, given=repr(n))
         checked = check_pairs(_default_pairs(source, n, claim.relation) if pairs is None else pairs, known)
         if isinstance(source, Learner):
             check_samples(checked)
@@ -135,24 +136,42 @@ class Request:
         return (*self.notes, *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same))
 
     def _check_power(self) -> None:
-        """Raise if the budget could convict nobody."""
+        """Raise if the budget could detect nothing."""
         epsilon, delta, runs = self.claim.epsilon, self.claim.delta, self.budget.confirmation
         if isinstance(self.bound, Unconditional) and runs > MAX_STRICT_RUNS:
             raise InputError(
-                f"strict=True takes at most {MAX_STRICT_RUNS:.0f} confirmation runs a side; trials={self.trials} with "
-                f"{len(self.pairs)} pair(s) makes {runs}: lower trials, or leave strict out"
+                "{strict:=True} takes at most {most:.0f} confirmation runs a side; {trials:={given}} with "
+                "{pairs} pair(s) makes {runs}: lower {trials}, or leave {strict} out",
+                names=("trials", "strict"),
+                value=self.trials,
+                most=MAX_STRICT_RUNS,
+                given=self.trials,
+                pairs=len(self.pairs),
+                runs=runs,
             )
         if runs > MAX_RUNS:
             raise InputError(
-                f"trials={self.trials} makes {runs} runs a side to confirm, and the bounds' numerical error has been "
-                f"measured up to {MAX_RUNS:g}: lower trials"
+                "{trials:={given}} makes {runs} runs a side to confirm, and the bounds' numerical error has been "
+                "measured up to {most:g}: lower {trials}",
+                names=("trials",),
+                value=self.trials,
+                given=self.trials,
+                runs=runs,
+                most=MAX_RUNS,
             )
         least = trials_needed(self.bound, epsilon=epsilon, delta=delta, gamma=self.verdict_gamma)
         if runs < least:
             raise InputError(
-                f"trials={self.trials} leaves {runs} runs a side to confirm, too few to convict anybody of more than "
-                f"epsilon = {epsilon}, delta = {delta}: {least} are needed, so trials >= {-(-least * 5 // 4) + 1} with "
-                "one pair"
+                "{trials:={given}} leaves {runs} runs a side to confirm, too few to detect more than epsilon = "
+                "{epsilon}, delta = {delta}: {least} are needed, so {trials} >= {enough} with one pair",
+                names=("trials",),
+                value=self.trials,
+                given=self.trials,
+                runs=runs,
+                epsilon=epsilon,
+                delta=delta,
+                least=least,
+                enough=-(-least * 5 // 4) + 1,
             )
 
 
@@ -165,7 +184,7 @@ def resolve_claim(
         delta = own.delta if own else 0.0
     if epsilon is None:
         if own is None:
-            raise InputError("epsilon must be given: the mechanism makes no claim of its own")
+            raise InputError("{epsilon} must be given: the mechanism makes no claim of its own", names=("epsilon",))
         epsilon = own.epsilon
     kin = Relation.parse(relation) if relation is not None else (own.relation if own else Relation.REPLACE_ONE)
     # The theorem's name stands only where the theorem's own statement is tested.
@@ -175,7 +194,9 @@ def resolve_claim(
 
 def _default_pairs(source: Any, n: int | None, relation: Relation) -> list[Pair]:
     if not isinstance(source, Learner):
-        raise InputError("pairs must be given: only a learner's neighbouring samples can be crafted")
+        raise InputError(
+            "{pairs} must be given: only a learner's neighbouring samples can be crafted", names=("pairs",)
+        )
     return crafted_pairs(source.domain, source.instance.n if n is None else n, relation)
 
 

@@ -70,8 +70,12 @@ def _allowed(request: Request) -> int:
     allowed = 2 * request.trials * pairs
     if allowed < LEAST_RUNS:
         raise InputError(
-            f"trials must be at least {-(-LEAST_RUNS // (2 * pairs))} with sequential=True and {pairs} pair(s), "
-            f"got {request.trials}"
+            "{trials} must be at least {least} with {sequential:=True} and {pairs} pair(s), got {given}",
+            names=("trials", "sequential"),
+            value=request.trials,
+            least=-(-LEAST_RUNS // (2 * pairs)),
+            pairs=pairs,
+            given=request.trials,
         )
     return allowed
 

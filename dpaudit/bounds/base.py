@@ -75,5 +75,5 @@ def get_bound(choice: Bound | str | bool = False) -> Bound:
     if not isinstance(choice, str):
         return choice
     if choice not in BOUNDS:
-        raise InputError(f"bound must be one of {', '.join(BOUNDS)}; got {choice!r}")
+        raise InputError.among("bound", choice, BOUNDS)
     return BOUNDS[choice]()

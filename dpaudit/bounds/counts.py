@@ -68,11 +68,13 @@ class Counts:
         array = np.asarray(value, dtype=np.float64)
         bad = ~((array >= low) & (array < high))
         if bad.any():
-            raise InputError(f"{name} must be in [{low:g}, {high:g}), got {float(array[bad][0])!r}")
+            raise InputError.of(name, float(array[bad][0]), f"in [{low:g}, {high:g})")
         try:
             return np.broadcast_to(array, self.shape).ravel()
         except ValueError:
-            raise InputError(f"{name} must broadcast to the counts' shape {self.shape}, got {array.shape}") from None
+            raise InputError(
+                f"{name} must broadcast to the counts' shape {self.shape}, got {array.shape}", parameter=name
+            ) from None
 
     def shaped(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return one value an event in the shape of the input."""
@@ -82,7 +84,7 @@ class Counts:
 def check_level(gamma: float, name: str = "gamma") -> float:
     """Return an error probability in (0, 1), or raise `InputError`."""
     if isinstance(gamma, bool) or not math.isfinite(gamma) or not 0 < gamma < 1:
-        raise InputError(f"{name} must be in (0, 1), got {gamma!r}")
+        raise InputError.of(name, gamma, "in (0, 1)")
     return float(gamma)
 
 
@@ -90,11 +92,11 @@ def _whole(name: str, value: ArrayLike) -> NDArray[np.float64]:
     """Return whole numbers as floats (exact below 2^53)."""
     array = np.asarray(value)
     if array.dtype.kind not in "iuf":
-        raise InputError(f"{name} must be integers, got {array.dtype}")
+        raise InputError(f"{name} must be integers, got {array.dtype}", parameter=name)
     numbers = array.astype(np.float64)
     bad = ~(np.isfinite(numbers) & (numbers == np.floor(numbers)))
     if bad.any():
-        raise InputError(f"{name} must be integers, got {float(numbers[bad][0])!r}")
+        raise InputError.of(name, float(numbers[bad][0]), "integers")
     return numbers
 
 
@@ -104,4 +106,4 @@ def _check_range(name: str, values: NDArray[np.float64], low: float, high: Any) 
     bad = (values < low) | (values > limit)
     if bad.any():
         allowed = f"[{low:g}, {float(limit[bad][0]):g}]"
-        raise InputError(f"{name} must be in {allowed}, got {float(values[bad][0]):g}")
+        raise InputError(f"{name} must be in {allowed}, got {float(values[bad][0]):g}", parameter=name)

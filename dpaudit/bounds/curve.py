@@ -15,7 +15,7 @@ from dpaudit.bounds.counts import Counts, check_level
 from dpaudit.bounds.hull import lower_hull
 from dpaudit.bounds.limits import upper_limit
 from dpaudit.errors import InputError
-from dpaudit.record import Frozen
+from dpaudit.record import Amount, Frozen, Level, Share, Size
 
 __all__ = ["Curve", "choose_thresholds", "fit_curve"]
 
@@ -64,12 +64,12 @@ class Curve(Frozen, frozen=True):
     *assumes* that the true trade-off is Gaussian; `epsilon_lower` assumes nothing.
     """
 
-    false_positive_upper: tuple[float, ...]
-    false_negative_upper: tuple[float, ...]
-    gamma: float
-    trials: int
-    neighbour_trials: int
-    mu_lower: float
+    false_positive_upper: tuple[Share, ...]
+    false_negative_upper: tuple[Share, ...]
+    gamma: Level
+    trials: Size
+    neighbour_trials: Size
+    mu_lower: Amount
 
     @classmethod
     def of(cls, a: Array, b: Array, gamma: float, trials: int, neighbour_trials: int) -> Curve:
@@ -79,12 +79,14 @@ class Curve(Frozen, frozen=True):
     def __post_init__(self) -> None:
         a, b = self._limits
         if a.shape != b.shape or a.size == 0:
-            raise InputError(f"limits must be K >= 1 numbers each, got {a.size} and {b.size}")
+            raise InputError(f"limits must be K >= 1 numbers each, got {a.size} and {b.size}", parameter="limits")
         if not bool(((a > 0) & (a <= 1) & (b > 0) & (b <= 1)).all()):
-            raise InputError(f"limits must be in (0, 1], got {a.tolist()!r:.100} and {b.tolist()!r:.100}")
+            raise InputError(
+                f"limits must be in (0, 1], got {a.tolist()!r:.100} and {b.tolist()!r:.100}", parameter="limits"
+            )
         check_level(self.gamma)
         if not abs(self.mu_lower - _mu_lower(a, b)) <= 1e-9:
-            raise InputError(f"mu_lower must be what follows from the limits, {_mu_lower(a, b)}; got {self.mu_lower!r}")
+            raise InputError.of("mu_lower", self.mu_lower, f"what follows from the limits, {_mu_lower(a, b)}")
 
     @property
     def _limits(self) -> tuple[Array, Array]:
@@ -138,7 +140,7 @@ class Curve(Frozen, frozen=True):
         """
         rate = np.asarray(alpha, dtype=np.float64)
         if not bool(((rate >= 0) & (rate <= 1)).all()):
-            raise InputError(f"alpha must be in [0, 1], got {alpha!r:.100}")
+            raise InputError.of("alpha", alpha, "in [0, 1]")
         corners = self.hull(reverse=reverse)
         return np.minimum(np.interp(rate, corners[:, 0], corners[:, 1]) * (1 + 4 * _SLACK), 1.0)
 
@@ -175,10 +177,15 @@ def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour
     counts = Counts.of(hits, trials, neighbour_hits, neighbour_trials)
     shapes = np.shape(hits), np.shape(neighbour_hits)
     if shapes[0] != shapes[1] or len(shapes[0]) != 1 or shapes[0][0] == 0:
-        raise InputError(f"hits and neighbour_hits must be K >= 1 counts each, got shapes {shapes[0]} and {shapes[1]}")
+        raise InputError(
+            f"hits and neighbour_hits must be K >= 1 counts each, got shapes {shapes[0]} and {shapes[1]}",
+            parameter="hits",
+        )
     for name, values in (("hits", counts.x), ("neighbour_hits", counts.y)):
         if (np.diff(values) < 0).any():
-            raise InputError(f"{name} must not descend, as the events are nested; got {values.tolist()!r:.200}")
+            raise InputError(
+                f"{name} must not descend, as the events are nested; got {values.tolist()!r:.200}", parameter=name
+            )
     each = level / (2 * len(counts.x))
     return Curve.of(
         upper_limit(counts.y, counts.n2, each),
@@ -211,10 +218,13 @@ def choose_thresholds(data: ArrayLike, neighbour: ArrayLike, thresholds: int = D
         fewer than 2.
     """
     if isinstance(thresholds, bool) or not isinstance(thresholds, int) or thresholds < 2:
-        raise InputError(f"thresholds must be an integer >= 2, got {thresholds!r}")
+        raise InputError.of("thresholds", thresholds, "an integer >= 2")
     left, right = (_atom_counts(name, v) for name, v in (("data", data), ("neighbour", neighbour)))
     if left.shape != right.shape or len(left) < 2:
-        raise InputError(f"data and neighbour must count the same 2 atoms or more, got {len(left)} and {len(right)}")
+        raise InputError(
+            f"data and neighbour must count the same 2 atoms or more, got {len(left)} and {len(right)}",
+            parameter="data",
+        )
     if len(left) - 1 <= thresholds:
         return np.arange(1, len(left))
     # Prefixes that hold everything or nothing are no tests.
@@ -250,12 +260,12 @@ def _within(name: str, value: ArrayLike, high: float) -> Array:
     """Return numbers in [0, high), or raise `InputError`."""
     array = np.asarray(value, dtype=np.float64)
     if not bool(((array >= 0) & (array < high)).all()):
-        raise InputError(f"{name} must be in [0, {high:g}), got {value!r:.100}")
+        raise InputError.of(name, value, f"in [0, {high:g})")
     return array
 
 
 def _atom_counts(name: str, value: ArrayLike) -> NDArray[np.int64]:
     array = np.asarray(value)
     if array.ndim != 1 or array.dtype.kind not in "iu" or (array < 0).any() or array.sum() == 0:
-        raise InputError(f"{name} must be whole counts >= 0, one for each atom and not all 0, got {value!r:.100}")
+        raise InputError.of(name, value, "whole counts >= 0, one for each atom and not all 0")
     return array.astype(np.int64)

@@ -101,7 +101,7 @@ def detectable_epsilon(
     """
     _check(n1, n2, epsilon, delta, gamma, power)
     if not 0 <= q <= 1:
-        raise InputError(f"q must be in [0, 1], got {q!r}")
+        raise InputError.of("q", q, "in [0, 1]")
     if q == 0 or math.exp(epsilon) * q + delta >= 1:
         return math.inf
     ys, least = _boundary(bound, q, n1, n2, epsilon, delta, gamma)
@@ -152,7 +152,7 @@ def trials_needed(bound: Bound, *, epsilon: float, delta: float = 0.0, gamma: fl
     low, high = 0, 1
     while not enough(high):
         if high == most:
-            raise InputError(f"no audit of {most:g} runs a side could convict epsilon = {epsilon!r}, delta = {delta!r}")
+            raise InputError(f"no audit of {most:g} runs a side could refute epsilon = {epsilon!r}, delta = {delta!r}")
         low, high = high, min(2 * high, most)
     while high - low > 1:
         middle = (low + high) // 2
@@ -193,10 +193,10 @@ def _check(n1: int, n2: int, epsilon: float, delta: float, gamma: float, power: 
     """Raise `InputError` for parameters that make no sense."""
     for name, runs in (("n1", n1), ("n2", n2)):
         if isinstance(runs, bool) or int(runs) != runs or not 1 <= runs <= MAX_RUNS:
-            raise InputError(f"{name} must be an integer in [1, {MAX_RUNS:g}], got {runs!r}")
+            raise InputError.of(name, runs, f"an integer in [1, {MAX_RUNS:g}]")
     if not 0 <= epsilon < math.inf:
-        raise InputError(f"epsilon must be a finite number >= 0, got {epsilon!r}")
+        raise InputError.of("epsilon", epsilon, "a finite number >= 0")
     if not 0 <= delta < 1:
-        raise InputError(f"delta must be in [0, 1), got {delta!r}")
+        raise InputError.of("delta", delta, "in [0, 1)")
     check_level(gamma)
     check_level(power, "power")

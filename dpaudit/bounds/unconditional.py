@@ -74,7 +74,7 @@ class Unconditional:
         for field in ("ordering", "nuisance_error", "slack"):
             value = getattr(self, field)
             if not (math.isfinite(value) and 0 < value < 1):
-                raise InputError(f"{field} must be in (0, 1), got {value!r}")
+                raise InputError.of(field, value, "in (0, 1)")
 
     def p_value(
         self,

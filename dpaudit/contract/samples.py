@@ -32,7 +32,9 @@ class Distribution:
                 f"{len(self.points)} points and {len(self.probabilities)} probabilities"
             )
         if not (min(self.probabilities) >= 0 and abs(total - 1) <= 1e-9):
-            raise InputError(f"probabilities must be >= 0 and sum to 1; they sum to {total!r}")
+            raise InputError(
+                f"probabilities must be >= 0 and sum to 1; they sum to {total!r}", parameter="probabilities"
+            )
 
 
 @runtime_checkable

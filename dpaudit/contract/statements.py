@@ -40,9 +40,9 @@ class Evidence:
         for name, kind in (("verdict", StatementVerdict), ("grade", Grade)):
             value = getattr(self, name)
             if value not in list(kind):
-                raise InputError(f"{name} must be one of {', '.join(kind)}; got {value!r}")
+                raise InputError.among(name, value, kind)
         if self.verdict == StatementVerdict.REFUTED and not self.witness:
-            raise InputError("a refutation needs a witness")
+            raise InputError("a refutation needs a witness", parameter="witness", value="")
 
 
 @dataclass(frozen=True)

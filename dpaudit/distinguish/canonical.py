@@ -91,7 +91,11 @@ def _other(value: Any) -> Hashable:
         return _rational(value)
     if isinstance(value, Hashable) and type(value).__hash__ is not object.__hash__:
         return (type(value).__qualname__, value)
-    hint = "; or give probe=points, to compare hypotheses by their predictions" if hasattr(value, "predict") else ""
+    hint = (
+        "; or call audit_privacy with probe=points, to compare hypotheses by their predictions"
+        if hasattr(value, "predict")
+        else ""
+    )
     raise InputError(
         f"an output of type {type(value).__qualname__} cannot be compared: {value!r:.200}; return numbers, strings, "
         "bytes, None, arrays, or lists, tuples, sets and dictionaries of these, or a value with __eq__ and __hash__"

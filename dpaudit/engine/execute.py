@@ -77,7 +77,7 @@ def execute(
 
 def _check(n_jobs: int, backend: str) -> None:
     if backend not in BACKENDS:
-        raise InputError(f"backend must be one of {', '.join(BACKENDS)}; got {backend!r}")
+        raise InputError.among("backend", backend, BACKENDS)
     check_jobs(n_jobs)
 
 

@@ -132,7 +132,7 @@ def make_plan(
         it names in `audited`; and a picture (if it offers one).
     """
     if profile not in PROFILES:
-        raise InputError(f"profile must be one of {', '.join(PROFILES)}; got {profile!r}")
+        raise InputError.among("profile", profile, PROFILES)
     # What a black-box audit takes: otherwise each of them would fail, one by one.
     read_number("confidence", confidence, 0.5, 1)
     if trials is not None:
@@ -165,7 +165,7 @@ def _plan_one(entry: Entry, work: Profile, confidence: float, trials: int) -> tu
     if learner.privacy is not None:
         tasks.append(privacy_task(entry, trials=trials, confidence=confidence, curve=True))
     if entry.fault is not None and not tasks:
-        raise InputError("a positive control needs a law or a claim; it has neither, so nothing can convict it")
+        raise InputError("a positive control needs a law or a claim; it has neither, so nothing can detect it")
     if entry.fault is not None:
         return tasks, notes
     planned, left_out = _plan_utility(entry, learner, work, confidence)

@@ -9,7 +9,8 @@ import msgspec
 from dpaudit.contract import PrivacyClaim
 from dpaudit.engine.arguments import Arguments
 from dpaudit.engine.findings import AnyFinding
-from dpaudit.record import Frozen
+from dpaudit.errors import InputError
+from dpaudit.record import Count, Frozen, Words
 from dpaudit.results import SCHEMA_VERSION, STREAMS_VERSION
 
 __all__ = ["Failure", "Header", "Parameters", "Record", "Result", "Run"]
@@ -19,14 +20,14 @@ Parameters = dict[str, Any]
 
 
 class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
-    """The first line of a run: the plan, the learners that could not be planned, and the means to remake the run.
+    """The first line of a run: what was planned, what could not be, and what it takes to remake it.
 
     Attributes
     ----------
     seed : int
         The root seed.
     profile : str
-        The amount of work that was planned.
+        How much work was planned.
     plan : tuple of str
         The keys of the tasks, in order.
     command : str
@@ -36,7 +37,7 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
     faults : tuple of str
         Learners for which no plan could be made, with the error.
     controls : dict of str to str
-        The leak of each positive control of the run, by its id.
+        What each positive control of the run leaks, by its id.
     sources : dict of str to str
         A digest of each piece of code that the results come from, by its name.
     schema_version, streams_version : int
@@ -45,9 +46,9 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
         Over the other bytes of the line.
     """
 
-    seed: int
+    seed: Count
     profile: str
-    plan: tuple[str, ...]
+    plan: tuple[Words, ...]
     command: str
     versions: dict[str, str]
     faults: tuple[str, ...] = ()
@@ -59,13 +60,29 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
 
 
 class _Task(Frozen, frozen=True, kw_only=True, tag_field="record"):
-    """The fields that describe the task of a line."""
+    """Base of the lines that are about a task.
 
-    task: str
+    Attributes
+    ----------
+    task : str
+        The task's key.
+    learner : str
+        The learner's id; of a statement, its own.
+    parameters : dict
+        The learner's keyword arguments.
+    arguments : Arguments
+        The arguments of the audit; their type is its kind.
+    index : int
+        The task's place in the plan.
+    digest : str
+        Over the other bytes of the line.
+    """
+
+    task: Words
     learner: str
     parameters: Parameters
     arguments: Arguments
-    index: int = 0
+    index: Count = 0
     digest: str = ""
 
     @property
@@ -79,32 +96,24 @@ class Result(_Task, kw_only=True, frozen=True, tag="result"):
 
     Attributes
     ----------
-    task : str
-        The task's key.
-    learner : str
-        The learner's id; of a statement, its own.
-    parameters : dict
-        The learner's keyword arguments.
-    arguments : Arguments
-        The arguments of the audit.
     finding : Finding
-        The finding.
+        The finding; its kind is that of the arguments.
     fault : str or None
-        The leak of a positive control.
+        For a positive control, what it leaks.
     claim : PrivacyClaim or None
         The learner's claim of privacy.
     decoded : dict of str to str
         The meaning of the outputs that the finding names, by code.
-    index : int
-        The task's place in the plan.
-    digest : str
-        Over the other bytes of the line.
     """
 
     finding: AnyFinding
     fault: str | None = None
     claim: PrivacyClaim | None = None
-    decoded: dict[str, str] = msgspec.field(default_factory=dict)
+    decoded: dict[str, Words] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.finding.kind != self.arguments.kind:
+            raise InputError(f"a task of kind {self.arguments.kind} has a finding of kind {self.finding.kind}")
 
 
 class Failure(_Task, kw_only=True, frozen=True, tag="failure"):
@@ -112,13 +121,11 @@ class Failure(_Task, kw_only=True, frozen=True, tag="failure"):
 
     Attributes
     ----------
-    task, learner, parameters, arguments, index, digest
-        As in `Result`.
     error : str
         The error that it raised.
     """
 
-    error: str
+    error: Words
 
 
 Record = Header | Result | Failure

@@ -87,12 +87,14 @@ def utility_tasks(
     alpha = entry.instance.alpha if alpha is None else alpha
     beta = entry.instance.beta if beta is None else beta
     if noise is not None and tuple(settings) != ("agnostic",):
-        raise InputError(f"noise must be left out in every setting but 'agnostic'; got {noise!r}")
+        told = "{noise} must be left out in every setting but 'agnostic'; got {given}"
+        raise InputError(told, names=("noise",), value=noise, given=repr(noise))
     found: list[UtilityArguments] = []
     for asked in settings:
         size, setting, promised = _size(entry, learner, alpha, beta, n, asked)
         if setting == "agnostic" and cases is not None and None in cases and noise is None:
-            raise InputError("noise must be given for the uniform distribution in the setting 'agnostic'; got none")
+            told = "{noise} must be given for the uniform distribution in the setting 'agnostic'; got none"
+            raise InputError(told, names=("noise",))
         # Where no theorem speaks, or only of more examples, failures refute nothing: as on the ladder of a run.
         covered = promised is not None and size >= promised
         found += [
@@ -128,7 +130,8 @@ def _cases(
     names = [case.name for case in hard_cases(learner, alpha, setting)]
     for index in wanted or ():
         if index is not None and not 0 <= index < len(names):
-            raise InputError(f"distribution must be uniform, all, or a hard case 0..{len(names) - 1}; got {index}")
+            told = "{distribution} must be uniform, all, or a hard case 0..{last}; got {given}"
+            raise InputError(told, names=("distribution",), value=index, last=len(names) - 1, given=index)
     chosen = range(len(names)) if wanted is None else wanted
     return [(i, "uniform" if i is None else names[i]) for i in chosen]
 
@@ -146,7 +149,9 @@ def _size(
         target = None
     if n is None and target is None:
         where = "" if setting is None else f" in the setting {setting!r}"
-        raise InputError(f"{entry.id} has no theorem on its sample size{where}; give n")
+        raise InputError(
+            "{id} has no theorem on its sample size{where}; give {n}", names=("n",), id=entry.id, where=where
+        )
     promised = None if target is None else int(target.sample_size)
     size = promised if n is None else n
     assert size is not None

@@ -100,7 +100,9 @@ def _check(learner: Learner, n: int | None, samples: Iterable[Any] | None) -> Ha
         name = learner.id if isinstance(learner, Learner) else learner
         raise InputError(f"learner {name!r} has no law(sample), which the exact audit needs; use the black-box audit")
     if n is not None and samples is not None:
-        raise InputError("give n or samples, not both: n audits every sample of n examples")
+        raise InputError(
+            "give {n} or {samples}, not both: {n} audits every sample of n examples", names=("n", "samples")
+        )
     return learner
 
 

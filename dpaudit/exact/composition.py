@@ -20,7 +20,7 @@ from dpaudit.errors import InputError
 from dpaudit.exact.convolution import LARGEST_TIMES, LossSum
 from dpaudit.exact.dominating import MAX_LOSS, LossLaw, dominating_law
 from dpaudit.exact.profiles import UNBOUNDED, LossProfiles
-from dpaudit.record import Extended, Frozen
+from dpaudit.record import Extended, Frozen, NonNegative, Probability, Size
 
 __all__ = ["Composition", "CompositionTable", "check_times", "compose", "pair_law", "tabulate"]
 
@@ -143,7 +143,7 @@ def compose(
 def check_times(times: object, name: str = "times") -> None:
     """Raise `InputError`, by the parameter's name, unless so many runs can be composed."""
     if isinstance(times, bool) or not isinstance(times, int | np.integer) or not 1 <= times <= LARGEST_TIMES:
-        raise InputError(f"{name} must be an integer from 1 to {LARGEST_TIMES}, got {times!r}")
+        raise InputError.of(name, times, f"an integer from 1 to {LARGEST_TIMES}")
 
 
 class CompositionTable(Frozen, frozen=True):
@@ -164,10 +164,10 @@ class CompositionTable(Frozen, frozen=True):
         to the greatest finite loss times `times`.
     """
 
-    times: int
+    times: Size
     grade: str
-    basic: Extended
-    epsilons: tuple[tuple[float, Extended, Extended], ...]
+    basic: NonNegative
+    epsilons: tuple[tuple[Probability, Extended, Extended], ...]
     deltas: tuple[tuple[float, float, float], ...]
 
 
@@ -225,9 +225,9 @@ def _moments(profiles: LossProfiles) -> tuple[Floats, Floats]:
 
 def _check_delta(delta: float) -> None:
     if isinstance(delta, bool) or not isinstance(delta, int | float | np.number) or not 0 <= delta < 1:
-        raise InputError(f"delta must be a number in [0, 1), got {delta!r}")
+        raise InputError.of("delta", delta, "a number in [0, 1)")
 
 
 def _check_epsilon(epsilon: float) -> None:
     if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not math.isfinite(epsilon):
-        raise InputError(f"epsilon must be a finite number, got {epsilon!r}")
+        raise InputError.of("epsilon", epsilon, "a finite number")

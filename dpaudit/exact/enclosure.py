@@ -74,7 +74,9 @@ def _flint() -> Any:
     try:
         import flint
     except ImportError:
-        raise InputError("enclosure=True needs python-flint: install dpaudit with the extra 'exact'") from None
+        raise InputError(
+            "{enclosure:=True} needs python-flint: install dpaudit with the extra 'exact'", names=("enclosure",)
+        ) from None
     return flint
 
 
@@ -84,10 +86,12 @@ def require_exact_law(learner: Learner) -> HasExactLaw:
     A class that overrides `law` alone inherits an `exact_law` that is not its own.
     """
     if not isinstance(learner, HasExactLaw):
-        raise InputError(f"learner {learner.id!r} has no exact_law(sample, field), which enclosure=True needs")
+        told = "learner {id!r} has no exact_law(sample, field), which {enclosure:=True} needs"
+        raise InputError(told, names=("enclosure",), id=learner.id)
     owners = {name: _owner(learner, name) for name in ("law", "exact_law")}
     if not issubclass(owners["exact_law"], owners["law"]):
-        raise InputError(f"learner {learner.id!r} overrides law but not exact_law, which enclosure=True needs")
+        told = "learner {id!r} overrides law but not exact_law, which {enclosure:=True} needs"
+        raise InputError(told, names=("enclosure",), id=learner.id)
     _flint()
     return learner
 

@@ -195,7 +195,7 @@ class LossProfiles:
         A pair with peak m has delta(e) <= 1 - exp(e - m), as every loss is at most m.
         """
         if not isinstance(epsilon, int | float | np.floating) or not math.isfinite(epsilon):
-            raise InputError(f"epsilon must be a finite number, got {epsilon!r}")
+            raise InputError.of("epsilon", epsilon, "a finite number")
         best, where = 0.0, int(self._descending[0])
         for block in self._blocks(self._descending):
             if -math.expm1(min(epsilon - float(self.peaks[block[0]]), 0.0)) <= best:

@@ -116,7 +116,7 @@ def pairs_from_strategy(strategy: Any, *, count: int = 16, seed: int = 0) -> lis
     count = read_integer("count", count)
     seeding.check_seed(seed)
     if not isinstance(strategy, hypothesis.strategies.SearchStrategy):
-        raise InputError(f"strategy must be a hypothesis strategy, got {strategy!r:.100}")
+        raise InputError.of("strategy", strategy, "a hypothesis strategy")
     found: list[Any] = []
 
     @hypothesis.seed(seed)
@@ -138,7 +138,7 @@ def pairs_from_strategy(strategy: Any, *, count: int = 16, seed: int = 0) -> lis
         raise InputError(f"strategy {strategy!r:.100} failed: {type(error).__name__}: {error}") from error
     for pair in found:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise InputError(f"strategy must make tuples (data, neighbour), got {pair!r:.100}")
+            raise InputError(f"strategy must make tuples (data, neighbour), got {pair!r:.100}", parameter="strategy")
     if not found:
-        raise InputError(f"strategy {strategy!r:.100} made no pair")
+        raise InputError(f"strategy {strategy!r:.100} made no pair", parameter="strategy")
     return [Pair(data, neighbour, f"strategy: number {i}") for i, (data, neighbour) in enumerate(found[:count])]

@@ -87,10 +87,13 @@ class Entry:
         allowed = ", ".join(known) or "none"
         for name in parameters:
             if name not in known:
-                raise InputError(f"{self.id} has no parameter {name!r}; allowed: {allowed}")
+                raise InputError(
+                    f"{self.id} has no parameter {name!r}; allowed: {allowed}", parameter=name, allowed=allowed
+                )
         missing = [n for n, default in known.items() if default is inspect.Parameter.empty and n not in parameters]
         if missing:
-            raise InputError(f"{self.id} needs the parameter(s) {', '.join(missing)}; allowed: {allowed}")
+            told = f"{self.id} needs the parameter(s) {', '.join(missing)}; allowed: {allowed}"
+            raise InputError(told, parameter=missing[0], allowed=allowed)
         built: Learner = self.learner(**parameters)
         return built
 

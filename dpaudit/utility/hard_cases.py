@@ -70,9 +70,9 @@ def hard_cases(learner: Learner, alpha: float, setting: str = "realizable") -> l
         In what the learner is to succeed; see `contract.UtilityClaim`.
     """
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
-        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
+        raise InputError.of("alpha", alpha, "in (0, 1)")
     if setting not in SETTINGS:
-        raise InputError(f"setting must be one of {', '.join(SETTINGS)}; got {setting!r}")
+        raise InputError.among("setting", setting, SETTINGS)
     whole = learner.domain.size <= MAX_POINTS
     points = learner.domain.points() if whole else learner.domain.landmarks()
     makers = {"agnostic": _noisy, "solution": _close}

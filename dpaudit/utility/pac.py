@@ -158,11 +158,14 @@ def _claim(learner: Any, alpha: float, beta: float, setting: str | None, *, need
     try:
         claim = stated_claim(learner, alpha, beta, setting)
         if needed and claim is None:
-            raise InputError(f"n must be given: learner {learner.id!r} states no sample size")
+            raise InputError("{n} must be given: learner {id!r} states no sample size", names=("n",), id=learner.id)
         if needed and claim is not None and setting not in (None, claim.setting):
             raise InputError(
-                f"n must be given: the sample size of {learner.id!r} is for the setting "
-                f"{claim.setting!r}, not {setting!r}"
+                "{n} must be given: the sample size of {id!r} is for the setting {own!r}, not {setting!r}",
+                names=("n",),
+                id=learner.id,
+                own=claim.setting,
+                setting=setting,
             )
     except InputError:
         if needed:

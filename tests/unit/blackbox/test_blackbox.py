@@ -183,7 +183,7 @@ GOOD: dict[str, Any] = {"pairs": [(0, 1)], "epsilon": 1.0, "trials": 1000, "batc
         ({"confidence": 0.5}, r"confidence must be in \(0.5, 1\), got 0.5"),
         ({"confidence": 1}, r"confidence must be in \(0.5, 1\), got 1"),
         ({"trials": 0}, "trials must be an integer >= 10, got 0"),
-        ({"trials": 20, "epsilon": 5.0}, "too few to convict anybody"),
+        ({"trials": 20, "epsilon": 5.0}, "too few to detect more"),
         ({"trials": 1.5}, "trials must be an integer"),
         ({"seed": -1}, "seed must be a non-negative integer, got -1"),
         ({"relation": "close"}, "relation must be one of replace-one, add-remove-one, replace-private; got 'close'"),

@@ -51,7 +51,7 @@ def test_the_power_is_checked_at_the_error_that_the_verdict_has() -> None:
         return data
 
     least = next(n for n in range(10, 200) if convicts(identity, n, curve=False))
-    with pytest.raises(dpaudit.InputError, match="too few to convict anybody"):
+    with pytest.raises(dpaudit.InputError, match="too few to detect more"):
         dpaudit.audit_privacy(identity, [(0, 1)], epsilon=3.0, trials=least, curve=True)
 
 

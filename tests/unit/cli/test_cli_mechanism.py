@@ -12,8 +12,8 @@ from pathlib import Path
 import cli_support
 import pytest
 
-import dpaudit
 from dpaudit import cli
+from dpaudit.cli import mechanism
 from dpaudit.cli.mechanism import find_object, find_pairs, importable_here
 from dpaudit.errors import InputError
 
@@ -103,8 +103,8 @@ def test_a_function_that_leaks_more_is_convicted_and_one_that_does_not_is_not(ca
 
 def test_the_block_tells_what_was_not_seen(capsys):
     _, out, _ = call(capsys, "mine:respond", "--pairs", "mine:MORE", "--epsilon", "1.1", "--trials", "4000")
-    assert re.search(r"^power +would convict with probability 95 %: a true epsilon of 1\.\d+ or more on", out, re.M)
-    assert re.search(r"^frontier +least epsilon convicted, by probability of the event: 0\.1: [12]\.\d+, ", out, re.M)
+    assert re.search(r"^power +would detect with probability 95 %: a true epsilon of 1\.\d+ or more on", out, re.M)
+    assert re.search(r"^frontier +least epsilon detected, by probability of the event: 0\.1: [12]\.\d+, ", out, re.M)
     assert re.search(r"^compared +pairs: 2 given; scores: histogram", out, re.M)
     assert re.search(r"^budget +runs on each side, all pairs together: 2,400 to compare the pairs", out, re.M)
     assert re.search(r"^errors +0\.05 in all: 0\.05 for the verdict$", out, re.M)
@@ -155,7 +155,7 @@ def test_options_reach_the_audit(capsys, monkeypatch):
         seen.update(options, pairs=pairs)
         raise InputError("enough")
 
-    monkeypatch.setitem(dpaudit.__dict__, "audit_privacy", audit)
+    monkeypatch.setattr(mechanism, "audit_privacy", audit)
     words = ("mine:batched", "--batched", "--pairs", "mine:PAIRS", "--epsilon", "1", "--trials", "100")
     off = {"strict": False, "curve": False, "float_bits": False, "sequential": False, "delta": None, "batched": True}
     assert call(capsys, *words)[0] == 2
@@ -181,7 +181,7 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
     found = []
     for jobs in ("1", "2"):
         words = ["privacy", "mine:Space.respond", "--pairs", "mine:PAIRS", *KEPT, "--jobs", jobs]
-        env = {"PATH": "", "PYTHONPATH": str(Path(cli_support.TOYS).parent), "HOME": str(tmp_path)}
+        env = {"PATH": "", "PYTHONPATH": cli_support.PYTHONPATH, "HOME": str(tmp_path)}
         line = [sys.executable, "-m", "dpaudit", *words]
         done = subprocess.run(line, capture_output=True, text=True, timeout=60, cwd=tmp_path, env=env)
         assert done.returncode == 0, done.stderr
@@ -193,7 +193,7 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
     ("words", "message"),
     [
         (("mine:respond",), "--pairs MODULE:PAIRS must be given: mine:respond is no learner"),
-        (("mine:respond", "--pairs", "mine:PAIRS"), "epsilon must be given"),
+        (("mine:respond", "--pairs", "mine:PAIRS"), "--epsilon must be given"),
         (("nine:respond", "--pairs", "mine:PAIRS"), "there is no module 'nine', neither installed nor in the current"),
         (("mine.deep:respond", "--pairs", "mine:PAIRS"), "there is no module 'mine.deep'"),
         (("needs:respond", "--pairs", "mine:PAIRS"), "could not be imported: No module named 'no_such_module_at_all'"),
@@ -223,14 +223,20 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
         (("mine:respond", "--pairs", "mine:NUMBER"), "must be a list of (data, neighbour) tuples or a callable"),
         (("mine:respond", "--pairs", "mine:WORD"), "must be a list of (data, neighbour) tuples, got 'ab'"),
         (("mine:respond", "--pairs", "mine:fails"), "mine:fails() failed: ValueError: no data today"),
-        (("mine:respond", "--pairs", "mine:NONE", "--epsilon", "1"), "pairs must hold at least one"),
+        (("mine:respond", "--pairs", "mine:NONE", "--epsilon", "1"), "--pairs must hold at least one"),
         (("mine:respond", "--pairs", "mine:TRIPLES", "--epsilon", "1"), "pair 0 must be a tuple (data, neighbour)"),
         (("mine:respond", "--pairs", "mine:PAIRS", "-p", "x=1"), "-p is for learners of the registry"),
         (("mine:respond", "--pairs", "mine:PAIRS", "--n", "3"), "--n is for learners"),
-        (("mine:respond", "--pairs", "mine:PAIRS", "--epsilon", "-1"), "epsilon must"),
+        (
+            ("mine:respond", "--pairs", "mine:PAIRS", "--epsilon", "-1"),
+            "--epsilon must be a finite number >= 0, got -1.0",
+        ),
         (("toy-coin", "--pairs", "mine:PAIRS"), "--pairs and --batched are for MODULE:FUNCTION"),
         (("toy-coin", "--batched"), "--pairs and --batched are for MODULE:FUNCTION"),
-        (("mine:respond", "--pairs", "random:3", "--epsilon", "1"), "the mechanism given is no learner"),
+        (
+            ("mine:respond", "--pairs", "random:3", "--epsilon", "1"),
+            "--pairs random:3 are drawn over a learner's domain; the mechanism given is no learner",
+        ),
         (("mine:coin", "--pairs", "patterns:3"), "a learner takes samples, as of random:COUNT"),
         (("mine:counts", "--pairs", "patterns:0", "--batched", "--epsilon", "1"), "dimension must be an integer >= 1"),
         (("mine:respond", "--pairs", "patterns:x"), "there is no module 'patterns'"),
