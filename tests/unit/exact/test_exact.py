@@ -13,7 +13,8 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Relation
 from dpaudit.exact.profiles import LawTable, LossProfiles
-from dpaudit.neighbours.exhaustive import every_pair, multisets, orbits, rank
+from dpaudit.neighbours.exhaustive import every_pair
+from dpaudit.neighbours.multisets import multisets, orbits, rank
 from dpaudit.neighbours.symmetry import check_symmetry
 from learners.domains import Interval
 
