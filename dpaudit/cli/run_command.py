@@ -13,13 +13,14 @@ from dpaudit.cli.options import option_words
 from dpaudit.cli.report_command import rendered, tell_faults
 from dpaudit.cli.streams import say, tell, wants_color
 from dpaudit.engine.execute import Event, Listener, TaskFailed, TaskFinished, execute
+from dpaudit.engine.files import keep_foreign, write_atomically
 from dpaudit.engine.lock import held
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.plan import Plan, make_plan
 from dpaudit.engine.progress import Progress
 from dpaudit.engine.records import Failure, Header
 from dpaudit.engine.sources import sources
-from dpaudit.engine.store import FILENAME, Store, keep_foreign, load_run, make_header, write_atomically
+from dpaudit.engine.store import FILENAME, Store, load_run, make_header
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
 from dpaudit.jsonable import jsonable
