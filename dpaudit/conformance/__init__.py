@@ -2,13 +2,15 @@
 
 In a test suite::
 
-    @pytest.mark.parametrize("check", dpaudit.conformance.CHECKS, ids=lambda check: check.__name__)
+    from dpaudit import conformance
+
+    @pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
     def test_conformance(check):
         check(MyLearner(epsilon=1.0))
 
 Each check takes a learner, returns nothing, and raises `NonConforming` with the learner's name and its defect.
-``print(dpaudit.conformance.offers(MyLearner(epsilon=1.0)))`` lists the optional abilities that the learner offers, and
-those that it may add.
+``print(conformance.offers(MyLearner(epsilon=1.0)))`` lists the optional abilities that the learner offers, and those that
+it may add.
 """
 
 from __future__ import annotations
