@@ -9,8 +9,8 @@ In a test suite::
         check(MyLearner(epsilon=1.0))
 
 Each check takes a learner, returns nothing, and raises `NonConforming` with the learner's name and its defect.
-``print(conformance.offers(MyLearner(epsilon=1.0)))`` lists the optional abilities that the learner offers, and those that
-it may add.
+``print(conformance.offers(MyLearner(epsilon=1.0)))`` lists the optional abilities that the learner offers, and those
+that it may add.
 """
 
 from __future__ import annotations

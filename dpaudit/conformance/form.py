@@ -40,7 +40,10 @@ def check_constructor_only_stores(learner: Learner) -> None:
     for name, value in parameters_of(learner).items():
         require(getattr(again, name) is value, learner, f"the constructor changed {name}={value!r}")
     require(again == learner, learner, "two learners with the same parameters must be equal")
-    sent = pickle.loads(pickle.dumps(learner))
+    try:
+        sent = pickle.loads(pickle.dumps(learner))
+    except Exception as error:  # of many types, its author's among them
+        raise NonConforming(f"{type(learner).__name__}: a learner must pickle (workers need it): {error}") from error
     require(sent == learner, learner, "a learner must survive pickling (workers need it)")
     try:
         setattr(learner, next(iter(parameters_of(learner))), 0)
