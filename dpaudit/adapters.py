@@ -1,4 +1,4 @@
-"""Anybody's mechanism as one interface: (data, rng, size) -> a batch of outputs."""
+"""Makes learners, functions and measurements callable in one way: (data, rng, size) -> a batch of outputs."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None) -> Me
         ``(data, rng, size) -> size outputs``. An OpenDP measurement is taken as it is; it draws its own noise, so an
         audit of it cannot be repeated bit by bit, and it stays in this process (``n_jobs=1``).
     batched : bool
-        How a plain callable is to be called.
+        Whether a plain callable takes a size.
     probe : array, optional
         Points; outputs with a method `predict` are replaced by their predictions on them.
     """

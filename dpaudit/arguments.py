@@ -1,4 +1,4 @@
-"""What every audit is given, checked before anything runs: numbers of any library, a learner and not its class."""
+"""Checks the arguments that all audits share: numbers of any library, a learner and not its class."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_number(name: str, value: Any, low: float, high: float) -> float:
 
 def check_built(source: Any, name: str = "learner") -> None:
     """Raise `InputError` for a class of learners: it has all their methods, but no parameters to run with."""
-    if isinstance(source, type) and all(callable(getattr(source, method, None)) for method in ("run", "decode")):
+    if isinstance(source, type) and {"run", "decode"}.isdisjoint(lacking(source)):
         raise InputError(
             f"{name} must be a learner, not its class: build {source.__qualname__} with its parameters first, as "
             f"{source.__qualname__}(...) or dpaudit.get_learner({getattr(source, 'id', '...')!r}, ...)",

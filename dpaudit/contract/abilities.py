@@ -168,7 +168,7 @@ class HasFault(Protocol):
 
     @property
     def fault(self) -> str:
-        """What it leaks, in a sentence; a class attribute."""
+        """The leak, in a sentence; a class attribute."""
 
 
 @runtime_checkable
@@ -177,7 +177,7 @@ class HasStreamId(Protocol):
 
     @property
     def stream_id(self) -> str:
-        """What stands for `id` in the addresses of random streams: a renamed learner's old id; a class attribute."""
+        """The old id of a renamed learner, which stands in the addresses of random streams; a class attribute."""
 
 
 ABILITIES: Mapping[str, type[Any]] = {

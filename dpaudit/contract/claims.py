@@ -19,7 +19,7 @@ FIXED_SETTINGS = ("empirical", "solution")
 
 
 class Relation(enum.StrEnum):
-    """Which two samples are neighbours."""
+    """The relation between two samples that are neighbours."""
 
     REPLACE_ONE = "replace-one"
     """One example is replaced by any other; n is public. The definition of all five source papers."""

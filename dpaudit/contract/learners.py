@@ -1,4 +1,4 @@
-"""Learners: what each must offer, its exact output law, and the small instance on which it is audited."""
+"""Learners: the parts that each must have, its exact output law, and the small instance on which it is audited."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Instance:
 class Learner(Protocol):
     """A frozen dataclass whose fields are the learner's parameters; these are the parts that it must have.
 
-    What it may have besides, such as a law or a theorem on utility, stands in `contract.abilities`, one protocol each.
+    Its optional abilities, such as a law or a theorem on utility, stand in `contract.abilities`, one protocol each.
     """
 
     id: ClassVar[str]
@@ -85,7 +85,7 @@ class Learner(Protocol):
 
     @property
     def domain(self) -> Domain:
-        """Where the points of its samples live."""
+        """The domain that the points of its samples are from."""
 
     @property
     def concepts(self) -> ConceptClass:

@@ -1,4 +1,4 @@
-"""Makes the data of a learner's picture: a sample, some outputs on it, and what the learner draws of them."""
+"""Makes a learner's picture: a sample, some outputs on it, and their drawing by the learner."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def draw_picture(learner: Any, n: int, runs: int, seed: int) -> PictureFinding:
         Examples of the sample where the learner has no `scene`: drawn from the uniform distribution on the domain,
         labelled by the middle concept.
     runs : int
-        How many outputs.
+        The number of outputs.
     seed : int
         The root seed. Sample and outputs live at addresses of their own below it.
 
@@ -48,7 +48,7 @@ def draw_picture(learner: Any, n: int, runs: int, seed: int) -> PictureFinding:
 
 
 def _scene(learner: Any, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
-    """Return a sample and what labelled it."""
+    """Return a sample and the concept that labelled it."""
     if isinstance(learner, HasScene):
         return learner.scene(rng)
     points = learner.domain.points()

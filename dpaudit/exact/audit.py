@@ -46,7 +46,7 @@ def audit_law(
         Must have `law(sample)`; its `symmetries()`, if any, shrink the enumeration.
     n : int, optional
         Audit every sample of n examples over the learner's domain against every neighbour. By default, where
-        no samples are given either, the `n` of the learner's example.
+        no samples are given either, the `n` of the learner's instance.
     samples : iterable of samples and pairs, optional
         Audit these samples against all their neighbours; a `Pair` stands for itself.
     relation : Relation or str, optional
@@ -97,7 +97,7 @@ def _check(learner: Learner, n: int | None, samples: Iterable[Any] | None) -> Ha
     """Return the learner as one with a law, or raise `InputError` if it, or the arguments, cannot be audited."""
     check_built(learner)
     if not isinstance(learner, HasLaw):
-        name = getattr(learner, "id", learner)
+        name = learner.id if isinstance(learner, Learner) else learner
         raise InputError(f"learner {name!r} has no law(sample), which the exact audit needs; use the black-box audit")
     if n is not None and samples is not None:
         raise InputError(

@@ -24,7 +24,7 @@ from dpaudit.exact.profiles import UNBOUNDED, LossProfiles
 __all__ = ["MOST_PAIRS", "Balls", "enclose", "require_exact_law"]
 
 MOST_PAIRS = 2000
-"""How many extremal pairs are recomputed; for the others the a-priori bound counts."""
+"""The most extremal pairs that are recomputed; for the others the a-priori bound counts."""
 
 _BITS = 192
 _MOST_BITS = 6144

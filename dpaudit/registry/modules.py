@@ -23,7 +23,7 @@ __all__ = ["GROUP", "PRIVATE", "Source", "at_path", "installed", "walk"]
 GROUP = "dpaudit.learners"
 """The entry-point group; each entry point names a module or a package to walk."""
 PRIVATE = "_dpaudit_learners_"
-"""What the names of modules loaded from a path begin with."""
+"""The prefix of the names of modules loaded from a path."""
 
 
 class Source(NamedTuple):

@@ -1,4 +1,4 @@
-"""What a utility audit is asked for, checked before any run starts."""
+"""Checks the arguments of a utility audit before any run starts."""
 
 from __future__ import annotations
 
