@@ -1,4 +1,4 @@
-"""What every audit is given, checked before anything runs: numbers of any library, a learner and not its class."""
+"""Checks the arguments of every audit before anything runs: numbers of any library, a learner and not its class."""
 
 from __future__ import annotations
 
