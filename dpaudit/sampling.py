@@ -49,11 +49,11 @@ def run_jobs(
     Parameters
     ----------
     mechanism : Mechanism
-        What is run.
+        The mechanism.
     jobs : sequence of Job
         The work.
     reduce : callable
-        What to keep of a batch of outputs; it must pickle when processes are used.
+        The function that reduces a batch of outputs to what is kept; it must pickle when processes are used.
     seed : int
         The root seed.
     n_jobs, backend
@@ -67,5 +67,5 @@ def run_jobs(
 
 
 def _run(mechanism: Mechanism, job: Job, reduce: Callable[[Any], T], seed: int) -> T:
-    rng = seeding.generator(seed, "privacy", mechanism.name, *job.address)
+    rng = seeding.generator(seed, "privacy", mechanism.stream, *job.address)
     return reduce(mechanism(job.data, rng, job.size))

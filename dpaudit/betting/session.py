@@ -92,7 +92,7 @@ class Source:
     def batch(self, ledger: PairLedger, size: int) -> list[Sides]:
         """Return by labeller the labels of `size` runs, each on the side that a fair coin says."""
         where = (ledger.index, ledger.visits)
-        coins = seeding.generator(self.seed, "sequential", self.mechanism.name, "coins", *where)
+        coins = seeding.generator(self.seed, "sequential", self.mechanism.stream, "coins", *where)
         heads = int(coins.binomial(size, 0.5))
         jobs: list[Job] = []
         owners: list[int] = []

@@ -15,7 +15,7 @@ from dpaudit.bounds.base import Bound, Unconditional, get_bound
 from dpaudit.bounds.counts import MAX_RUNS
 from dpaudit.bounds.detectable import trials_needed
 from dpaudit.bounds.unconditional import MAX_STRICT_RUNS
-from dpaudit.contract import Learner, Pair, PrivacyClaim, Relation
+from dpaudit.contract import HasLaw, Learner, Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs, check_samples
 from dpaudit.neighbours.crafted import crafted_pairs
@@ -215,11 +215,10 @@ class LawRatios:
 
     def __call__(self, pair: Pair) -> Mapping[Any, float] | None:
         """Return ln(Pr[output | data] / Pr[output | neighbour]) by output; None where the law is out of reach."""
-        law = getattr(self.mechanism, "law", None)
-        if law is None:
+        if not isinstance(self.mechanism, HasLaw):
             return None
         try:
-            first, second = law(pair.data), law(pair.neighbour)
+            first, second = self.mechanism.law(pair.data), self.mechanism.law(pair.neighbour)
         except InputError:  # the law is out of reach at this size; sampling is not
             return None
         logs = [dict(zip(side.atoms, side.log_prob.tolist(), strict=True)) for side in (first, second)]

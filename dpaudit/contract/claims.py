@@ -19,7 +19,7 @@ FIXED_SETTINGS = ("empirical", "solution")
 
 
 class Relation(enum.StrEnum):
-    """Which two samples are neighbours."""
+    """The relation between two samples that are neighbours."""
 
     REPLACE_ONE = "replace-one"
     """One example is replaced by any other; n is public. The definition of all five source papers."""
@@ -42,6 +42,15 @@ class PrivacyClaim:
     """A claim of (epsilon, delta)-differential privacy.
 
     For all neighbours S, S' and all events T: Pr[A(S) in T] <= exp(epsilon) Pr[A(S') in T] + delta.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The claim; finite and >= 0, and in [0, 1).
+    relation : Relation
+        What neighbours are.
+    claim_id, source : str
+        The theorem, and its paper and place.
     """
 
     epsilon: float

@@ -14,7 +14,7 @@ __all__ = ["Evidence", "Statement"]
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a check of a ledger claim found.
+    """The evidence for or against a statement of a paper.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Evidence:
     numbers : mapping of str to number
         The numbers that decided.
     grade : {"exact", "numeric", "statistical"}
-        What kind of evidence it is.
+        The kind of the evidence.
     witness : str
         The instance that refutes, in words; empty otherwise.
     """

@@ -33,13 +33,13 @@ class ExactArguments(_Arguments, kw_only=True, frozen=True, tag="exact"):
     n : int
         Examples in a sample.
     relation : Relation
-        What neighbours are.
+        The relation of neighbours.
     samples : {"all", "crafted"}
         Whether every sample is enumerated.
     enclosure : bool
         Whether epsilon is enclosed by ball arithmetic as well.
     compose : int or None
-        How many runs to compose.
+        The number of runs to compose.
     """
 
     kind: ClassVar[str] = "exact"
@@ -66,7 +66,7 @@ class PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
     strict, sequential, curve, float_bits, batched : bool
         Options of the audit.
     pairs : str or None
-        Where pairs come from instead of crafting them, such as "random:50" or MODULE:PAIRS.
+        The source of the pairs where they are not crafted, such as "random:50" or MODULE:PAIRS.
     """
 
     kind: ClassVar[str] = "privacy"

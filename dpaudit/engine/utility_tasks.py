@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from dpaudit.contract import FIXED_SETTINGS, SETTINGS, Learner, UtilityClaim
+from dpaudit.contract import FIXED_SETTINGS, SETTINGS, HasSettings, Learner, UtilityClaim
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
@@ -26,17 +26,18 @@ def offered_settings(learner: Any, alpha: float, beta: float) -> tuple[str, ...]
     InputError
         If the learner names a setting that does not exist, or says nothing and its theorem does not reach alpha, beta.
     """
-    if (named := getattr(learner, "settings", None)) is not None:
-        for setting in named:
-            if setting not in SETTINGS:
-                raise InputError(f"settings must be of {', '.join(SETTINGS)}; {learner.id!r} names {setting!r}")
-        return tuple(named)
-    target = utility_target(learner, alpha, beta)
-    return () if target is None else (target.setting,)
+    named = tuple(learner.settings) if isinstance(learner, HasSettings) else None
+    if named is None:
+        target = utility_target(learner, alpha, beta)
+        return () if target is None else (target.setting,)
+    for setting in named:
+        if setting not in SETTINGS:
+            raise InputError(f"settings must be of {', '.join(SETTINGS)}; {learner.id!r} names {setting!r}")
+    return named
 
 
 def utility_target(learner: Any, alpha: float, beta: float, setting: str | None = None) -> UtilityClaim | None:
-    """Return what the learner's theorem promises for alpha and beta; None if it has no theorem in that setting."""
+    """Return the claim of the learner's theorem for alpha and beta; None if it has none in that setting."""
     claim = stated_claim(learner, alpha, beta, setting)
     return claim if claim is None or setting in (None, claim.setting) else None
 
@@ -71,13 +72,13 @@ def utility_tasks(
     confidence : float
         Of all intervals together.
     parameters : mapping, optional
-        The learner's; its example's by default.
+        The learner's; those of its instance by default.
     alpha, beta, n : optional
-        The example's accuracy and failure probability, and the theorem's sample size, by default.
+        By default the accuracy and the failure probability of the instance, and the theorem's sample size.
     concept : int, optional
         Target for every case instead of the case's own.
     cases : sequence of int or None, optional
-        Which hard cases (None stands for the uniform distribution); all by default.
+        The hard cases to take (None stands for the uniform distribution); all by default.
     settings : sequence of str or None
         In what the learner is to succeed; None stands for its theorem's own setting.
     noise : float, optional

@@ -1,4 +1,4 @@
-"""Running a learner many times: what its exact laws say about epsilon and delta of T-fold composition.
+"""T-fold composition of a learner: bounds on epsilon and delta from its exact laws.
 
 The truth lies in a bracket. From above, the dominating pair of all pairs of neighbours (see `dominating`), composed
 with itself: it bounds every adaptive composition. From below, the best of a few single pairs of neighbours, each
@@ -20,7 +20,7 @@ from dpaudit.errors import InputError
 from dpaudit.exact.convolution import LARGEST_TIMES, LossSum
 from dpaudit.exact.dominating import MAX_LOSS, LossLaw, dominating_law
 from dpaudit.exact.profiles import UNBOUNDED, LossProfiles
-from dpaudit.record import Extended, Frozen
+from dpaudit.record import Extended, Frozen, NonNegative, Probability, Size
 
 __all__ = ["Composition", "CompositionTable", "check_times", "compose", "pair_law", "tabulate"]
 
@@ -34,7 +34,7 @@ _TABLE_EPSILONS = 9
 
 @dataclass(frozen=True, eq=False)
 class Composition:
-    """What T runs of a learner on the same sample cost, over the pairs of neighbours that were audited.
+    """The privacy cost of T runs of a learner on the same sample, over the pairs of neighbours that were audited.
 
     Parameters
     ----------
@@ -109,9 +109,9 @@ def compose(
     profiles : LossProfiles
         The laws of the pairs; a finding of `audit_law` has them as `profiles`.
     times : int
-        How many runs, 1 .. `LARGEST_TIMES`.
+        The number of runs, 1 .. `LARGEST_TIMES`.
     epsilon, delta : float, optional
-        Where to evaluate at once; the brackets become `delta_interval` and `epsilon_interval`.
+        The point at which to evaluate at once; the brackets become `delta_interval` and `epsilon_interval`.
     grade : {"exact", "numeric"}
         The grade of the laws, which profiles do not know.
 
@@ -152,7 +152,7 @@ class CompositionTable(Frozen, frozen=True):
     Attributes
     ----------
     times : int
-        How many runs.
+        The number of runs.
     grade : {"exact", "numeric"}
         The grade of the laws.
     basic : float
@@ -164,10 +164,10 @@ class CompositionTable(Frozen, frozen=True):
         to the greatest finite loss times `times`.
     """
 
-    times: int
+    times: Size
     grade: str
-    basic: Extended
-    epsilons: tuple[tuple[float, Extended, Extended], ...]
+    basic: NonNegative
+    epsilons: tuple[tuple[Probability, Extended, Extended], ...]
     deltas: tuple[tuple[float, float, float], ...]
 
 

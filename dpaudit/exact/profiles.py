@@ -1,4 +1,4 @@
-"""Privacy-loss profiles: what the exact laws of many neighbouring samples say about epsilon and delta.
+"""Privacy-loss profiles: epsilon and delta of many pairs of neighbouring samples, from their exact laws.
 
 For a pair with laws P and P' on common atoms, the loss of atom o is L(o) = ln P(o) - ln P'(o). Then
 
@@ -45,7 +45,7 @@ class LawTable:
     Parameters
     ----------
     size : int
-        How many laws will be added.
+        The number of laws that will be added.
     """
 
     def __init__(self, size: int) -> None:

@@ -1,4 +1,4 @@
-"""Are two samples neighbours? Asked before an audit, because a far pair would convict an innocent learner."""
+"""Checks before an audit that pairs are neighbours: one that is not would refute a true claim."""
 
 from __future__ import annotations
 

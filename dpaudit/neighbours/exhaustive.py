@@ -65,11 +65,11 @@ class PairPlan:
     inputs : callable
         Makes input number i, 0 <= i < size.
     size : int
-        How many distinct inputs, so how many laws, there are.
+        The number of distinct inputs, and so of laws.
     pairs : int
-        How many ordered pairs are covered, symmetric copies included.
+        The number of ordered pairs that are covered, symmetric copies included.
     samples : int
-        How many samples are covered, symmetric copies included.
+        The number of samples that are covered, symmetric copies included.
     origin : callable
         Says how pair number i was made.
     """
@@ -128,7 +128,7 @@ def orbits(rows: Rows, permutations: Sequence[NDArray[Any]], universe: int) -> t
     permutations : sequence of integer arrays, shape (universe,)
         Generators: index v goes to ``permutation[v]``.
     universe : int
-        How many examples there are.
+        The number of examples in the universe.
     """
     labels = np.arange(len(rows))
     block = max(1, 2**21 // max(1, rows.shape[1]))
@@ -184,7 +184,7 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
     Parameters
     ----------
     domain : Domain
-        Where the points come from; all 2 |X| labelled examples are used.
+        The domain; all 2 |X| labelled examples are used.
     n : int
         Examples per sample, at least 1.
     relation : Relation

@@ -31,11 +31,11 @@ def pairs_of_source(
         "patterns:DIMENSION": the eight patterns of `query_patterns`, for a mechanism that answers queries;
         "random:COUNT": `random_pairs` over a learner's domain.
     mechanism : Learner or callable
-        What is audited.
+        The mechanism that is audited.
     n : int, optional
-        Examples in a random sample; those of the learner's example by default.
+        Examples in a random sample; those of the learner's instance by default.
     relation : Relation or str, optional
-        What neighbours are; the learner's claim says so by default.
+        The relation of neighbours; that of the learner's claim by default.
     seed : int
         The root seed.
 

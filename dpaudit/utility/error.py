@@ -1,4 +1,4 @@
-"""How wrong a hypothesis is, exactly, and which outputs of a learner count as failures."""
+"""Exact errors of hypotheses, and the outputs of a learner that count as failures."""
 
 from __future__ import annotations
 

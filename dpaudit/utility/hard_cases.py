@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import SETTINGS, Distribution, Domain, Learner
+from dpaudit.contract import SETTINGS, Distribution, Domain, HasHardTargets, Learner
 from dpaudit.errors import InputError
 from dpaudit.utility.hard_points import hard_points
 
@@ -113,8 +113,7 @@ def _plain(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -
             yield code, points, halving, f"probabilities halving towards a {at.word} point", None
     for code in (0, middle, last):
         yield code, points, np.full(size, 1 / size), uniform, None
-    own = getattr(learner, "hard_targets", None)
-    for code, law, name in () if own is None else own(alpha):
+    for code, law, name in learner.hard_targets(alpha) if isinstance(learner, HasHardTargets) else ():
         yield code, law.points, np.asarray(law.probabilities, dtype=np.float64), name, None
 
 

@@ -1,4 +1,4 @@
-"""What a utility audit is asked for, checked before any run starts."""
+"""Checks the arguments of a utility audit before any run starts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import check_jobs, read_integer, read_number
-from dpaudit.contract import SETTINGS, Distribution, Hypothesis, Learner
+from dpaudit.contract import SETTINGS, Distribution, Hypothesis, Learner, Solves
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 
@@ -60,7 +60,7 @@ def read_setting(learner: Any, setting: str) -> str:
     """Return a setting that can be audited, or raise `InputError`."""
     if setting not in SETTINGS:
         raise InputError.among("setting", setting, SETTINGS)
-    if setting == "solution" and not hasattr(learner, "solves"):
+    if setting == "solution" and not isinstance(learner, Solves):
         told = "{setting} must be another than 'solution' for {id!r}, which has no method solves"
         raise InputError(told, names=("setting",), value=setting, id=learner.id)
     return setting
