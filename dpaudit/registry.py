@@ -379,11 +379,11 @@ def _defect(learner: Any) -> str:
     """Say why something in LEARNERS is no learner class; the empty string if it is one."""
     if not isinstance(learner, type):
         return f"LEARNERS must hold classes, got {learner!r}"
-    id, example = getattr(learner, "id", None), getattr(learner, "example", None)
+    id, instance = getattr(learner, "id", None), getattr(learner, "instance", None)
     if not isinstance(id, str) or not _ID.fullmatch(id):
         return f"{learner.__qualname__}.id must be lower-case words joined by hyphens, got {id!r}"
-    if not isinstance(example, Instance) or not isinstance(example.parameters, Mapping):
-        return f"{learner.__qualname__}.example must be a dpaudit.Instance, got {example!r}"
+    if not isinstance(instance, Instance) or not isinstance(instance.parameters, Mapping):
+        return f"{learner.__qualname__}.instance must be a dpaudit.Instance, got {instance!r}"
     fields = getattr(learner, "__dataclass_fields__", {})
     needed = ("privacy", "domain", "concepts", "run", "decode")
     lacking = [name for name in needed if not (hasattr(learner, name) or name in fields)]
