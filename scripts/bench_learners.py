@@ -24,11 +24,11 @@ from dpaudit.seeding import generator
 from learners.boxes import controls as broken_boxes
 from learners.boxes import exponential as box_exponential
 from learners.boxes import learners as boxes
-from learners.conjunctions import controls as broken_conjunctions
+from learners.conjunctions import controls as broken_search
 from learners.conjunctions import elimination as conjunctions
 from learners.conjunctions import exponential as conjunctions_exponential
 from learners.conjunctions import greedy as conjunctions_greedy
-from learners.conjunctions import search_controls as broken_search
+from learners.conjunctions import laplace_controls as broken_conjunctions
 from learners.interior_points import controls as broken_interior_point
 from learners.interior_points import learners as interior_point
 from learners.interior_points import stable_select_controls as broken_stable_select

@@ -11,11 +11,11 @@ import numpy as np
 import scipy.stats
 
 from dpaudit.contract import Relation
-from learners.conjunctions import controls as broken_conjunctions
+from learners.conjunctions import controls as broken_search
 from learners.conjunctions import elimination as conjunctions
 from learners.conjunctions import exponential as conjunctions_exponential
 from learners.conjunctions import greedy as conjunctions_greedy
-from learners.conjunctions import search_controls as broken_search
+from learners.conjunctions import laplace_controls as broken_conjunctions
 from learners.parities import amplified as parity_confidence
 from learners.parities import controls as broken_parity
 from learners.parities import private as parity
@@ -26,7 +26,8 @@ from learners.samples import Sample
 MODULES = (finite_class, parity, parity_confidence, conjunctions, conjunctions_exponential, conjunctions_greedy)
 CONTROLS = (broken_finite_class, broken_parity, broken_conjunctions, broken_search)
 SOUND = tuple(learner for module in MODULES for learner in module.LEARNERS)
-BROKEN = tuple(learner for module in CONTROLS for learner in module.LEARNERS)
+# Set Cover Learners have tests of their own.
+BROKEN = tuple(c for module in CONTROLS for c in module.LEARNERS if not c.id.startswith("broken-set-cover"))
 PRIVATE = tuple(c for c in SOUND if c(**c.instance.parameters).privacy is not None)
 
 

@@ -21,7 +21,7 @@ import dpaudit
 import learners.papers
 from dpaudit.contract import Pair
 from learners.conjunctions.concepts import Conjunctions
-from learners.conjunctions.set_cover_controls import ConjunctionMultiplied
+from learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied
 from learners.halfspaces.learners import HalfspaceTukey
 from learners.interior_points.stable_select_controls import StableMode, WrongStable
 from learners.mechanisms.stable_select import StableSelect
@@ -186,12 +186,12 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     ),
     (nis, "NIS-Generic-LargeEpsilon", {"ThresholdExponential": scaled(nis.ThresholdExponential, 1e-3)}, dpaudit,
      "undecided"),
-    (nis, "NIS-ParityLearner", {"ParityPrivate": broken_parity.Oversampled}, dpaudit, "refuted"),
+    (nis, "NIS-ParityLearner", {"ParityPrivate": broken_parity.ParityOversampled}, dpaudit, "refuted"),
     (nis, "NIS-ParityLearner", {"ParityPrivate": scaled(nis.ParityPrivate, 1.8)}, dpaudit, "holds"),
     (nis, "NIS-ParityFailure", {"ParityPrivate": scaled(nis.ParityPrivate, 2.0)}, dpaudit, "holds"),
-    (nis, "NIS-ParityAmplification", {"ParityAmplified": broken_parity.AmplifiedOversampled}, dpaudit, "refuted"),
+    (nis, "NIS-ParityAmplification", {"ParityAmplified": broken_parity.ParityAmplifiedOversampled}, dpaudit, "refuted"),
     (nis, "NIS-ParityAmplification", {"ParityRestart": nis.ParityAmplified}, dpaudit, "holds"),
-    (nis, "NIS-ParityRestart", {"ParityRestart": broken_parity.RestartOversampled}, dpaudit, "refuted"),
+    (nis, "NIS-ParityRestart", {"ParityRestart": broken_parity.ParityRestartOversampled}, dpaudit, "refuted"),
     (nis, "NIS-ParityRestart", {"_consistent_failure": lambda _: 2e-3}, dpaudit, "refuted"),
     (nis, "NIS-Effect", {"Parities": Conjunctions}, dpaudit, "refuted"),
     (ste_boxes, "STE-Box2-count",
@@ -294,7 +294,7 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (kmms, "KMMS-Lem4.6", {"HalfplaneSelect": scaled(kmms.HalfplaneSelect, 1e-3)}, dpaudit, "refuted"),
     (kmms, "KMMS-Lem4.6", {"HalfplaneSelect": scaled(kmms.HalfplaneSelect, 0.22)}, dpaudit, "holds"),
     (kmms, "KMMS-Claim3.4",
-     {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.9, "SetCoverConjunction": ConjunctionMultiplied},
+     {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.9, "SetCoverConjunction": Multiplied},
      dpaudit, "refuted"),
     (kmms, "KMMS-Claim3.4", {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.9}, dpaudit, "holds"),
     (kmms, "KMMS-Claim3.4", {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.7}, dpaudit, "loose"),
@@ -305,7 +305,7 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (kmms_covers, "KMMS-Thm3.5", {}, dpaudit, "refuted"),
     (kmms_covers, "KMMS-Thm3.5", {"Conjunction": lambda d, _: kmms_covers_always(d)}, dpaudit, "holds"),
     (kmms_covers, "KMMS-Claim3.4-loss", {}, Leaky, "refuted"),
-    (kmms_covers, "KMMS-Claim3.4-loss", {"SetCoverConjunction": ConjunctionMultiplied}, dpaudit, "refuted"),
+    (kmms_covers, "KMMS-Claim3.4-loss", {"SetCoverConjunction": Multiplied}, dpaudit, "refuted"),
     (kmms_covers, "KMMS-Claim3.4-loss", {"paper_share": lambda *_: 0.2}, dpaudit, "holds"),
     (kmms_covers, "KMMS-Claim3.4-loss", {"paper_share": lambda *_: 0.21}, dpaudit, "undecided"),
     (kmms_polygons, "KMMS-Claim4.3", {}, Leaky, "refuted"),
