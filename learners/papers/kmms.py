@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Evidence, Statement
+from learners.citations import KMMS
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.covers.game import calibrate, game_epsilon
 from learners.finite.vc import vc_dimension
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Polygon, area, polygon
 from learners.papers.verdicts import exceeds, judged, tightness
-from learners.regions.halfplanes import KMMS, HalfplaneSelect
+from learners.regions.halfplanes import HalfplaneSelect
 from learners.regions.planar.dichotomies import dichotomies
 from learners.regions.planar.snapping import full_grid
 

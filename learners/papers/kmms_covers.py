@@ -6,13 +6,13 @@ import math
 from typing import Any
 
 from dpaudit.contract import Evidence, Relation, Statement
+from learners.citations import KMMS
 from learners.conjunctions.concepts import Conjunction
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.covers.game import calibrate
 from learners.covers.shares import composed_share, noiseless_share, paper_share
 from learners.domains import Cube
 from learners.papers.verdicts import judged, tightness
-from learners.regions.halfplanes import KMMS
 
 __all__ = ["STATEMENTS"]
 

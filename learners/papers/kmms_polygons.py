@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Evidence, Statement
+from learners.citations import KMMS
 from learners.covers.game import game_epsilon
 from learners.geometry.triangulation import contains, cross, triangulate
 from learners.papers.verdicts import tightness
-from learners.regions.halfplanes import KMMS
 from learners.regions.planar.families import triangle_family
 from learners.regions.polygon_covers import ConvexPolygon, PolygonUnion
 

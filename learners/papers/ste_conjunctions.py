@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Relation, Statement
-from learners.conjunctions.elimination import LECTURE, ConjunctionElimination, ConjunctionLaplace
+from learners.citations import STE
+from learners.conjunctions.elimination import ConjunctionElimination, ConjunctionLaplace
 from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.greedy_counts import GreedyCounts
@@ -191,33 +192,31 @@ def _greedy_constant(tools: Any) -> Evidence:
 
 
 STATEMENTS = (
-    Statement("STE-NonPriv", "Elimination makes no error on samples that a conjunction labels.", LECTURE, _elimination),
-    Statement("STE-Conj1", "Noisy elimination with Lap(2 d/epsilon) is epsilon-private.", LECTURE, _laplace),
+    Statement("STE-NonPriv", "Elimination makes no error on samples that a conjunction labels.", STE, _elimination),
+    Statement("STE-Conj1", "Noisy elimination with Lap(2 d/epsilon) is epsilon-private.", STE, _laplace),
     Statement(
         "STE-Conj1-Size",
         "n >= (8 d^2/(alpha epsilon)) ln(2 d/beta) gives error at most alpha on the sample with probability 1 - beta.",
-        LECTURE,
+        STE,
         _laplace_utility,
     ),
     Statement(
         "STE-ConjExp",
         "The exponential mechanism over CONJ_{k,d} is epsilon-private and needs about (k/(epsilon alpha)) log d.",
-        LECTURE,
+        STE,
         _exponential,
     ),
-    Statement(
-        "STE-Conj2", "J rounds with epsilon/J each, b = |S0| without noise, are epsilon-private.", LECTURE, _greedy
-    ),
+    Statement("STE-Conj2", "J rounds with epsilon/J each, b = |S0| without noise, are epsilon-private.", STE, _greedy),
     Statement(
         "STE-Conj2-Delta",
         "Every round chooses a literal with score at least -Delta, Delta = (1/epsilon) ln d, with high probability.",
-        LECTURE,
+        STE,
         _greedy_slack,
     ),
     Statement(
         "STE-Conj2-Constant",
         "The greedy learner learns every conjunction of at most k literals, the empty one included.",
-        LECTURE,
+        STE,
         _greedy_constant,
     ),
 )
