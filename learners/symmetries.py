@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["moving_negatives", "moving_points", "rows_of_bits"]
+__all__ = ["moving_negatives", "moving_points"]
 
 
 def moving_points(images: NDArray[np.int64], flips: NDArray[np.int64] | int = 0) -> NDArray[np.int64]:
@@ -34,9 +34,3 @@ def moving_negatives(size: int) -> list[NDArray[np.int64]]:
         moved[::2] = 2 * images
         generators.append(moved)
     return generators
-
-
-def rows_of_bits(points: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the rows of the points (m, d) of the Boolean cube in lexicographic order (first coordinate slowest)."""
-    weights = np.int64(1) << np.arange(points.shape[1] - 1, -1, -1, dtype=np.int64)
-    return np.asarray(points @ weights, dtype=np.int64)

@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.citations import STE
 from learners.conjunctions.concepts import MAX_DIMENSION, Conjunction, Conjunctions, contradicted
-from learners.domains import Cube
+from learners.domains import Cube, grid_rows
 from learners.finite.generic import Deterministic, consistent_size, occam_sample_size, point_law
 from learners.inputs import check_run, check_sample
 from learners.mechanisms.laplace import log_above, log_below
 from learners.parameters import check_integer, check_positive, check_probability
-from learners.symmetries import moving_negatives, moving_points, rows_of_bits
+from learners.symmetries import moving_negatives, moving_points
 
 __all__ = [
     "LEARNERS",
-    "LECTURE",
+    "STE",
     "ConjunctionElimination",
     "ConjunctionLaplace",
     "check_law_dimension",
@@ -28,7 +29,6 @@ __all__ = [
     "renaming_symmetries",
 ]
 
-LECTURE = "Lecture 12: Private PAC Learning (lecture notes, in Hebrew)"
 LAW_DIMENSION = 8
 ULP = 2.0**-52
 
@@ -82,7 +82,7 @@ def renaming_symmetries(domain: Cube) -> list[NDArray[np.int64]]:
     images = [complemented]
     if domain.dimension > 1:
         images += [points[:, [1, 0, *range(2, domain.dimension)]], np.roll(points, 1, axis=1)]
-    return [moving_points(rows_of_bits(image)) for image in images]
+    return [moving_points(grid_rows(image, 1)) for image in images]
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class ConjunctionElimination(_ConjunctionLearner, Deterministic):
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta, in the setting "realizable" or "empirical" (at any n)."""
         size = consistent_size(self.sample_size(alpha, beta), setting)
-        return UtilityClaim(alpha, beta, size, setting, "STE-NonPriv", f"{LECTURE}, non-private algorithm")
+        return UtilityClaim(alpha, beta, size, setting, "STE-NonPriv", f"{STE}, non-private algorithm")
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class ConjunctionLaplace(_ConjunctionLearner):
     @property
     def privacy(self) -> PrivacyClaim:
         """Pure epsilon-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, claim_id="STE-Conj1", source=f"{LECTURE}, private algorithm")
+        return PrivacyClaim(self.epsilon, claim_id="STE-Conj1", source=f"{STE}, private algorithm")
 
     @property
     def _threshold(self) -> float:
@@ -250,7 +250,7 @@ class ConjunctionLaplace(_ConjunctionLearner):
         n = noise
         if setting == "realizable":
             n = max(2 * noise, 8 / alpha * (math.log(self.concepts.size) - math.log(beta - self.beta)))
-        return UtilityClaim(alpha, beta, math.ceil(n), setting, "STE-Conj1", f"{LECTURE}, private algorithm")
+        return UtilityClaim(alpha, beta, math.ceil(n), setting, "STE-Conj1", f"{STE}, private algorithm")
 
 
 def contradictions(sample: Sample) -> NDArray[np.int64]:

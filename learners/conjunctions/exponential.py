@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, PrivacyClaim, Sample, UtilityClaim
+from learners.citations import STE
 from learners.conjunctions.concepts import Conjunction
-from learners.conjunctions.elimination import LECTURE, renaming_symmetries
+from learners.conjunctions.elimination import renaming_symmetries
 from learners.conjunctions.short_conjunctions import ShortConjunctions
 from learners.domains import ENUMERABLE, Cube
 from learners.finite.generic import ExponentialLearner
@@ -70,7 +71,7 @@ class ConjunctionExponential(ExponentialLearner):
     @property
     def privacy(self) -> PrivacyClaim:
         """Pure epsilon-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, claim_id="STE-ConjExp", source=f"{LECTURE}, step 0")
+        return PrivacyClaim(self.epsilon, claim_id="STE-ConjExp", source=f"{STE}, step 0")
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
         """Return the codes (size,) of independent runs; only conjunctions of k - 1 literals are evaluated."""
@@ -81,7 +82,7 @@ class ConjunctionExponential(ExponentialLearner):
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim in a setting: "realizable", "agnostic" or (the lecture's) "empirical"."""
         claim = super().utility(alpha, beta, setting)
-        return UtilityClaim(alpha, beta, claim.sample_size, setting, "STE-ConjExp", f"{LECTURE}, step 0")
+        return UtilityClaim(alpha, beta, claim.sample_size, setting, "STE-ConjExp", f"{STE}, step 0")
 
     def decode(self, code: int) -> Conjunction:
         """Return the conjunction with that number."""

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.citations import STE
 from learners.conjunctions.concepts import Conjunction, Conjunctions
-from learners.conjunctions.elimination import LECTURE, renaming_symmetries
+from learners.conjunctions.elimination import renaming_symmetries
 from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
 from learners.conjunctions.greedy_law import LAW_DIMENSION, log_law
 from learners.conjunctions.short_conjunctions import ShortConjunctions
@@ -109,7 +110,7 @@ class ConjunctionGreedy:
     @property
     def privacy(self) -> PrivacyClaim:
         """(epsilon, delta)-differential privacy under replacement of one example; pure without a delta."""
-        return PrivacyClaim(self.epsilon, self.delta or 0.0, claim_id="STE-Conj2", source=f"{LECTURE}, step 3")
+        return PrivacyClaim(self.epsilon, self.delta or 0.0, claim_id="STE-Conj2", source=f"{STE}, step 3")
 
     def rounds_at(self, n: int) -> int:
         """Return the number of rounds J on n examples."""
@@ -221,7 +222,7 @@ class ConjunctionGreedy:
             n = self._empirical_size(alpha / 2, beta / 2, lambda rounds: 8 / alpha * self._log_answers(rounds, beta))
         else:
             raise InputError(f"setting must be realizable or empirical, got {setting!r}")
-        return UtilityClaim(alpha, beta, n, setting, "STE-Conj2", f"{LECTURE}, step 3")
+        return UtilityClaim(alpha, beta, n, setting, "STE-Conj2", f"{STE}, step 3")
 
     def _log_answers(self, rounds: int, beta: float) -> float:
         answers = min(rounds * math.log(2 * self.dimension + 1), math.log(Conjunctions(self.dimension).size))

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample, UtilityClaim
+from learners.citations import KMMS
 from learners.conjunctions.concepts import MAX_DIMENSION, Conjunction, contradicted
 from learners.conjunctions.elimination import check_law_dimension
 from learners.conjunctions.short_conjunctions import ShortConjunctions
@@ -16,7 +17,6 @@ from learners.domains import Cube
 from learners.finite.generic import Deterministic, consistent_size, occam_sample_size, point_law
 from learners.inputs import check_sample
 from learners.parameters import check_integer
-from learners.regions.halfplanes import KMMS
 
 __all__ = ["LEARNERS", "ConjunctionCover"]
 

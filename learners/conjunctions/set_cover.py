@@ -19,10 +19,10 @@ from learners.covers.accounting import AUDITED, CoverAccounting
 from learners.covers.game_pictures import calibration_picture
 from learners.covers.law import Noise, round_law
 from learners.covers.sequences import LAW_ATOMS, decoded, encoded, sequence_law
-from learners.domains import Cube
+from learners.domains import Cube, grid_rows
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer
-from learners.symmetries import moving_points, rows_of_bits
+from learners.symmetries import moving_points
 
 __all__ = ["LEARNERS", "SetCoverConjunction", "SetCoverDisjunction", "SetCoverLearner"]
 
@@ -212,7 +212,7 @@ class SetCoverLearner(CoverAccounting):
         images = [complemented]
         if self.dimension > 1:
             images += [points[:, [1, 0, *range(2, self.dimension)]], np.roll(points, 1, axis=1)]
-        return [moving_points(rows_of_bits(image)) for image in images]
+        return [moving_points(grid_rows(image, 1)) for image in images]
 
 
 def _totals(cover: NDArray[np.uint8], weights: Floats, rows: NDArray[np.int64]) -> Floats:

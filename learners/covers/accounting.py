@@ -6,9 +6,9 @@ import math
 from typing import ClassVar
 
 from dpaudit.contract import InputError, PrivacyClaim, UtilityClaim
+from learners.citations import KMMS
 from learners.covers.shares import composed_share, noiseless_share, paper_share
 from learners.parameters import check_integer, check_positive, check_probability
-from learners.regions.halfplanes import KMMS
 
 __all__ = ["AUDITED", "VARIANTS", "CoverAccounting"]
 

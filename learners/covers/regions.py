@@ -12,10 +12,9 @@ from dpaudit.contract import Hypothesis, InputError, Law, Sample
 from learners.covers.accounting import CoverAccounting
 from learners.covers.noise import RoundedNoise, round_law
 from learners.covers.sequences import LAW_ATOMS, decoded, encoded, sequence_law
-from learners.domains import Grid
+from learners.domains import Grid, grid_rows
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer
-from learners.regions.listed_selection import grid_rows
 
 __all__ = ["Listed", "RegionCover"]
 
@@ -133,7 +132,7 @@ class RegionCover(CoverAccounting):
         listed = self.listed()
         if listed is None:
             return self._run_unlisted(sample, rng, size)
-        cover = listed.cover[:, grid_rows(sample, self.side)].T.astype(np.float64)
+        cover = listed.cover[:, grid_rows(sample.points, self.side)].T.astype(np.float64)
         step = max(1, BATCH // max(1, cover.size, cover.shape[1]))
         parts = [
             self._run_batch(cover, listed.log_measures, wanted, other, rng, min(step, size - start))
@@ -191,7 +190,7 @@ class RegionCover(CoverAccounting):
             raise InputError(f"side and k must be small enough for at most {LAW_ATOMS} sequences of regions for the "
                              f"exact law, got side={self.side} and k={self.k}; run has no such limit")  # fmt: skip
         wanted, other = self._split(sample)
-        cover = listed.cover[:, grid_rows(sample, self.side)].T.astype(np.bool_)
+        cover = listed.cover[:, grid_rows(sample.points, self.side)].T.astype(np.bool_)
         return sequence_law(
             cover,
             self.rounds,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import Distribution, Hypothesis, InputError, Instance, Picture, Sample, Shape
 from learners.covers.accounting import AUDITED
 from learners.covers.regions import Listed, RegionCover
+from learners.domains import grid_rows
 from learners.finite.counting import Numbered, check_code
 from learners.geometry.clipping import clip, square
 from learners.geometry.pictures import error_share, panel
@@ -80,8 +81,7 @@ class Discs(Numbered):
 
     def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the labels (size, m) of points (m, 2) of the grid."""
-        rows = points[:, 0].astype(np.int64) * (self.side + 1) + points[:, 1].astype(np.int64)
-        return _discs(self.side)[0][:, rows]
+        return _discs(self.side)[0][:, grid_rows(points, self.side)]
 
     def concept(self, code: int) -> Disc:
         """Return the disc with that number."""

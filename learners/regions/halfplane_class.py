@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.domains import grid_rows
 from learners.finite.counting import Numbered, check_code
 from learners.parameters import check_integer
 from learners.regions.planar.dichotomies import dichotomies
@@ -74,5 +75,4 @@ class Halfplanes(Numbered):
 
     def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the labels (size, m) of points (m, 2)."""
-        rows = points[:, 0].astype(np.int64) * (self.side + 1) + points[:, 1].astype(np.int64)
-        return self._listed()[0][:, rows]
+        return self._listed()[0][:, grid_rows(points, self.side)]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Distribution, InputError, Instance, Law, Picture, PrivacyClaim, Sample, UtilityClaim
+from learners.citations import KMMS
 from learners.domains import Grid
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Bits, Box
@@ -27,9 +28,8 @@ from learners.regions.planar.snapping import LISTED_SIDE, FullGrid, dyadic_squar
 from learners.regions.polygon_class import Intersection
 from learners.symmetries import moving_points
 
-__all__ = ["KMMS", "LEARNERS", "HalfplaneSelect", "distinct_points"]
+__all__ = ["LEARNERS", "HalfplaneSelect", "distinct_points"]
 
-KMMS = "Kaplan, Mansour, Matias and Stemmer, Differentially Private Learning of Geometric Concepts, ICML 2019"
 CONVENTIONS = ("half", "full")
 ULP = 2.0**-52
 

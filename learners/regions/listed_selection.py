@@ -9,21 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Law, PrivacyClaim, Sample
+from learners.citations import KMMS
+from learners.domains import grid_rows
 from learners.mechanisms.exponential import ULP
-from learners.regions.halfplanes import KMMS
 from learners.regions.planar.families import Family
 
-__all__ = ["ListedSelection", "grid_rows"]
+__all__ = ["ListedSelection"]
 
 Floats = NDArray[np.float64]
-
-
-def grid_rows(sample: Sample, side: int) -> NDArray[np.int64]:
-    """Return the rows of the sample's points in the lexicographic order of the grid, of any dimension."""
-    rows = np.zeros(len(sample.points), dtype=np.int64)
-    for column in sample.points.T:
-        rows = rows * (side + 1) + column.astype(np.int64)
-    return rows
 
 
 class ListedSelection:
@@ -57,7 +50,9 @@ class ListedSelection:
 
     def _log_weights(self, family: Family, sample: Sample) -> tuple[Floats, float]:
         """Return ln weight of each listed triangle, and the greatest exponent rate (max q - q)."""
-        right = (family.labels[:, grid_rows(sample, self.side)] == sample.labels).astype(np.int64) @ sample.counts
+        right = (family.labels[:, grid_rows(sample.points, self.side)] == sample.labels).astype(
+            np.int64
+        ) @ sample.counts
         eligible = self._eligible(right)
         best = right.max() if eligible is None else right[eligible].max()
         logs = self._rate * (right - best) + self._log_base(family, sample)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, InputError
+from learners.domains import grid_rows
 from learners.finite.counting import Numbered, check_code
 from learners.geometry.clipping import clip
 from learners.parameters import check_integer
@@ -144,10 +145,7 @@ class Joins(Numbered):
         """Return the labels (size, m) of points (m, dimension) of the grid."""
         width = (self.side + 1) ** points.shape[1]
         labels = np.array([[int(c) for c in format(mask, f"0{width}b")] for mask in self._found()[0]], dtype=np.uint8)
-        rows = np.zeros(len(points), dtype=np.int64)
-        for column in points.T:
-            rows = rows * (self.side + 1) + column.astype(np.int64)
-        return labels[:, rows]
+        return labels[:, grid_rows(points, self.side)]
 
     def _members(self, code: int) -> tuple[int, ...]:
         check_code(self, code)

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, Instance, Law, Sample, UtilityClaim
+from learners.citations import KMMS
 from learners.covers.accounting import AUDITED
 from learners.covers.regions import Listed, RegionCover
-from learners.domains import Grid
+from learners.domains import Grid, grid_rows
 from learners.halfspaces.concepts import Halfspace
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_positive, check_probability
-from learners.regions.halfplanes import KMMS
 from learners.regions.listed_selection import ListedSelection
 from learners.regions.planar.families import Family
 from learners.regions.planar.polytope_families import (
@@ -44,11 +44,10 @@ def symmetries_of_the_grid(side: int) -> list[NDArray[np.int64]]:
     They permute the labellings by halfspaces and keep their counting measures.
     """
     points = Grid(side, DIMENSION).points().astype(np.int64)
-    place = (side + 1) ** np.arange(DIMENSION)[::-1]
     reflected = points.copy()
     reflected[:, 0] = side - points[:, 0]
     images = (points[:, [1, 0, 2]], points[:, [1, 2, 0]], reflected)
-    return [moving_points(image @ place) for image in images]
+    return [moving_points(grid_rows(image, side)) for image in images]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
-from learners.regions.listed_selection import Floats, ListedSelection, grid_rows
+from learners.domains import grid_rows
+from learners.regions.listed_selection import Floats, ListedSelection
 from learners.regions.planar.families import Family
 
 __all__ = ["ConsistentFirst", "Unhalved", "Unweighted"]
@@ -40,7 +41,7 @@ class Unweighted(ListedSelection):
 
     def _log_base(self, family: Family, sample: Sample) -> Floats:
         """Return ln of each region's share in the measure of those that label the sample alike."""
-        rows = family.labels[:, grid_rows(sample, self.side)]
+        rows = family.labels[:, grid_rows(sample.points, self.side)]
         _, kinds = np.unique(rows, axis=0, return_inverse=True) if rows.shape[1] else (None, np.zeros(len(rows), int))
         shares = np.exp(family.log_shares)
         kinds = kinds.ravel()

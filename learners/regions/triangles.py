@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Distribution, Hypothesis, InputError, Instance, Law, Picture, Sample, UtilityClaim
+from learners.citations import KMMS
 from learners.domains import Grid
 from learners.geometry.cells import Bits
 from learners.geometry.pictures import plane
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.regions.halfplane_class import Halfplanes
-from learners.regions.halfplanes import KMMS, distinct_points
+from learners.regions.halfplanes import distinct_points
 from learners.regions.listed_selection import ListedSelection
 from learners.regions.planar.families import Family, triangle_family
 from learners.regions.planar.hard_targets import hard_targets
