@@ -67,10 +67,10 @@ class CoverAccounting:
         return self.selection_epsilon / 2
 
     @property
-    def _noise_scale(self) -> tuple[float, float] | None:
-        """Return scale J/epsilon and offset (J/epsilon) ln(J/beta) of the noise; None without."""
+    def _noise_scale(self) -> tuple[float, float]:
+        """Return scale J/epsilon and offset (J/epsilon) ln(J/beta) of the noise; zeros without."""
         if self.variant == "noiseless":
-            return None
+            return 0.0, 0.0
         scale = self.rounds / self.epsilon
         return scale, scale * math.log(self.rounds / self.beta)
 
@@ -121,11 +121,11 @@ class CoverAccounting:
             If beta is not above the learner's own or alpha below what its number of rounds reaches.
         """
         setting = self.settings[0] if setting is None else setting
-        own = self.beta if self._noise_scale is not None else 0.0
+        scale, offset = self._noise_scale
+        own = self.beta if scale else 0.0
         self._check_statement(alpha, beta, setting, own)
         parts = 2 if setting == "realizable" else 1
         gap = (beta - own) / parts
-        offset = 0.0 if self._noise_scale is None else self._noise_scale[1]
         lam = 2 / self.selection_epsilon * (self._log_ratio + math.log(self.rounds / gap))
         n = 2 * max(4 * offset + 2 * self.k * lam, self.rounds * lam) * parts / alpha
         if setting == "realizable":

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dpaudit.contract import InputError, Instance
 from learners.controls import control
 from learners.covers.faults import Greedy, Multiplied, Sparing
-from learners.covers.regions import RegionCover
 from learners.regions.discs import DiscUnion
 from learners.regions.polygon_covers import ConvexPolygon, PolygonUnion
 from learners.regions.polytopes import ConvexPolytope, SimplexSelect, SimplexUnion
+from learners.regions.region_cover import RegionCover
 from learners.regions.selection_faults import ConsistentFirst, Unhalved, Unweighted
 from learners.regions.triangles import LISTED_TRIANGLES, TriangleSelect
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Distribution, Hypothesis, InputError, Instance, Picture, Sample, Shape
 from learners.covers.accounting import AUDITED
-from learners.covers.regions import Listed, RegionCover
 from learners.domains import grid_rows
 from learners.finite.counting import Numbered, check_code
 from learners.geometry.clipping import clip, square
@@ -21,6 +20,7 @@ from learners.parameters import check_integer
 from learners.regions.planar.disc_dichotomies import disc_dichotomies, lifted
 from learners.regions.planar.hard_targets import hard_targets
 from learners.regions.polygon_class import Union
+from learners.regions.region_cover import Listed, RegionCover
 
 __all__ = ["LEARNERS", "MAX_DISC_SIDE", "Disc", "DiscUnion", "Discs", "lifted"]
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Distribution, Hypothesis, Instance, Picture, Sample
 from learners.covers.accounting import AUDITED
-from learners.covers.regions import Listed, RegionCover
 from learners.geometry.cells import Bits
 from learners.geometry.pictures import plane
 from learners.regions.halfplane_class import Halfplane, Halfplanes
@@ -23,6 +22,7 @@ from learners.regions.planar.scenes import regular_polygon, uniform_sample
 from learners.regions.planar.snapping import LISTED_SIDE
 from learners.regions.planar.triangle_draws import Region, Resolver, TupleSampler, region_of
 from learners.regions.polygon_class import ConvexPolygons, Intersection, Joins, PolygonUnions, Union, triangle
+from learners.regions.region_cover import Listed, RegionCover
 from learners.regions.triangles import LISTED_TRIANGLES, check_regions
 
 __all__ = ["LEARNERS", "ConvexPolygon", "PolygonUnion"]
@@ -80,14 +80,12 @@ class _PlaneCover(RegionCover):
         """Return tuples of J tuples of regions; without noise all runs share the first round's refinement."""
         bits, resolve = Bits(rng), region_of(self.side)
         points, weights = self._points(sample)
-        first = self._sampler(points, weights, rng) if self._noise is None else None
+        first = None if self._noise.scale else self._sampler(points, weights, rng)
         return [self._run_once(points, weights, rng, bits, resolve, first) for _ in range(size)]
 
     def _sampler(self, points: Points, weights: Weights, rng: np.random.Generator) -> TupleSampler:
         """Return the sampler of a round on what is left, with fresh noise."""
-        b, noise = sum(wanted for wanted, _ in weights), self._noise
-        if noise is not None:
-            b += int(noise.draw(rng, 1)[0])
+        b = sum(wanted for wanted, _ in weights) + int(self._noise.draw(rng, 1)[0])
         rate = Fraction(self._rate) / self.k
         return TupleSampler(points, weights, self.side, _CoverScore(self.k, b), rate, self._components)
 

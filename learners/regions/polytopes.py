@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from dpaudit.contract import Hypothesis, Instance, Law, Sample, UtilityClaim
 from learners.citations import KMMS
 from learners.covers.accounting import AUDITED
-from learners.covers.regions import Listed, RegionCover
 from learners.domains import Grid, grid_rows
 from learners.halfspaces.concepts import Halfspace
 from learners.inputs import check_run, check_sample
@@ -28,9 +28,18 @@ from learners.regions.planar.polytope_families import (
 )
 from learners.regions.polygon_class import Intersection, Union
 from learners.regions.polytope_class import Polytopes, SimplexUnions, polytope
+from learners.regions.region_cover import Listed, RegionCover
 from learners.symmetries import moving_points
 
 __all__ = ["LEARNERS", "ConvexPolytope", "SimplexSelect", "SimplexUnion", "symmetries_of_the_grid"]
+
+
+@lru_cache(maxsize=4)
+def _listed_halfspaces(side: int) -> Listed:
+    family = halfspace_family(side)
+    # A halfspace covers the points that it labels 0.
+    return Listed(1 - family.labels, np.zeros(len(family)))
+
 
 EXAMPLE = Instance(
     {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.74, "beta": 0.2}, n=2, alpha=0.9, beta=0.5
@@ -175,8 +184,7 @@ class ConvexPolytope(_SolidCover):
 
     def listed(self) -> Listed:
         """Return the halfspaces; each covers the points that it labels 0."""
-        family = halfspace_family(self.side)
-        return Listed(1 - family.labels, np.zeros(len(family)))
+        return _listed_halfspaces(self.side)
 
     def _member(self, code: int) -> Halfspace:
         ((*normal, threshold),) = halfspace_family(self.side).regions[code]

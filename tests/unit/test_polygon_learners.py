@@ -15,7 +15,8 @@ import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
 from learners.covers.accounting import VARIANTS
-from learners.covers.noise import RoundedNoise, round_law
+from learners.covers.rounded_noise import RoundedNoise
+from learners.covers.rounds import Round
 from learners.regions import controls as broken
 from learners.regions.discs import Disc, Discs, DiscUnion
 from learners.regions.halfplanes import HalfplaneSelect
@@ -135,7 +136,7 @@ def test_a_round_is_the_sum_over_all_values_of_the_noise(noise: RoundedNoise) ->
     covered, spoiled = rng.integers(0, 9, 6).astype(float), rng.integers(0, 9, 6).astype(float)
     measures = rng.normal(size=6)
     for k, rate in ((1, 0.3), (3, 2.0)):
-        logs, error = round_law(covered, spoiled, 9, k, rate, measures, noise)
+        logs, error = noise.round_law(Round(covered, spoiled, 9, k, rate, measures))
         expected = np.zeros(6)
         cdf = [_laplace((v + noise.offset) / noise.scale) for v in range(-1500, 1501)]
         for v, (before, after) in zip(range(-1499, 1501), pairwise(cdf), strict=True):
@@ -144,7 +145,9 @@ def test_a_round_is_the_sum_over_all_values_of_the_noise(noise: RoundedNoise) ->
             expected += (after - before) * weights / weights.sum()
         assert np.abs(np.exp(logs) - expected).max() < 1e-11
         assert error < 1e-10
-    assert round_law(covered, spoiled, 9, 1, 0.3, measures, None)[0].shape == (6,)
+    logs, _ = RoundedNoise(0.0, 0.0).round_law(Round(covered, spoiled, 9, 1, 0.3, measures))
+    weights = np.exp(measures + 0.3 * np.minimum(covered - 9, -spoiled))
+    assert np.exp(logs) == pytest.approx(weights / weights.sum())
 
 
 def _laplace(z: float) -> float:
