@@ -12,7 +12,7 @@ from dpaudit.contract import Distribution, Domain, Hypothesis, InputError
 from learners.parameters import check_integer
 from learners.samples import Sample
 
-__all__ = ["ENUMERABLE", "Cube", "Grid", "Interval", "grid_rows"]
+__all__ = ["ENUMERABLE", "Cube", "Grid", "Interval", "OnTheCube", "grid_rows"]
 
 ENUMERABLE = 2**22
 """The largest domain whose points are listed; larger ones must be handled implicitly."""
@@ -108,6 +108,17 @@ class Cube(_Box):
 
     def _shape(self) -> tuple[int, int]:
         return 1, self.dimension
+
+
+class OnTheCube:
+    """A learner whose examples are points of the Boolean cube."""
+
+    dimension: int
+
+    @property
+    def domain(self) -> Cube:
+        """The Boolean cube."""
+        return Cube(self.dimension)
 
 
 @dataclass(frozen=True)

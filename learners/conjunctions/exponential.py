@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, PrivacyClaim, Sample, UtilityClaim
 from learners.citations import STE
-from learners.conjunctions.concepts import Conjunction
-from learners.conjunctions.elimination import renaming_symmetries
+from learners.conjunctions.base import renaming_symmetries
 from learners.conjunctions.short_conjunctions import ShortConjunctions
-from learners.domains import ENUMERABLE, Cube
+from learners.domains import ENUMERABLE, OnTheCube
 from learners.finite.generic import ExponentialLearner
 from learners.inputs import check_run
 from learners.mechanisms import exponential
@@ -23,7 +22,7 @@ __all__ = ["LEARNERS", "ConjunctionExponential"]
 
 
 @dataclass(frozen=True)
-class ConjunctionExponential(ExponentialLearner):
+class ConjunctionExponential(OnTheCube, ExponentialLearner):
     """Learn conjunctions of at most k literals by the exponential mechanism.
 
     Conjunction h is returned with probability proportional to exp(epsilon q(S, h) / 2), q = examples labelled
@@ -59,11 +58,6 @@ class ConjunctionExponential(ExponentialLearner):
             )
 
     @property
-    def domain(self) -> Cube:
-        """The Boolean cube."""
-        return Cube(self.dimension)
-
-    @property
     def concepts(self) -> ShortConjunctions:
         """All conjunctions of at most k literals."""
         return ShortConjunctions(self.dimension, self.k)
@@ -83,10 +77,6 @@ class ConjunctionExponential(ExponentialLearner):
         """Return the claim in a setting: "realizable", "agnostic" or (the lecture's) "empirical"."""
         claim = super().utility(alpha, beta, setting)
         return UtilityClaim(alpha, beta, claim.sample_size, setting, "STE-ConjExp", f"{STE}, step 0")
-
-    def decode(self, code: int) -> Conjunction:
-        """Return the conjunction with that number."""
-        return self.concepts.concept(code)
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return generators of the renamings of literals, which permute the class."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Law, Sample
-from learners.conjunctions.elimination import ULP, ConjunctionLaplace, Floats, contradictions
+from learners.conjunctions.laplace import ULP, ConjunctionLaplace, Floats, contradictions
 from learners.inputs import check_run, check_sample
 from learners.mechanisms.laplace import log_above, log_below, log_between
 from learners.symmetries import moving_negatives

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learners.conjunctions.concepts import Conjunction
-from learners.conjunctions.disjunctions import Disjunction
+from learners.conjunctions.disjunctions import Disjunction, ShortDisjunctions
 from learners.conjunctions.short_conjunctions import ShortConjunctions
-from learners.conjunctions.short_disjunctions import ShortDisjunctions
 from learners.finite.counting import Numbered, check_code
 
 __all__ = ["Nonempty"]

@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Picture, Sample
+from learners.conjunctions.base import renaming_symmetries
 from learners.conjunctions.concepts import Conjunction, contradicted
-from learners.conjunctions.disjunctions import Disjunction
-from learners.conjunctions.elimination import renaming_symmetries
+from learners.conjunctions.disjunctions import Disjunction, ShortDisjunctions
 from learners.conjunctions.nonempty import Nonempty
 from learners.conjunctions.short_conjunctions import ShortConjunctions
-from learners.conjunctions.short_disjunctions import ShortDisjunctions
 from learners.covers.accounting import AUDITED
 from learners.covers.game_pictures import calibration_picture
 from learners.covers.laplace_noise import LaplaceNoise
 from learners.covers.set_cover import SetCoverLearner
-from learners.domains import Cube
+from learners.domains import OnTheCube
 from learners.parameters import check_integer
 
 __all__ = ["LEARNERS", "LiteralCover", "SetCoverConjunction", "SetCoverDisjunction"]
@@ -33,7 +32,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class LiteralCover(SetCoverLearner):
+class LiteralCover(OnTheCube, SetCoverLearner):
     """Cover the examples of one label by literals that spare those of the other; see `covers.set_cover`.
 
     A literal covers a point where it gives the final hypothesis its value: a conjunction is 0, a disjunction 1.
@@ -72,11 +71,6 @@ class LiteralCover(SetCoverLearner):
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)
         self._check_budget()
-
-    @property
-    def domain(self) -> Cube:
-        """The Boolean cube."""
-        return Cube(self.dimension)
 
     @property
     def _noise(self) -> LaplaceNoise:

@@ -15,9 +15,10 @@ from learners.finite.generic import SLIDES
 from learners.finite.vc import lower_sample_size, sauer_power_bound, upper_sample_size, vc_dimension
 from learners.papers.exact_failure import failure_probability, two_point
 from learners.papers.verdicts import TOLERANCE, exceeds, judged, tightness
-from learners.parities.amplified import ParityAmplified, ParityRestart
+from learners.parities.amplified import ParityAmplified
 from learners.parities.concepts import Parities
 from learners.parities.private import ParityPrivate
+from learners.parities.restart import ParityRestart
 from learners.points.interval_class import Intervals
 from learners.points.learners import OccamConsistent, PointConsistent, ThresholdConsistent, ThresholdExponential
 

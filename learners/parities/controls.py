@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from dpaudit.contract import Instance, Law, Sample
 from learners.controls import control
 from learners.inputs import check_sample
-from learners.parities.amplified import ParityAmplified, ParityRestart
+from learners.parities.amplified import ParityAmplified
 from learners.parities.law import log_answers
 from learners.parities.private import ParityPrivate
+from learners.parities.restart import ParityRestart
 
 __all__ = ["LEARNERS"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import InputError, Sample
 from learners.parities.gf2 import pack, parity
 
-__all__ = ["log_answers", "log_law"]
+__all__ = ["ULP", "log_answers", "log_law"]
 
 Floats = NDArray[np.float64]
 ULP = 2.0**-52

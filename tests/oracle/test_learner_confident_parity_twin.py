@@ -15,9 +15,10 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.parities.amplified import ParityAmplified, ParityRestart, restart_rate
+from learners.parities.amplified import ParityAmplified
+from learners.parities.base import MAX_EPSILON
 from learners.parities.controls import ParityAmplifiedNoCoin, ParityRestartLateCoin
-from learners.parities.private import MAX_EPSILON
+from learners.parities.restart import ParityRestart, restart_rate
 
 decimal.getcontext().prec = 50
 

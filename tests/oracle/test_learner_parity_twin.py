@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from learners.parities.controls import ParityFixedSolution, ParityNoCoin, ParityOversampled
+from learners.parities.elimination import ParityElimination
 from learners.parities.gf2 import Systems
-from learners.parities.private import ParityElimination, ParityPrivate
+from learners.parities.private import ParityPrivate
 
 decimal.getcontext().prec = 50
 

@@ -10,7 +10,7 @@ from learner_cases import BROKEN, SOUND, agreement, example_of
 
 import learners.parities.subsample as parity_module
 from dpaudit.seeding import generator
-from learners.conjunctions.elimination import ConjunctionLaplace
+from learners.conjunctions.laplace import ConjunctionLaplace
 from learners.conjunctions.laplace_controls import HalfSensitivity, Undivided
 from learners.parities.controls import ParityNoCoin, ParityOversampled
 from learners.parities.private import ParityPrivate

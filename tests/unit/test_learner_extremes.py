@@ -13,7 +13,7 @@ from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.domains import Interval
 from learners.interior_points.learners import InteriorPointRecConcave, InteriorPointTreeLog
 from learners.interior_points.thresholds import ThresholdInteriorPoint
-from learners.parities.amplified import ParityRestart
+from learners.parities.restart import ParityRestart
 from learners.points.learners import PointConsistent, PointExponential, ThresholdConsistent, ThresholdExponential
 
 

@@ -10,10 +10,11 @@ import pytest
 from learner_cases import BROKEN, PRIVATE, every_sample, example_of, worst_epsilon
 
 from dpaudit.contract import Relation
-from learners.conjunctions.elimination import ConjunctionLaplace
+from learners.conjunctions.laplace import ConjunctionLaplace
 from learners.conjunctions.laplace_controls import HalfSensitivity, Undivided
+from learners.parities.base import MAX_EPSILON
 from learners.parities.controls import ParityOversampled
-from learners.parities.private import MAX_EPSILON, ParityPrivate
+from learners.parities.private import ParityPrivate
 from learners.points.controls import PointDoubled, ThresholdDoubled
 from learners.points.learners import PointExponential, ThresholdExponential
 
