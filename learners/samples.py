@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Distribution, Domain, Hypothesis, InputError, Relation
+from dpaudit.contract import Sample as Examples
 
-__all__ = ["Sample"]
+__all__ = ["Sample", "distinct_points"]
 
 MOST = 2**62
 """The most examples of a sample: sums of their counts, and differences of such sums, fit an int64."""
@@ -182,6 +183,16 @@ class Sample:
             counts = np.append(counts, 1)
             public = None if public is None else np.append(public, False)
         return _canonical(points, labels, counts, public, self.domain)
+
+
+def distinct_points(sample: Examples, first: int = 0) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return the distinct points of the plane, and how many examples with label `first` and without stand at each."""
+    merged: dict[tuple[int, int], list[int]] = {}
+    for (x, y), label, count in zip(
+        sample.points.tolist(), sample.labels.tolist(), sample.counts.tolist(), strict=True
+    ):
+        merged.setdefault((x, y), [0, 0])[int(label != first)] += count
+    return list(merged), [(one, other) for one, other in merged.values()]
 
 
 def _integers(name: str, values: Any) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.set_cover import SetCoverConjunction, SetCoverDisjunction
 from learners.controls import control
-from learners.covers.faults import Greedy, Multiplied, Sparing
+from learners.covers.faults import cover_controls
 from learners.finite.faults import Doubled, Frozen, Shortcut, Support
 
 __all__ = ["LEARNERS"]
@@ -21,7 +21,6 @@ __all__ = ["LEARNERS"]
 SMALL = Instance(
     {"dimension": 2, "k": 1, "epsilon": 0.5, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
 )
-BARE = Instance({**SMALL.parameters, "variant": "noiseless"}, n=2, alpha=0.99, beta=0.5)
 
 ConjunctionExponentialDoubled = control(
     ConjunctionExponential,
@@ -48,48 +47,16 @@ ConjunctionExponentialFrozen = control(
     "broken-conjunction-exponential-frozen",
     "conjunctions by the exponential mechanism with noise drawn once and for all",
 )
-SetCoverConjunctionMultiplied = control(
-    SetCoverConjunction,
-    Multiplied,
-    "broken-set-cover-conjunction-multiplied",
-    "the Set Cover Learner for conjunctions with eps_hat multiplied instead of divided",
-    SMALL,
-)
-SetCoverConjunctionSparing = control(
-    SetCoverConjunction,
-    Sparing,
-    "broken-set-cover-conjunction-sparing",
-    "the Set Cover Learner for conjunctions on the literals consistent with the positives",
-    BARE,
-)
-SetCoverConjunctionGreedy = control(
-    SetCoverConjunction,
-    Greedy,
-    "broken-set-cover-conjunction-greedy",
-    "the greedy Set Cover Learner for conjunctions",
-    BARE,
-)
-SetCoverDisjunctionMultiplied = control(
-    SetCoverDisjunction,
-    Multiplied,
-    "broken-set-cover-disjunction-multiplied",
-    "the Set Cover Learner for disjunctions with eps_hat multiplied instead of divided",
-    SMALL,
-)
-SetCoverDisjunctionSparing = control(
-    SetCoverDisjunction,
-    Sparing,
-    "broken-set-cover-disjunction-sparing",
-    "the Set Cover Learner for disjunctions on the literals consistent with the negatives",
-    BARE,
-)
-SetCoverDisjunctionGreedy = control(
-    SetCoverDisjunction,
-    Greedy,
-    "broken-set-cover-disjunction-greedy",
-    "the greedy Set Cover Learner for disjunctions",
-    BARE,
-)
+CONJUNCTIONS = (
+    SetCoverConjunctionMultiplied,
+    SetCoverConjunctionSparing,
+    SetCoverConjunctionGreedy,
+) = cover_controls(__name__, SetCoverConjunction, "set-cover conjunctions", "literals", SMALL)
+DISJUNCTIONS = (
+    SetCoverDisjunctionMultiplied,
+    SetCoverDisjunctionSparing,
+    SetCoverDisjunctionGreedy,
+) = cover_controls(__name__, SetCoverDisjunction, "set-cover disjunctions", "literals", SMALL)
 
 
 @dataclass(frozen=True)
@@ -149,10 +116,6 @@ LEARNERS = (
     GreedySupport,
     GreedyNoiseless,
     GreedyEager,
-    SetCoverConjunctionMultiplied,
-    SetCoverConjunctionSparing,
-    SetCoverConjunctionGreedy,
-    SetCoverDisjunctionMultiplied,
-    SetCoverDisjunctionSparing,
-    SetCoverDisjunctionGreedy,
+    *CONJUNCTIONS,
+    *DISJUNCTIONS,
 )

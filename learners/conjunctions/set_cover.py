@@ -70,7 +70,7 @@ class LiteralCover(OnTheCube, SetCoverLearner):
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)
-        self._check_budget()
+        super().__post_init__()
 
     @property
     def _noise(self) -> LaplaceNoise:

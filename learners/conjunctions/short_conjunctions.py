@@ -10,19 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import InputError, Sample
+from dpaudit.contract import Sample
 from learners.conjunctions.concepts import Conjunction, contradicted
-from learners.domains import Cube
 from learners.finite.counting import Numbered, check_code, check_listable
-from learners.finite.vc import vc_dimension
 from learners.parameters import check_integer
 
 __all__ = ["ShortConjunctions"]
 
 CELLS = 2**22
 """How many (conjunction, example) cells are looked at together."""
-VC_DIMENSION = 4
-"""The largest number of variables for which the VC dimension is searched for."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +44,6 @@ class ShortConjunctions(Numbered):
     def size(self) -> int:
         """sum_{j <= k} C(d, j) 2^j, plus 1 if k >= 2."""
         return sum(map(self._of_length, range(self.k + 1))) + (self.k >= 2)
-
-    @property
-    def vc_dimension(self) -> int:
-        """Found by exhaustive search, for 4 variables at most; `InputError` beyond."""
-        if self.dimension > VC_DIMENSION:
-            raise InputError(
-                f"dimension must be at most {VC_DIMENSION} for the search of the VC dimension, got {self.dimension}; "
-                f"it is at most log2(size) at any dimension"
-            )
-        return vc_dimension(Cube(self.dimension).points(), self)
 
     def concept(self, code: int) -> Conjunction:
         """Return the conjunction with that number."""

@@ -30,8 +30,8 @@ class CoverAccounting:
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Claim 3.1 and Theorem 3.2")
     _paper_claim: ClassVar[tuple[str, str]] = ("KMMS-Claim3.4", "Claim 3.4")
 
-    def _check_budget(self) -> None:
-        """Raise `InputError` for parameters out of range; alpha < 1 makes J at least 2."""
+    def __post_init__(self) -> None:
+        # alpha < 1 makes J at least 2.
         check_integer("k", self.k, 1)
         check_positive("epsilon", self.epsilon)
         for name in ("delta", "alpha", "beta"):

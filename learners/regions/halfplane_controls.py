@@ -15,9 +15,10 @@ from dpaudit.contract import Instance, Law, Sample
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Box, polygon, vertex_mean
 from learners.inputs import check_sample
-from learners.regions.halfplanes import Code, HalfplaneSelect, distinct_points
+from learners.regions.halfplane_select import HalfplaneSelect
 from learners.regions.planar.selection import Selector
-from learners.regions.planar.snapping import FullGrid, full_grid
+from learners.regions.planar.snapping import FullGrid, Region, full_grid
+from learners.samples import distinct_points
 
 __all__ = ["LEARNERS"]
 
@@ -52,7 +53,7 @@ class ConsistentFirst(HalfplaneSelect):
         steep = math.ceil(1000 / self._rate)
         return super()._selector(build, arrangement, np.where(scores == scores.max(), scores, scores - steep), sample)
 
-    def _eligible(self, sample: Sample, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    def _eligible(self, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
         return np.asarray(correct == correct.max())
 
 
@@ -64,7 +65,7 @@ class OwnCell(HalfplaneSelect):
     fault: ClassVar[str] = "returns the vertex mean of the sample's cell: the range of outputs shows the sample's lines"
     instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=2)
 
-    def _resolver(self, arrangement: Arrangement) -> _Means:  # type: ignore[override]
+    def _resolver(self, arrangement: Arrangement) -> _Means:
         return _Means(tuple(vertex_mean(polygon(arrangement, cell)) for cell in range(arrangement.cells)))
 
     def law(self, sample: Sample) -> Law:
@@ -75,9 +76,9 @@ class OwnCell(HalfplaneSelect):
         own = sweep(points, weights, self.side)
         means = [vertex_mean(polygon(own, cell)) for cell in range(own.cells)]
         place = {_signs(points, mean): mean for mean in means}
-        mass: dict[Code, list[float]] = {}
+        mass: dict[Region, list[float]] = {}
         for atom, value in zip(whole.atoms, whole.log_prob, strict=True):
-            z, a, b = cast(Code, atom)
+            z, a, b = cast(Region, atom)
             mass.setdefault((z, *place[_signs(points, (a, b))]), []).append(math.exp(value))
         logs = np.log([math.fsum(values) for values in mass.values()])
         return Law(tuple(mass), logs, whole.error + 2.0**-50 * len(grid.points))
@@ -95,7 +96,7 @@ class _Means:
 
     means: tuple[tuple[Fraction, Fraction], ...]
 
-    def __call__(self, z: int, cell: int, box: Box, bits: int) -> Code:
+    def __call__(self, z: int, cell: int, box: Box, bits: int) -> Region:
         return (z, *self.means[cell])
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
 from learners.domains import grid_rows
-from learners.regions.listed_selection import Floats, ListedSelection
 from learners.regions.planar.families import Family
+from learners.regions.region_selection import Floats, ListedSelection
 
 __all__ = ["ConsistentFirst", "Unhalved", "Unweighted"]
 
@@ -25,7 +25,15 @@ class Unhalved(ListedSelection):
         return 4 * super()._rate
 
 
-class ConsistentFirst(ListedSelection):
+class _Listed(ListedSelection):
+    """A fault of the choice among listed regions."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._listed()
+
+
+class ConsistentFirst(_Listed):
     """Only the regions with the greatest score."""
 
     fault: ClassVar[str] = "chooses among the regions with the greatest score alone: the support shows the sample"
@@ -34,7 +42,7 @@ class ConsistentFirst(ListedSelection):
         return np.asarray(correct == correct.max())
 
 
-class Unweighted(ListedSelection):
+class Unweighted(_Listed):
     """Labellings of the sample chosen without regard to their measures."""
 
     fault: ClassVar[str] = "chooses how to label the sample without regard to measures: rare labels show its points"

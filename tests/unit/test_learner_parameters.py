@@ -140,7 +140,7 @@ def test_the_exact_law_names_its_limit(learner: Any, dimension: int) -> None:
 
 
 def test_parity_private_reaches_no_beta_up_to_one_half() -> None:
-    with pytest.raises(InputError, match="beta must be above 0.5"):
+    with pytest.raises(InputError, match=r"beta must be above 0\.5"):
         ParityPrivate(3, 1.0).sample_size(0.1, 0.5)
     # 1/2 + 2^3 (1 - 0.025)^n / 2 <= 0.6
     n = ParityPrivate(3, 1.0).sample_size(0.1, 0.6)

@@ -18,11 +18,13 @@ from learners.covers.accounting import VARIANTS
 from learners.covers.rounded_noise import RoundedNoise
 from learners.covers.rounds import Round
 from learners.regions import controls as broken
-from learners.regions.discs import Disc, Discs, DiscUnion
-from learners.regions.halfplanes import HalfplaneSelect
+from learners.regions.convex_polygon import ConvexPolygon
+from learners.regions.disc_class import Disc, Discs
+from learners.regions.disc_union import DiscUnion
+from learners.regions.halfplane_select import HalfplaneSelect
 from learners.regions.polygon_class import ConvexPolygons, Intersection, PolygonUnions, Triangles, Union, triangle
-from learners.regions.polygon_covers import ConvexPolygon, PolygonUnion
-from learners.regions.triangles import TriangleSelect
+from learners.regions.polygon_union import PolygonUnion
+from learners.regions.triangle_select import TriangleSelect
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6
@@ -82,17 +84,17 @@ def test_covers_follow_their_law(kind: Any, variant: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "listing"), [
-    (ConvexPolygon, "learners.regions.polygon_covers.LISTED_SIDE"),
-    (PolygonUnion, "learners.regions.polygon_covers.LISTED_TRIANGLES"),
+    (ConvexPolygon, "learners.regions.kinds.LISTED_SIDE"),
+    (PolygonUnion, "learners.regions.kinds.LISTED_TRIANGLES"),
 ])  # fmt: skip
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_refined_covers_follow_the_law_of_listed_ones(
     kind: Any, listing: str, variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learner = build(kind, variant=variant, delta=0.3 if variant == "paper" else 1e-3)
-    sample, base = samples(learner.domain)[-1], len(learner.listed().cover)
+    sample, base = samples(learner.domain)[-1], len(learner._family())
     law = learner.law(sample)
-    place = {row.tobytes(): i for i, row in enumerate(learner.listed().cover)}
+    place = {row.tobytes(): i for i, row in enumerate(learner._cover(learner.domain.points()).T)}
     monkeypatch.setattr(listing, 0)
     points = learner.domain.points()
 
@@ -112,7 +114,7 @@ def test_refined_covers_follow_the_law_of_listed_ones(
 def test_listed_codes_decode_to_what_they_cover() -> None:
     for kind in COVERS:
         learner = build(kind, side=2, alpha=0.9)
-        cover, size = learner.listed().cover, len(learner.listed().cover)
+        cover, size = learner._cover(learner.domain.points()).T, len(learner._family())
         for code in (0, 1 + 3 * size, size * size - 1):
             covered = cover[code % size] | cover[code // size]
             labels = learner.decode(code).predict(learner.domain.points())

@@ -15,13 +15,17 @@ from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
 from learners.domains import Grid
 from learners.regions import controls as broken
+from learners.regions.convex_polytope import ConvexPolytope
 from learners.regions.planar.polytope_families import halfspace_family, simplex_family
 from learners.regions.polytope_class import Polytopes, SimplexUnions
-from learners.regions.polytopes import LEARNERS, ConvexPolytope, SimplexSelect, SimplexUnion
+from learners.regions.simplex_select import SimplexSelect
+from learners.regions.simplex_union import SimplexUnion
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6
 COVERS = (ConvexPolytope, SimplexUnion)
+
+LEARNERS = (SimplexSelect, ConvexPolytope, SimplexUnion)
 
 
 def build(kind: Any, **changed: Any) -> Any:
@@ -101,12 +105,13 @@ def test_outputs_decode_to_hypotheses_of_the_class(kind: Any) -> None:
     learner = build(kind, alpha=0.3)
     sample = samples(learner.domain)[2]
     points = learner.domain.points()
+    cover = learner._cover(points).T
     for code in learner.run(sample, generator(4, kind.id), 20):
         labels = learner.decode(code).predict(points)
         found, parts = int(code), []
         for _ in range(learner.rounds):
-            found, member = divmod(found, len(learner.listed().cover))
-            parts.append(learner.listed().cover[member])
+            found, member = divmod(found, len(cover))
+            parts.append(cover[member])
         covered = np.array(parts).any(axis=0)
         assert (labels == (covered if kind is SimplexUnion else ~covered)).all()
 

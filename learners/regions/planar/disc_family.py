@@ -13,7 +13,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["disc_dichotomies", "lifted"]
+from learners.domains import Grid
+from learners.regions.planar.families import Family
+
+__all__ = ["disc_family", "lifted"]
 
 Integers = NDArray[np.int64]
 Functional = tuple[int, int, int, int]
@@ -26,25 +29,19 @@ def lifted(points: Integers) -> Integers:
 
 
 @lru_cache(maxsize=4)
-def disc_dichotomies(side: int) -> tuple[NDArray[np.uint8], tuple[Functional, ...]]:
-    """Return the labellings of {0 .. side}^2, in lexicographic order.
+def disc_family(side: int) -> Family:
+    """Return the labellings of {0 .. side}^2 in lexicographic order, with equal measures.
 
-    Returns
-    -------
-    labels : array of uint8, shape (size, (side + 1)^2)
-        Label 1 where u x + v y + w (x^2 + y^2) >= t, without repeats.
-    functionals : tuple of (u, v, w, t)
-        Integers; no point of the grid lies on the boundary.
+    The region of a labelling, ((u, v, w, t),) in integers, labels 1 where u x + v y + w (x^2 + y^2) >= t; no point of
+    the grid lies on its boundary.
     """
-    axis = np.arange(side + 1, dtype=np.int64)
-    points = lifted(np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2))
+    points = lifted(Grid(side, 2).points())
     found: dict[bytes, Functional] = {}
     for plane in _spanned_planes(points):
         _add_turns(points, plane, found)
     keys = sorted(found)
     labels = np.array([np.frombuffer(key, dtype=np.uint8) for key in keys])
-    labels.flags.writeable = False
-    return labels, tuple(found[key] for key in keys)
+    return Family(labels, (1,) * len(keys), tuple((found[key],) for key in keys))
 
 
 def _spanned_planes(points: Integers) -> Integers:
