@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Distribution, Domain, Hypothesis, InputError, Relation
 from dpaudit.contract import Sample as Examples
+from learners.arrays import Bools, Integers, Labels
 
 __all__ = ["Sample", "distinct_points"]
 
@@ -40,9 +41,9 @@ class Sample:
     """
 
     points: NDArray[Any]
-    labels: NDArray[np.uint8]
-    counts: NDArray[np.int64]
-    public: NDArray[np.bool_] | None = None
+    labels: Labels
+    counts: Integers
+    public: Bools | None = None
     domain: Domain | None = None
 
     @classmethod
@@ -239,9 +240,9 @@ def _check(xs: NDArray[Any], ys: NDArray[Any], cs: NDArray[Any], domain: Domain 
 
 def _canonical(
     xs: NDArray[Any],
-    ys: NDArray[np.uint8],
-    cs: NDArray[np.int64],
-    ps: NDArray[np.bool_] | None,
+    ys: Labels,
+    cs: Integers,
+    ps: Bools | None,
     domain: Domain | None,
 ) -> Sample:
     """Merge equal examples, drop counts of 0, sort lexicographically by point, label and publicity."""

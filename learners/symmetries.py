@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from learners.arrays import Integers
 
 __all__ = ["moving_negatives", "moving_points"]
 
 
-def moving_points(images: NDArray[np.int64], flips: NDArray[np.int64] | int = 0) -> NDArray[np.int64]:
+def moving_points(images: Integers, flips: Integers | int = 0) -> Integers:
     """Return the permutation (x, y) -> (g(x), y + f(x) mod 2).
 
     Parameters
@@ -22,7 +23,7 @@ def moving_points(images: NDArray[np.int64], flips: NDArray[np.int64] | int = 0)
     return np.asarray(2 * images[:, None] + labels, dtype=np.int64).ravel()
 
 
-def moving_negatives(size: int) -> list[NDArray[np.int64]]:
+def moving_negatives(size: int) -> list[Integers]:
     """Return generators of all permutations of the negative examples, positive ones fixed.
 
     They are symmetries of every learner that ignores the negative examples. A transposition and a cycle generate the

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from learners.arrays import Integers
 from learners.conjunctions.concepts import Conjunction, Conjunctions
 from learners.domains import Cube, OnTheCube, grid_rows
 from learners.parameters import check_integer
@@ -18,7 +18,7 @@ LAW_DIMENSION = 8
 """The largest number of variables for which a law lists all 4^d masks."""
 
 
-def renaming_symmetries(domain: Cube) -> list[NDArray[np.int64]]:
+def renaming_symmetries(domain: Cube) -> list[Integers]:
     """Return generators of the renamings of literals: two permutations of the coordinates, and complementing one."""
     points = domain.points()
     complemented = points.copy()
@@ -48,6 +48,6 @@ class EliminationLearner(MaskLearner):
         """The 3^d + 1 functions that conjunctions compute (numbered in their own way, not by masks)."""
         return Conjunctions(self.dimension)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return generators of the renamings of literals and of the permutations of negative examples."""
         return renaming_symmetries(self.domain) + moving_negatives(self.domain.size)

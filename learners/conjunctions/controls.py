@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance
+from learners.arrays import Bools, Integers
 from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.set_cover import SetCoverConjunction, SetCoverDisjunction
@@ -79,7 +79,7 @@ class GreedySupport(ConjunctionGreedy):
     id: ClassVar[str] = "broken-conjunction-greedy-support"
     fault: ClassVar[str] = "chooses only literals that have a score of 0 or more, if there are any: the support shows"
 
-    def _eligible(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _eligible(self, scores: Integers) -> Bools:
         good = scores >= 0
         return np.asarray(good | ~good.any(axis=-1, keepdims=True), dtype=np.bool_)
 
@@ -91,7 +91,7 @@ class GreedyNoiseless(ConjunctionGreedy):
     id: ClassVar[str] = "broken-conjunction-greedy-noiseless"
     fault: ClassVar[str] = "takes a literal of the greatest score in every round, at random among equals only"
 
-    def _eligible(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _eligible(self, scores: Integers) -> Bools:
         return np.asarray(scores == scores.max(axis=-1, keepdims=True), dtype=np.bool_)
 
 
@@ -102,7 +102,7 @@ class GreedyEager(ConjunctionGreedy):
     id: ClassVar[str] = "broken-conjunction-greedy-eager"
     fault: ClassVar[str] = "takes only literals of the greatest score once some literal has a score of 0 or more"
 
-    def _eligible(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _eligible(self, scores: Integers) -> Bools:
         top = scores.max(axis=-1, keepdims=True)
         return np.asarray((scores == top) | (top < 0), dtype=np.bool_)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from learners.arrays import Labels
 from learners.conjunctions.concepts import contradicted
 from learners.conjunctions.short_conjunctions import ShortConjunctions
 from learners.finite.counting import Numbered
@@ -23,7 +24,7 @@ class Disjunction:
     dimension: int
     mask: int
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, dimension)."""
         chosen = [i for i in range(2 * self.dimension) if self.mask >> i & 1]
         return np.asarray((1 - contradicted(points)[:, chosen]).any(axis=1), dtype=np.uint8)
@@ -53,7 +54,7 @@ class ShortDisjunctions(Numbered):
         """As many as conjunctions."""
         return self._mirror.size
 
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def evaluate(self, points: NDArray[Any]) -> Labels:
         """Return the labels (size, m) of points (m, dimension)."""
         return np.asarray(1 - self._mirror.evaluate(1 - np.asarray(points, dtype=np.uint8)), dtype=np.uint8)
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, PrivacyClaim, Sample, UtilityClaim
+from learners.arrays import Integers
 from learners.citations import STE
 from learners.conjunctions.base import renaming_symmetries
 from learners.conjunctions.short_conjunctions import ShortConjunctions
@@ -67,7 +67,7 @@ class ConjunctionExponential(OnTheCube, ExponentialLearner):
         """Pure epsilon-differential privacy under replacement of one example."""
         return PrivacyClaim(self.epsilon, claim_id="STE-ConjExp", source=f"{STE}, step 0")
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return the codes (size,) of independent runs; only conjunctions of k - 1 literals are evaluated."""
         check_run(sample, self.domain, size)
         correct = self.concepts.count_correct(sample)
@@ -78,7 +78,7 @@ class ConjunctionExponential(OnTheCube, ExponentialLearner):
         claim = super().utility(alpha, beta, setting)
         return UtilityClaim(alpha, beta, claim.sample_size, setting, "STE-ConjExp", f"{STE}, step 0")
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return generators of the renamings of literals, which permute the class."""
         return renaming_symmetries(self.domain)
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.arrays import Bools, Integers
 from learners.citations import STE
 from learners.conjunctions.base import MaskLearner, renaming_symmetries
 from learners.conjunctions.concepts import Conjunctions
@@ -119,11 +119,11 @@ class ConjunctionGreedy(MaskLearner):
         """Return the inverse temperature for k q, which is an integer."""
         return self.share(rounds) / (2 * self.k)
 
-    def _eligible(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _eligible(self, scores: Integers) -> Bools:
         """Return which candidates (last axis) may be chosen."""
         return np.ones(scores.shape, dtype=np.bool_)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the codes of independent runs. Runs that have chosen the same literals share their counts."""
         check_run(sample, self.domain, size)
         rounds = self.rounds_at(sample.n)
@@ -221,7 +221,7 @@ class ConjunctionGreedy(MaskLearner):
             n = max(n, math.ceil(2 / alpha * max(rounds, 2 * self.k) * slack), math.ceil(least(rounds)))
         return n
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return generators of the renamings of literals."""
         return renaming_symmetries(self.domain)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.arrays import Floats, Integers
 from learners.citations import STE
 from learners.conjunctions.base import LAW_DIMENSION, EliminationLearner
 from learners.conjunctions.concepts import MAX_DIMENSION, contradicted
@@ -21,10 +21,8 @@ __all__ = ["LEARNERS", "ConjunctionLaplace", "contradictions"]
 
 ULP = 2.0**-52
 
-Floats = NDArray[np.float64]
 
-
-def contradictions(sample: Sample) -> NDArray[np.int64]:
+def contradictions(sample: Sample) -> Integers:
     """Return for each of the 2 d literals how many positive examples contradict it."""
     positive = sample.labels == 1
     return np.asarray(
@@ -81,7 +79,7 @@ class ConjunctionLaplace(EliminationLearner):
         """Return the noise (size,) of one literal's count in every run."""
         return rng.laplace(0.0, self._scale, size)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return the masks (size,) of the literals kept in independent runs."""
         check_run(sample, self.domain, size)
         codes = np.zeros(size, dtype=np.int64)

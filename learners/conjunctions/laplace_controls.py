@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Law, Sample
-from learners.conjunctions.laplace import ULP, ConjunctionLaplace, Floats, contradictions
+from learners.arrays import Floats, Integers
+from learners.conjunctions.laplace import ULP, ConjunctionLaplace, contradictions
 from learners.inputs import check_run, check_sample
 from learners.mechanisms.laplace import log_above, log_below, log_between
 from learners.symmetries import moving_negatives
@@ -63,7 +63,7 @@ class BareNegations(ConjunctionLaplace):
         deleted = np.where(bare, np.where(z < 0, 0.0, -np.inf), log_above(z))
         return deleted, np.where(bare, np.where(z < 0, -np.inf, 0.0), log_below(z))
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return the permutations of negative examples; complementing a variable would exchange noise and none."""
         return moving_negatives(self.domain.size)
 
@@ -76,7 +76,7 @@ class SharedNoise(ConjunctionLaplace):
     fault: ClassVar[str] = "all literals share one noise: the order of their counts shows"
     instance: ClassVar[Instance] = EXAMPLE
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return the masks (size,) of the literals kept in independent runs."""
         check_run(sample, self.domain, size)
         noise = rng.laplace(0.0, self._scale, size)

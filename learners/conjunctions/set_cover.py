@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Picture, Sample
+from learners.arrays import Floats, Integers, Labels
 from learners.conjunctions.base import renaming_symmetries
 from learners.conjunctions.concepts import Conjunction, contradicted
 from learners.conjunctions.disjunctions import Disjunction, ShortDisjunctions
@@ -27,8 +28,6 @@ __all__ = ["LEARNERS", "LiteralCover", "SetCoverConjunction", "SetCoverDisjuncti
 BATCH = 2**22
 SMALL = 2**14
 """Samples with at most so many (point, literal) cells are run in batches, larger ones run by run."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -65,16 +64,13 @@ class LiteralCover(OnTheCube, SetCoverLearner):
     beta: float
     variant: str = "paper"
 
+    _noise_type = LaplaceNoise
     _extent: ClassVar[str] = "dimension"
     _batch: ClassVar[int] = BATCH
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)
         super().__post_init__()
-
-    @property
-    def _noise(self) -> LaplaceNoise:
-        return LaplaceNoise(*self._noise_scale)
 
     @property
     def _sets(self) -> int:
@@ -88,21 +84,17 @@ class LiteralCover(OnTheCube, SetCoverLearner):
     def _log_behaviours(self) -> float:
         return math.log(self._sets)
 
-    def _cover(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def _cover(self, points: NDArray[Any]) -> Labels:
         contradictions = contradicted(points)
         return contradictions if self._covered_label == 0 else np.asarray(1 - contradictions, dtype=np.uint8)
 
-    def _select(
-        self, cover: NDArray[np.uint8], weights: Floats, rng: np.random.Generator, size: int
-    ) -> NDArray[np.int64]:
+    def _select(self, cover: Labels, weights: Floats, rng: np.random.Generator, size: int) -> Integers:
         if cover.size <= SMALL:
             return super()._select(cover, weights, rng, size)
         totals = _totals(cover, weights, np.arange(len(cover)))
         return np.array([self._select_in_one_run(cover, weights, totals, rng) for _ in range(size)])
 
-    def _select_in_one_run(
-        self, cover: NDArray[np.uint8], weights: Floats, totals: Floats, rng: np.random.Generator
-    ) -> list[int]:
+    def _select_in_one_run(self, cover: Labels, weights: Floats, totals: Floats, rng: np.random.Generator) -> list[int]:
         """Return the literals h_1 .. h_J of a run; each point is taken out of the totals once, when it is deleted."""
         totals, rows, left = totals.copy(), np.arange(len(cover)), float(weights[0].sum())
         chosen = []
@@ -119,12 +111,12 @@ class LiteralCover(OnTheCube, SetCoverLearner):
         """Return the set of literals of an output as a mask."""
         return sum(1 << literal for literal in set(self._selected(code)))
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return generators: permuting the coordinates and complementing one; they permute the literals."""
         return renaming_symmetries(self.domain)
 
 
-def _totals(cover: NDArray[np.uint8], weights: Floats, rows: NDArray[np.int64]) -> Floats:
+def _totals(cover: Labels, weights: Floats, rows: Integers) -> Floats:
     """Return the weights (2, 2 d) of both sides that each literal covers among some points.
 
     Of a variable and its negation exactly one covers a point, so only every other column is multiplied out.

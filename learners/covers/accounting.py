@@ -8,7 +8,7 @@ from typing import ClassVar
 from dpaudit.contract import InputError, PrivacyClaim, UtilityClaim
 from learners.citations import KMMS
 from learners.covers.shares import composed_share, noiseless_share, paper_share
-from learners.parameters import check_integer, check_positive, check_probability
+from learners.parameters import check_integer, check_positive, check_probability, check_statement
 
 __all__ = ["AUDITED", "VARIANTS", "CoverAccounting"]
 
@@ -134,10 +134,7 @@ class CoverAccounting:
         return UtilityClaim(alpha, beta, math.ceil(n), setting, claim, f"{KMMS}, {place} with its own constants")
 
     def _check_statement(self, alpha: float, beta: float, setting: str, own: float) -> None:
-        check_probability("alpha", alpha)
-        check_probability("beta", beta)
-        if setting not in ("realizable", "empirical"):
-            raise InputError(f"setting must be realizable or empirical, got {setting!r}")
+        check_statement(alpha, beta, setting, ("realizable", "empirical"))
         parts = 2 if setting == "realizable" else 1
         if beta <= own:
             raise InputError(f"beta must be above {own!r}, the probability with which this learner's noise exceeds its "

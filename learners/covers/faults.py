@@ -7,16 +7,14 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance
+from learners.arrays import Bools, Floats
 from learners.controls import control
 from learners.covers.accounting import CoverAccounting
 from learners.covers.set_cover import SetCoverLearner
 
 __all__ = ["cover_controls"]
-
-Floats = NDArray[np.float64]
 
 
 class Multiplied(CoverAccounting):
@@ -43,7 +41,7 @@ class Sparing(_Listed):
 
     fault: ClassVar[str] = "selects only what spoils as little of the other label as possible: the support shows it"
 
-    def _eligible(self, covered: Floats, spoiled: Floats) -> NDArray[np.bool_] | None:
+    def _eligible(self, covered: Floats, spoiled: Floats) -> Bools | None:
         return np.asarray(spoiled == spoiled.min(axis=-1, keepdims=True))
 
 
@@ -52,7 +50,7 @@ class Greedy(_Listed):
 
     fault: ClassVar[str] = "selects among what covers most, as the greedy algorithm does: the support shows"
 
-    def _eligible(self, covered: Floats, spoiled: Floats) -> NDArray[np.bool_] | None:
+    def _eligible(self, covered: Floats, spoiled: Floats) -> Bools | None:
         return np.asarray(covered == covered.max(axis=-1, keepdims=True))
 
 

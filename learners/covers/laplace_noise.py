@@ -15,15 +15,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Floats
 from learners.covers.rounds import ULP, Round, log_softmax, log_sum
 from learners.mechanisms.laplace import log_above, log_below
 
 __all__ = ["LaplaceNoise"]
 
-Floats = NDArray[np.float64]
 
 NODES = 16
 MAX_PIECES = 4096

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Floats
 from learners.covers.rounds import ULP, Round, log_softmax, log_sum
 from learners.mechanisms.laplace import log_above, log_below, log_between
 
 __all__ = ["RoundedNoise"]
 
-Floats = NDArray[np.float64]
 
 MAX_VALUES = 2**14
 
@@ -31,15 +31,11 @@ class RoundedNoise:
     scale: float
     offset: float
 
-    def draw(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
-        """Return `size` values of v, (size,)."""
-        if not self.scale:
-            return np.zeros(size, dtype=np.int64)
-        return np.ceil(rng.laplace(0.0, self.scale, size) - self.offset).astype(np.int64)
-
     def estimate(self, remaining: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
         """Return b for each R, (runs,)."""
-        return remaining + self.draw(rng, len(remaining))
+        if not self.scale:
+            return remaining
+        return remaining + np.ceil(rng.laplace(0.0, self.scale, len(remaining)) - self.offset).astype(np.int64)
 
     def log_law(self, low: int, high: int) -> Floats:
         """Return ln Pr[v <= low], ln Pr[v = low + 1], .., ln Pr[v = high], ln Pr[v > high].

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["ULP", "Noise", "Round", "log_softmax", "log_sum"]
+from learners.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["ULP", "Round", "log_softmax", "log_sum"]
+
 
 ULP = 2.0**-52
 
@@ -71,21 +71,3 @@ class Round:
         logs = log_softmax(self.log_weights(self.remaining))
         size = self.rate * self.greatest_score(self.remaining) + self.width
         return logs, ULP * (8 * size + 4 * float(-logs.min()) + summands + 64)
-
-
-class Noise(Protocol):
-    """The noise of an estimate b of R."""
-
-    @property
-    def scale(self) -> float:
-        """The scale of its Laplace distribution; 0 for no noise, b = R."""
-
-    @property
-    def offset(self) -> float:
-        """By how much b is moved down, so that it is at most R with high probability."""
-
-    def estimate(self, remaining: Floats, rng: np.random.Generator) -> Floats:
-        """Return b for each R, (runs,)."""
-
-    def round_law(self, a_round: Round) -> tuple[Floats, float]:
-        """Return ln Pr[h] (size,) over the noise and the choice, and a bound on its error."""

@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Domain, InputError, Law, Sample
+from learners.arrays import Bools, Floats, Integers, Labels
 from learners.covers.accounting import CoverAccounting
-from learners.covers.rounds import Noise, Round
+from learners.covers.laplace_noise import LaplaceNoise
+from learners.covers.rounded_noise import RoundedNoise
+from learners.covers.rounds import Round
 from learners.covers.sequences import LAW_ATOMS, decoded, encoded, sequence_law
 from learners.inputs import check_run, check_sample
 
 __all__ = ["SetCoverLearner"]
-
-Floats = NDArray[np.float64]
 
 
 class SetCoverLearner(CoverAccounting):
@@ -33,6 +34,7 @@ class SetCoverLearner(CoverAccounting):
     """
 
     _covered_label: ClassVar[int]
+    _noise_type: ClassVar[type[LaplaceNoise] | type[RoundedNoise]]
     _extent: ClassVar[str] = "side"
     """The parameter that sets how many sets there are."""
     _batch: ClassVar[int] = 2**21
@@ -53,20 +55,20 @@ class SetCoverLearner(CoverAccounting):
         """Logarithms of the measures of the sets, (size,); zeros for the plain exponential mechanism."""
         return np.zeros(self._sets)
 
-    def _cover(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def _cover(self, points: NDArray[Any]) -> Labels:
         """Return which sets cover which points, (m, size)."""
         raise NotImplementedError("a learner says what it covers with")
 
     @property
-    def _noise(self) -> Noise:
-        raise NotImplementedError("a learner says how its noise is rounded")
+    def _noise(self) -> LaplaceNoise | RoundedNoise:
+        return self._noise_type(*self._noise_scale)
 
     @property
     def _steps(self) -> int:
         """Into how many equal steps an example is divided where scores must be exact."""
         return 1
 
-    def _eligible(self, covered: Floats, spoiled: Floats) -> NDArray[np.bool_] | None:
+    def _eligible(self, covered: Floats, spoiled: Floats) -> Bools | None:
         """Return which sets may be selected; None for all. Controls override it."""
         return None
 
@@ -77,22 +79,20 @@ class SetCoverLearner(CoverAccounting):
         target = sample.labels == self._covered_label
         return np.where([target, ~target], sample.counts.astype(np.float64), 0.0)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[Any]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
         """Return the codes of independent runs, as Python integers where they may exceed 63 bits."""
         check_run(sample, self.domain, size)
         weights = self._split(sample)
         return encoded(self._select(self._cover(sample.points), weights, rng, size), self._sets)
 
-    def _select(
-        self, cover: NDArray[np.uint8], weights: Floats, rng: np.random.Generator, size: int
-    ) -> NDArray[np.int64]:
+    def _select(self, cover: Labels, weights: Floats, rng: np.random.Generator, size: int) -> Integers:
         """Return the sets (size, J) of independent runs."""
         step = max(1, self._batch // max(1, cover.size, cover.shape[1]))
         floats = cover.astype(np.float64)
         parts = [self._select_batch(floats, weights, rng, min(step, size - start)) for start in range(0, size, step)]
         return np.concatenate(parts, axis=0)
 
-    def _select_batch(self, cover: Floats, weights: Floats, rng: np.random.Generator, runs: int) -> NDArray[np.int64]:
+    def _select_batch(self, cover: Floats, weights: Floats, rng: np.random.Generator, runs: int) -> Integers:
         """Return the sets (runs, J) of runs made together."""
         wanted, other = weights
         alive = np.ones((runs, len(cover)))
@@ -103,9 +103,7 @@ class SetCoverLearner(CoverAccounting):
             alive *= 1 - cover.T[chosen[:, j]]
         return chosen
 
-    def _select_one(
-        self, covered: Floats, spoiled: Floats, remaining: Floats, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def _select_one(self, covered: Floats, spoiled: Floats, remaining: Floats, rng: np.random.Generator) -> Integers:
         """Return the sets (runs,) selected in one round, given c_h, e_h (runs, size) and R (runs,)."""
         b = self._noise.estimate(remaining, rng)
         a_round = Round(covered, spoiled, remaining, self.k, self._rate, self._log_measures)
@@ -126,7 +124,7 @@ class SetCoverLearner(CoverAccounting):
     def law(self, sample: Sample) -> Law:
         """Return the law on all size^J sequences: products of the laws of the rounds along each sequence.
 
-        A round's law depends on the set of examples still alive alone; see `covers.rounds.Noise.round_law`.
+        A round's law depends on the set of examples still alive alone; see `round_law` of its noise.
         """
         check_sample(sample, self.domain)
         if self._sets**self.rounds > LAW_ATOMS:
@@ -136,7 +134,7 @@ class SetCoverLearner(CoverAccounting):
         cover = self._cover(sample.points).astype(np.bool_)
         return sequence_law(cover, self.rounds, lambda alive: self._round_law(alive * wanted, alive * other, cover))
 
-    def _round_law(self, wanted: Floats, other: Floats, cover: NDArray[np.bool_]) -> tuple[Floats, float]:
+    def _round_law(self, wanted: Floats, other: Floats, cover: Bools) -> tuple[Floats, float]:
         covered, spoiled = wanted @ cover, other @ cover
         eligible = self._eligible(covered, spoiled)
         kept = np.ones(len(covered), dtype=np.bool_) if eligible is None else eligible

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, InputError, Instance, Law, Sample
+from learners.arrays import Integers
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_law_limit, check_positive, check_probability
 from learners.parities.base import LAW_DIMENSION, MAX_EPSILON, SubsamplingLearner
@@ -71,7 +71,7 @@ class ParityAmplified(SubsamplingLearner):
     def _keep(self) -> float:
         return self.epsilon / (4 * self.repetitions)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return the codes (size,) of independent runs, each with K inner ones while these fail."""
         check_run(sample, self.domain, size)
         subsamples = self._subsampler(sample, rng)

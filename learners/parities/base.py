@@ -6,9 +6,9 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, InputError, PrivacyClaim, Sample, UtilityClaim
+from learners.arrays import Integers
 from learners.citations import NIS
 from learners.domains import Cube, OnTheCube, grid_rows
 from learners.parameters import check_statement
@@ -95,7 +95,7 @@ class SubsamplingLearner(ParityLearner):
         size = max(1, math.ceil(log_term / -math.log1p(-self._keep * alpha)))
         return UtilityClaim(alpha, beta, size, setting, self.claim_id, f"{NIS}, private learner for parity")
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return generators: GL(d, 2) acting on x, and the label map y -> y + x_1, which shifts r by e_1.
 
         A transvection, a transposition and a cycle of the coordinates generate GL(d, 2); its conjugates give

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Law, Sample
+from learners.arrays import Bools, Integers
 from learners.controls import control
 from learners.inputs import check_sample
 from learners.parities.amplified import ParityAmplified
@@ -43,7 +43,7 @@ class _FixedSolution:
     fault: ClassVar[str] = "returns the particular solution instead of a random one: some parities show some examples"
     _uniform: ClassVar[bool] = False
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return no symmetry: the particular solution depends on the order of the variables."""
         return []
 
@@ -102,7 +102,7 @@ class ParityRestartLateCoin(ParityRestart):
     fault: ClassVar[str] = "tosses the coin only after an inconsistent subsample: failure proves inconsistency"
     instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.5}, n=4, beta=0.6)
 
-    def _stops(self, rng: np.random.Generator, first: bool, shape: tuple[int, int]) -> NDArray[np.bool_]:
+    def _stops(self, rng: np.random.Generator, first: bool, shape: tuple[int, int]) -> Bools:
         return np.zeros(shape, dtype=np.bool_) if first else super()._stops(rng, first, shape)
 
     def law(self, sample: Sample) -> Law:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, Instance, Law, Sample, UtilityClaim
+from learners.arrays import Integers
 from learners.citations import NIS
 from learners.finite.generic import Deterministic, consistent_size, occam_sample_size, point_law
 from learners.inputs import check_sample
@@ -85,7 +85,7 @@ class ParityElimination(ParityLearner, Deterministic):
         size = consistent_size(self.sample_size(alpha, beta), setting)
         return UtilityClaim(alpha, beta, size, setting, "NIS-Occam", f"{NIS}, Example 2: parities")
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return no symmetry: the least solution depends on the order of the variables."""
         return []
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, InputError, Instance, Law, Sample
+from learners.arrays import Integers
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_law_limit, check_positive
 from learners.parities.base import LAW_DIMENSION, MAX_EPSILON, SubsamplingLearner
@@ -68,7 +68,7 @@ class ParityPrivate(SubsamplingLearner):
         """1/2, the coin's."""
         return 0.5
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return the codes (size,) of independent runs."""
         check_run(sample, self.domain, size)
         subsamples = self._subsampler(sample, rng)

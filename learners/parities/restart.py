@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, Instance, Law, Sample
+from learners.arrays import Bools, Floats, Integers
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_law_limit, check_positive, check_probability
 from learners.parities.base import LAW_DIMENSION, SubsamplingLearner
@@ -79,11 +79,11 @@ class ParityRestart(SubsamplingLearner):
     def _keep(self) -> float:
         return restart_rate(self.epsilon)
 
-    def _stops(self, rng: np.random.Generator, first: bool, shape: tuple[int, int]) -> NDArray[np.bool_]:
+    def _stops(self, rng: np.random.Generator, first: bool, shape: tuple[int, int]) -> Bools:
         """Return which rounds (runs, rounds) fail by the coin; `first` says that they are the first of their runs."""
         return rng.random(shape) < self.beta
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return the codes (size,) of independent runs; of those that go on, several rounds are made at a time."""
         check_run(sample, self.domain, size)
         subsamples = self._subsampler(sample, rng)
@@ -113,7 +113,7 @@ class ParityRestart(SubsamplingLearner):
         total = 1.0 if consistent else math.fsum(np.exp(answers))
         return self._closed_form(answers, error, total)
 
-    def _closed_form(self, answers: NDArray[np.float64], error: float, total: float) -> Law:
+    def _closed_form(self, answers: Floats, error: float, total: float) -> Law:
         """Return the law for given ln g(r), their error, and c."""
         denominator = math.log(self.beta + (1 - self.beta) * total)
         log_prob = np.concatenate([[math.log(self.beta)], math.log1p(-self.beta) + answers]) - denominator

@@ -8,12 +8,10 @@ from dpaudit.contract import Instance
 from learners.controls import control
 from learners.covers.faults import cover_controls
 from learners.regions.convex_polygon import ConvexPolygon
-from learners.regions.convex_polytope import ConvexPolytope
 from learners.regions.disc_union import DiscUnion
 from learners.regions.polygon_union import PolygonUnion
+from learners.regions.polytopes import ConvexPolytope, SimplexSelect, SimplexUnion
 from learners.regions.selection_faults import ConsistentFirst, Unhalved, Unweighted
-from learners.regions.simplex_select import SimplexSelect
-from learners.regions.simplex_union import SimplexUnion
 from learners.regions.triangle_select import TriangleSelect
 
 __all__ = ["LEARNERS"]

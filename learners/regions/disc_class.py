@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Shape
+from learners.arrays import Labels
 from learners.domains import grid_rows
 from learners.finite.counting import Numbered, check_code
 from learners.geometry.clipping import clip, square
@@ -31,7 +32,7 @@ class Disc:
     w: int
     t: int
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, 2), exactly."""
         normal = np.array([self.u, self.v, self.w], dtype=object)
         heights = lifted(np.asarray(points).astype(object)) @ normal
@@ -67,7 +68,7 @@ class Discs(Numbered):
         """How many labellings there are."""
         return len(disc_family(self.side))
 
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def evaluate(self, points: NDArray[Any]) -> Labels:
         """Return the labels (size, m) of points (m, 2) of the grid."""
         return disc_family(self.side).labels[:, grid_rows(points, self.side)]
 

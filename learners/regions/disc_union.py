@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Distribution, Hypothesis, Instance, Picture, Sample, Shape
+from learners.arrays import Floats
 from learners.covers.accounting import AUDITED
 from learners.geometry.pictures import error_share, panel
 from learners.regions.disc_class import MAX_DISC_SIDE, Disc, Discs
@@ -60,7 +60,7 @@ class DiscUnion(RegionCover):
         return math.log(self._sets)
 
     @property
-    def _log_measures(self) -> NDArray[np.float64]:
+    def _log_measures(self) -> Floats:
         return np.zeros(self._sets)
 
     def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:

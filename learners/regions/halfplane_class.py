@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Labels
 from learners.domains import grid_rows
 from learners.finite.counting import Numbered, check_code
 from learners.parameters import check_integer
@@ -27,7 +28,7 @@ class Halfplane:
     a: Fraction
     b: Fraction
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, 2)."""
         q = self.a.denominator * self.b.denominator
         p, r = self.a.numerator * self.b.denominator, self.b.numerator * self.a.denominator
@@ -68,6 +69,6 @@ class Halfplanes(Numbered):
         check_code(self, code)
         return Halfplane(*self._listed().regions[code][0])
 
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def evaluate(self, points: NDArray[Any]) -> Labels:
         """Return the labels (size, m) of points (m, 2)."""
         return self._listed().labels[:, grid_rows(points, self.side)]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Law, Sample
+from learners.arrays import Bools, Integers
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Box, polygon, vertex_mean
 from learners.inputs import check_sample
@@ -46,14 +46,12 @@ class ConsistentFirst(HalfplaneSelect):
     fault: ClassVar[str] = "chooses among the cells with the greatest score alone: the support shows the sample"
     instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=2)
 
-    def _selector(
-        self, build: partial[Arrangement], arrangement: Arrangement, scores: NDArray[np.int64], sample: Sample
-    ) -> Selector:
+    def _selector(self, build: Callable[[int], Arrangement], scores: Integers) -> Selector:
         # The others keep a share below e^-1000, which no run will ever see.
         steep = math.ceil(1000 / self._rate)
-        return super()._selector(build, arrangement, np.where(scores == scores.max(), scores, scores - steep), sample)
+        return super()._selector(build, np.where(scores == scores.max(), scores, scores - steep))
 
-    def _eligible(self, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    def _eligible(self, correct: Integers) -> Bools | None:
         return np.asarray(correct == correct.max())
 
 
@@ -65,8 +63,9 @@ class OwnCell(HalfplaneSelect):
     fault: ClassVar[str] = "returns the vertex mean of the sample's cell: the range of outputs shows the sample's lines"
     instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=2)
 
-    def _resolver(self, arrangement: Arrangement) -> _Means:
-        return _Means(tuple(vertex_mean(polygon(arrangement, cell)) for cell in range(arrangement.cells)))
+    def _resolver(self, arrangement: Arrangement) -> Callable[[int, int, Box, int], Region]:
+        means = [vertex_mean(polygon(arrangement, cell)) for cell in range(arrangement.cells)]
+        return lambda z, cell, box, bits: (z, *means[cell])
 
     def law(self, sample: Sample) -> Law:
         """Return the law on the vertex means of the sample's own cells, from the cells of the full grid in each."""
@@ -91,16 +90,6 @@ def _signs(points: list[tuple[int, int]], at: tuple[Fraction, Fraction]) -> tupl
 
 
 @dataclass(frozen=True)
-class _Means:
-    """Outputs of `OwnCell`."""
-
-    means: tuple[tuple[Fraction, Fraction], ...]
-
-    def __call__(self, z: int, cell: int, box: Box, bits: int) -> Region:
-        return (z, *self.means[cell])
-
-
-@dataclass(frozen=True)
 class Unweighted(HalfplaneSelect):
     """Broken control: cells of the sample's arrangement chosen without regard to their areas."""
 
@@ -108,21 +97,9 @@ class Unweighted(HalfplaneSelect):
     fault: ClassVar[str] = "chooses cells by exp(rate q) without their areas: small cells show the sample's lines"
     instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=2)
 
-    def _selector(
-        self, build: partial[Arrangement], arrangement: Arrangement, scores: NDArray[np.int64], sample: Sample
-    ) -> Selector:
-        flat = Arrangement(
-            arrangement.side,
-            arrangement.lines,
-            [1] * arrangement.cells,
-            0,
-            0,
-            arrangement.below,
-            arrangement.lower,
-            arrangement.upper,
-            arrangement.opening,
-        )
-        return super()._selector(partial(_same, flat), flat, scores, sample)
+    def _selector(self, build: Callable[[int], Arrangement], scores: Integers) -> Selector:
+        flat = replace(build(0), areas=[1] * build(0).cells, precision=0, slack=0)
+        return super()._selector(lambda extra: flat, scores)
 
     def law(self, sample: Sample) -> Law:
         """Return the law on the cells of the full grid: a cell's share of the area of the sample's cell around it."""
@@ -137,10 +114,6 @@ class Unweighted(HalfplaneSelect):
         top = float(logs.max())
         logs = logs - top - math.log(math.fsum(np.exp(logs - top)))
         return Law(whole.atoms, logs, 4 * whole.error + 2.0**-45)
-
-
-def _same(arrangement: Arrangement, extra: int = 0) -> Arrangement:
-    return arrangement
 
 
 def _shares(grid: FullGrid, around: list[tuple[bool, ...]]) -> list[float]:

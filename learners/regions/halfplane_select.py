@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Distribution, InputError, Instance, Law, Picture, PrivacyClaim, Sample
+from learners.arrays import Integers
 from learners.citations import KMMS
 from learners.domains import grid_rows
 from learners.geometry.arrangement import Arrangement, sweep
@@ -96,18 +96,15 @@ class HalfplaneSelect(HalfplaneRegions, RegionSelection):
         """Return the outputs (z, a, b) of independent runs; one arrangement of the distinct points serves them all."""
         check_run(sample, self.domain, size)
         points, weights = distinct_points(sample)
-        build = partial(sweep, points, weights, self.side)
-        arrangement = build()
-        selector = self._selector(build, arrangement, _scores(arrangement, weights), sample)
-        resolve = self._resolver(arrangement)
+        build = cache(partial(sweep, points, weights, self.side))
+        selector = self._selector(build, _scores(build(0), weights))
+        resolve = self._resolver(build(0))
         bits, base = Bits(rng), 256 + 8 * self.side.bit_length()
         return [selector.draw(bits, resolve, base) for _ in range(size)]
 
-    def _selector(
-        self, build: partial[Arrangement], arrangement: Arrangement, scores: NDArray[np.int64], sample: Sample
-    ) -> Selector:
+    def _selector(self, build: Callable[[int], Arrangement], scores: Integers) -> Selector:
         """Return the sampler of cells; controls override it."""
-        return Selector(lambda extra: build(extra) if extra else arrangement, scores, Fraction(self._rate))
+        return Selector(build, scores, Fraction(self._rate))
 
     def _resolver(self, arrangement: Arrangement) -> Callable[[int, int, Box, int], Region | None]:
         """Return what turns z, a cell and an exact point of it into an output; controls override it."""
@@ -130,13 +127,9 @@ class HalfplaneSelect(HalfplaneRegions, RegionSelection):
         check_sample(sample, self.domain)
         check_law_limit("side", self.side, LISTED_SIDE)
         grid = full_grid(self.side)
-        correct = _correct_by_cell(grid, sample)
+        correct = _correct_by_cell(grid, sample).ravel()
         base = np.array([math.log(value) for value in grid.areas] * 2)
-        return self._log_law(grid, base, correct.ravel(), self._eligible(correct.ravel()))
-
-    def _log_law(
-        self, grid: FullGrid, base: NDArray[np.float64], correct: NDArray[np.int64], eligible: NDArray[np.bool_] | None
-    ) -> Law:
+        eligible = self._eligible(correct)
         best = correct.max() if eligible is None else correct[eligible].max()
         logs = self._rate * (correct - best) + base
         if eligible is not None:
@@ -172,12 +165,12 @@ class HalfplaneSelect(HalfplaneRegions, RegionSelection):
         law = Distribution(points, np.full(len(points), 1 / len(points)), "uniform on a few points")
         return self.domain.draw(target, law, self.pictured.n, rng), target
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return the flip of all labels, under which z changes its sign; the dual box has no other symmetry."""
         return [moving_points(np.arange(self.domain.size), 1)]
 
 
-def _scores(arrangement: Arrangement, weights: list[tuple[int, int]]) -> NDArray[np.int64]:
+def _scores(arrangement: Arrangement, weights: list[tuple[int, int]]) -> Integers:
     """Return q (2, cells) of every cell of the arrangement, in the copies z = 1 and z = -1.
 
     For z = 1 the points below the line are labelled 0: right on c0 below and m1 - c1 above. For z = -1 the opposite.
@@ -187,7 +180,7 @@ def _scores(arrangement: Arrangement, weights: list[tuple[int, int]]) -> NDArray
     return np.stack([below0 + (m1 - below1), below1 + (m0 - below0)])
 
 
-def _correct_by_cell(grid: FullGrid, sample: Sample) -> NDArray[np.int64]:
+def _correct_by_cell(grid: FullGrid, sample: Sample) -> Integers:
     """Return q (2, cells) of every cell of the full grid, from the labels that it gives to each example."""
     above = ~grid.below[:, grid_rows(sample.points, grid.side)]
     return np.stack([(labels == sample.labels).astype(np.int64) @ sample.counts for labels in (above, ~above)])

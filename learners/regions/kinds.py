@@ -6,9 +6,9 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import ConceptClass, Distribution, Hypothesis, InputError, Picture, Sample
+from learners.arrays import Integers
 from learners.domains import Grid, grid_rows
 from learners.geometry.pictures import plane
 from learners.halfspaces.concepts import Halfspace
@@ -152,7 +152,7 @@ class _SpaceRegions(Regions):
     def _log_behaviours(self) -> float:
         return math.log(len(self._family()))
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return generators of the symmetries of the grid: two permutations of the axes and a reflection.
 
         They permute the labellings by halfspaces and keep their counting measures.

@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, Instance, Sample
+from learners.arrays import Integers
 from learners.geometry.cells import Bits
 from learners.inputs import check_run
 from learners.regions.kinds import PlaneRegions
@@ -38,7 +38,7 @@ class _CoverScore:
     k: int
     b: int
 
-    def __call__(self, covered: NDArray[np.int64], spoiled: NDArray[np.int64]) -> NDArray[np.int64]:
+    def __call__(self, covered: Integers, spoiled: Integers) -> Integers:
         return np.minimum(self.k * covered - self.b, -self.k * spoiled)
 
 
@@ -46,7 +46,7 @@ class _CoverScore:
 class PlaneCover(PlaneRegions, RegionCover):
     """Cover by intersections of halfplanes; beyond the listed sides the output is a tuple of J tuples of regions."""
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[Any]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
         """Return the outputs of independent runs; without noise all share the first round's refinement."""
         if self._family() is not None:
             return super().run(sample, rng, size)
@@ -59,7 +59,8 @@ class PlaneCover(PlaneRegions, RegionCover):
 
     def _sampler(self, points: Points, weights: Weights, rng: np.random.Generator) -> TupleSampler:
         """Return the sampler of a round on what is left, with fresh noise."""
-        b = sum(wanted for wanted, _ in weights) + int(self._noise.draw(rng, 1)[0])
+        left = np.array([sum(wanted for wanted, _ in weights)])
+        b = int(self._noise.estimate(left, rng)[0])
         rate = Fraction(self._rate) / self.k
         return TupleSampler(points, weights, self.side, _CoverScore(self.k, b), rate, self._components)
 

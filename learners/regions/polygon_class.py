@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, InputError
+from learners.arrays import Labels
 from learners.domains import grid_rows
 from learners.finite.counting import Numbered, check_code
 from learners.geometry.clipping import clip, square
@@ -47,7 +48,7 @@ class Intersection:
 
     halfplanes: tuple[Any, ...]
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, 2)."""
         labels = np.ones(len(points), dtype=np.uint8)
         for halfplane in self.halfplanes:
@@ -69,7 +70,7 @@ class Union:
 
     parts: tuple[Hypothesis, ...]
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, 2)."""
         labels = np.zeros(len(points), dtype=np.uint8)
         for part in self.parts:
@@ -158,7 +159,7 @@ class Joins(Numbered):
         """How many labellings there are; `InputError` if they are too many to list."""
         return len(self._found()[0])
 
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def evaluate(self, points: NDArray[Any]) -> Labels:
         """Return the labels (size, m) of points (m, dimension) of the grid."""
         width = (self.side + 1) ** points.shape[1]
         return labels_of(self._found()[0], width)[:, grid_rows(points, self.side)]

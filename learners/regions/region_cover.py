@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis
+from learners.arrays import Floats, Labels
 from learners.covers.rounded_noise import RoundedNoise
 from learners.covers.set_cover import SetCoverLearner
 from learners.domains import grid_rows
@@ -55,16 +56,13 @@ class RegionCover(Regions, SetCoverLearner):
     beta: float
     variant: str = "paper"
 
+    _noise_type = RoundedNoise
     _paper_claim: ClassVar[tuple[str, str]] = ("KMMS-Claim4.3", "Claim 4.3 with the constant of Claim 3.4")
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1, self._most_side)
         check_integer("k", self.k, 1, 2**10)
         super().__post_init__()
-
-    @property
-    def _noise(self) -> RoundedNoise:
-        return RoundedNoise(*self._noise_scale)
 
     @property
     def _steps(self) -> int:
@@ -75,10 +73,10 @@ class RegionCover(Regions, SetCoverLearner):
         return len(self._listed())
 
     @property
-    def _log_measures(self) -> NDArray[np.float64]:
+    def _log_measures(self) -> Floats:
         return self._listed().log_shares
 
-    def _cover(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def _cover(self, points: NDArray[Any]) -> Labels:
         labels = self._listed().labels[:, grid_rows(points, self.side)].T
         return labels if self._covered_label else np.asarray(1 - labels, dtype=np.uint8)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.arrays import Bools, Floats, Integers
 from learners.citations import KMMS
 from learners.domains import grid_rows
 from learners.inputs import check_run, check_sample
@@ -19,8 +19,6 @@ from learners.regions.kinds import Regions
 from learners.regions.planar.families import Family
 
 __all__ = ["ListedSelection", "RegionSelection", "log_total"]
-
-Floats = NDArray[np.float64]
 
 
 def log_total(logs: Floats) -> float:
@@ -52,7 +50,7 @@ class RegionSelection(Regions):
     def _rate(self) -> float:
         return self.epsilon / 2
 
-    def _eligible(self, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    def _eligible(self, correct: Integers) -> Bools | None:
         """Return which regions may be chosen, given their scores; None for all. Controls override it."""
         return None
 
@@ -97,7 +95,7 @@ class ListedSelection(RegionSelection):
         logs = self._rate * (right - best) + self._log_base(family, sample)
         return (logs if eligible is None else np.where(eligible, logs, -np.inf)), self._rate * float(best - right.min())
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[Any]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
         """Return the numbers of the labellings that independent runs select."""
         check_run(sample, self.domain, size)
         logs, _ = self._log_weights(self._listed(), sample)

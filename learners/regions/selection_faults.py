@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
+from learners.arrays import Bools, Floats, Integers
 from learners.domains import grid_rows
 from learners.regions.planar.families import Family
-from learners.regions.region_selection import Floats, ListedSelection
+from learners.regions.region_selection import ListedSelection
 
 __all__ = ["ConsistentFirst", "Unhalved", "Unweighted"]
 
@@ -38,7 +38,7 @@ class ConsistentFirst(_Listed):
 
     fault: ClassVar[str] = "chooses among the regions with the greatest score alone: the support shows the sample"
 
-    def _eligible(self, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    def _eligible(self, correct: Integers) -> Bools | None:
         return np.asarray(correct == correct.max())
 
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, Instance, Sample
+from learners.arrays import Integers
 from learners.geometry.cells import Bits
 from learners.inputs import check_run
 from learners.regions.kinds import TriangleRegions
@@ -23,7 +23,7 @@ from learners.samples import distinct_points
 __all__ = ["LEARNERS", "TriangleSelect"]
 
 
-def _right(covered: NDArray[np.int64], spoiled: NDArray[np.int64]) -> NDArray[np.int64]:
+def _right(covered: Integers, spoiled: Integers) -> Integers:
     """Return the examples labelled correctly, less all negative ones."""
     return covered - spoiled
 
@@ -65,7 +65,7 @@ class TriangleSelect(TriangleRegions, ListedSelection):
         """The labellings of the grid by triangles; they can be listed for small sides."""
         return Triangles(self.side)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[Any]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
         """Return the outputs of independent runs; one refinement serves them all."""
         if self._family() is not None:
             return super().run(sample, rng, size)

@@ -15,17 +15,13 @@ from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
 from learners.domains import Grid
 from learners.regions import controls as broken
-from learners.regions.convex_polytope import ConvexPolytope
 from learners.regions.planar.polytope_families import halfspace_family, simplex_family
 from learners.regions.polytope_class import Polytopes, SimplexUnions
-from learners.regions.simplex_select import SimplexSelect
-from learners.regions.simplex_union import SimplexUnion
+from learners.regions.polytopes import LEARNERS, ConvexPolytope, SimplexSelect, SimplexUnion
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6
 COVERS = (ConvexPolytope, SimplexUnion)
-
-LEARNERS = (SimplexSelect, ConvexPolytope, SimplexUnion)
 
 
 def build(kind: Any, **changed: Any) -> Any:

@@ -8,17 +8,17 @@ of them. Hence the labellings are: the points on one side of a spanned plane, an
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cmp_to_key, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from learners.arrays import Integers
 from learners.domains import Grid
 from learners.regions.planar.families import Family
 
 __all__ = ["disc_family", "lifted"]
 
-Integers = NDArray[np.int64]
 Functional = tuple[int, int, int, int]
 
 
@@ -83,18 +83,8 @@ def _cyclic(corners: Integers) -> NDArray[np.intp]:
     steps = len(corners) * corners - corners.sum(axis=0)
     upper = (steps[:, 1] > 0) | ((steps[:, 1] == 0) & (steps[:, 0] > 0))
     # Within a half turn the angle grows as the cotangent x/y falls; sums of squares keep apart what floats would not.
-    order = sorted(range(len(steps)), key=lambda i: (not upper[i], _Angle(int(steps[i, 0]), int(steps[i, 1]))))
-    return np.array(order, dtype=np.intp)
-
-
-class _Angle:
-    """A direction of a half turn, ordered counter-clockwise by integers."""
-
-    def __init__(self, x: int, y: int) -> None:
-        self.x, self.y = x, y
-
-    def __lt__(self, other: _Angle) -> bool:
-        return self.x * other.y - self.y * other.x > 0
+    turn = cmp_to_key(lambda i, j: int(steps[i, 1] * steps[j, 0] - steps[i, 0] * steps[j, 1]))
+    return np.array(sorted(range(len(steps)), key=lambda i: (not upper[i], turn(i))), dtype=np.intp)
 
 
 def _runs(points: Integers, ring: Integers, kept: list[int]) -> list[tuple[Integers, Integers]]:

@@ -14,9 +14,9 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Floats, Labels
 from learners.regions.planar.snapping import full_grid
 
 __all__ = [
@@ -52,7 +52,7 @@ class Family:
         One tuple of halfplanes, or halfspaces, for each labelling, sorted.
     """
 
-    labels: NDArray[np.uint8]
+    labels: Labels
     volumes: tuple[int, ...]
     regions: tuple[tuple[Region, ...], ...]
 
@@ -60,7 +60,7 @@ class Family:
         return len(self.regions)
 
     @cached_property
-    def log_shares(self) -> NDArray[np.float64]:
+    def log_shares(self) -> Floats:
         """Logarithms of the shares of the whole measure; each rounded twice, errors below 2^-52 (2 |ln share| + 2)."""
         total = sum(self.volumes)
         return np.array([_log_ratio(volume, total) for volume in self.volumes])
@@ -72,12 +72,12 @@ def _log_ratio(small: int, large: int) -> float:
     return math.log((small << shift) / large) - shift * math.log(2)
 
 
-def masks_of(labels: NDArray[np.uint8]) -> list[int]:
+def masks_of(labels: Labels) -> list[int]:
     """Return the labellings (size, m) as integers of m bits, the first point highest."""
     return [int("".join(map(str, row)), 2) for row in labels.tolist()]
 
 
-def labels_of(masks: Iterable[int], width: int) -> NDArray[np.uint8]:
+def labels_of(masks: Iterable[int], width: int) -> Labels:
     """Return the labellings (size, width) with these masks."""
     return np.array([[int(c) for c in format(mask, f"0{width}b")] for mask in masks], dtype=np.uint8)
 

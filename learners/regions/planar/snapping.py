@@ -16,9 +16,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Bools
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Box, area, polygon, vertex_mean
 
@@ -64,7 +64,7 @@ class FullGrid:
     side: int
     points: tuple[Point, ...]
     areas: tuple[Fraction, ...]
-    below: NDArray[np.bool_]
+    below: Bools
     index: dict[tuple[int, ...], int]
 
     def locate(self, box: Box) -> int | None:

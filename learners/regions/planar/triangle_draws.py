@@ -20,9 +20,9 @@ from itertools import accumulate
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Integers
 from learners.geometry.cells import Bits, Box
 from learners.regions.planar.pieces import Pieces
 from learners.regions.planar.refinement import Products, Score
@@ -78,7 +78,7 @@ class TupleSampler:
         # The volumes of products span up to d^(7 t): exponentials must not vanish beside them.
         self._reach = 256 + 8 * (components * side.bit_length())
         logs = self.products.log_weights
-        self._order: NDArray[np.int64] = np.argsort(-logs, kind="stable")
+        self._order: Integers = np.argsort(-logs, kind="stable")
         self._heavy = int((logs > logs.max() - NEGLIGIBLE).sum())
         self._greatest = int(self.products.upper.max())
         self._bounds: dict[int, Bounds] = {}
