@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
+from learners.arrays import Integers, Labels
 
 __all__ = ["GreedyCounts", "Remaining"]
 
@@ -56,7 +57,7 @@ class GreedyCounts:
         # The narrowest type in which all partial sums, integers of at most n, are exact.
         number = np.float32 if sample.n < 2**24 else np.float64 if sample.n < 2**53 else np.int64
         bits = sample.points.astype(np.uint8)
-        self._columns: NDArray[np.uint8] = np.ascontiguousarray(bits.T)
+        self._columns: Labels = np.ascontiguousarray(bits.T)
         self._points: NDArray[Any] = bits.astype(number)
         by_label = np.stack([np.where(sample.labels == y, sample.counts, 0) for y in (0, 1)])
         self._weights: NDArray[Any] = by_label.astype(number)
@@ -92,7 +93,7 @@ class GreedyCounts:
             return Remaining(rows, totals, ones)
         return Remaining(rows, state.totals - totals, state.ones - ones)
 
-    def scores(self, state: Remaining) -> NDArray[np.int64]:
+    def scores(self, state: Remaining) -> Integers:
         """Return k q(l) for the literals v_1, not v_1, v_2, ... and, where it is a candidate, for none of them."""
         ones, totals = state.ones.astype(np.int64), state.totals.astype(np.int64)
         zeros = totals[:, None] - ones

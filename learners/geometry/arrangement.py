@@ -20,9 +20,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Integers
 from learners.parameters import check_integer
 
 __all__ = ["LEFT", "Arrangement", "half_width", "sweep"]
@@ -70,10 +70,10 @@ class Arrangement:
     areas: list[int]
     precision: int
     slack: int
-    below: NDArray[np.int64]
-    lower: NDArray[np.int64]
-    upper: NDArray[np.int64]
-    opening: NDArray[np.int64]
+    below: Integers
+    lower: Integers
+    upper: Integers
+    opening: Integers
 
     @property
     def cells(self) -> int:

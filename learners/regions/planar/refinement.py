@@ -20,14 +20,12 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from learners.arrays import Bools, Floats, Integers
 from learners.regions.planar.pieces import Pieces
 
 __all__ = ["Products", "Score"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Score = Callable[[Integers, Integers], Integers]
 """From weights covered and spoiled to integer scores; grows in the first, falls in the second."""
 
@@ -78,7 +76,7 @@ class Products:
         """Logarithms of volume times exp(rate (upper bound - the greatest upper bound)), in floating point."""
         return np.asarray(self._log_volumes + self.rate * (self.upper - self.upper.max()))
 
-    def masks(self, codes: Integers) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def masks(self, codes: Integers) -> tuple[Bools, Bools]:
         """Return which points (products, m) every tuple covers, and which at least one may."""
         inside, outside = self.pieces.inside(codes[:, 0]), self.pieces.outside(codes[:, 0])
         for column in codes.T[1:]:
@@ -97,7 +95,7 @@ class Products:
         logs = np.log(orders) + self.pieces.log_areas(codes).sum(axis=1)
         return self.score(most[:, 0], least[:, 1]), self.score(least[:, 0], most[:, 1]), logs
 
-    def _weighed(self, held: NDArray[np.bool_]) -> Floats:
+    def _weighed(self, held: Bools) -> Floats:
         """Return the weights (products, 2) of the points held; exact, as all sums stay below 2^53."""
         # Not a matrix product: the threads of a busy BLAS cost far more than they save.
         table = held.astype(np.float64)

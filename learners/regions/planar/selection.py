@@ -23,8 +23,8 @@ from itertools import accumulate
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from learners.arrays import Integers
 from learners.geometry.arrangement import Arrangement
 from learners.geometry.cells import Bits, Box, UniformPoint, polygon
 
@@ -77,7 +77,7 @@ class Selector:
         The weights are exp(rate q) times the area.
     """
 
-    def __init__(self, build: Callable[[int], Arrangement], scores: NDArray[np.int64], rate: Fraction) -> None:
+    def __init__(self, build: Callable[[int], Arrangement], scores: Integers, rate: Fraction) -> None:
         self._build, self._rate = build, rate
         self._arrangements = {0: build(0)}
         self._points: dict[int, UniformPoint] = {}
@@ -98,7 +98,7 @@ class Selector:
             self._arrangements[level] = self._build(256 * level)
         return self._arrangements[level]
 
-    def _members(self, kind: int) -> NDArray[np.int64]:
+    def _members(self, kind: int) -> Integers:
         return np.asarray(self._order[int(self._starts[kind]) : self._ends[kind]], dtype=np.int64)
 
     def _class_bounds(self, kind: int, level: int) -> Bounds:

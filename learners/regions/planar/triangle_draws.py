@@ -15,26 +15,21 @@ cannot avoid.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Integers
 from learners.geometry.cells import Bits, Box
 from learners.regions.planar.pieces import Pieces
 from learners.regions.planar.refinement import Products, Score
 from learners.regions.planar.selection import Bounds, choose, exponential_bounds
-from learners.regions.planar.snapping import LISTED_SIDE, dyadic_square, full_grid
+from learners.regions.planar.snapping import Region, Resolver
 
-__all__ = ["MAX_WEIGHT", "Region", "Resolver", "TupleSampler", "region_of"]
-
-Region = tuple[int, Fraction, Fraction]
-"""(z, a, b): a region of the full grid, see `snapping`."""
-Resolver = Callable[[int, Box, int], Region | None]
+__all__ = ["TupleSampler"]
 
 MAX_WEIGHT = 2**53
 NEGLIGIBLE = 300.0
@@ -43,20 +38,6 @@ NEGLIGIBLE_BITS = 200
 _REJECTED = ()
 
 Weights = list[tuple[int, int]]
-
-
-def region_of(side: int) -> Resolver:
-    """Return what maps z and a box around an exact dual point to its region, None if the box is too large to say."""
-    grid = full_grid(side) if side <= LISTED_SIDE else None
-
-    def resolve(z: int, box: Box, bits: int) -> Region | None:
-        if grid is None:
-            centre = dyadic_square(side, box, bits)
-            return None if centre is None else (z, *centre)
-        found = grid.locate(box)
-        return None if found is None else (z, *grid.points[found])
-
-    return resolve
 
 
 class TupleSampler:
@@ -97,7 +78,7 @@ class TupleSampler:
         # The volumes of products span up to d^(7 t): exponentials must not vanish beside them.
         self._reach = 256 + 8 * (components * side.bit_length())
         logs = self.products.log_weights
-        self._order: NDArray[np.int64] = np.argsort(-logs, kind="stable")
+        self._order: Integers = np.argsort(-logs, kind="stable")
         self._heavy = int((logs > logs.max() - NEGLIGIBLE).sum())
         self._greatest = int(self.products.upper.max())
         self._bounds: dict[int, Bounds] = {}
