@@ -35,17 +35,17 @@ SETTINGS = {
     "empirical": "the error on the sample; one sample for all runs, labelled by a concept",
     "solution": "whether the output solves the learner's problem on the sample; one sample for all runs",
 }
-"""What a failure rate is about, in each setting of utility."""
+"""The subject of a failure rate, in each setting of utility."""
 
 BOUNDS = {
     "melded": "melded, one joint confidence statement on both probabilities",
     "unconditional": "unconditional, proved valid by an exact supremum",
 }
-"""What a bound on epsilon is, by its name."""
+"""The meaning of a bound on epsilon, by its name."""
 
 _FAILURE = {str(FAIL): "failure"}
 _MOST = 12
-"""How many labels of an event are shown."""
+"""The most labels of an event that are shown."""
 _RARE = "any output rare or unseen in training"
 _SHORT = {
     RowVerdict.NO_CLAIM: "no privacy claim",
