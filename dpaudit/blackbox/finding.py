@@ -185,6 +185,6 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
         if "verdict" not in self.errors:
             raise InputError("errors must have that of the verdict")
         if 1 < self.detectable_delta < math.inf:
-            raise InputError(f"detectable_delta must be in [0, 1] or infinite, got {self.detectable_delta!r}")
+            raise InputError.of("detectable_delta", self.detectable_delta, "in [0, 1] or infinite")
         if self.grade != Grade.STATISTICAL:
-            raise InputError(f"grade must be statistical, got {self.grade!r}")
+            raise InputError.of("grade", self.grade, "statistical")
