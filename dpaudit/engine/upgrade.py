@@ -49,6 +49,15 @@ def _upgrade_task(record: dict[str, Any]) -> None:
     finding["schema_version"] = SCHEMA_VERSION
     if kind == "picture":
         finding.pop("verdict", None)
-    for told in (finding.get("witness"), *(finding.get("tests") or ())):
-        if isinstance(told, dict) and isinstance(told.get("event"), str):
-            told["event"] = {"kind": "told", "text": told["event"]}
+    decoded, tests = record.get("decoded"), finding.get("tests")
+    # Version 1 told the meaning of codes beside the event of the witness.
+    meant = ", ".join(f"{code}: {word}" for code, word in decoded.items()) if isinstance(decoded, dict) else ""
+    _upgrade_event(finding.get("witness"), f" ({meant})" if meant else "")
+    for test in tests if isinstance(tests, list) else ():
+        _upgrade_event(test, "")
+
+
+def _upgrade_event(told: Any, meant: str) -> None:
+    """Change the event of a witness or a test from its words to a record, in place."""
+    if isinstance(told, dict) and isinstance(told.get("event"), str):
+        told["event"] = {"kind": "told", "text": told["event"] + meant}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Law
-from dpaudit.neighbours.exhaustive import checked_permutation
+from dpaudit.neighbours.multisets import checked_permutation
 
 __all__ = ["check_symmetry"]
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.engine.perform import perform
 from dpaudit.engine.records import Result
 from dpaudit.engine.store import load_run
 from dpaudit.engine.tasks import Task
 from dpaudit.record import encodable
+from dpaudit.reporters.wording import event_words
 
 BEFORE = load_run(Path(__file__).parent / "run_before.jsonl")
 WORDS = {"caption", "digest", "event", "fault", "index", "label", "source", "versions"}
@@ -37,12 +39,21 @@ def same(before: Any, today: Any) -> bool:
     return type(before) is type(today) and before == today
 
 
+def events_of(result: Result, decoded: dict[str, str]) -> list[str]:
+    """Return the events of a black-box audit in words, of which version 1 stored nothing else."""
+    finding = result.finding
+    if not isinstance(finding, PrivacyFinding):
+        return []
+    return [event_words(finding.witness.event, decoded), *(event_words(test.event) for test in finding.tests)]
+
+
 @pytest.mark.parametrize("before", BEFORE.results, ids=lambda result: result.task)
 def test_a_task_finds_today_what_it_found_before(before: Result) -> None:
     task = Task(before.learner, before.parameters, before.arguments)
     assert task.key == before.task
     today = perform(task, seed=BEFORE.header.seed)
     assert same(numbers_of(encodable(before)), numbers_of(encodable(today))), (before, today)
+    assert events_of(before, {}) == events_of(today, today.decoded)
 
 
 def test_the_run_holds_every_kind_of_audit_on_controls_and_others() -> None:

@@ -16,7 +16,7 @@ import dpaudit
 from dpaudit.contract import Instance, Law, PrivacyClaim, Relation
 from dpaudit.exact import profiles as profiles_module
 from dpaudit.exact.profiles import LossProfiles
-from dpaudit.neighbours.exhaustive import multisets, orbits, rank
+from dpaudit.neighbours.multisets import multisets, orbits, rank
 from learners.domains import Interval
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -106,6 +106,8 @@ def utility_finding(verdict: str = "holds", **changes: Any) -> UtilityFinding:
 def ledger_row(verdict: str = "holds", **changes: Any) -> LedgerRow:
     """Return the verdict on a statement."""
     given = {"id": "Toy-1", "statement": "It is so.", "source": "here", "summary": "it is", "numbers": {"x": 1}}
+    given["witness"] = "here" if verdict == "refuted" else ""
+    given["witness"] = "this one" if verdict == StatementVerdict.REFUTED else ""
     return LedgerRow(verdict=StatementVerdict(verdict), **({**given, "grade": Grade.EXACT} | changes))
 
 
@@ -144,7 +146,7 @@ def result(kind: str = "exact", verdict: str = "", role: str = "claim", **change
     """Return a result of a kind; a verdict of no text stands for the finding's usual one."""
     finding = picture_finding() if kind == "picture" else FINDINGS[kind](*[verdict] if verdict else [])
     given = {"task": "t", "learner": "a", "parameters": {"gain": 1.0}, "arguments": arguments_of(kind, role)}
-    return Result(finding=finding, **(given | changes))
+    return Result(**{**given, "finding": finding, **changes})
 
 
 def failure(kind: str = "exact", error: str = "RuntimeError: oops", **changes: Any) -> Failure:

@@ -43,8 +43,10 @@ def test_a_run_of_version_1_is_read_whole(run):
 def test_events_become_words_that_were_told(run):
     for line, result in zip(LINES[1:], run.results, strict=True):
         if result.kind == "privacy":
-            old, new = json.loads(line)["finding"], result.finding
-            assert new.witness.event == Told(old["witness"]["event"])
+            told, new = json.loads(line), result.finding
+            old, decoded = told["finding"], told.get("decoded", {})
+            meant = f" ({', '.join(f'{code}: {word}' for code, word in decoded.items())})" if decoded else ""
+            assert new.witness.event == Told(old["witness"]["event"] + meant)
             assert [test.event for test in new.tests] == [Told(test["event"]) for test in old["tests"]]
 
 
@@ -78,6 +80,12 @@ def changed(**changes) -> bytes:
     return json.dumps({name: value for name, value in told.items() if value is not None}).encode()
 
 
+def privacy(**changes) -> bytes:
+    told = first("privacy")
+    told["finding"] |= changes
+    return json.dumps(told).encode()
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -91,6 +99,11 @@ def changed(**changes) -> bytes:
         (changed(task=None), "missing required field `task`"),
         (changed(secret=1), "unknown field `secret`"),
         (changed(finding={"kind": "utility"}), r"missing required field `verdict` - at `\$.finding`"),
+        (privacy(witness={}), r"missing required field `pair` - at `\$.finding.witness`"),
+        (privacy(witness={"event": 3}), r"Expected `object`, got `int` - at `\$.finding.witness.event`"),
+        (privacy(witness=3), r"Expected `object`, got `int` - at `\$.finding.witness`"),
+        (privacy(tests=3), r"Expected `array`, got `int` - at `\$.finding.tests`"),
+        (privacy(tests=[3]), r"Expected `object`, got `int` - at `\$.finding.tests"),
         (changed(finding=3), r"Expected `object`, got `int` - at `\$.finding`"),
         (changed(arguments=3), r"Expected `object`, got `int` - at `\$.arguments`"),
     ],

@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from toy_learners import ToyBare
 
 import dpaudit
 from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Relation
 from dpaudit.exact.profiles import LawTable, LossProfiles
-from dpaudit.neighbours.exhaustive import every_pair, multisets, orbits, rank
+from dpaudit.neighbours.exhaustive import every_pair
+from dpaudit.neighbours.multisets import multisets, orbits, rank
 from dpaudit.neighbours.symmetry import check_symmetry
 from learners.domains import Interval
 
@@ -259,11 +261,10 @@ def test_a_huge_domain_is_refused_before_any_work() -> None:
 
 
 def test_a_learner_without_law_is_refused() -> None:
-    class Lawless:
-        id = "lawless"
-
-    with pytest.raises(InputError, match="'lawless' has no law"):
-        dpaudit.audit_law(Lawless(), n=1)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"learner 'toy-bare' has no law\(sample\)"):
+        dpaudit.audit_law(ToyBare(), n=1)
+    with pytest.raises(InputError, match=r"learner 3 has no law\(sample\)"):
+        dpaudit.audit_law(3, n=1)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,144 @@
+"""Multisets of examples as numbers: their ranks, their orbits under symmetries, and their neighbours.
+
+The example universe lists the examples (x, y) of a domain: index 2 i + y, i the row of ``domain.points()``. A
+sample is a multiset of universe indices, written as a sorted row a_0 <= ... <= a_{n-1} and numbered by its
+colexicographic rank
+
+    rank(a) = sum_i C(a_i + i, i + 1),      0 <= rank < C(U + n - 1, n),
+
+so that sets of samples are arrays of integers. A symmetry is a permutation of the universe under which the
+law of the permuted sample is the law of the sample with its atoms renamed; pairs in one orbit have the same
+loss profile, hence one representative of an orbit is compared with all its neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from dpaudit.contract import Relation
+from dpaudit.errors import InputError
+
+__all__ = [
+    "Ranks",
+    "Rows",
+    "checked_permutation",
+    "distinct",
+    "multisets",
+    "neighbour_ranks",
+    "orbits",
+    "rank",
+    "unrank",
+]
+
+Rows = NDArray[np.integer[Any]]
+Ranks = NDArray[np.int64]
+
+
+def _steps(universe: int, n: int) -> Ranks:
+    """Return the table (n, universe) of C(v + i, i + 1): each row is the running sum of the one above."""
+    table = np.empty((n, universe), dtype=np.int64)
+    row = np.arange(universe, dtype=np.int64)
+    for i in range(n):
+        table[i] = row
+        row = np.cumsum(row)
+    return table
+
+
+def rank(rows: Rows, universe: int) -> Ranks:
+    """Return the colexicographic ranks (m,) of sorted rows (m, n) of universe indices."""
+    table = _steps(universe, rows.shape[1])
+    total = np.zeros(len(rows), dtype=np.int64)
+    for i in range(rows.shape[1]):
+        total += table[i, rows[:, i]]
+    return total
+
+
+def unrank(ranks: Ranks, universe: int, n: int) -> Rows:
+    """Return the sorted rows (m, n) with the given ranks: `rank` undone, from the largest element down."""
+    table = _steps(universe, n)
+    rows = np.empty((len(ranks), n), dtype=np.int16 if universe < 2**15 else np.int32)
+    rest = ranks.copy()
+    for i in reversed(range(n)):
+        rows[:, i] = np.searchsorted(table[i], rest, side="right") - 1
+        rest -= table[i, rows[:, i]]
+    return rows
+
+
+def multisets(universe: int, n: int) -> Rows:
+    """Return all C(universe + n - 1, n) multisets of n universe indices as sorted rows, ordered by rank."""
+    return unrank(np.arange(comb(universe + n - 1, n), dtype=np.int64), universe, n)
+
+
+def orbits(rows: Rows, permutations: Sequence[NDArray[Any]], universe: int) -> tuple[Ranks, Ranks]:
+    """Return the least rank in each orbit of the permutations' group on all multisets, and the orbit sizes.
+
+    Parameters
+    ----------
+    rows : array, shape (m, n)
+        All multisets, as `multisets` lists them.
+    permutations : sequence of integer arrays, shape (universe,)
+        Generators: index v goes to ``permutation[v]``.
+    universe : int
+        The number of examples in the universe.
+    """
+    labels = np.arange(len(rows))
+    block = max(1, 2**21 // max(1, rows.shape[1]))
+    for permutation in permutations:
+        pieces = (np.sort(permutation[rows[i : i + block]], axis=1) for i in range(0, len(rows), block))
+        image = np.concatenate([rank(piece, universe) for piece in pieces])
+        ends = (labels, labels[image])
+        # The classes found so far are the nodes, so that only one generator's edges are held at a time.
+        graph = coo_array((np.ones(len(rows), dtype=np.bool_), ends), shape=(len(rows), len(rows)))
+        labels = connected_components(graph, directed=False)[1][labels]
+    _, first, sizes = np.unique(labels, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return first[order].astype(np.int64), sizes[order].astype(np.int64)
+
+
+def _added(rows: Rows, universe: int) -> Rows:
+    """Return rows (m * universe, n + 1): each row with each example of the universe added."""
+    extra = np.tile(np.arange(universe, dtype=rows.dtype), len(rows))
+    grown = np.concatenate([np.repeat(rows, universe, axis=0), extra[:, None]], axis=1)
+    grown.sort(axis=1)
+    return grown
+
+
+def distinct(rows: Rows) -> NDArray[np.bool_]:
+    """Mark the first occurrence of each element of each sorted row."""
+    return np.concatenate([np.ones((len(rows), 1), np.bool_), rows[:, 1:] != rows[:, :-1]], axis=1)
+
+
+def neighbour_ranks(rows: Rows, universe: int, relation: Relation) -> list[tuple[int, Ranks, Ranks]]:
+    """Return (size, owner, rank) of every distinct neighbour of every row."""
+    n, found = rows.shape[1], []
+    if relation is Relation.ADD_REMOVE_ONE:
+        owners = np.repeat(np.arange(len(rows)), universe)
+        found.append((n + 1, owners, rank(_added(rows, universe), universe)))
+    for i in range(n):
+        owners = np.flatnonzero(distinct(rows)[:, i])
+        rest = np.delete(rows[owners], i, axis=1)
+        if relation is Relation.ADD_REMOVE_ONE:
+            found.append((n - 1, owners, rank(rest, universe)))
+            continue
+        changed = np.tile(np.arange(universe), len(owners)) != np.repeat(rows[owners, i], universe)
+        ranks = rank(_added(rest, universe), universe)
+        found.append((n, np.repeat(owners, universe)[changed], ranks[changed]))
+    return found
+
+
+def checked_permutation(values: Any, universe: int) -> Ranks:
+    """Return a permutation of the universe as int64, or raise `InputError`."""
+    array = np.asarray(values)
+    fits = array.shape == (universe,) and array.dtype.kind in "iu"
+    if not fits or (np.sort(array) != np.arange(universe)).any():
+        raise InputError(
+            f"a symmetry must be a permutation of 0 .. {universe - 1}, got {values!r:.100}", parameter="permutations"
+        )
+    return array.astype(np.int64)
