@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpaudit.engine.execute import Event, Listener, TaskFailed, TaskFinished, execute
+from dpaudit.engine.events import Listener, RunEvent, TaskFailed, TaskFinished
+from dpaudit.engine.execute import execute
 from dpaudit.engine.findings import LedgerRow
 from dpaudit.engine.tasks import ledger_task
 from dpaudit.errors import InputError, ToolFault
@@ -83,9 +84,9 @@ def check_statements(
     registry = load(paths)
     entries = registry.statements if ids is None else [registry.get_statement(id) for id in dict.fromkeys(ids)]
     tasks = [ledger_task(entry) for entry in entries]
-    ended: dict[str, Event] = {}
+    ended: dict[str, RunEvent] = {}
 
-    def keep(event: Event) -> None:
+    def keep(event: RunEvent) -> None:
         if isinstance(event, TaskFinished | TaskFailed):
             ended[event.task] = event
 

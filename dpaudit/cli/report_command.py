@@ -7,9 +7,10 @@ from importlib import import_module
 from pathlib import Path
 
 from dpaudit.cli.streams import say, tell, wants_color
+from dpaudit.engine.files import write_atomically
 from dpaudit.engine.outcome import Outcome, outcome
 from dpaudit.engine.records import Run
-from dpaudit.engine.store import load_run, write_atomically
+from dpaudit.engine.store import load_run
 
 __all__ = ["command", "rendered", "tell_faults"]
 

@@ -12,14 +12,16 @@ from dpaudit.cli.learners import find_learners
 from dpaudit.cli.options import option_words
 from dpaudit.cli.report_command import rendered, tell_faults
 from dpaudit.cli.streams import plain, say, tell, wants_color
-from dpaudit.engine.execute import Event, Listener, TaskFailed, TaskFinished, execute
+from dpaudit.engine.events import Listener, RunEvent, TaskFailed, TaskFinished
+from dpaudit.engine.execute import execute
+from dpaudit.engine.files import keep_foreign, write_atomically
 from dpaudit.engine.lock import held
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.plan import Plan, make_plan
 from dpaudit.engine.progress import Progress
 from dpaudit.engine.records import Failure, Header
 from dpaudit.engine.sources import sources
-from dpaudit.engine.store import FILENAME, Store, keep_foreign, load_run, make_header, write_atomically
+from dpaudit.engine.store import FILENAME, Store, load_run, make_header
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
 from dpaudit.jsonable import jsonable
@@ -87,7 +89,7 @@ def _execute(args: argparse.Namespace, plan: Plan, store: Store) -> None:
     """Run what is not done yet into the store."""
     tasks = {task.key: task for task in plan.tasks}
 
-    def keep(event: Event) -> None:
+    def keep(event: RunEvent) -> None:
         if isinstance(event, TaskFinished):
             store.append(event.record)
         elif isinstance(event, TaskFailed):

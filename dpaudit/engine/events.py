@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dpaudit.engine.records import Result
 
-__all__ = ["Event", "Listener", "RunFinished", "RunStarted", "TaskFailed", "TaskFinished"]
+__all__ = ["Listener", "RunEvent", "RunFinished", "RunStarted", "TaskFailed", "TaskFinished"]
 
 
 @dataclass(frozen=True)
@@ -42,5 +42,5 @@ class RunFinished:
     interrupted: bool = False
 
 
-Event = RunStarted | TaskFinished | TaskFailed | RunFinished
-Listener = Callable[[Event], None]
+RunEvent = RunStarted | TaskFinished | TaskFailed | RunFinished
+Listener = Callable[[RunEvent], None]

@@ -7,7 +7,7 @@ from contextlib import closing
 from functools import partial
 
 from dpaudit.arguments import check_jobs
-from dpaudit.engine.events import Event, Listener, RunFinished, RunStarted, TaskFailed, TaskFinished
+from dpaudit.engine.events import Listener, RunEvent, RunFinished, RunStarted, TaskFailed, TaskFinished
 from dpaudit.engine.isolation import isolated
 from dpaudit.engine.perform import perform
 from dpaudit.engine.tasks import Task
@@ -15,16 +15,7 @@ from dpaudit.errors import DpauditError, InputError, place_of
 from dpaudit.registry import load
 from dpaudit.workers import spread
 
-__all__ = [
-    "BACKENDS",
-    "Event",
-    "Listener",
-    "RunFinished",
-    "RunStarted",
-    "TaskFailed",
-    "TaskFinished",
-    "execute",
-]
+__all__ = ["BACKENDS", "execute"]
 
 BACKENDS = ("loky", "threading", "sequential")
 
@@ -84,7 +75,7 @@ def _check(n_jobs: int, backend: str) -> None:
 def _tell(start: RunStarted, events: Generator[TaskFinished | TaskFailed], listeners: Sequence[Listener]) -> int:
     """Tell the listeners everything from start to finish; return how many tasks failed."""
 
-    def tell(event: Event) -> None:
+    def tell(event: RunEvent) -> None:
         for listener in listeners:
             listener(event)
 

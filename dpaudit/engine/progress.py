@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TextIO
 
-from dpaudit.engine.execute import Event, RunFinished, RunStarted, TaskFailed, TaskFinished
+from dpaudit.engine.events import RunEvent, RunFinished, RunStarted, TaskFailed, TaskFinished
 from dpaudit.engine.outcome import word
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import canonical
@@ -40,7 +40,7 @@ class Progress:
         self._counts: Counter[str] = Counter()
         self._convicted: dict[str, bool] = {}
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: RunEvent) -> None:
         """Take note of an event and show it."""
         if isinstance(event, RunStarted):
             self._total, self._resumed, self._done, self._began = (

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from dpaudit.engine.files import append_line, free_backup, write_atomically
 from dpaudit.engine.lines import read_header, read_record, write_line
 from dpaudit.engine.records import Failure, Header, Result, Run
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.results import SCHEMA_VERSION, versions
 
-__all__ = ["FILENAME", "Store", "keep_foreign", "load_run", "make_header", "write_atomically"]
+__all__ = ["FILENAME", "Store", "load_run", "make_header"]
 
 FILENAME = "run.jsonl"
 
@@ -75,7 +75,7 @@ class Store:
         """Begin a run; a file that is already there is kept as ``run.jsonl.bak`` (``.bak2``, ...)."""
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.stat().st_size:
-            os.replace(path, _free_backup(path))
+            os.replace(path, free_backup(path))
         write_atomically(path, write_line(header))
         return cls(path, header, set())
 
@@ -115,7 +115,7 @@ class Store:
     def _add(self, record: Result | Failure) -> None:
         line = write_line(replace(record, index=self._index[record.task]))
         with open(self.path, "ab", buffering=0) as file:
-            _write_line(file, line)
+            append_line(file, line)
 
     def finish(self) -> None:
         """Put the lines into the order of the plan; of failures those stay whose task has no result yet."""
@@ -145,46 +145,6 @@ def load_run(path: Path | str) -> Run:
         raise InputError(f"there is no run at {str(path)!r}; give a folder with {FILENAME}, or the file itself")
     stored = _read(file)
     return Run(stored.header, tuple(stored.results), tuple(stored.failures))
-
-
-def keep_foreign(path: Path) -> None:
-    """Move a file that dpaudit did not write out of the way of one that it is about to write."""
-    if path.is_file() and b"dpaudit" not in path.read_bytes():
-        os.replace(path, _free_backup(path))
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file so that a reader, or a kill, sees the old content or the new, never a part."""
-    scratch = path.with_name(path.name + ".tmp")
-    with open(scratch, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(scratch, path)
-
-
-def _write_line(file: FileIO, line: bytes) -> None:
-    """Append a line and wait until it is on the disk; if that fails, leave the file as it was.
-
-    Without a buffer a kill leaves at most one torn line, the last. But such a write may be short where the disk is
-    nearly full, and the next line must not be glued to half of this one.
-    """
-    end, left = file.tell(), memoryview(line)
-    try:
-        while left:
-            left = left[file.write(left) :]
-        os.fsync(file.fileno())
-    except BaseException:  # an interrupt between two writes tears the line as well
-        file.truncate(end)
-        raise
-
-
-def _free_backup(path: Path) -> Path:
-    """Return the first backup name that is not taken: no result is ever overwritten."""
-    count = 1
-    while (backup := path.with_name(f"{path.name}.bak{count if count > 1 else ''}")).exists():
-        count += 1
-    return backup
 
 
 class _Stored(NamedTuple):

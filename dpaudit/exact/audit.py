@@ -21,7 +21,7 @@ from dpaudit.exact.profiles import LawTable, LossProfiles
 from dpaudit.neighbours.exhaustive import every_pair
 from dpaudit.neighbours.pair_plan import PairPlan, given_pairs
 
-__all__ = ["LossProfiles", "audit_law"]
+__all__ = ["audit_law"]
 
 CURVE_POINTS = 33
 

@@ -17,7 +17,8 @@ from dpaudit.contract import PrivacyClaim, Relation
 from dpaudit.engine import execute as execute_module
 from dpaudit.engine import perform as perform_module
 from dpaudit.engine.arguments import PrivacyArguments
-from dpaudit.engine.execute import BACKENDS, RunFinished, RunStarted, TaskFailed, TaskFinished, execute
+from dpaudit.engine.events import RunFinished, RunStarted, TaskFailed, TaskFinished
+from dpaudit.engine.execute import BACKENDS, execute
 from dpaudit.engine.outcome import outcome, word
 from dpaudit.engine.perform import perform
 from dpaudit.engine.plan import make_plan

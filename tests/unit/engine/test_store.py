@@ -14,9 +14,10 @@ from msgspec.structs import replace
 from toy_records import ledger_row, result
 
 from dpaudit.engine import store as store_module
+from dpaudit.engine.files import write_atomically
 from dpaudit.engine.lines import write_line
 from dpaudit.engine.records import Failure, Header, Record, Result
-from dpaudit.engine.store import FILENAME, Store, load_run, write_atomically
+from dpaudit.engine.store import FILENAME, Store, load_run
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.record import decode
 

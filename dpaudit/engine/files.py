@@ -1,0 +1,49 @@
+"""Writes files so that a kill, a full disk or a second run loses nothing."""
+
+from __future__ import annotations
+
+import os
+from io import FileIO
+from pathlib import Path
+
+__all__ = ["append_line", "free_backup", "keep_foreign", "write_atomically"]
+
+
+def keep_foreign(path: Path) -> None:
+    """Move a file that dpaudit did not write out of the way of one that it is about to write."""
+    if path.is_file() and b"dpaudit" not in path.read_bytes():
+        os.replace(path, free_backup(path))
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replace a file so that a reader, or a kill, sees the old content or the new, never a part."""
+    scratch = path.with_name(path.name + ".tmp")
+    with open(scratch, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(scratch, path)
+
+
+def append_line(file: FileIO, line: bytes) -> None:
+    """Append a line and wait until it is on the disk; if that fails, leave the file as it was.
+
+    Without a buffer a kill leaves at most one torn line, the last. But such a write may be short where the disk is
+    nearly full, and the next line must not be glued to half of this one.
+    """
+    end, left = file.tell(), memoryview(line)
+    try:
+        while left:
+            left = left[file.write(left) :]
+        os.fsync(file.fileno())
+    except BaseException:  # an interrupt between two writes tears the line as well
+        file.truncate(end)
+        raise
+
+
+def free_backup(path: Path) -> Path:
+    """Return the first backup name that is not taken: no result is ever overwritten."""
+    count = 1
+    while (backup := path.with_name(f"{path.name}.bak{count if count > 1 else ''}")).exists():
+        count += 1
+    return backup

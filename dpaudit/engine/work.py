@@ -1,0 +1,63 @@
+"""The amount of work of a run: seconds, minutes or hours, by the name of a profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["PROFILES", "Profile"]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The amount of work that a run does.
+
+    Parameters
+    ----------
+    privacy_trials : int
+        Runs on each side of each pair, on average, in the black-box audit.
+    control_trials : int
+        The same for positive controls, whose leaks are known to be large.
+    utility_trials : int
+        Samples drawn for each hard case at the theorem's n.
+    fixed_trials : int
+        Runs for each hard case of the settings that take one sample for all runs, which are cheap.
+    ladder_trials : int
+        Samples drawn at each smaller n.
+    ladder_steps : int
+        The number of smaller n: the theorem's halved, quartered, ...
+    """
+
+    privacy_trials: int
+    control_trials: int
+    utility_trials: int
+    fixed_trials: int
+    ladder_trials: int
+    ladder_steps: int
+
+
+PROFILES = {
+    "quick": Profile(
+        privacy_trials=1_000,
+        control_trials=1_000,
+        utility_trials=100,
+        fixed_trials=1_000,
+        ladder_trials=30,
+        ladder_steps=3,
+    ),
+    "default": Profile(
+        privacy_trials=10_000,
+        control_trials=2_000,
+        utility_trials=2_000,
+        fixed_trials=10_000,
+        ladder_trials=300,
+        ladder_steps=6,
+    ),
+    "full": Profile(
+        privacy_trials=200_000,
+        control_trials=20_000,
+        utility_trials=10_000,
+        fixed_trials=100_000,
+        ladder_trials=2_000,
+        ladder_steps=6,
+    ),
+}
