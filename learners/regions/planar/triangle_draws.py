@@ -3,10 +3,10 @@
 The dual points of t halfplanes are drawn by rejection from the envelope of `regions.planar.refinement.Products`: a
 product of pieces with probability proportional to volume times exp(rate u), u its greatest score; a uniform point in
 each piece; and the tuple is accepted with probability exp(rate (q - u)). The law of the accepted tuples does not depend
-on how far the envelope was refined. As in `regions.planar.selection`, every choice compares a uniform number of which some bits are known with
-integers that enclose the boundary, and takes more bits where these leave it open: nothing is rounded, and nothing has
-to be charged to epsilon or delta. There is no cap on the number of tries and no way to fail: where the refinement runs
-out of the memory that it may take, draws go on from the envelope that it has reached.
+on how far the envelope was refined. As in `regions.planar.selection`, every choice compares a uniform number of which
+some bits are known with integers that enclose the boundary, and takes more bits where these leave it open: nothing is
+rounded, and nothing has to be charged to epsilon or delta. There is no cap on the number of tries and no way to fail:
+where the refinement runs out of the memory that it may take, draws go on from the envelope that it has reached.
 
 The running time depends on the data: it is no part of the output, and whoever shows it must pad it. Samples that a
 tuple labels well are fast; where labels are noise, finding the best triple is a hard search, which the refinement
