@@ -38,7 +38,7 @@ class _Box:
 
     @property
     def size(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         side, dimension = self._shape()
         return int((side + 1) ** dimension)
 
@@ -76,7 +76,7 @@ class _Box:
         return Sample.empty(self._as_domain())
 
     def draw(self, concept: Hypothesis, distribution: Distribution, n: int, rng: np.random.Generator) -> Sample:
-        """Draw n labelled examples; see `learners.samples.Sample.draw`."""
+        """Draw n labelled examples; see `samples.Sample.draw`."""
         return Sample.draw(concept, distribution, n, rng, domain=self._as_domain())
 
 

@@ -115,7 +115,7 @@ class Sample:
 
     @property
     def n(self) -> int:
-        """How many examples there are, with multiplicity."""
+        """The number of examples, with multiplicity."""
         return int(self.counts.sum())
 
     @cached_property
@@ -238,13 +238,7 @@ def _check(xs: NDArray[Any], ys: NDArray[Any], cs: NDArray[Any], domain: Domain 
         raise InputError(f"points must lie in the domain {domain}, got {outside}")
 
 
-def _canonical(
-    xs: NDArray[Any],
-    ys: Labels,
-    cs: Integers,
-    ps: Bools | None,
-    domain: Domain | None,
-) -> Sample:
+def _canonical(xs: NDArray[Any], ys: Labels, cs: Integers, ps: Bools | None, domain: Domain | None) -> Sample:
     """Merge equal examples, drop counts of 0, sort lexicographically by point, label and publicity."""
     flags = np.zeros(len(ys), dtype=np.bool_) if ps is None else ps
     if xs.dtype == object:

@@ -1,4 +1,4 @@
-"""What the learners of conjunctions share: masks of literals, and the renamings of literals."""
+"""Bases of the learners of conjunctions: masks of literals, and the renamings of literals."""
 
 from __future__ import annotations
 

@@ -47,16 +47,12 @@ ConjunctionExponentialFrozen = control(
     "broken-conjunction-exponential-frozen",
     "conjunctions by the exponential mechanism with noise drawn once and for all",
 )
-CONJUNCTIONS = (
-    SetCoverConjunctionMultiplied,
-    SetCoverConjunctionSparing,
-    SetCoverConjunctionGreedy,
-) = cover_controls(__name__, SetCoverConjunction, "set-cover conjunctions", "literals", SMALL)
-DISJUNCTIONS = (
-    SetCoverDisjunctionMultiplied,
-    SetCoverDisjunctionSparing,
-    SetCoverDisjunctionGreedy,
-) = cover_controls(__name__, SetCoverDisjunction, "set-cover disjunctions", "literals", SMALL)
+CONJUNCTIONS = (SetCoverConjunctionMultiplied, SetCoverConjunctionSparing, SetCoverConjunctionGreedy) = cover_controls(
+    __name__, SetCoverConjunction, "set-cover conjunctions", "literals", SMALL
+)
+DISJUNCTIONS = (SetCoverDisjunctionMultiplied, SetCoverDisjunctionSparing, SetCoverDisjunctionGreedy) = cover_controls(
+    __name__, SetCoverDisjunction, "set-cover disjunctions", "literals", SMALL
+)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ __all__ = ["LEARNERS", "ConjunctionGreedy", "rounds_for"]
 LAW_ROUNDS = 10_000
 """The most rounds of the exact law, which takes seconds for them."""
 CELLS = 2**25
-"""How many (run, example) cells are held at a time."""
+"""The number of (run, example) cells that are held at a time."""
 
 
 def rounds_for(k: int, alpha: float) -> int:
@@ -163,7 +163,7 @@ class ConjunctionGreedy(MaskLearner):
         return grown
 
     def law(self, sample: Sample) -> Law:
-        """Return the law on all 4^d masks; see `greedy_law.log_law` for formula and error bound."""
+        """Return the law on all 4^d masks; see `conjunctions.greedy_law.log_law` for formula and error bound."""
         check_sample(sample, self.domain)
         check_law_limit("dimension", self.dimension, LAW_DIMENSION)
         rounds = self.rounds_at(sample.n)

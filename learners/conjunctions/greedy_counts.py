@@ -1,4 +1,4 @@
-"""Which examples remain in a greedy search for literals, and how many each literal contradicts."""
+"""The examples that remain in a greedy search for literals, and the number that each literal contradicts."""
 
 from __future__ import annotations
 
@@ -95,8 +95,11 @@ class GreedyCounts:
 
     def scores(self, state: Remaining) -> Integers:
         """Return k q(l) for the literals v_1, not v_1, v_2, ... and, where it is a candidate, for none of them."""
+        contradicted, total = self.contradicted(state), int(state.totals[0])
+        scores = np.minimum(self._k * contradicted[0] - total, -self._k * contradicted[1])
+        return np.append(scores, -total) if self._idle else scores
+
+    def contradicted(self, state: Remaining) -> Integers:
+        """Return how many examples each literal contradicts, (2, 2 d), by label."""
         ones, totals = state.ones.astype(np.int64), state.totals.astype(np.int64)
-        zeros = totals[:, None] - ones
-        contradicted = np.stack([zeros, ones], axis=2).reshape(2, -1)
-        scores = np.minimum(self._k * contradicted[0] - totals[0], -self._k * contradicted[1])
-        return np.append(scores, -totals[0]) if self._idle else scores
+        return np.stack([totals[:, None] - ones, ones], axis=2).reshape(2, -1)

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Picture, Sample
-from learners.arrays import Floats, Integers, Labels
+from learners.arrays import Integers, Labels
 from learners.conjunctions.base import renaming_symmetries
 from learners.conjunctions.concepts import Conjunction, contradicted
 from learners.conjunctions.disjunctions import Disjunction, ShortDisjunctions
+from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.conjunctions.nonempty import Nonempty
 from learners.conjunctions.short_conjunctions import ShortConjunctions
 from learners.covers.accounting import AUDITED
@@ -25,7 +26,6 @@ from learners.parameters import check_integer
 
 __all__ = ["LEARNERS", "LiteralCover", "SetCoverConjunction", "SetCoverDisjunction"]
 
-BATCH = 2**22
 SMALL = 2**14
 """Samples with at most so many (point, literal) cells are run in batches, larger ones run by run."""
 
@@ -43,17 +43,8 @@ class LiteralCover(OnTheCube, SetCoverLearner):
     ----------
     dimension : int
         Number d of Boolean variables.
-    k : int
-        Literals of the target at most, >= 1.
-    epsilon, delta : float
-        The privacy claim; for the variant "paper" epsilon in (0, 1] and delta below 1/e.
-    alpha : float
-        Sets the number of rounds: negatives left are at most alpha/2 of the sample.
-    beta : float
-        Probability with which the noise may exceed its offset.
-    variant : {"paper", "composition", "noiseless"}
-        eps_hat = epsilon/(2 ln(e/delta)) (Claim 3.4); eps_hat by basic or advanced composition over the rounds, the
-        better of the two (Example 3.3); b = R and eps_hat from `noiseless_share`.
+    k, epsilon, delta, alpha, beta, variant
+        See `covers.set_cover.SetCoverLearner`.
     """
 
     dimension: int
@@ -66,7 +57,7 @@ class LiteralCover(OnTheCube, SetCoverLearner):
 
     _noise_type = LaplaceNoise
     _extent: ClassVar[str] = "dimension"
-    _batch: ClassVar[int] = BATCH
+    _batch: ClassVar[int] = 2**22
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)
@@ -88,23 +79,21 @@ class LiteralCover(OnTheCube, SetCoverLearner):
         contradictions = contradicted(points)
         return contradictions if self._covered_label == 0 else np.asarray(1 - contradictions, dtype=np.uint8)
 
-    def _select(self, cover: Labels, weights: Floats, rng: np.random.Generator, size: int) -> Integers:
-        if cover.size <= SMALL:
-            return super()._select(cover, weights, rng, size)
-        totals = _totals(cover, weights, np.arange(len(cover)))
-        return np.array([self._select_in_one_run(cover, weights, totals, rng) for _ in range(size)])
+    def _select(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
+        if len(sample.counts) * self._sets <= SMALL:
+            return super()._select(sample, rng, size)
+        self._split(sample)
+        counts = GreedyCounts(sample, self.k, idle=False)
+        return np.array([self._select_in_one_run(counts, rng) for _ in range(size)])
 
-    def _select_in_one_run(self, cover: Labels, weights: Floats, totals: Floats, rng: np.random.Generator) -> list[int]:
-        """Return the literals h_1 .. h_J of a run; each point is taken out of the totals once, when it is deleted."""
-        totals, rows, left = totals.copy(), np.arange(len(cover)), float(weights[0].sum())
-        chosen = []
+    def _select_in_one_run(self, counts: GreedyCounts, rng: np.random.Generator) -> list[int]:
+        """Return the literals h_1 .. h_J of a run; each covers what it contradicts, or what its negation does."""
+        label, state, chosen = self._covered_label, counts.start(), []
         for _ in range(self.rounds):
-            h = int(self._select_one(totals[:1], totals[1:], np.array([left]), rng)[0])
-            chosen.append(h)
-            hit = cover[rows, h] == 1
-            gone, rows = rows[hit], rows[~hit]
-            totals -= _totals(cover, weights, gone)
-            left -= float(weights[0, gone].sum())
+            covered = counts.contradicted(state)[:, np.arange(self._sets) ^ label].astype(np.float64)
+            left = state.totals[label : label + 1].astype(np.float64)
+            chosen.append(int(self._select_one(covered[[label]], covered[[1 - label]], left, rng)[0]))
+            state = counts.after(state, chosen[-1] ^ label)
         return chosen
 
     def _mask(self, code: int) -> int:
@@ -114,20 +103,6 @@ class LiteralCover(OnTheCube, SetCoverLearner):
     def symmetries(self) -> list[Integers]:
         """Return generators: permuting the coordinates and complementing one; they permute the literals."""
         return renaming_symmetries(self.domain)
-
-
-def _totals(cover: Labels, weights: Floats, rows: Integers) -> Floats:
-    """Return the weights (2, 2 d) of both sides that each literal covers among some points.
-
-    Of a variable and its negation exactly one covers a point, so only every other column is multiplied out.
-    """
-    found = np.zeros((2, cover.shape[1]))
-    for block in np.array_split(rows, max(1, len(rows) * cover.shape[1] // BATCH)):
-        # Not a matrix product: for two rows the threads of a busy BLAS cost far more than they save.
-        hits = np.einsum("sm,ml->sl", weights[:, block], cover[block][:, ::2].astype(np.float64))
-        found[:, ::2] += hits
-        found[:, 1::2] += weights[:, block].sum(axis=1)[:, None] - hits
-    return found
 
 
 EXAMPLE = Instance(

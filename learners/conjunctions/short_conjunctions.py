@@ -19,7 +19,7 @@ from learners.parameters import check_integer
 __all__ = ["ShortConjunctions"]
 
 CELLS = 2**22
-"""How many (conjunction, example) cells are looked at together."""
+"""The number of (conjunction, example) cells that are looked at together."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the Set Cover Learners share, whatever they cover with: rounds, budget of a round, claims."""
+"""Rounds, the budget of a round, and claims of the Set Cover Learners, whatever they cover with."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from learners.covers.shares import paper_share
 __all__ = ["calibration_picture"]
 
 POINTS = 60
-"""How many points a curve is drawn through."""
+"""The number of points that a curve is drawn through."""
 
 
 def calibration_picture(k: int, rounds: int, epsilon: float, delta: float) -> Picture:

@@ -14,7 +14,7 @@ __all__ = ["LAW_ATOMS", "decoded", "encoded", "sequence_law"]
 
 
 LAW_ATOMS = 2**16
-"""How many sequences a law lists at most."""
+"""The most sequences that a law lists."""
 
 
 def encoded(chosen: Integers, size: int) -> Integers | list[int]:

@@ -31,6 +31,20 @@ class SetCoverLearner(CoverAccounting):
     on the sample, and delete what it covers. q has sensitivity 1, as its two terms have. The proofs of privacy hold for
     any measure: it cancels in every likelihood ratio. The code of an output h_1 .. h_J is sum h_j size^(j-1): the whole
     sequence, not only its function.
+
+    Parameters
+    ----------
+    k : int
+        Sets of the target at most, >= 1.
+    epsilon, delta : float
+        The privacy claim; for the variant "paper" epsilon in (0, 1] and delta below 1/e.
+    alpha : float
+        Sets the number of rounds: at most alpha/2 of the sample stays uncovered.
+    beta : float
+        Probability with which the noise may exceed its offset.
+    variant : {"paper", "composition", "noiseless"}
+        eps_hat = epsilon/(2 ln(e/delta)) (Claims 3.4 and 4.3); eps_hat by basic or advanced composition over the
+        rounds, the better of the two (Example 3.3); b = R and eps_hat from `noiseless_share`.
     """
 
     _covered_label: ClassVar[int]
@@ -38,16 +52,16 @@ class SetCoverLearner(CoverAccounting):
     _extent: ClassVar[str] = "side"
     """The parameter that sets how many sets there are."""
     _batch: ClassVar[int] = 2**21
-    """How many cells (run, point, set) are worked on together."""
+    """The number of cells (run, point, set) that are worked on together."""
 
     @property
     def domain(self) -> Domain:
-        """Where the points live."""
+        """The domain of the points."""
         raise NotImplementedError("a learner says its domain")
 
     @property
     def _sets(self) -> int:
-        """How many sets there are to cover with."""
+        """The number of sets to cover with."""
         raise NotImplementedError("a learner says what it covers with")
 
     @property
@@ -82,14 +96,13 @@ class SetCoverLearner(CoverAccounting):
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
         """Return the codes of independent runs, as Python integers where they may exceed 63 bits."""
         check_run(sample, self.domain, size)
-        weights = self._split(sample)
-        return encoded(self._select(self._cover(sample.points), weights, rng, size), self._sets)
+        return encoded(self._select(sample, rng, size), self._sets)
 
-    def _select(self, cover: Labels, weights: Floats, rng: np.random.Generator, size: int) -> Integers:
+    def _select(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return the sets (size, J) of independent runs."""
+        weights, cover = self._split(sample), self._cover(sample.points).astype(np.float64)
         step = max(1, self._batch // max(1, cover.size, cover.shape[1]))
-        floats = cover.astype(np.float64)
-        parts = [self._select_batch(floats, weights, rng, min(step, size - start)) for start in range(0, size, step)]
+        parts = [self._select_batch(cover, weights, rng, min(step, size - start)) for start in range(0, size, step)]
         return np.concatenate(parts, axis=0)
 
     def _select_batch(self, cover: Floats, weights: Floats, rng: np.random.Generator, runs: int) -> Integers:

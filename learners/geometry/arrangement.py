@@ -77,15 +77,12 @@ class Arrangement:
 
     @property
     def cells(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return len(self.areas)
 
 
 def sweep(
-    points: Sequence[tuple[int, int]],
-    weights: Sequence[tuple[int, int]],
-    side: int,
-    extra_precision: int = 0,
+    points: Sequence[tuple[int, int]], weights: Sequence[tuple[int, int]], side: int, extra_precision: int = 0
 ) -> Arrangement:
     """Return the arrangement of the dual lines of distinct points, by a sweep from left to right.
 

@@ -1,4 +1,4 @@
-"""What the parity learners share, and what those share that solve random subsamples."""
+"""Bases of the parity learners, and of those that solve random subsamples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["LAW_DIMENSION", "MAX_EPSILON", "ParityLearner", "SubsamplingLearner"
 LAW_DIMENSION = 6
 """The largest number of variables for which the law of a subsampling learner is computed."""
 MAX_EPSILON = 3.830016096309
-"""Where ln((1 + e/4) / (1 - e/4)) = e: for a larger epsilon < 4 the slides' learner leaks more than epsilon."""
+"""The root of ln((1 + e/4) / (1 - e/4)) = e: for a larger epsilon < 4 the slides' learner leaks more than epsilon."""
 
 
 class ParityLearner(OnTheCube):

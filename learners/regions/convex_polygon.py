@@ -25,7 +25,7 @@ class ConvexPolygon(HalfplaneRegions, PlaneCover):
 
     The halfplanes have Lebesgue measure on both copies of the dual box, as in `halfplane-select`. For side <= 6 a
     region is the number of a labelling of the grid by a halfplane; beyond, ((z, a, b),) for the halfplane that is
-    covered, whose complement is a factor of the final intersection. See `region_cover.RegionCover`.
+    covered, whose complement is a factor of the final intersection. See `regions.region_cover.RegionCover`.
     """
 
     id: ClassVar[str] = "convex-polygon"

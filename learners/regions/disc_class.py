@@ -65,7 +65,7 @@ class Discs(Numbered):
 
     @property
     def size(self) -> int:
-        """How many labellings there are."""
+        """The number of labellings."""
         return len(disc_family(self.side))
 
     def evaluate(self, points: NDArray[Any]) -> Labels:

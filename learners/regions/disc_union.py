@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from dpaudit.contract import Distribution, Hypothesis, Instance, Picture, Sample, Shape
-from learners.arrays import Floats
 from learners.covers.accounting import AUDITED
 from learners.geometry.pictures import error_share, panel
 from learners.regions.disc_class import MAX_DISC_SIDE, Disc, Discs
+from learners.regions.kinds import CountedRegions
 from learners.regions.planar.disc_family import disc_family
 from learners.regions.planar.families import Family, Region
 from learners.regions.planar.hard_targets import hard_targets
@@ -24,19 +23,19 @@ __all__ = ["LEARNERS", "DiscUnion"]
 
 
 @dataclass(frozen=True)
-class DiscUnion(RegionCover):
+class DiscUnion(CountedRegions, RegionCover):
     """Unions of at most k discs: cover the positives by discs, spare the negatives.
 
     The discs are halfspaces over the lifted points, one for each labelling of the grid, with equal measure (the plain
     exponential mechanism on a finite class); they are listed, in integers, so side is at most 8. Utility is claimed for
-    targets that are one of `concepts`: any of them is a union of k regions. See `region_cover.RegionCover`.
+    targets that are one of `concepts`: any of them is a union of k regions. See `regions.region_cover.RegionCover`.
     """
 
     id: ClassVar[str] = "disc-union"
     instance: ClassVar[Instance] = INSTANCE
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 3, "k": 1}, n=2, alpha=0.2, beta=0.2),)
     pictured: ClassVar[Instance] = Instance({**COVERED, "side": 6, "k": 1}, n=20_000)
-    _most_side: ClassVar[int] = MAX_DISC_SIDE
+    _most_side: ClassVar[int | None] = MAX_DISC_SIDE
     _covered_label: ClassVar[int] = 1
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, linearisation,")
 
@@ -51,18 +50,6 @@ class DiscUnion(RegionCover):
     def _region(self, parts: tuple[Region, ...]) -> Disc:
         return Disc(*parts[0])
 
-    @property
-    def _log_ratio(self) -> float:
-        return self._log_behaviours
-
-    @property
-    def _log_behaviours(self) -> float:
-        return math.log(self._sets)
-
-    @property
-    def _log_measures(self) -> Floats:
-        return np.zeros(self._sets)
-
     def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
         """Return what a report draws: the sample, the target and the discs of some outputs."""
         shapes: list[Shape] = []
@@ -75,7 +62,7 @@ class DiscUnion(RegionCover):
         return Picture((panel(self.side, sample, shapes, "discs (dashed: the outside of a disc)"),))
 
     def hard_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
-        """Return thin and tiny targets, the boundary, and random targets; see `planar.hard_targets`."""
+        """Return thin and tiny targets, the boundary, and random targets; see `regions.planar.hard_targets`."""
         return hard_targets(self.concepts, self.side, alpha)
 
     def scene(self, rng: np.random.Generator) -> tuple[Sample, Disc]:

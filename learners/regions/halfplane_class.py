@@ -55,7 +55,7 @@ class Halfplanes(Numbered):
 
     @property
     def size(self) -> int:
-        """How many labellings there are: 14, 58, 174 for side 1, 2, 3."""
+        """The number of labellings: 14, 58, 174 for side 1, 2, 3."""
         return len(self._listed())
 
     @property

@@ -19,7 +19,7 @@ from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Bits, Box
 from learners.geometry.pictures import panel, regions
 from learners.inputs import check_run, check_sample
-from learners.parameters import check_integer, check_law_limit, check_positive
+from learners.parameters import check_law_limit
 from learners.regions.halfplane_class import Halfplane, Halfplanes
 from learners.regions.kinds import HalfplaneRegions
 from learners.regions.planar.dual_pictures import dual_panels
@@ -46,9 +46,9 @@ class HalfplaneSelect(HalfplaneRegions, RegionSelection):
     the paper's Section 2) the learner is epsilon-differentially private, with rate = epsilon (convention "full", the
     paper's Select Halfplane) 2 epsilon-differentially private: p_S <= exp(2 rate) p_S'.
 
-    The point is drawn exactly (see `planar.selection`). The output is (z, a, b), where (a, b) stands for the region
-    of the full grid that contains the point, never for a cell of the sample: for side <= 6 the vertex mean of the
-    cell of the arrangement of all grid points, else the centre of a dyadic square (see `planar.snapping`).
+    The point is drawn exactly; see `regions.planar.selection`. The output is (z, a, b), where (a, b) stands for the
+    region of the full grid that contains the point, never for a cell of the sample: for side <= 6 the vertex mean of
+    the cell of the arrangement of all grid points, else the centre of a dyadic square; see `regions.planar.snapping`.
 
     Utility. Each cell of a sample has area at least 1/(2 d^3), hence with probability 1 - b over the coins
     q >= max q - (1/rate) ln(64 d^7/b): the worse cells have total area at most 32 d^4.
@@ -66,14 +66,14 @@ class HalfplaneSelect(HalfplaneRegions, RegionSelection):
     convention: str = "half"
 
     id: ClassVar[str] = "halfplane-select"
+    _most_side: ClassVar[int | None] = None
     _statement: ClassVar[tuple[str, str]] = ("KMMS-Lem4.6", "Lemma 4.6 with its own constants")
     instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=3)
     audited: ClassVar[tuple[Instance, ...]] = (Instance({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({"side": 6, "epsilon": 0.5}, n=150)
 
     def __post_init__(self) -> None:
-        check_integer("side", self.side, 1)
-        check_positive("epsilon", self.epsilon)
+        super().__post_init__()
         if self.convention not in CONVENTIONS:
             raise InputError(f"convention must be one of {', '.join(CONVENTIONS)}; got {self.convention!r}")
 

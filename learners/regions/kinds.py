@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.contract import ConceptClass, Distribution, Hypothesis, InputError, Picture, Sample
-from learners.arrays import Integers
+from learners.arrays import Floats, Integers
 from learners.domains import Grid, grid_rows
 from learners.geometry.pictures import plane
 from learners.halfspaces.concepts import Halfspace
@@ -29,6 +29,7 @@ from learners.symmetries import moving_points
 
 __all__ = [
     "LISTED_TRIANGLES",
+    "CountedRegions",
     "HalfplaneRegions",
     "HalfspaceRegions",
     "PlaneRegions",
@@ -51,7 +52,7 @@ class Regions:
     side: int
 
     _dimension: ClassVar[int] = 2
-    _most_side: ClassVar[int] = 2**256 - 1
+    _most_side: ClassVar[int | None] = 2**256 - 1
 
     @property
     def domain(self) -> Grid:
@@ -112,7 +113,7 @@ class PlaneRegions(Regions):
         return plane(self.side, sample, [self.decode(code) for code in codes], target)
 
     def hard_targets(self, alpha: float) -> list[tuple[int, Distribution, str]]:
-        """Return thin and tiny targets, the boundary, and random targets; see `planar.hard_targets`."""
+        """Return thin and tiny targets, the boundary, and random targets; see `regions.planar.hard_targets`."""
         return hard_targets(self.concepts, self.side, alpha)
 
 
@@ -140,17 +141,26 @@ class TriangleRegions(PlaneRegions):
         return triangle(parts)
 
 
+class CountedRegions(Regions):
+    """Regions of which each labelling has the same measure."""
+
+    @property
+    def _log_measures(self) -> Floats:
+        return np.zeros(len(self._listed()))
+
+    @property
+    def _log_ratio(self) -> float:
+        return self._log_behaviours
+
+    @property
+    def _log_behaviours(self) -> float:
+        return math.log(len(self._listed()))
+
+
 class _SpaceRegions(Regions):
     """Regions of {0 .. side}^3 with counting measures."""
 
     _dimension: ClassVar[int] = DIMENSION
-
-    def _family(self) -> Family:
-        raise NotImplementedError("a learner says its regions")
-
-    @property
-    def _log_behaviours(self) -> float:
-        return math.log(len(self._family()))
 
     def symmetries(self) -> list[Integers]:
         """Return generators of the symmetries of the grid: two permutations of the axes and a reflection.
@@ -164,10 +174,10 @@ class _SpaceRegions(Regions):
         return [moving_points(grid_rows(image, self.side)) for image in images]
 
 
-class HalfspaceRegions(_SpaceRegions):
-    """Halfspaces, each with the same measure."""
+class HalfspaceRegions(_SpaceRegions, CountedRegions):
+    """Halfspaces."""
 
-    _most_side: ClassVar[int] = HALFSPACE_SIDE
+    _most_side: ClassVar[int | None] = HALFSPACE_SIDE
 
     def _family(self) -> Family:
         return halfspace_family(self.side)
@@ -176,15 +186,11 @@ class HalfspaceRegions(_SpaceRegions):
         ((*normal, threshold),) = parts
         return Halfspace(tuple(normal), threshold)
 
-    @property
-    def _log_ratio(self) -> float:
-        return self._log_behaviours
-
 
 class SimplexRegions(_SpaceRegions):
     """Intersections of four halfspaces; a labelling measures as much as there are quadruples that give it."""
 
-    _most_side: ClassVar[int] = SIMPLEX_SIDE
+    _most_side: ClassVar[int | None] = SIMPLEX_SIDE
 
     def _family(self) -> Family:
         return simplex_family(self.side)
@@ -196,3 +202,7 @@ class SimplexRegions(_SpaceRegions):
     def _log_ratio(self) -> float:
         """Return 4 ln N: the least measure is that of one quadruple of the N halfspaces."""
         return (DIMENSION + 1) * math.log(len(halfspace_family(self.side)))
+
+    @property
+    def _log_behaviours(self) -> float:
+        return math.log(len(self._family()))

@@ -13,7 +13,7 @@ from learners.arrays import Integers
 from learners.geometry.cells import Bits
 from learners.inputs import check_run
 from learners.regions.kinds import PlaneRegions
-from learners.regions.planar.snapping import Region, Resolver, region_of
+from learners.regions.planar.snapping import Region, region_of
 from learners.regions.planar.triangle_draws import TupleSampler
 from learners.regions.polygon_class import triangle
 from learners.regions.region_cover import RegionCover
@@ -52,31 +52,23 @@ class PlaneCover(PlaneRegions, RegionCover):
             return super().run(sample, rng, size)
         check_run(sample, self.domain, size)
         self._split(sample)
-        bits, resolve = Bits(rng), region_of(self.side)
-        points, weights = distinct_points(sample, self._covered_label)
+        bits, (points, weights) = Bits(rng), distinct_points(sample, self._covered_label)
         first = None if self._noise.scale else self._sampler(points, weights, rng)
-        return [self._run_once(points, weights, rng, bits, resolve, first) for _ in range(size)]
+        return [self._run_once(points, weights, rng, bits, first) for _ in range(size)]
 
     def _sampler(self, points: Points, weights: Weights, rng: np.random.Generator) -> TupleSampler:
         """Return the sampler of a round on what is left, with fresh noise."""
-        left = np.array([sum(wanted for wanted, _ in weights)])
-        b = int(self._noise.estimate(left, rng)[0])
-        rate = Fraction(self._rate) / self.k
-        return TupleSampler(points, weights, self.side, _CoverScore(self.k, b), rate, self._components)
+        b = int(self._noise.estimate(np.array([sum(wanted for wanted, _ in weights)]), rng)[0])
+        score, rate = _CoverScore(self.k, b), Fraction(self._rate) / self.k
+        return TupleSampler(points, weights, self.side, score, rate, self._components)
 
     def _run_once(
-        self,
-        points: Points,
-        weights: Weights,
-        rng: np.random.Generator,
-        bits: Bits,
-        resolve: Resolver,
-        first: TupleSampler | None,
+        self, points: Points, weights: Weights, rng: np.random.Generator, bits: Bits, first: TupleSampler | None
     ) -> tuple[tuple[Region, ...], ...]:
         found: list[tuple[Region, ...]] = []
         for _ in range(self.rounds):
             sampler = self._sampler(points, weights, rng) if found or first is None else first
-            found.append(sampler.draw(bits, resolve))
+            found.append(sampler.draw(bits, region_of(self.side)))
             spared = triangle(found[-1]).predict(np.array(points, dtype=object).reshape(-1, 2)) == 0
             points = [point for point, kept in zip(points, spared, strict=True) if kept]
             weights = [pair for pair, kept in zip(weights, spared, strict=True) if kept]

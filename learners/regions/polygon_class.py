@@ -156,7 +156,7 @@ class Joins(Numbered):
 
     @property
     def size(self) -> int:
-        """How many labellings there are; `InputError` if they are too many to list."""
+        """The number of labellings; `InputError` if they are too many to list."""
         return len(self._found()[0])
 
     def evaluate(self, points: NDArray[Any]) -> Labels:

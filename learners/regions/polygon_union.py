@@ -24,7 +24,7 @@ class PolygonUnion(TriangleRegions, PlaneCover):
 
     A union of simple polygons with k edges in all is a union of at most k triangles. The triangles have the measure of
     `triangle-select`. For side <= 3 a region is the number of a labelling of the grid by a triangle; beyond, a sorted
-    triple of (z, a, b). See `region_cover.RegionCover`.
+    triple of (z, a, b). See `regions.region_cover.RegionCover`.
     """
 
     id: ClassVar[str] = "polygon-union"

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from dpaudit.contract import Instance
-from learners.arrays import Floats
 from learners.covers.accounting import AUDITED
 from learners.regions.kinds import HalfspaceRegions, SimplexRegions
 from learners.regions.planar.polytope_families import DIMENSION
@@ -53,7 +50,7 @@ class ConvexPolytope(HalfspaceRegions, RegionCover):
     """Convex polytopes with at most k facets: cover the negatives by complements of halfspaces, spare the positives.
 
     The halfspaces are the labellings of {0 .. side}^3, side at most 2, with equal measure: a region is the number of
-    one. See `covers.regions.RegionCover`.
+    one. See `regions.region_cover.RegionCover`.
     """
 
     id: ClassVar[str] = "convex-polytope"
@@ -70,17 +67,13 @@ class ConvexPolytope(HalfspaceRegions, RegionCover):
         """The labellings of the grid by intersections of at most k halfspaces."""
         return Polytopes(self.side, self.k)
 
-    @property
-    def _log_measures(self) -> Floats:
-        return np.zeros(self._sets)
-
 
 @dataclass(frozen=True)
 class SimplexUnion(SimplexRegions, RegionCover):
     """Unions of at most k simplices over the cube: cover the positives by simplices, spare the negatives.
 
     The simplices have the measure of `simplex-select`. A union of polytopes is one of simplices. See
-    `covers.regions.RegionCover`.
+    `regions.region_cover.RegionCover`.
     """
 
     id: ClassVar[str] = "simplex-union"

@@ -29,23 +29,14 @@ class RegionCover(Regions, SetCoverLearner):
     otherwise a tuple of regions.
 
     Utility. With probability 1 - g every round's q is within lam = (2/eps_hat)(V + ln(J/g)) of the best, and there are
-    at most exp(J D) outputs; see `kinds.Regions` for V and D.
+    at most exp(J D) outputs; see `regions.kinds.Regions` for V and D.
 
     Parameters
     ----------
     side : int
         d of the grid {0 .. d}^2 or {0 .. d}^3.
-    k : int
-        Regions of the target at most, >= 1.
-    epsilon, delta : float
-        The privacy claim; for the variant "paper" epsilon in (0, 1] and delta below 1/e.
-    alpha : float
-        Sets the number of rounds: at most alpha/2 of the sample stays uncovered.
-    beta : float
-        Probability with which the noise may exceed its offset.
-    variant : {"paper", "composition", "noiseless"}
-        eps_hat = epsilon/(2 ln(e/delta)) (Claims 3.4 and 4.3); eps_hat by composition over the rounds (Example 3.3);
-        b = R and eps_hat from `noiseless_share`.
+    k, epsilon, delta, alpha, beta, variant
+        See `covers.set_cover.SetCoverLearner`.
     """
 
     side: int

@@ -33,7 +33,7 @@ class RegionSelection(Regions):
     """Select a region with density proportional to exp(rate q) with respect to a measure.
 
     q is the number of examples that it labels correctly; replacing one example moves it by at most 1. With probability
-    1 - b over the coins q >= max q - (V + ln(1/b))/rate; see `kinds.Regions` for V and D.
+    1 - b over the coins q >= max q - (V + ln(1/b))/rate; see `regions.kinds.Regions` for V and D.
     """
 
     side: int

@@ -37,9 +37,9 @@ class TriangleSelect(TriangleRegions, ListedSelection):
     [-2 d^2, 2 d^2]^2 each, as in `halfplane-select`; order does not count.
 
     Outputs do not depend on the sample's own arrangement. For side <= 3 the output is the number of the labelling that
-    the triangle gives to the grid, chosen among all of them with their exact measures (`planar.families`). Beyond it
-    is the sorted triple of regions of the full grid that hold the dual points, drawn exactly by adaptive refinement and
-    rejection (`planar.triangle_draws`): the cost grows with the distinct points, not with n.
+    the triangle gives to the grid, chosen among all of them with their exact measures; see `regions.planar.families`.
+    Beyond it is the sorted triple of regions of the full grid that hold the dual points, drawn exactly by adaptive
+    refinement and rejection; see `regions.planar.triangle_draws`. The cost grows with the distinct points, not with n.
 
     Utility. A cell of the sample's arrangement has area at least 1/(2 d^3), so some best triple of cells has measure at
     least (1/(2 d^3))^3, and the worse triples at most (32 d^4)^3: with probability 1 - b over the coins

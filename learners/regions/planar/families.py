@@ -86,7 +86,7 @@ def labels_of(masks: Iterable[int], width: int) -> Labels:
 def halfplane_family(side: int) -> Family:
     """Return the labellings of {0 .. side}^2 by the halfplanes of the dual box, in lexicographic order.
 
-    The halfplane (z, a, b) of a labelling is a point of a cell of the full grid; see `planar.snapping`.
+    The halfplane (z, a, b) of a labelling is a point of a cell of the full grid; see `regions.planar.snapping`.
     """
     grid = full_grid(side)
     found: dict[bytes, tuple[Region, Fraction]] = {}

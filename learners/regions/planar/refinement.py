@@ -8,7 +8,7 @@ to the gap between the two envelopes are cut, until the upper one has at most a 
 Refinement stops as well where the memory that it may take is used up (`MAX_PRODUCTS`, `MAX_MASKS`): where labels are
 noise, a tight envelope can need as many products as there are tuples of cells. The state reached then is used as it is.
 It is an envelope like any other, so that the law of the draws stays exact; they only take more tries, which may be more
-than anybody waits for. An error instead would be an output that depends on the sample, outside the privacy guarantee.
+than is practical. An error instead would be an output that depends on the sample, outside the privacy guarantee.
 
 Tuples are unordered: products stand once for all orders of their pieces, with a multiplicity, and equal pieces are cut
 together. Everything here steers and is in floating point; what is drawn from the products is exact at any state.
@@ -39,7 +39,7 @@ MAX_PRODUCTS = 2**20
 MAX_MASKS = 2**28
 """From so many bytes on, over all pieces and points, no piece is cut."""
 BLOCK = 1024
-"""How many products are compared with all points together."""
+"""The number of products that are compared with all points together."""
 
 
 class Products:

@@ -49,13 +49,12 @@ def test_runs_follow_the_law(kind: Any, variant: str) -> None:
 @pytest.mark.parametrize("kind", LEARNERS, ids=lambda kind: kind.id)
 def test_large_samples_are_run_alike(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SMALL", 0)
-    monkeypatch.setattr(module, "BATCH", 8)
     learner = build(kind, variant="noiseless")
     assert agreement(learner, samples(learner)[-1], 4_000, generator(2, kind.id)) > LEVEL
 
 
 def test_batches_do_not_change_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "BATCH", 100)
+    monkeypatch.setattr(module.LiteralCover, "_batch", 100)
     learner = build(variant="noiseless")
     assert agreement(learner, samples(learner)[-1], 4_000, generator(3, "batch")) > LEVEL
 
