@@ -50,7 +50,7 @@ def load(name: str) -> dict[str, Any]:
         If there is no schema of that name.
     """
     if name not in NAMES:
-        raise InputError(f"name must be one of {', '.join(NAMES)}; got {name!r}")
+        raise InputError.among("name", name, NAMES)
     kinds = _KINDS[name]
     roots, components = msgspec.json.schema_components(kinds, schema_hook=schema_of_type, ref_template="#/$defs/{name}")
     records = {kind.__name__: kind for info in msgspec.inspect.multi_type_info(kinds) for kind in _records(info)}

@@ -24,6 +24,7 @@ def control(
     instance: Instance | None = None,
     *,
     fault: str | None = None,
+    module: str | None = None,
 ) -> type[L]:
     """Return the learner class `base` with a fault mixed in, to be assigned to a name of the calling module.
 
@@ -44,12 +45,14 @@ def control(
         The small instance on which the leak shows; that of `base` by default.
     fault : str, optional
         What leaks, in a sentence; that of `mixin` by default.
+    module : str, optional
+        The name of the module that the class belongs to; of the calling one by default.
     """
     attributes: dict[str, Any] = {
         "id": id,
         "__doc__": f"Broken control: {summary}.",
         # Like a named tuple, the class belongs to the module that asks for it: pickle looks there.
-        "__module__": sys._getframe(1).f_globals["__name__"],
+        "__module__": module or sys._getframe(1).f_globals["__name__"],
         **({} if instance is None else {"instance": instance}),
         **({} if fault is None else {"fault": fault}),
     }

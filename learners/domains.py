@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Distribution, Domain, Hypothesis, InputError
+from learners.arrays import Bools, Integers
 from learners.parameters import check_integer
 from learners.samples import Sample
 
-__all__ = ["ENUMERABLE", "Cube", "Grid", "Interval", "grid_rows"]
+__all__ = ["ENUMERABLE", "Cube", "Grid", "Interval", "OnTheCube", "grid_rows"]
 
 ENUMERABLE = 2**22
 """The largest domain whose points are listed; larger ones must be handled implicitly."""
 
 
-def grid_rows(points: NDArray[Any], side: int) -> NDArray[np.int64]:
+def grid_rows(points: NDArray[Any], side: int) -> Integers:
     """Return the rows (m,) of points (m, k) in the lexicographic order of {0 .. side}^k, last coordinate fastest."""
     rows = np.zeros(len(points), dtype=np.int64)
     for column in points.T:
@@ -37,11 +38,11 @@ class _Box:
 
     @property
     def size(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         side, dimension = self._shape()
         return int((side + 1) ** dimension)
 
-    def points(self) -> NDArray[np.int64]:
+    def points(self) -> Integers:
         """Return all points (size, dimension) in lexicographic order."""
         side, dimension = self._shape()
         if self.size > ENUMERABLE:
@@ -49,7 +50,7 @@ class _Box:
         axes = np.meshgrid(*[np.arange(side + 1)] * dimension, indexing="ij")
         return np.stack(axes, axis=-1).reshape(-1, dimension)
 
-    def contains(self, points: NDArray[Any]) -> NDArray[np.bool_]:
+    def contains(self, points: NDArray[Any]) -> Bools:
         """Say for each row of `points` whether it is a point of the domain."""
         side, dimension = self._shape()
         if points.ndim != 2 or points.shape[1] != dimension:
@@ -75,7 +76,7 @@ class _Box:
         return Sample.empty(self._as_domain())
 
     def draw(self, concept: Hypothesis, distribution: Distribution, n: int, rng: np.random.Generator) -> Sample:
-        """Draw n labelled examples; see `learners.samples.Sample.draw`."""
+        """Draw n labelled examples; see `samples.Sample.draw`."""
         return Sample.draw(concept, distribution, n, rng, domain=self._as_domain())
 
 
@@ -108,6 +109,17 @@ class Cube(_Box):
 
     def _shape(self) -> tuple[int, int]:
         return 1, self.dimension
+
+
+class OnTheCube:
+    """A learner whose examples are points of the Boolean cube."""
+
+    dimension: int
+
+    @property
+    def domain(self) -> Cube:
+        """The Boolean cube."""
+        return Cube(self.dimension)
 
 
 @dataclass(frozen=True)

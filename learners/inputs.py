@@ -1,4 +1,4 @@
-"""What every learner checks before its first run: the sample fits the domain and the number of runs is sane."""
+"""The checks before a run: the sample fits the domain, and the number of runs is positive."""
 
 from __future__ import annotations
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from numbers import Integral, Real
 
 from dpaudit.contract import InputError
 
-__all__ = ["check_integer", "check_positive", "check_probability"]
+__all__ = ["check_integer", "check_law_limit", "check_positive", "check_probability", "check_statement"]
 
 LEAST = 1e-100
 """Smaller numbers, and inverses of larger ones, make sample sizes and weights that floats cannot hold."""
@@ -35,3 +36,17 @@ def check_probability(name: str, value: object) -> None:
         raise InputError(f"{name} must be in (0, 1), got {value!r}")
     if float(value) < LEAST:
         raise InputError(f"{name} must be at least {LEAST:g}, from where it can be computed with; got {value!r}")
+
+
+def check_statement(alpha: object, beta: object, setting: str = "realizable", settings: Sequence[str] = ()) -> None:
+    """Raise `InputError` unless alpha and beta are in (0, 1) and the setting is one of `settings`, if any are given."""
+    check_probability("alpha", alpha)
+    check_probability("beta", beta)
+    if settings and setting not in settings:
+        raise InputError(f"setting must be {' or '.join(settings)}, got {setting!r}")
+
+
+def check_law_limit(name: str, value: int, limit: int) -> None:
+    """Raise `InputError` if a parameter is above the limit up to which the exact law is computed."""
+    if value > limit:
+        raise InputError(f"{name} must be at most {limit} for the exact law, got {value}; run has no such limit")

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Distribution, Domain, Hypothesis, InputError, Relation
+from dpaudit.contract import Sample as Examples
+from learners.arrays import Bools, Integers, Labels
 
-__all__ = ["Sample"]
+__all__ = ["Sample", "distinct_points"]
 
 MOST = 2**62
 """The most examples of a sample: sums of their counts, and differences of such sums, fit an int64."""
@@ -39,9 +41,9 @@ class Sample:
     """
 
     points: NDArray[Any]
-    labels: NDArray[np.uint8]
-    counts: NDArray[np.int64]
-    public: NDArray[np.bool_] | None = None
+    labels: Labels
+    counts: Integers
+    public: Bools | None = None
     domain: Domain | None = None
 
     @classmethod
@@ -113,7 +115,7 @@ class Sample:
 
     @property
     def n(self) -> int:
-        """How many examples there are, with multiplicity."""
+        """The number of examples, with multiplicity."""
         return int(self.counts.sum())
 
     @cached_property
@@ -184,6 +186,16 @@ class Sample:
         return _canonical(points, labels, counts, public, self.domain)
 
 
+def distinct_points(sample: Examples, first: int = 0) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return the distinct points of the plane, and how many examples with label `first` and without stand at each."""
+    merged: dict[tuple[int, int], list[int]] = {}
+    for (x, y), label, count in zip(
+        sample.points.tolist(), sample.labels.tolist(), sample.counts.tolist(), strict=True
+    ):
+        merged.setdefault((x, y), [0, 0])[int(label != first)] += count
+    return list(merged), [(one, other) for one, other in merged.values()]
+
+
 def _integers(name: str, values: Any) -> NDArray[Any]:
     """Return `values` as an array of integers, refusing what would be rounded."""
     array = np.asarray(values)
@@ -226,13 +238,7 @@ def _check(xs: NDArray[Any], ys: NDArray[Any], cs: NDArray[Any], domain: Domain 
         raise InputError(f"points must lie in the domain {domain}, got {outside}")
 
 
-def _canonical(
-    xs: NDArray[Any],
-    ys: NDArray[np.uint8],
-    cs: NDArray[np.int64],
-    ps: NDArray[np.bool_] | None,
-    domain: Domain | None,
-) -> Sample:
+def _canonical(xs: NDArray[Any], ys: Labels, cs: Integers, ps: Bools | None, domain: Domain | None) -> Sample:
     """Merge equal examples, drop counts of 0, sort lexicographically by point, label and publicity."""
     flags = np.zeros(len(ys), dtype=np.bool_) if ps is None else ps
     if xs.dtype == object:

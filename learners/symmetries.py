@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["moving_negatives", "moving_points", "rows_of_bits"]
+from learners.arrays import Integers
+
+__all__ = ["moving_negatives", "moving_points"]
 
 
-def moving_points(images: NDArray[np.int64], flips: NDArray[np.int64] | int = 0) -> NDArray[np.int64]:
+def moving_points(images: Integers, flips: Integers | int = 0) -> Integers:
     """Return the permutation (x, y) -> (g(x), y + f(x) mod 2).
 
     Parameters
@@ -22,7 +23,7 @@ def moving_points(images: NDArray[np.int64], flips: NDArray[np.int64] | int = 0)
     return np.asarray(2 * images[:, None] + labels, dtype=np.int64).ravel()
 
 
-def moving_negatives(size: int) -> list[NDArray[np.int64]]:
+def moving_negatives(size: int) -> list[Integers]:
     """Return generators of all permutations of the negative examples, positive ones fixed.
 
     They are symmetries of every learner that ignores the negative examples. A transposition and a cycle generate the
@@ -34,9 +35,3 @@ def moving_negatives(size: int) -> list[NDArray[np.int64]]:
         moved[::2] = 2 * images
         generators.append(moved)
     return generators
-
-
-def rows_of_bits(points: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the rows of the points (m, d) of the Boolean cube in lexicographic order (first coordinate slowest)."""
-    weights = np.int64(1) << np.arange(points.shape[1] - 1, -1, -1, dtype=np.int64)
-    return np.asarray(points @ weights, dtype=np.int64)

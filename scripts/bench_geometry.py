@@ -22,12 +22,13 @@ from learners.conjunctions.concepts import Conjunction
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.geometry.arrangement import sweep
 from learners.geometry.cells import Bits
-from learners.regions.discs import DiscUnion
-from learners.regions.halfplanes import HalfplaneSelect
-from learners.regions.planar.disc_dichotomies import disc_dichotomies
-from learners.regions.planar.triangle_draws import region_of
-from learners.regions.polygon_covers import ConvexPolygon, PolygonUnion
-from learners.regions.triangles import TriangleSelect
+from learners.regions.convex_polygon import ConvexPolygon
+from learners.regions.disc_union import DiscUnion
+from learners.regions.halfplane_select import HalfplaneSelect
+from learners.regions.planar.disc_family import disc_family
+from learners.regions.planar.snapping import region_of
+from learners.regions.polygon_union import PolygonUnion
+from learners.regions.triangle_select import TriangleSelect
 
 SIDE = 2**64
 LARGE = 2**32
@@ -99,7 +100,7 @@ def cover_run(kind: Any, k: int, distinct: int) -> float:
 
 def disc_list(side: int) -> float:
     start = time.process_time()
-    disc_dichotomies(side)
+    disc_family(side)
     return time.process_time() - start
 
 

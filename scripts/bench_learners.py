@@ -19,15 +19,11 @@ import numpy as np
 
 from dpaudit.engine.perform import perform
 from dpaudit.engine.tasks import exact_task
-from dpaudit.registry import list_learners
+from dpaudit.registry import get_learner, list_learners
 from dpaudit.seeding import generator
-from learners.conjunctions.greedy import ConjunctionGreedy
-from learners.interior_points.exponential import InteriorPointExponential
-from learners.parities.private import ParityPrivate
-from learners.points.exponential import ThresholdExponential
 
-LECTURES = ("points", "parities", "conjunctions", "interior_points", "boxes")
-"""The families of the two lectures."""
+FAMILIES = ("points", "parities", "conjunctions", "interior_points", "boxes")
+"""Those of the two lectures; set covers are of a paper."""
 
 
 def seconds(action: Callable[[], object], repeats: int = 3) -> float:
@@ -41,17 +37,16 @@ def seconds(action: Callable[[], object], repeats: int = 3) -> float:
 
 
 def exact_audits() -> dict[str, Any]:
-    """Return the time of the exact audit of every learner's example, together and for the slowest.
+    """Return the time of the exact audit of every learner's instance, together and for the slowest.
 
     As `dpaudit run` makes them: of all samples, or of crafted ones where the example says that all cannot be listed.
     """
     times = {}
     for entry in list_learners():
-        # Covers are not the lectures'.
-        module = entry.learner.__module__
-        if module.split(".")[1] in LECTURES and "cover" not in module:
-            task = exact_task(entry, entry.build(**entry.instance.parameters))
-            times[entry.id] = seconds(lambda task=task: perform(task, seed=0), repeats=1)  # type: ignore[misc]
+        if entry.learner.__module__.split(".")[1] not in FAMILIES or "cover" in entry.id:
+            continue
+        task = exact_task(entry, entry.build(**entry.instance.parameters))
+        times[entry.id] = seconds(lambda task=task: perform(task, seed=0), repeats=1)  # type: ignore[misc]
     slowest = max(times, key=times.__getitem__)
     total = sum(times.values())
     return {"name": f"exact audits of {len(times)} learners", "value": total, "unit": "s", "target": "< 60",
@@ -83,7 +78,7 @@ def private_parity() -> dict[str, Any]:
     rng = generator(0, "bench", "parity")
     points, target = rng.integers(0, 2, (10_000, 32)), rng.integers(0, 2, 32)
     labels = points @ target % 2
-    learner = ParityPrivate(32, 1.0)
+    learner = get_learner("parity-private", dimension=32, epsilon=1.0)
     sample = learner.domain.sample(points, labels)
     fast = 4000 / seconds(lambda: learner.run(sample, rng, 4000))
     slow = 10 / seconds(lambda: [scalar_parity(points, labels, 0.25, rng) for _ in range(10)])
@@ -114,7 +109,7 @@ def greedy_conjunctions() -> dict[str, Any]:
     rng = generator(0, "bench", "greedy")
     points = (rng.random((100_000, 100)) < 0.87).astype(np.int64)
     labels = points[:, :5].all(axis=1).astype(np.int64)
-    learner = ConjunctionGreedy(100, 5, 1.0)
+    learner = get_learner("conjunction-greedy", dimension=100, k=5, epsilon=1.0)
     sample = learner.domain.sample(points, labels)
     fast = seconds(lambda: learner.run(sample, rng, 20)) / 20 * 1e3
     single = seconds(lambda: learner.run(sample, rng, 1)) * 1e3
@@ -129,7 +124,7 @@ def huge_thresholds() -> dict[str, Any]:
     rng = generator(0, "bench", "thresholds")
     points = [int(v) for v in rng.integers(0, 2**64 - 1, 100_000, dtype=np.uint64)]
     labels = [int(p < 2**63) for p in points]
-    huge, small = (ThresholdExponential(size, 1.0) for size in (2**64, 2**20))
+    huge, small = (get_learner("threshold-exponential", domain_size=size, epsilon=1.0) for size in (2**64, 2**20))
     sample = huge.domain.sample(points, labels)
     near = small.domain.sample([p >> 44 for p in points], labels)
     fast, slow = seconds(lambda: huge.run(sample, rng, 1)), seconds(lambda: small.law(near))
@@ -141,7 +136,7 @@ def interior_points() -> dict[str, Any]:
     """Return seconds a run of `interior-point-exponential` over 2^64 points on 100,000 distinct examples."""
     rng = generator(0, "bench", "interior-point")
     points = sorted({int(v) for v in rng.integers(0, 2**64 - 1, 100_000, dtype=np.uint64)})
-    learner = InteriorPointExponential(2**64, 1.0)
+    learner = get_learner("interior-point-exponential", domain_size=2**64, epsilon=1.0)
     sample = learner.domain.sample(points, [0] * len(points))
     fast, slow = seconds(lambda: learner.run(sample, rng, 1)), seconds(lambda: sorted(points[::-1] + points))
     return {"name": "interior-point-exponential, 2^64 points, n = 1e5", "value": fast, "unit": "s/run",

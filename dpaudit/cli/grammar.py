@@ -73,9 +73,14 @@ def _add_privacy(commands: Any) -> None:
         "hypothesis; patterns:DIMENSION, the eight ways in which one record moves the answers of so many counting "
         "queries; random:COUNT, random neighbouring samples, for learners only (default: crafted, for learners only)",
     )
+    parser.add_argument(
+        "--bound",
+        metavar="NAME",
+        help="melded, or unconditional: certified, slow, at most 1e6 runs in all (default: melded)",
+    )
     flags = {
         "batched": "call FUNCTION with (data, rng, size) for size outputs (default: with (data, rng) for one)",
-        "strict": "the certified exact bound: slow, at most 1e6 runs in all (default: the melded one)",
+        "strict": "the same as --bound unconditional (default: the melded bound)",
         "sequential": "bet run by run and stop as soon as the claim is refuted (default: a fixed number of runs)",
         "curve": "bound delta at every epsilon too, for a fifth of the error probability (default: epsilon only)",
         "float-bits": "look at the bits of floats too (default: at their values)",

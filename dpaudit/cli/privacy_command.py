@@ -42,7 +42,7 @@ def command(args: argparse.Namespace) -> int:
 
 def _check_design(args: argparse.Namespace) -> None:
     """Refuse options that the sequential design has no use for, rather than drop them in silence."""
-    useless = [f"--{name}" for name in ("strict", "curve") if getattr(args, name)]
+    useless = [f"--{name}" for name in ("strict", "curve", "bound") if getattr(args, name)]
     if args.sequential and useless:
         raise InputError(f"{' and '.join(useless)} must be left out with --sequential, which bets instead of counting")
 

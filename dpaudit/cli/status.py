@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 
 from dpaudit.cli.grammar import build_parser
 from dpaudit.cli.options import in_options
-from dpaudit.cli.streams import drop_output, kept_clean, tell
+from dpaudit.cli.streams import drop_output, kept_clean, plain, tell
 from dpaudit.errors import DpauditError, InputError
 
 __all__ = ["main"]
@@ -58,7 +59,7 @@ def _status(args: argparse.Namespace) -> int:
     except (Exception, SystemExit) as error:
         import traceback
 
-        traceback.print_exc()
+        print(*map(plain, traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
         message = f"unexpected {type(error).__name__}: {error}"
     tell("error", message)
     return 2

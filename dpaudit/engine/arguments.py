@@ -65,6 +65,8 @@ class PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
         The claim, where it is not the learner's own.
     strict, sequential, curve, float_bits, batched : bool
         Options of the audit.
+    bound : str or None
+        The lower bound on epsilon, "melded" or "unconditional"; None for what `strict` says.
     pairs : str or None
         The source of the pairs where they are not crafted, such as "random:50" or MODULE:PAIRS.
     """
@@ -77,6 +79,7 @@ class PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
     delta: float | None = None
     relation: Relation | None = None
     strict: bool = False
+    bound: str | None = None
     sequential: bool = False
     curve: bool = False
     float_bits: bool = False

@@ -92,7 +92,7 @@ class LawFinding(Finding, kw_only=True, frozen=True, tag="exact", dict=True):
 
     def __post_init__(self) -> None:
         if self.grade == Grade.STATISTICAL:
-            raise InputError(f"grade must be exact or numeric, got {self.grade!r}")
+            raise InputError.of("grade", self.grade, "exact or numeric")
 
     def with_laws(self, worst_pair: Pair, profiles: LossProfiles) -> LawFinding:
         """Return the finding itself, which from now on knows its worst pair and the laws it was computed from."""

@@ -72,4 +72,4 @@ class UtilityFinding(Finding, kw_only=True, frozen=True, tag="utility"):
 
     def __post_init__(self) -> None:
         if self.grade != Grade.STATISTICAL:
-            raise InputError(f"grade must be statistical, got {self.grade!r}")
+            raise InputError.of("grade", self.grade, "statistical")

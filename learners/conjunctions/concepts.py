@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from learners.arrays import Labels
 from learners.finite.counting import Numbered, check_code, check_listable
 from learners.parameters import check_integer
 
@@ -21,7 +22,7 @@ MAX_DIMENSION = 31
 """The largest dimension whose 2 d literals fit a mask of type int64."""
 
 
-def contradicted(points: NDArray[Any]) -> NDArray[np.uint8]:
+def contradicted(points: NDArray[Any]) -> Labels:
     """Return which of the 2 d literals each point (m, d) makes false, (m, 2 d): v_i if x_i = 0, else not v_i."""
     values = np.asarray(points, dtype=np.uint8)
     return np.stack([1 - values, values], axis=2).reshape(len(values), 2 * values.shape[1])
@@ -34,7 +35,7 @@ class Conjunction:
     dimension: int
     mask: int
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, dimension)."""
         chosen = [i for i in range(2 * self.dimension) if self.mask >> i & 1]
         return np.asarray(1 - contradicted(points)[:, chosen].any(axis=1), dtype=np.uint8)
@@ -83,7 +84,7 @@ class Conjunctions(Numbered):
         """Return the conjunction with that number."""
         return Conjunction(self.dimension, self.mask(code))
 
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def evaluate(self, points: NDArray[Any]) -> Labels:
         """Return the labels (size, m) of points (m, dimension); `InputError` if the class is too large to list."""
         check_listable(self)
         values = np.asarray(points, dtype=np.uint8)

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from learners.conjunctions.concepts import Conjunctions, contradicted
+from learners.arrays import Labels
+from learners.conjunctions.concepts import contradicted
+from learners.conjunctions.short_conjunctions import ShortConjunctions
 from learners.finite.counting import Numbered
 from learners.parameters import check_integer
 
-__all__ = ["Disjunction", "Disjunctions"]
+__all__ = ["Disjunction", "ShortDisjunctions"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Disjunction:
     dimension: int
     mask: int
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, dimension)."""
         chosen = [i for i in range(2 * self.dimension) if self.mask >> i & 1]
         return np.asarray((1 - contradicted(points)[:, chosen]).any(axis=1), dtype=np.uint8)
@@ -33,33 +35,29 @@ class Disjunction:
 
 
 @dataclass(frozen=True)
-class Disjunctions(Numbered):
-    """The class of the 3^d + 1 distinct functions that disjunctions of literals over d variables compute.
-
-    They are numbered as `Conjunctions` numbers the conjunctions of the same literals; number 3^d is the tautology.
-    By De Morgan, number c at x is 1 minus conjunction number c at the complement of x.
-    """
+class ShortDisjunctions(Numbered):
+    """Disjunctions of at most k literals: number c at x is 1 minus conjunction number c at the complement of x."""
 
     dimension: int
+    k: int
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)
+        check_integer("k", self.k, 1, self.dimension)
+
+    @property
+    def _mirror(self) -> ShortConjunctions:
+        return ShortConjunctions(self.dimension, self.k)
 
     @property
     def size(self) -> int:
-        """3^dimension + 1."""
-        return Conjunctions(self.dimension).size
+        """As many as conjunctions."""
+        return self._mirror.size
 
-    @property
-    def vc_dimension(self) -> int:
-        """That of the conjunctions: negating labels and complementing points carries shattered sets over."""
-        return Conjunctions(self.dimension).vc_dimension
+    def evaluate(self, points: NDArray[Any]) -> Labels:
+        """Return the labels (size, m) of points (m, dimension)."""
+        return np.asarray(1 - self._mirror.evaluate(1 - np.asarray(points, dtype=np.uint8)), dtype=np.uint8)
 
     def concept(self, code: int) -> Disjunction:
-        """Return the disjunction with that number."""
-        return Disjunction(self.dimension, Conjunctions(self.dimension).mask(code))
-
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the labels (size, m) of points (m, dimension); `InputError` if the class is too large to list."""
-        complements = 1 - np.asarray(points, dtype=np.uint8)
-        return np.asarray(1 - Conjunctions(self.dimension).evaluate(complements), dtype=np.uint8)
+        """Return the disjunction of the same literals."""
+        return Disjunction(self.dimension, self._mirror.concept(code).mask)

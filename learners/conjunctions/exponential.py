@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, PrivacyClaim, Sample, UtilityClaim
-from learners.conjunctions.concepts import Conjunction
-from learners.conjunctions.elimination import LECTURE, renaming_symmetries
+from learners.arrays import Integers
+from learners.citations import STE
+from learners.conjunctions.base import renaming_symmetries
 from learners.conjunctions.short_conjunctions import ShortConjunctions
-from learners.domains import ENUMERABLE, Cube
+from learners.domains import ENUMERABLE, OnTheCube
 from learners.finite.generic import ExponentialLearner
 from learners.inputs import check_run
 from learners.mechanisms import exponential
@@ -22,13 +22,13 @@ __all__ = ["LEARNERS", "ConjunctionExponential"]
 
 
 @dataclass(frozen=True)
-class ConjunctionExponential(ExponentialLearner):
+class ConjunctionExponential(OnTheCube, ExponentialLearner):
     """Learn conjunctions of at most k literals by the exponential mechanism.
 
     Conjunction h is returned with probability proportional to exp(epsilon q(S, h) / 2), q = examples labelled
     correctly: epsilon-differentially private. Sample sizes are those of any finite class, with ln|CONJ_{k,d}| about
-    k ln(2 d/k); see `generic.ExponentialLearner`. Codes are the numbers of `ShortConjunctions`. The time is that of
-    one product of an (|CONJ_{k-1,d}|, m) with an (m, 2 d) matrix for m distinct examples.
+    k ln(2 d/k); see `finite.generic.ExponentialLearner`. Codes are the numbers of `ShortConjunctions`. The time is that
+    of one product of an (|CONJ_{k-1,d}|, m) with an (m, 2 d) matrix for m distinct examples.
 
     Parameters
     ----------
@@ -58,11 +58,6 @@ class ConjunctionExponential(ExponentialLearner):
             )
 
     @property
-    def domain(self) -> Cube:
-        """The Boolean cube."""
-        return Cube(self.dimension)
-
-    @property
     def concepts(self) -> ShortConjunctions:
         """All conjunctions of at most k literals."""
         return ShortConjunctions(self.dimension, self.k)
@@ -70,9 +65,9 @@ class ConjunctionExponential(ExponentialLearner):
     @property
     def privacy(self) -> PrivacyClaim:
         """Pure epsilon-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, claim_id="STE-ConjExp", source=f"{LECTURE}, step 0")
+        return PrivacyClaim(self.epsilon, claim_id="STE-ConjExp", source=f"{STE}, step 0")
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return the codes (size,) of independent runs; only conjunctions of k - 1 literals are evaluated."""
         check_run(sample, self.domain, size)
         correct = self.concepts.count_correct(sample)
@@ -81,13 +76,9 @@ class ConjunctionExponential(ExponentialLearner):
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim in a setting: "realizable", "agnostic" or (the lecture's) "empirical"."""
         claim = super().utility(alpha, beta, setting)
-        return UtilityClaim(alpha, beta, claim.sample_size, setting, "STE-ConjExp", f"{LECTURE}, step 0")
+        return UtilityClaim(alpha, beta, claim.sample_size, setting, "STE-ConjExp", f"{STE}, step 0")
 
-    def decode(self, code: int) -> Conjunction:
-        """Return the conjunction with that number."""
-        return self.concepts.concept(code)
-
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return generators of the renamings of literals, which permute the class."""
         return renaming_symmetries(self.domain)
 

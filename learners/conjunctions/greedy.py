@@ -9,26 +9,26 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
-from learners.conjunctions.concepts import Conjunction, Conjunctions
-from learners.conjunctions.elimination import LECTURE, renaming_symmetries
+from learners.arrays import Bools, Integers
+from learners.citations import STE
+from learners.conjunctions.base import MaskLearner, renaming_symmetries
+from learners.conjunctions.concepts import Conjunctions
 from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
 from learners.conjunctions.greedy_law import LAW_DIMENSION, log_law
 from learners.conjunctions.short_conjunctions import ShortConjunctions
-from learners.domains import Cube
 from learners.inputs import check_run, check_sample
 from learners.mechanisms import exponential
 from learners.mechanisms.repeated_pure import largest_repeated_epsilon
-from learners.parameters import check_integer, check_positive, check_probability
+from learners.parameters import check_integer, check_law_limit, check_positive, check_probability, check_statement
 
 __all__ = ["LEARNERS", "ConjunctionGreedy", "rounds_for"]
 
 LAW_ROUNDS = 10_000
 """The most rounds of the exact law, which takes seconds for them."""
 CELLS = 2**25
-"""How many (run, example) cells are held at a time."""
+"""The number of (run, example) cells that are held at a time."""
 
 
 def rounds_for(k: int, alpha: float) -> int:
@@ -39,7 +39,7 @@ def rounds_for(k: int, alpha: float) -> int:
 
 
 @dataclass(frozen=True)
-class ConjunctionGreedy:
+class ConjunctionGreedy(MaskLearner):
     """Choose J literals, each by the exponential mechanism; delete the examples that a chosen literal contradicts.
 
     In a round with S0 the remaining negative and S1 the remaining positive examples, a literal l that contradicts c_0
@@ -85,7 +85,6 @@ class ConjunctionGreedy:
 
     id: ClassVar[str] = "conjunction-greedy"
     instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 1, "epsilon": 1.0}, n=3)
-    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)
@@ -97,11 +96,6 @@ class ConjunctionGreedy:
             check_integer("rounds", self.rounds, 1)
 
     @property
-    def domain(self) -> Cube:
-        """The Boolean cube."""
-        return Cube(self.dimension)
-
-    @property
     def concepts(self) -> ShortConjunctions:
         """The conjunctions of at most k literals (numbered in their own way, not by masks); answers may be longer."""
         return ShortConjunctions(self.dimension, self.k)
@@ -109,7 +103,7 @@ class ConjunctionGreedy:
     @property
     def privacy(self) -> PrivacyClaim:
         """(epsilon, delta)-differential privacy under replacement of one example; pure without a delta."""
-        return PrivacyClaim(self.epsilon, self.delta or 0.0, claim_id="STE-Conj2", source=f"{LECTURE}, step 3")
+        return PrivacyClaim(self.epsilon, self.delta or 0.0, claim_id="STE-Conj2", source=f"{STE}, step 3")
 
     def rounds_at(self, n: int) -> int:
         """Return the number of rounds J on n examples."""
@@ -125,11 +119,11 @@ class ConjunctionGreedy:
         """Return the inverse temperature for k q, which is an integer."""
         return self.share(rounds) / (2 * self.k)
 
-    def _eligible(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _eligible(self, scores: Integers) -> Bools:
         """Return which candidates (last axis) may be chosen."""
         return np.ones(scores.shape, dtype=np.bool_)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the codes of independent runs. Runs that have chosen the same literals share their counts."""
         check_run(sample, self.domain, size)
         rounds = self.rounds_at(sample.n)
@@ -168,24 +162,12 @@ class ConjunctionGreedy:
             states[grown] = counts.after(state, candidate)
         return grown
 
-    def decode(self, code: int) -> Conjunction:
-        """Return the conjunction of the literals in the mask."""
-        check_integer("code", code, 0, 4**self.dimension - 1)
-        return Conjunction(self.dimension, int(code))
-
     def law(self, sample: Sample) -> Law:
-        """Return the law on all 4^d masks; see `greedy_law.log_law` for formula and error bound."""
+        """Return the law on all 4^d masks; see `conjunctions.greedy_law.log_law` for formula and error bound."""
         check_sample(sample, self.domain)
-        if self.dimension > LAW_DIMENSION:
-            raise InputError(
-                f"dimension must be at most {LAW_DIMENSION} for the exact law, which has 4^dimension atoms; got "
-                f"{self.dimension}; run has no such limit"
-            )
+        check_law_limit("dimension", self.dimension, LAW_DIMENSION)
         rounds = self.rounds_at(sample.n)
-        if rounds > LAW_ROUNDS:
-            raise InputError(
-                f"rounds must be at most {LAW_ROUNDS} for the exact law, got {rounds}; run has no such limit"
-            )
+        check_law_limit("rounds", rounds, LAW_ROUNDS)
         rate = self._rate(rounds)
         log_prob, error = log_law(sample, self.dimension, self.k, rounds, rate, self._eligible, idle=not self.literal)
         return Law(range(4**self.dimension), log_prob, error)
@@ -213,15 +195,12 @@ class ConjunctionGreedy:
         InputError
             If `rounds` is given and below 2 k ln(2/alpha), 2 k ln(4/alpha) in the realizable setting.
         """
-        check_probability("alpha", alpha)
-        check_probability("beta", beta)
+        check_statement(alpha, beta, setting, self.settings)
         if setting == "empirical":
             n = self._empirical_size(alpha, beta, lambda rounds: 1.0)
-        elif setting == "realizable":
-            n = self._empirical_size(alpha / 2, beta / 2, lambda rounds: 8 / alpha * self._log_answers(rounds, beta))
         else:
-            raise InputError(f"setting must be realizable or empirical, got {setting!r}")
-        return UtilityClaim(alpha, beta, n, setting, "STE-Conj2", f"{LECTURE}, step 3")
+            n = self._empirical_size(alpha / 2, beta / 2, lambda rounds: 8 / alpha * self._log_answers(rounds, beta))
+        return UtilityClaim(alpha, beta, n, setting, "STE-Conj2", f"{STE}, step 3")
 
     def _log_answers(self, rounds: int, beta: float) -> float:
         answers = min(rounds * math.log(2 * self.dimension + 1), math.log(Conjunctions(self.dimension).size))
@@ -242,7 +221,7 @@ class ConjunctionGreedy:
             n = max(n, math.ceil(2 / alpha * max(rounds, 2 * self.k) * slack), math.ceil(least(rounds)))
         return n
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return generators of the renamings of literals."""
         return renaming_symmetries(self.domain)
 

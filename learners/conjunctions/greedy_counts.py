@@ -1,4 +1,4 @@
-"""Which examples remain in a greedy search for literals, and how many each literal contradicts."""
+"""The examples that remain in a greedy search for literals, and the number that each literal contradicts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
+from learners.arrays import Integers, Labels
 
 __all__ = ["GreedyCounts", "Remaining"]
 
@@ -56,7 +57,7 @@ class GreedyCounts:
         # The narrowest type in which all partial sums, integers of at most n, are exact.
         number = np.float32 if sample.n < 2**24 else np.float64 if sample.n < 2**53 else np.int64
         bits = sample.points.astype(np.uint8)
-        self._columns: NDArray[np.uint8] = np.ascontiguousarray(bits.T)
+        self._columns: Labels = np.ascontiguousarray(bits.T)
         self._points: NDArray[Any] = bits.astype(number)
         by_label = np.stack([np.where(sample.labels == y, sample.counts, 0) for y in (0, 1)])
         self._weights: NDArray[Any] = by_label.astype(number)
@@ -92,10 +93,13 @@ class GreedyCounts:
             return Remaining(rows, totals, ones)
         return Remaining(rows, state.totals - totals, state.ones - ones)
 
-    def scores(self, state: Remaining) -> NDArray[np.int64]:
+    def scores(self, state: Remaining) -> Integers:
         """Return k q(l) for the literals v_1, not v_1, v_2, ... and, where it is a candidate, for none of them."""
+        contradicted, total = self.contradicted(state), int(state.totals[0])
+        scores = np.minimum(self._k * contradicted[0] - total, -self._k * contradicted[1])
+        return np.append(scores, -total) if self._idle else scores
+
+    def contradicted(self, state: Remaining) -> Integers:
+        """Return how many examples each literal contradicts, (2, 2 d), by label."""
         ones, totals = state.ones.astype(np.int64), state.totals.astype(np.int64)
-        zeros = totals[:, None] - ones
-        contradicted = np.stack([zeros, ones], axis=2).reshape(2, -1)
-        scores = np.minimum(self._k * contradicted[0] - totals[0], -self._k * contradicted[1])
-        return np.append(scores, -totals[0]) if self._idle else scores
+        return np.stack([totals[:, None] - ones, ones], axis=2).reshape(2, -1)

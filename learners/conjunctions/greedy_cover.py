@@ -9,20 +9,19 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample, UtilityClaim
-from learners.conjunctions.concepts import MAX_DIMENSION, Conjunction, contradicted
-from learners.conjunctions.elimination import check_law_dimension
+from learners.citations import KMMS
+from learners.conjunctions.base import LAW_DIMENSION, MaskLearner
+from learners.conjunctions.concepts import MAX_DIMENSION, contradicted
 from learners.conjunctions.short_conjunctions import ShortConjunctions
-from learners.domains import Cube
 from learners.finite.generic import Deterministic, consistent_size, occam_sample_size, point_law
 from learners.inputs import check_sample
-from learners.parameters import check_integer
-from learners.regions.halfplanes import KMMS
+from learners.parameters import check_integer, check_law_limit
 
 __all__ = ["LEARNERS", "ConjunctionCover"]
 
 
 @dataclass(frozen=True)
-class ConjunctionCover(Deterministic):
+class ConjunctionCover(MaskLearner, Deterministic):
     """Keep the literals that no positive example contradicts; cover the negative examples by few of them. Not private.
 
     Of the literals kept, the one that contradicts most of the negative examples left is chosen, the first of equals,
@@ -52,26 +51,15 @@ class ConjunctionCover(Deterministic):
 
     id: ClassVar[str] = "conjunction-cover"
     instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 1}, n=3)
-    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
         check_integer("k", self.k, 1, self.dimension)
 
     @property
-    def domain(self) -> Cube:
-        """The Boolean cube."""
-        return Cube(self.dimension)
-
-    @property
     def concepts(self) -> ShortConjunctions:
         """The conjunctions of at most k literals (numbered in their own way, not by masks); answers may be longer."""
         return ShortConjunctions(self.dimension, self.k)
-
-    def decode(self, code: int) -> Conjunction:
-        """Return the conjunction of the literals in the mask."""
-        check_integer("code", code, 0, 4**self.dimension - 1)
-        return Conjunction(self.dimension, int(code))
 
     def _choose(self, sample: Sample) -> int:
         struck = contradicted(sample.points)
@@ -87,7 +75,7 @@ class ConjunctionCover(Deterministic):
     def law(self, sample: Sample) -> Law:
         """Return all mass on one mask, made with a set of negative examples for each literal."""
         check_sample(sample, self.domain)
-        check_law_dimension(self.dimension)
+        check_law_limit("dimension", self.dimension, LAW_DIMENSION)
         rows = list(zip(sample.points.tolist(), sample.labels.tolist(), sample.counts.tolist(), strict=True))
         sets: dict[int, set[int]] = {}
         for literal in range(2 * self.dimension):

@@ -7,14 +7,13 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
+from learners.arrays import Bools, Floats, Integers
 from learners.conjunctions.concepts import contradicted
 
 __all__ = ["LAW_DIMENSION", "log_law"]
 
-Floats = NDArray[np.float64]
 ULP = 2.0**-52
 
 LAW_DIMENSION = 5
@@ -27,7 +26,7 @@ def log_law(
     k: int,
     rounds: int,
     rate: float,
-    eligible: Callable[[NDArray[np.int64]], NDArray[np.bool_]],
+    eligible: Callable[[Integers], Bools],
     *,
     idle: bool,
 ) -> tuple[Floats, float]:
@@ -69,13 +68,13 @@ def log_law(
 
 
 @lru_cache(maxsize=8)
-def _members(dimension: int) -> NDArray[np.bool_]:
+def _members(dimension: int) -> Bools:
     """Return which literals (columns) are in which set (rows, the mask being the row number)."""
     masks = np.arange(4**dimension)
     return np.asarray(masks[:, None] >> np.arange(2 * dimension) & 1, dtype=np.bool_)
 
 
-def _scores(sample: Sample, dimension: int, k: int, idle: bool) -> NDArray[np.int64]:
+def _scores(sample: Sample, dimension: int, k: int, idle: bool) -> Integers:
     """Return k q of every candidate (columns) when the literals of a set (rows) have been chosen."""
     refuted = contradicted(sample.points).astype(np.int64)
     left = (_members(dimension).astype(np.int64) @ refuted.T) == 0
@@ -86,7 +85,7 @@ def _scores(sample: Sample, dimension: int, k: int, idle: bool) -> NDArray[np.in
     return np.concatenate([scores, -total[:, None]], axis=1) if idle else scores
 
 
-def _log_steps(scores: NDArray[np.int64], allowed: NDArray[np.bool_], rate: float) -> tuple[Floats, float]:
+def _log_steps(scores: Integers, allowed: Bools, rate: float) -> tuple[Floats, float]:
     """Return ln p_M(candidate) for every set M, and the greatest exponent."""
     top = np.where(allowed, scores, np.iinfo(np.int64).min).max(axis=1, keepdims=True)
     exponents = np.where(allowed, rate * (top - scores), np.inf)
@@ -94,7 +93,7 @@ def _log_steps(scores: NDArray[np.int64], allowed: NDArray[np.bool_], rate: floa
     return -exponents - totals, float(exponents[allowed].max())
 
 
-def _next(logs: Floats, steps: Floats, members: NDArray[np.bool_], idle: bool) -> Floats:
+def _next(logs: Floats, steps: Floats, members: Bools, idle: bool) -> Floats:
     """Return the law of the chosen set after one more round."""
     grown = logs + steps[:, -1] if idle else np.full(len(logs), -np.inf)
     for literal in range(members.shape[1]):

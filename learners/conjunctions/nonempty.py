@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from learners.arrays import Labels
 from learners.conjunctions.concepts import Conjunction
-from learners.conjunctions.disjunctions import Disjunction
+from learners.conjunctions.disjunctions import Disjunction, ShortDisjunctions
 from learners.conjunctions.short_conjunctions import ShortConjunctions
-from learners.conjunctions.short_disjunctions import ShortDisjunctions
 from learners.finite.counting import Numbered, check_code
 
 __all__ = ["Nonempty"]
@@ -34,7 +33,7 @@ class Nonempty(Numbered):
         """One less than the whole class has."""
         return self.every.size - 1
 
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def evaluate(self, points: NDArray[Any]) -> Labels:
         """Return the labels (size, m) of points (m, dimension)."""
         return self.every.evaluate(points)[1:]
 

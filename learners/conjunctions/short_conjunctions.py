@@ -10,19 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import InputError, Sample
+from dpaudit.contract import Sample
+from learners.arrays import Integers, Labels
 from learners.conjunctions.concepts import Conjunction, contradicted
-from learners.domains import Cube
 from learners.finite.counting import Numbered, check_code, check_listable
-from learners.finite.vc import vc_dimension
 from learners.parameters import check_integer
 
 __all__ = ["ShortConjunctions"]
 
 CELLS = 2**22
-"""How many (conjunction, example) cells are looked at together."""
-VC_DIMENSION = 4
-"""The largest number of variables for which the VC dimension is searched for."""
+"""The number of (conjunction, example) cells that are looked at together."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +45,6 @@ class ShortConjunctions(Numbered):
     def size(self) -> int:
         """sum_{j <= k} C(d, j) 2^j, plus 1 if k >= 2."""
         return sum(map(self._of_length, range(self.k + 1))) + (self.k >= 2)
-
-    @property
-    def vc_dimension(self) -> int:
-        """Found by exhaustive search, for 4 variables at most; `InputError` beyond."""
-        if self.dimension > VC_DIMENSION:
-            raise InputError(
-                f"dimension must be at most {VC_DIMENSION} for the search of the VC dimension, got {self.dimension}; "
-                f"it is at most log2(size) at any dimension"
-            )
-        return vc_dimension(Cube(self.dimension).points(), self)
 
     def concept(self, code: int) -> Conjunction:
         """Return the conjunction with that number."""
@@ -85,7 +72,7 @@ class ShortConjunctions(Numbered):
             variable += 1
         return mask
 
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def evaluate(self, points: NDArray[Any]) -> Labels:
         """Return the labels (size, m) of points (m, dimension); `InputError` if the class is too large to list."""
         check_listable(self)
         true = 1 - contradicted(points)
@@ -99,7 +86,7 @@ class ShortConjunctions(Numbered):
             levels.append(np.zeros((1, len(points)), dtype=np.uint8))
         return np.concatenate(levels)
 
-    def _levels(self) -> Iterator[NDArray[np.int64]]:
+    def _levels(self) -> Iterator[Integers]:
         """Yield for j = 0 .. k the literals (number, j) of all conjunctions of j literals, in order."""
         literals = np.zeros((1, 0), dtype=np.int64)
         yield literals
@@ -107,7 +94,7 @@ class ShortConjunctions(Numbered):
             literals = self._extended(literals)[0]
             yield literals
 
-    def _extended(self, literals: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _extended(self, literals: Integers) -> tuple[Integers, Integers]:
         """Return all extensions of the conjunctions by one later variable, and which one each extends."""
         first = literals[:, -1] // 2 + 1 if literals.shape[1] else np.zeros(len(literals), dtype=np.int64)
         amounts = 2 * (self.dimension - first)
@@ -116,7 +103,7 @@ class ShortConjunctions(Numbered):
         added = 2 * first[owner] + place
         return np.concatenate([literals[owner], added[:, None]], axis=1), owner
 
-    def count_correct(self, sample: Sample) -> NDArray[np.int64]:
+    def count_correct(self, sample: Sample) -> Integers:
         """Return how many examples each concept labels correctly, (size,), without evaluating the longest ones.
 
         A conjunction is right on N_0 examples and n_1 - n_0 more for the examples that satisfy it. One matrix product
@@ -139,9 +126,7 @@ class ShortConjunctions(Numbered):
             excess.append(np.array([0]))
         return np.asarray(negatives + np.concatenate(excess), dtype=np.int64)
 
-    def _products(
-        self, literals: NDArray[np.int64], true: NDArray[Any], signed: NDArray[Any]
-    ) -> Iterator[NDArray[Any]]:
+    def _products(self, literals: Integers, true: NDArray[Any], signed: NDArray[Any]) -> Iterator[NDArray[Any]]:
         """Yield, in blocks of conjunctions, n_1 - n_0 of each conjunction joined with each literal, (block, 2 d)."""
         step = max(1, CELLS // max(1, len(signed)))
         for start in range(0, len(literals), step):

@@ -1,1 +1,1 @@
-"""What the Set Cover Learners share: rounds over regions, their noise, their laws and their privacy accounting."""
+"""The Set Cover Learner, over any sets: rounds, noise, laws and privacy accounting."""

@@ -1,4 +1,4 @@
-"""What the Set Cover Learners share, whatever they cover with: rounds, budget of a round, claims."""
+"""Rounds, the budget of a round, and claims of the Set Cover Learners, whatever they cover with."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 from typing import ClassVar
 
 from dpaudit.contract import InputError, PrivacyClaim, UtilityClaim
+from learners.citations import KMMS
 from learners.covers.shares import composed_share, noiseless_share, paper_share
-from learners.parameters import check_integer, check_positive, check_probability
-from learners.regions.halfplanes import KMMS
+from learners.parameters import check_integer, check_positive, check_probability, check_statement
 
 __all__ = ["AUDITED", "VARIANTS", "CoverAccounting"]
 
@@ -30,8 +30,8 @@ class CoverAccounting:
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Claim 3.1 and Theorem 3.2")
     _paper_claim: ClassVar[tuple[str, str]] = ("KMMS-Claim3.4", "Claim 3.4")
 
-    def _check_budget(self) -> None:
-        """Raise `InputError` for parameters out of range; alpha < 1 makes J at least 2."""
+    def __post_init__(self) -> None:
+        # alpha < 1 makes J at least 2.
         check_integer("k", self.k, 1)
         check_positive("epsilon", self.epsilon)
         for name in ("delta", "alpha", "beta"):
@@ -67,10 +67,10 @@ class CoverAccounting:
         return self.selection_epsilon / 2
 
     @property
-    def _noise_scale(self) -> tuple[float, float] | None:
-        """Return scale J/epsilon and offset (J/epsilon) ln(J/beta) of the noise; None without."""
+    def _noise_scale(self) -> tuple[float, float]:
+        """Return scale J/epsilon and offset (J/epsilon) ln(J/beta) of the noise; zeros without."""
         if self.variant == "noiseless":
-            return None
+            return 0.0, 0.0
         scale = self.rounds / self.epsilon
         return scale, scale * math.log(self.rounds / self.beta)
 
@@ -121,11 +121,11 @@ class CoverAccounting:
             If beta is not above the learner's own or alpha below what its number of rounds reaches.
         """
         setting = self.settings[0] if setting is None else setting
-        own = self.beta if self._noise_scale is not None else 0.0
+        scale, offset = self._noise_scale
+        own = self.beta if scale else 0.0
         self._check_statement(alpha, beta, setting, own)
         parts = 2 if setting == "realizable" else 1
         gap = (beta - own) / parts
-        offset = 0.0 if self._noise_scale is None else self._noise_scale[1]
         lam = 2 / self.selection_epsilon * (self._log_ratio + math.log(self.rounds / gap))
         n = 2 * max(4 * offset + 2 * self.k * lam, self.rounds * lam) * parts / alpha
         if setting == "realizable":
@@ -134,10 +134,7 @@ class CoverAccounting:
         return UtilityClaim(alpha, beta, math.ceil(n), setting, claim, f"{KMMS}, {place} with its own constants")
 
     def _check_statement(self, alpha: float, beta: float, setting: str, own: float) -> None:
-        check_probability("alpha", alpha)
-        check_probability("beta", beta)
-        if setting not in ("realizable", "empirical"):
-            raise InputError(f"setting must be realizable or empirical, got {setting!r}")
+        check_statement(alpha, beta, setting, ("realizable", "empirical"))
         parts = 2 if setting == "realizable" else 1
         if beta <= own:
             raise InputError(f"beta must be above {own!r}, the probability with which this learner's noise exceeds its "

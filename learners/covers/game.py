@@ -26,14 +26,13 @@ from functools import lru_cache
 from itertools import combinations, product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Relation
+from learners.arrays import Floats
 from learners.parameters import check_integer, check_positive, check_probability
 
 __all__ = ["KINDS", "calibrate", "game_curve", "game_delta", "game_epsilon"]
 
-Floats = NDArray[np.float64]
 Kind = tuple[str, str]
 
 COVER, AVOID, NONE = "cover", "avoid", ""

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Panel, Picture, Shape
+from learners.arrays import Floats
 from learners.covers.game import calibrate, game_curve
 from learners.covers.shares import paper_share
 
 __all__ = ["calibration_picture"]
 
 POINTS = 60
-"""How many points a curve is drawn through."""
+"""The number of points that a curve is drawn through."""
 
 
 def calibration_picture(k: int, rounds: int, epsilon: float, delta: float) -> Picture:
@@ -46,7 +46,7 @@ def calibration_picture(k: int, rounds: int, epsilon: float, delta: float) -> Pi
 def _curve(k: int, rounds: int, share: float, epsilon: float, low: float, tone: str, label: str) -> Shape:
     """Return delta(epsilon) for one eps_hat, down to 10^low."""
     epsilons, deltas = game_curve(k, rounds, share / 2, epsilon)
-    logs: NDArray[np.float64] = np.log10(np.maximum(deltas, 10.0 ** (low - 1)))
+    logs: Floats = np.log10(np.maximum(deltas, 10.0 ** (low - 1)))
     shown = np.flatnonzero((logs > low - 0.5) & (epsilons <= 1.2 * epsilon))
     chosen = shown[np.unique(np.linspace(0, len(shown) - 1, POINTS).round().astype(int))]
     points = tuple((float(e), float(d)) for e, d in zip(epsilons[chosen], logs[chosen], strict=True))

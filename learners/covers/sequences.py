@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Law
+from learners.arrays import Bools, Floats, Integers
 from learners.parameters import check_integer
 
 __all__ = ["LAW_ATOMS", "decoded", "encoded", "sequence_law"]
 
-Floats = NDArray[np.float64]
 
 LAW_ATOMS = 2**16
-"""How many sequences a law lists at most."""
+"""The most sequences that a law lists."""
 
 
-def encoded(chosen: NDArray[np.int64], size: int) -> NDArray[np.int64] | list[int]:
+def encoded(chosen: Integers, size: int) -> Integers | list[int]:
     """Return sum h_j size^(j-1) for rows h_1 .. h_J, as Python integers where it may exceed 63 bits."""
     rounds = chosen.shape[1]
     if size**rounds < 2**63:
@@ -37,9 +36,7 @@ def decoded(code: int, size: int, rounds: int) -> list[int]:
     return members
 
 
-def sequence_law(
-    cover: NDArray[np.bool_], rounds: int, round_law: Callable[[NDArray[np.float64]], tuple[Floats, float]]
-) -> Law:
+def sequence_law(cover: Bools, rounds: int, round_law: Callable[[Floats], tuple[Floats, float]]) -> Law:
     """Return the law on all size^J sequences: products of the laws of the rounds along each sequence.
 
     Parameters

@@ -1,4 +1,4 @@
-"""How much privacy a round of the Set Cover Learner may spend, by proof."""
+"""The privacy that a round of the Set Cover Learner may spend, by proof."""
 
 from __future__ import annotations
 

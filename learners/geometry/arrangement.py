@@ -20,9 +20,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Integers
 from learners.parameters import check_integer
 
 __all__ = ["LEFT", "Arrangement", "half_width", "sweep"]
@@ -70,22 +70,19 @@ class Arrangement:
     areas: list[int]
     precision: int
     slack: int
-    below: NDArray[np.int64]
-    lower: NDArray[np.int64]
-    upper: NDArray[np.int64]
-    opening: NDArray[np.int64]
+    below: Integers
+    lower: Integers
+    upper: Integers
+    opening: Integers
 
     @property
     def cells(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return len(self.areas)
 
 
 def sweep(
-    points: Sequence[tuple[int, int]],
-    weights: Sequence[tuple[int, int]],
-    side: int,
-    extra_precision: int = 0,
+    points: Sequence[tuple[int, int]], weights: Sequence[tuple[int, int]], side: int, extra_precision: int = 0
 ) -> Arrangement:
     """Return the arrangement of the dual lines of distinct points, by a sweep from left to right.
 

@@ -21,8 +21,8 @@ from learners.geometry.cells import Polygon, area, polygon
 from learners.papers.failure_probability import errors_of_law
 from learners.papers.statements import states
 from learners.papers.verdicts import exceeds, judged, tightness
-from learners.regions.halfplanes import HalfplaneSelect
-from learners.regions.planar.dichotomies import dichotomies
+from learners.regions.halfplane_select import HalfplaneSelect
+from learners.regions.planar.families import halfplane_family
 from learners.regions.planar.snapping import full_grid
 
 __all__ = ["STATEMENTS", "closed_halfplanes", "least_area", "thinnest_cell"]
@@ -64,7 +64,7 @@ def _observation_41(tools: Any) -> Evidence:
     counts = {}
     for side in (1, 2, 3):
         every = closed_halfplanes(side)
-        ours = {row.tobytes() for row in dichotomies(side)[0]}
+        ours = {row.tobytes() for row in halfplane_family(side).labels}
         if missing := every - ours:
             labels = np.frombuffer(next(iter(missing)), dtype=np.uint8)
             return Evidence("refuted", f"the box misses a labelling at d = {side}", {"d": side}, "exact", str(labels))
@@ -188,7 +188,7 @@ class _Listed:
 def _observation_22(tools: Any) -> Evidence:
     numbers: dict[str, float] = {}
     thresholds = np.tri(9, 8, -1, dtype=np.uint8)
-    for name, base in (("thresholds", thresholds), ("halfplanes d=2", dichotomies(2)[0])):
+    for name, base in (("thresholds", thresholds), ("halfplanes d=2", halfplane_family(2).labels)):
         where = np.arange(base.shape[1])[:, None]
         own = vc_dimension(where, _Listed(base))  # type: ignore[arg-type]
         labels = base
@@ -222,7 +222,7 @@ def _lemma_46(tools: Any) -> Evidence:
     for side in (1, 2):
         learner = HalfplaneSelect(side, 1.0, "full")
         points = learner.domain.points()
-        labels, _ = dichotomies(side)
+        labels = halfplane_family(side).labels
         limit = 8 * math.log(2 * side / beta)
         for row in labels:
             sample = learner.domain.sample(points, row, np.full(len(points), 12))

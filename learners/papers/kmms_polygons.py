@@ -15,8 +15,9 @@ from learners.covers.game import game_epsilon
 from learners.geometry.triangulation import contains, cross, triangulate
 from learners.papers.statements import states
 from learners.papers.verdicts import tightness
+from learners.regions.convex_polygon import ConvexPolygon
 from learners.regions.planar.families import triangle_family
-from learners.regions.polygon_covers import ConvexPolygon, PolygonUnion
+from learners.regions.polygon_union import PolygonUnion
 
 __all__ = ["STATEMENTS", "random_polygon"]
 

@@ -13,9 +13,10 @@ from learners.citations import NIS
 from learners.domains import Cube
 from learners.papers.statements import states
 from learners.papers.verdicts import TOLERANCE, exceeds, judged, tightness
-from learners.parities.amplified import ParityAmplified, ParityRestart
+from learners.parities.amplified import ParityAmplified
 from learners.parities.concepts import Parities
 from learners.parities.private import ParityPrivate
+from learners.parities.restart import ParityRestart
 
 __all__ = ["STATEMENTS"]
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Relation
 from learners.citations import STE
-from learners.conjunctions.elimination import ConjunctionElimination, ConjunctionLaplace
+from learners.conjunctions.elimination import ConjunctionElimination
 from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.greedy_counts import GreedyCounts
+from learners.conjunctions.laplace import ConjunctionLaplace
 from learners.mechanisms.exponential import log_law
 from learners.papers.failure_probability import answer, errors_of_law, worst_empirical_failure
 from learners.papers.statements import states

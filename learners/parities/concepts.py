@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from learners.arrays import Labels
 from learners.finite.counting import Numbered, check_code, check_listable
 from learners.parameters import check_integer
 from learners.parities.gf2 import MAX_DIMENSION, pack, parity
@@ -22,7 +23,7 @@ class Parity:
     dimension: int
     code: int
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, dimension)."""
         return parity(pack(points) & np.uint64(self.code), self.dimension).astype(np.uint8)
 
@@ -46,7 +47,7 @@ class Parities(Numbered):
         """The dimension: the unit vectors are shattered, and there are only 2^dimension concepts."""
         return self.dimension
 
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def evaluate(self, points: NDArray[Any]) -> Labels:
         """Return the labels (size, m) of points (m, dimension); `InputError` if the class is too large to list."""
         check_listable(self)
         codes = np.arange(self.size, dtype=np.uint64)

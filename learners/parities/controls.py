@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Law, Sample
+from learners.arrays import Bools, Integers
+from learners.controls import control
 from learners.inputs import check_sample
-from learners.parities.amplified import ParityAmplified, ParityRestart
+from learners.parities.amplified import ParityAmplified
 from learners.parities.law import log_answers
 from learners.parities.private import ParityPrivate
+from learners.parities.restart import ParityRestart
 
 __all__ = ["LEARNERS"]
 
@@ -41,70 +43,66 @@ class _FixedSolution:
     fault: ClassVar[str] = "returns the particular solution instead of a random one: some parities show some examples"
     _uniform: ClassVar[bool] = False
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return no symmetry: the particular solution depends on the order of the variables."""
         return []
 
 
-@dataclass(frozen=True)
-class NoCoin(_NoCoin, ParityPrivate):
-    """Broken control: the private parity learner without its initial coin."""
-
-    id: ClassVar[str] = "broken-parity-no-coin"
-    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0}, n=4, beta=0.6)
-
-
-@dataclass(frozen=True)
-class Oversampled(_Oversampled, ParityPrivate):
-    """Broken control: the private parity learner that keeps examples with probability epsilon."""
-
-    id: ClassVar[str] = "broken-parity-oversampled"
-    fault: ClassVar[str] = "keeps each example with probability epsilon instead of epsilon/4"
-    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 0.5}, n=2, beta=0.6)
-
-
-@dataclass(frozen=True)
-class FixedSolution(_FixedSolution, ParityPrivate):
-    """Broken control: the private parity learner that returns the particular solution."""
-
-    id: ClassVar[str] = "broken-parity-fixed-solution"
-    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0}, n=2, beta=0.6)
-
-
-@dataclass(frozen=True)
-class AmplifiedNoCoin(_NoCoin, ParityAmplified):
-    """Broken control: repeated parity learning without the coin."""
-
-    id: ClassVar[str] = "broken-parity-amplified-no-coin"
-    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 3.0, "beta": 0.6}, n=4, beta=0.7)
-
-
-@dataclass(frozen=True)
-class AmplifiedOversampled(_Oversampled, ParityAmplified):
-    """Broken control: repeated parity learning, each run keeping far too many examples."""
-
-    id: ClassVar[str] = "broken-parity-amplified-oversampled"
-    fault: ClassVar[str] = "each run keeps examples with probability epsilon, as if there were one run and no factor 4"
-    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 0.6, "beta": 0.1}, n=2, beta=0.2)
-
-
-@dataclass(frozen=True)
-class AmplifiedFixedSolution(_FixedSolution, ParityAmplified):
-    """Broken control: repeated parity learning that answers the particular solution."""
-
-    id: ClassVar[str] = "broken-parity-amplified-fixed-solution"
-    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.5}, n=2, beta=0.6)
+ParityNoCoin = control(
+    ParityPrivate,
+    _NoCoin,
+    "broken-parity-no-coin",
+    "the private parity learner without its initial coin",
+    Instance({"dimension": 2, "epsilon": 1.0}, n=4, beta=0.6),
+)
+ParityOversampled = control(
+    ParityPrivate,
+    _Oversampled,
+    "broken-parity-oversampled",
+    "the private parity learner that keeps examples with probability epsilon",
+    Instance({"dimension": 2, "epsilon": 0.5}, n=2, beta=0.6),
+    fault="keeps each example with probability epsilon instead of epsilon/4",
+)
+ParityFixedSolution = control(
+    ParityPrivate,
+    _FixedSolution,
+    "broken-parity-fixed-solution",
+    "the private parity learner that returns the particular solution",
+    Instance({"dimension": 2, "epsilon": 1.0}, n=2, beta=0.6),
+)
+ParityAmplifiedNoCoin = control(
+    ParityAmplified,
+    _NoCoin,
+    "broken-parity-amplified-no-coin",
+    "repeated parity learning without the coin",
+    Instance({"dimension": 2, "epsilon": 3.0, "beta": 0.6}, n=4, beta=0.7),
+)
+ParityAmplifiedOversampled = control(
+    ParityAmplified,
+    _Oversampled,
+    "broken-parity-amplified-oversampled",
+    "repeated parity learning, each run keeping far too many examples",
+    Instance({"dimension": 2, "epsilon": 0.6, "beta": 0.1}, n=2, beta=0.2),
+    fault="each run keeps examples with probability epsilon, as if there were one run and no factor 4",
+)
+ParityAmplifiedFixedSolution = control(
+    ParityAmplified,
+    _FixedSolution,
+    "broken-parity-amplified-fixed-solution",
+    "repeated parity learning that answers the particular solution",
+    Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.5}, n=2, beta=0.6),
+)
 
 
 @dataclass(frozen=True)
-class RestartLateCoin(ParityRestart):
+class ParityRestartLateCoin(ParityRestart):
     """Broken control: restarted parity learning that tosses the coin only before a restart."""
 
     id: ClassVar[str] = "broken-parity-restart-late-coin"
     fault: ClassVar[str] = "tosses the coin only after an inconsistent subsample: failure proves inconsistency"
     instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.5}, n=4, beta=0.6)
 
-    def _stops(self, rng: np.random.Generator, first: bool, shape: tuple[int, int]) -> NDArray[np.bool_]:
+    def _stops(self, rng: np.random.Generator, first: bool, shape: tuple[int, int]) -> Bools:
         return np.zeros(shape, dtype=np.bool_) if first else super()._stops(rng, first, shape)
 
     def law(self, sample: Sample) -> Law:
@@ -125,31 +123,31 @@ class RestartLateCoin(ParityRestart):
         return Law(range(-1, 2**self.dimension), log_prob, 3 * slack * (error + 8 * 2.0**-52) + 2.0**-50 * size)
 
 
-@dataclass(frozen=True)
-class RestartOversampled(_Oversampled, ParityRestart):
-    """Broken control: restarted parity learning that keeps too many examples."""
-
-    id: ClassVar[str] = "broken-parity-restart-oversampled"
-    fault: ClassVar[str] = "keeps each example with probability epsilon instead of about epsilon/3"
-    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 0.6, "beta": 0.1}, n=2, beta=0.2)
-
-
-@dataclass(frozen=True)
-class RestartFixedSolution(_FixedSolution, ParityRestart):
-    """Broken control: restarted parity learning that answers the particular solution."""
-
-    id: ClassVar[str] = "broken-parity-restart-fixed-solution"
-    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.1}, n=2, beta=0.2)
+ParityRestartOversampled = control(
+    ParityRestart,
+    _Oversampled,
+    "broken-parity-restart-oversampled",
+    "restarted parity learning that keeps too many examples",
+    Instance({"dimension": 2, "epsilon": 0.6, "beta": 0.1}, n=2, beta=0.2),
+    fault="keeps each example with probability epsilon instead of about epsilon/3",
+)
+ParityRestartFixedSolution = control(
+    ParityRestart,
+    _FixedSolution,
+    "broken-parity-restart-fixed-solution",
+    "restarted parity learning that answers the particular solution",
+    Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.1}, n=2, beta=0.2),
+)
 
 
 LEARNERS = (
-    NoCoin,
-    Oversampled,
-    FixedSolution,
-    AmplifiedNoCoin,
-    AmplifiedOversampled,
-    AmplifiedFixedSolution,
-    RestartLateCoin,
-    RestartOversampled,
-    RestartFixedSolution,
+    ParityNoCoin,
+    ParityOversampled,
+    ParityFixedSolution,
+    ParityAmplifiedNoCoin,
+    ParityAmplifiedOversampled,
+    ParityAmplifiedFixedSolution,
+    ParityRestartLateCoin,
+    ParityRestartOversampled,
+    ParityRestartFixedSolution,
 )

@@ -1,6 +1,6 @@
 """The law of the private parity learner in exact rationals, by going through every subset of the distinct examples.
 
-Slow and obvious, and derived apart from `parity_law`: it is the reference for enclosures of the worst epsilon.
+Slow and obvious, and derived apart from `parities.law`: it is the reference for enclosures of the worst epsilon.
 """
 
 from __future__ import annotations

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from learners.arrays import Bools, Integers, Words
+
 __all__ = ["MAX_DIMENSION", "Systems", "pack", "parity", "rank"]
 
-Words = NDArray[np.uint64]
 
 MAX_DIMENSION = 63
 """The largest number of variables: one bit of the word holds the right-hand side."""
@@ -65,7 +66,7 @@ class Systems:
         self.rank = np.zeros(runs, dtype=np.int64)
         self.consistent = np.ones(runs, dtype=np.bool_)
 
-    def add(self, runs: NDArray[np.int64], equations: Words) -> None:
+    def add(self, runs: Integers, equations: Words) -> None:
         """Add one equation to each of the given (distinct) runs."""
         for p in range(self.dimension):
             equations = equations ^ self.pivots[p, runs] * (equations >> np.uint64(p) & np.uint64(1))
@@ -78,7 +79,7 @@ class Systems:
         self.pivots[np.frexp(lowest.astype(np.float64))[1] - 1, runs] = equations
         self.rank[runs] += 1
 
-    def add_kept(self, runs: NDArray[np.int64], equations: Words, kept: NDArray[np.bool_]) -> None:
+    def add_kept(self, runs: Integers, equations: Words, kept: Bools) -> None:
         """Add to run `runs[i]` the equations j with `kept[i, j]`: one to every run, then a second one, and so on."""
         row, column = np.nonzero(kept)
         amounts = np.bincount(row, minlength=len(runs))
@@ -87,7 +88,7 @@ class Systems:
         for piece in np.split(order, np.cumsum(np.bincount(turn))[:-1]) if len(row) else []:
             self.add(runs[row[piece]], equations[column[piece]])
 
-    def solve(self, runs: NDArray[np.int64], free: Words) -> Words:
+    def solve(self, runs: Integers, free: Words) -> Words:
         """Return the solutions of the given consistent runs whose free variables have the values in the words `free`.
 
         The map from free values to solutions is a bijection: uniform `free` gives uniform solutions, `free` = 0 the

@@ -6,14 +6,13 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Sample
+from learners.arrays import Bools, Floats, Integers
 from learners.parities.gf2 import pack, parity
 
-__all__ = ["log_answers", "log_law"]
+__all__ = ["ULP", "log_answers", "log_law"]
 
-Floats = NDArray[np.float64]
 ULP = 2.0**-52
 
 
@@ -71,23 +70,21 @@ def log_answers(sample: Sample, dimension: int, keep: float, *, uniform: bool = 
     return answers, error, bool(agrees.all(axis=0).any())
 
 
-def _agreement(sample: Sample, dimension: int) -> NDArray[np.bool_]:
+def _agreement(sample: Sample, dimension: int) -> Bools:
     """Return which examples (rows) agree with which r (columns)."""
     codes = np.arange(2**dimension, dtype=np.uint64)
     labels = parity(pack(sample.points)[:, None] & codes, dimension)
     return np.asarray(labels == sample.labels[:, None], dtype=np.bool_)
 
 
-def _skips(keep: float, counts: NDArray[np.int64]) -> Floats:
+def _skips(keep: float, counts: Integers) -> Floats:
     """Return ln (1 - p)^c, the log-probability that no copy of an example is kept."""
     if keep >= 1:
         return np.full(len(counts), -np.inf)
     return np.asarray(counts * math.log1p(-keep), dtype=np.float64)
 
 
-def _span_table(
-    sample: Sample, dimension: int, agrees: NDArray[np.bool_], skips: Floats, keeps: Floats
-) -> dict[int, Floats]:
+def _span_table(sample: Sample, dimension: int, agrees: Bools, skips: Floats, keeps: Floats) -> dict[int, Floats]:
     """Return ln Pr[span of kept points = W, every kept example agrees with r] for each W (a bit mask), each r."""
     table: dict[int, Floats] = {1: np.zeros(2**dimension)}
     for x, agree, skip, keep in zip(pack(sample.points), agrees, skips, keeps, strict=True):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, Sample
+from learners.arrays import Floats, Integers, Words
 from learners.parities.gf2 import Systems, pack, parity, rank
 
 __all__ = ["Subsampler", "equations_of"]
 
-Words = NDArray[np.uint64]
 
 RUNS = 2**15
 """Runs that are eliminated together."""
@@ -51,13 +50,13 @@ class Subsampler:
         self._equations = equations_of(sample, dimension)[order]
         self._keep = _at_least_once(keep, sample.counts)[order]
 
-    def solve(self, rng: np.random.Generator, runs: int) -> NDArray[np.int64]:
+    def solve(self, rng: np.random.Generator, runs: int) -> Integers:
         """Return for each of `runs` fresh subsamples a solution, `FAIL` where there is none."""
         starts = range(0, runs, RUNS)
         parts = [self._solve(rng, min(RUNS, runs - start)) for start in starts]
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
-    def _solve(self, rng: np.random.Generator, runs: int) -> NDArray[np.int64]:
+    def _solve(self, rng: np.random.Generator, runs: int) -> Integers:
         systems = _eliminate(self._equations, self._keep, self.dimension, rng, runs)
         solved = np.flatnonzero(systems.consistent)
         free = np.zeros(len(solved), dtype=np.uint64)
@@ -68,16 +67,14 @@ class Subsampler:
         return codes
 
 
-def _at_least_once(p: float, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _at_least_once(p: float, counts: Integers) -> Floats:
     """Return 1 - (1 - p)^c for each count c >= 1."""
     if p >= 1:
         return np.ones(len(counts))
     return np.asarray(-np.expm1(counts * math.log1p(-p)), dtype=np.float64)
 
 
-def _eliminate(
-    equations: Words, keep: NDArray[np.float64], dimension: int, rng: np.random.Generator, runs: int
-) -> Systems:
+def _eliminate(equations: Words, keep: Floats, dimension: int, rng: np.random.Generator, runs: int) -> Systems:
     """Return the systems of `runs` runs, each of which keeps equation j with probability `keep[j]`.
 
     A run that is inconsistent needs no more work. One that has the full rank of the points is determined on all of
@@ -100,9 +97,7 @@ def _eliminate(
     return systems
 
 
-def _check_rest(
-    systems: Systems, runs: NDArray[np.int64], equations: Words, keep: NDArray[np.float64], rng: np.random.Generator
-) -> None:
+def _check_rest(systems: Systems, runs: Integers, equations: Words, keep: Floats, rng: np.random.Generator) -> None:
     """Mark those of the runs as inconsistent that keep one of the equations which their solutions violate."""
     if not (len(runs) and len(equations)):
         return

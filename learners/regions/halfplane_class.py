@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Labels
+from learners.domains import grid_rows
 from learners.finite.counting import Numbered, check_code
 from learners.parameters import check_integer
-from learners.regions.planar.dichotomies import dichotomies
+from learners.regions.planar.families import Family, halfplane_family
 from learners.regions.planar.snapping import LISTED_SIDE
 
 __all__ = ["Halfplane", "Halfplanes"]
@@ -26,7 +28,7 @@ class Halfplane:
     a: Fraction
     b: Fraction
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, 2)."""
         q = self.a.denominator * self.b.denominator
         p, r = self.a.numerator * self.b.denominator, self.b.numerator * self.a.denominator
@@ -38,7 +40,7 @@ class Halfplane:
 class Halfplanes(Numbered):
     """The class of the distinct labellings of {0 .. side}^2 by halfplanes, in lexicographic order of the labels.
 
-    They are listed for side at most 6; a larger class answers only `vc_dimension` and `size_bound`.
+    They are listed for side at most 6; a larger class answers only `size_bound`.
     """
 
     side: int
@@ -46,15 +48,15 @@ class Halfplanes(Numbered):
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1)
 
-    def _listed(self) -> tuple[NDArray[np.uint8], tuple[tuple[int, Fraction, Fraction], ...]]:
+    def _listed(self) -> Family:
         if self.side > LISTED_SIDE:
             raise InputError(f"side must be at most {LISTED_SIDE} to list the halfplanes, got {self.side}")
-        return dichotomies(self.side)
+        return halfplane_family(self.side)
 
     @property
     def size(self) -> int:
-        """How many labellings there are: 14, 58, 174 for side 1, 2, 3."""
-        return len(self._listed()[1])
+        """The number of labellings: 14, 58, 174 for side 1, 2, 3."""
+        return len(self._listed())
 
     @property
     def size_bound(self) -> int:
@@ -62,17 +64,11 @@ class Halfplanes(Numbered):
         lines = (self.side + 1) ** 2
         return int(lines * (lines + 1) + 2)
 
-    @property
-    def vc_dimension(self) -> int:
-        """3: halfplanes shatter a triangle and no four points."""
-        return 3
-
     def concept(self, code: int) -> Halfplane:
         """Return the halfplane with that number."""
         check_code(self, code)
-        return Halfplane(*self._listed()[1][code])
+        return Halfplane(*self._listed().regions[code][0])
 
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def evaluate(self, points: NDArray[Any]) -> Labels:
         """Return the labels (size, m) of points (m, 2)."""
-        rows = points[:, 0].astype(np.int64) * (self.side + 1) + points[:, 1].astype(np.int64)
-        return self._listed()[0][:, rows]
+        return self._listed().labels[:, grid_rows(points, self.side)]

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Law, Sample
+from learners.arrays import Bools, Integers
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Box, polygon, vertex_mean
 from learners.inputs import check_sample
-from learners.regions.halfplanes import Code, HalfplaneSelect, distinct_points
+from learners.regions.halfplane_select import HalfplaneSelect
 from learners.regions.planar.selection import Selector
-from learners.regions.planar.snapping import FullGrid, full_grid
+from learners.regions.planar.snapping import FullGrid, Region, full_grid
+from learners.samples import distinct_points
 
 __all__ = ["LEARNERS"]
 
@@ -45,14 +46,12 @@ class ConsistentFirst(HalfplaneSelect):
     fault: ClassVar[str] = "chooses among the cells with the greatest score alone: the support shows the sample"
     instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=2)
 
-    def _selector(
-        self, build: partial[Arrangement], arrangement: Arrangement, scores: NDArray[np.int64], sample: Sample
-    ) -> Selector:
+    def _selector(self, build: Callable[[int], Arrangement], scores: Integers) -> Selector:
         # The others keep a share below e^-1000, which no run will ever see.
         steep = math.ceil(1000 / self._rate)
-        return super()._selector(build, arrangement, np.where(scores == scores.max(), scores, scores - steep), sample)
+        return super()._selector(build, np.where(scores == scores.max(), scores, scores - steep))
 
-    def _eligible(self, sample: Sample, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    def _eligible(self, correct: Integers) -> Bools | None:
         return np.asarray(correct == correct.max())
 
 
@@ -64,8 +63,9 @@ class OwnCell(HalfplaneSelect):
     fault: ClassVar[str] = "returns the vertex mean of the sample's cell: the range of outputs shows the sample's lines"
     instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=2)
 
-    def _resolver(self, arrangement: Arrangement) -> _Means:  # type: ignore[override]
-        return _Means(tuple(vertex_mean(polygon(arrangement, cell)) for cell in range(arrangement.cells)))
+    def _resolver(self, arrangement: Arrangement) -> Callable[[int, int, Box, int], Region]:
+        means = [vertex_mean(polygon(arrangement, cell)) for cell in range(arrangement.cells)]
+        return lambda z, cell, box, bits: (z, *means[cell])
 
     def law(self, sample: Sample) -> Law:
         """Return the law on the vertex means of the sample's own cells, from the cells of the full grid in each."""
@@ -75,9 +75,9 @@ class OwnCell(HalfplaneSelect):
         own = sweep(points, weights, self.side)
         means = [vertex_mean(polygon(own, cell)) for cell in range(own.cells)]
         place = {_signs(points, mean): mean for mean in means}
-        mass: dict[Code, list[float]] = {}
+        mass: dict[Region, list[float]] = {}
         for atom, value in zip(whole.atoms, whole.log_prob, strict=True):
-            z, a, b = cast(Code, atom)
+            z, a, b = cast(Region, atom)
             mass.setdefault((z, *place[_signs(points, (a, b))]), []).append(math.exp(value))
         logs = np.log([math.fsum(values) for values in mass.values()])
         return Law(tuple(mass), logs, whole.error + 2.0**-50 * len(grid.points))
@@ -90,16 +90,6 @@ def _signs(points: list[tuple[int, int]], at: tuple[Fraction, Fraction]) -> tupl
 
 
 @dataclass(frozen=True)
-class _Means:
-    """Outputs of `OwnCell`."""
-
-    means: tuple[tuple[Fraction, Fraction], ...]
-
-    def __call__(self, z: int, cell: int, box: Box, bits: int) -> Code:
-        return (z, *self.means[cell])
-
-
-@dataclass(frozen=True)
 class Unweighted(HalfplaneSelect):
     """Broken control: cells of the sample's arrangement chosen without regard to their areas."""
 
@@ -107,21 +97,9 @@ class Unweighted(HalfplaneSelect):
     fault: ClassVar[str] = "chooses cells by exp(rate q) without their areas: small cells show the sample's lines"
     instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=2)
 
-    def _selector(
-        self, build: partial[Arrangement], arrangement: Arrangement, scores: NDArray[np.int64], sample: Sample
-    ) -> Selector:
-        flat = Arrangement(
-            arrangement.side,
-            arrangement.lines,
-            [1] * arrangement.cells,
-            0,
-            0,
-            arrangement.below,
-            arrangement.lower,
-            arrangement.upper,
-            arrangement.opening,
-        )
-        return super()._selector(partial(_same, flat), flat, scores, sample)
+    def _selector(self, build: Callable[[int], Arrangement], scores: Integers) -> Selector:
+        flat = replace(build(0), areas=[1] * build(0).cells, precision=0, slack=0)
+        return super()._selector(lambda extra: flat, scores)
 
     def law(self, sample: Sample) -> Law:
         """Return the law on the cells of the full grid: a cell's share of the area of the sample's cell around it."""
@@ -136,10 +114,6 @@ class Unweighted(HalfplaneSelect):
         top = float(logs.max())
         logs = logs - top - math.log(math.fsum(np.exp(logs - top)))
         return Law(whole.atoms, logs, 4 * whole.error + 2.0**-45)
-
-
-def _same(arrangement: Arrangement, extra: int = 0) -> Arrangement:
-    return arrangement
 
 
 def _shares(grid: FullGrid, around: list[tuple[bool, ...]]) -> list[float]:

@@ -7,27 +7,29 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from operator import and_, or_
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, InputError
+from learners.arrays import Labels
+from learners.domains import grid_rows
 from learners.finite.counting import Numbered, check_code
-from learners.geometry.clipping import clip
+from learners.geometry.clipping import clip, square
 from learners.parameters import check_integer
 from learners.regions.halfplane_class import Halfplane
-from learners.regions.planar.families import Family, halfplane_family, triangle_family
+from learners.regions.planar.families import Family, Region, halfplane_family, labels_of, masks_of, triangle_family
 
 __all__ = [
     "ConvexPolygons",
     "Intersection",
-    "Joins",
+    "Intersections",
     "PolygonUnions",
     "Triangles",
     "Union",
+    "Unions",
     "Vertices",
-    "joined_labellings",
     "triangle",
 ]
 
@@ -46,7 +48,7 @@ class Intersection:
 
     halfplanes: tuple[Any, ...]
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, 2)."""
         labels = np.ones(len(points), dtype=np.uint8)
         for halfplane in self.halfplanes:
@@ -55,18 +57,11 @@ class Intersection:
 
     def region(self, side: int) -> tuple[Vertices, ...]:
         """Return the vertices of the part in the square [0, side]^2, in order around it; nothing if it is empty."""
-        corners: list[tuple[Fraction, Fraction]] = [
-            (Fraction(x), Fraction(y)) for x, y in ((0, 0), (side, 0), (side, side), (0, side))
-        ]
+        corners = square(0, side)
         for halfplane in self.halfplanes:
-            corners = _clipped(corners, halfplane)
+            z, a, b = halfplane.z, halfplane.a, halfplane.b
+            corners = clip(corners, [z * (y - a * x - b) for x, y in corners])
         return (tuple(corners),) if len(corners) > 2 else ()
-
-
-def _clipped(corners: list[tuple[Fraction, Fraction]], halfplane: Halfplane) -> list[tuple[Fraction, Fraction]]:
-    """Return the part of a convex polygon in a halfplane."""
-    z, a, b = halfplane.z, halfplane.a, halfplane.b
-    return clip(corners, [z * (y - a * x - b) for x, y in corners])
 
 
 @dataclass(frozen=True)
@@ -75,7 +70,7 @@ class Union:
 
     parts: tuple[Hypothesis, ...]
 
-    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, 2)."""
         labels = np.zeros(len(points), dtype=np.uint8)
         for part in self.parts:
@@ -88,18 +83,14 @@ class Union:
         return tuple(vertices for part in self.parts for vertices in part.region(side))  # type: ignore[attr-defined]
 
 
-def triangle(regions: Sequence[tuple[int, Fraction, Fraction]]) -> Intersection:
+def triangle(regions: Sequence[Region]) -> Intersection:
     """Return the intersection of the halfplanes (z, a, b)."""
     return Intersection(tuple(Halfplane(*region) for region in regions))
 
 
-def _masks(labels: NDArray[np.uint8]) -> list[int]:
-    return [int("".join(map(str, row)), 2) for row in labels.tolist()]
-
-
 def joined_labellings(family: Family, k: int, join: Callable[[int, int], int]) -> dict[int, tuple[int, ...]]:
     """Return the masks that joining at most k labellings of a family gives, each with members that give it."""
-    base = _masks(family.labels)
+    base = masks_of(family.labels)
     found: dict[int, tuple[int, ...]] = {mask: (i,) for i, mask in enumerate(base)}
     newest = found
     for _ in range(k - 1):
@@ -121,6 +112,16 @@ def joined_labellings(family: Family, k: int, join: Callable[[int, int], int]) -
     return found
 
 
+Found = tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]
+
+
+@lru_cache(maxsize=32)
+def _joined(family: Callable[[int], Family], side: int, k: int, join: Callable[[int, int], int]) -> Found:
+    """Return the masks in ascending order, and members of the family that give each."""
+    found = sorted(joined_labellings(family(side), k, join).items())
+    return tuple(mask for mask, _ in found), tuple(members for _, members in found)
+
+
 @dataclass(frozen=True)
 class Joins(Numbered):
     """Labellings of the grid by at most k members of a family, joined; in lexicographic order."""
@@ -128,55 +129,67 @@ class Joins(Numbered):
     side: int
     k: int
 
+    _join: ClassVar[Callable[[int, int], int]]
+
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1)
         check_integer("k", self.k, 1)
 
-    def _found(self) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+    @staticmethod
+    def _family(side: int) -> Family:
+        """Return the family that is joined."""
         raise NotImplementedError("a class says its family")
+
+    @staticmethod
+    def _polygon(regions: Sequence[Region]) -> Intersection:
+        """Return the intersection of halfplanes, or of halfspaces."""
+        return triangle(regions)
+
+    def _found(self) -> Found:
+        return _joined(self._family, self.side, self.k, type(self)._join)
+
+    def _members(self, code: int) -> list[tuple[Region, ...]]:
+        """Return the regions that concept number `code` joins."""
+        check_code(self, code)
+        regions = self._family(self.side).regions
+        return [regions[i] for i in self._found()[1][int(code)]]
 
     @property
     def size(self) -> int:
-        """How many labellings there are; `InputError` if they are too many to list."""
+        """The number of labellings; `InputError` if they are too many to list."""
         return len(self._found()[0])
 
-    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+    def evaluate(self, points: NDArray[Any]) -> Labels:
         """Return the labels (size, m) of points (m, dimension) of the grid."""
         width = (self.side + 1) ** points.shape[1]
-        labels = np.array([[int(c) for c in format(mask, f"0{width}b")] for mask in self._found()[0]], dtype=np.uint8)
-        rows = np.zeros(len(points), dtype=np.int64)
-        for column in points.T:
-            rows = rows * (self.side + 1) + column.astype(np.int64)
-        return labels[:, rows]
-
-    def _members(self, code: int) -> tuple[int, ...]:
-        check_code(self, code)
-        return self._found()[1][int(code)]
+        return labels_of(self._found()[0], width)[:, grid_rows(points, self.side)]
 
 
-@lru_cache(maxsize=16)
-def _convex(side: int, k: int) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-    found = sorted(joined_labellings(halfplane_family(side), k, and_).items())
-    return tuple(mask for mask, _ in found), tuple(members for _, members in found)
+class Intersections(Joins):
+    """Intersections of at most k halfplanes, or halfspaces."""
+
+    _join: ClassVar[Callable[[int, int], int]] = staticmethod(and_)
+
+    def concept(self, code: int) -> Intersection:
+        """Return the intersection with that number."""
+        return self._polygon([region for regions in self._members(code) for region in regions])
 
 
-@lru_cache(maxsize=16)
-def _unions(side: int, k: int) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-    found = sorted(joined_labellings(triangle_family(side), k, or_).items())
-    return tuple(mask for mask, _ in found), tuple(members for _, members in found)
+class Unions(Joins):
+    """Unions of at most k polygons, or polytopes."""
+
+    _join: ClassVar[Callable[[int, int], int]] = staticmethod(or_)
+
+    def concept(self, code: int) -> Union:
+        """Return the union with that number."""
+        return Union(tuple(self._polygon(regions) for regions in self._members(code)))
 
 
 @dataclass(frozen=True)
-class ConvexPolygons(Joins):
+class ConvexPolygons(Intersections):
     """CONVEX-k-GON: the labellings of the grid by intersections of at most k halfplanes."""
 
-    def _found(self) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-        return _convex(self.side, self.k)
-
-    def concept(self, code: int) -> Intersection:
-        """Return the polygon with that number."""
-        regions = halfplane_family(self.side).regions
-        return triangle([regions[i][0] for i in self._members(code)])
+    _family = staticmethod(halfplane_family)
 
 
 @dataclass(frozen=True)
@@ -187,13 +200,7 @@ class Triangles(ConvexPolygons):
 
 
 @dataclass(frozen=True)
-class PolygonUnions(Joins):
+class PolygonUnions(Unions):
     """TRIANGLE^{or k}: the labellings of the grid by unions of at most k triangles."""
 
-    def _found(self) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-        return _unions(self.side, self.k)
-
-    def concept(self, code: int) -> Union:
-        """Return the union with that number."""
-        regions = triangle_family(self.side).regions
-        return Union(tuple(triangle(regions[i]) for i in self._members(code)))
+    _family = staticmethod(triangle_family)

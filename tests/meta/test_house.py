@@ -31,7 +31,7 @@ TIERS = (
 TIER = {room: i for i, rooms in enumerate(TIERS) for room in rooms}
 
 PUBLIC = {
-    "Distribution", "DpauditError", "Example", "InputError", "Law", "LawFinding", "Learner", "Pair", "PrivacyClaim",
+    "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner", "Pair", "PrivacyClaim",
     "PrivacyFinding", "Relation", "ToolFault", "UtilityClaim", "UtilityFinding", "audit_law", "audit_privacy",
     "audit_utility", "crafted_pairs", "get_learner", "ledger", "list_learners", "pairs_from_strategy",
     "query_patterns", "random_pairs", "to_frame",

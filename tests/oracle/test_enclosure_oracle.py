@@ -20,7 +20,7 @@ from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact import enclosure
 from dpaudit.exact.profiles import LossProfiles
 from dpaudit.schema import load
-from learners.conjunctions.elimination import ConjunctionLaplace, contradictions
+from learners.conjunctions.laplace import ConjunctionLaplace, contradictions
 from learners.domains import Interval
 from learners.parities.exact import rational_law
 from learners.parities.private import ParityPrivate

@@ -15,9 +15,10 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.parities.amplified import ParityAmplified, ParityRestart, restart_rate
-from learners.parities.controls import AmplifiedNoCoin, RestartLateCoin
-from learners.parities.private import MAX_EPSILON
+from learners.parities.amplified import ParityAmplified
+from learners.parities.base import MAX_EPSILON
+from learners.parities.controls import ParityAmplifiedNoCoin, ParityRestartLateCoin
+from learners.parities.restart import ParityRestart, restart_rate
 
 decimal.getcontext().prec = 50
 
@@ -76,8 +77,8 @@ def close(learner: Any, sample: Any, exact: dict[int, Fraction], limit: float = 
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
 def test_laws(dimension: int, beta: float, epsilon: float) -> None:
     rng = np.random.default_rng(dimension)
-    amplified, no_coin = ParityAmplified(dimension, epsilon, beta), AmplifiedNoCoin(dimension, epsilon, beta)
-    restart, late = ParityRestart(dimension, epsilon, beta), RestartLateCoin(dimension, epsilon, beta)
+    amplified, no_coin = ParityAmplified(dimension, epsilon, beta), ParityAmplifiedNoCoin(dimension, epsilon, beta)
+    restart, late = ParityRestart(dimension, epsilon, beta), ParityRestartLateCoin(dimension, epsilon, beta)
     times = {0.5: 1, 0.1: 4}[beta]
     assert amplified.repetitions == times
     for n in (0, 1, 3, 6):

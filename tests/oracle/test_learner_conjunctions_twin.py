@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners.conjunctions.controls import BareNegations, HalfSensitivity, SharedNoise, Undivided
-from learners.conjunctions.elimination import ConjunctionElimination, ConjunctionLaplace, contradictions
+from learners.conjunctions.elimination import ConjunctionElimination
+from learners.conjunctions.laplace import ConjunctionLaplace, contradictions
+from learners.conjunctions.laplace_controls import BareNegations, HalfSensitivity, SharedNoise, Undivided
 from learners.mechanisms.laplace import log_above, log_below, log_between
 
 decimal.getcontext().prec = 50

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners.parities.controls import FixedSolution, NoCoin, Oversampled
+from learners.parities.controls import ParityFixedSolution, ParityNoCoin, ParityOversampled
+from learners.parities.elimination import ParityElimination
 from learners.parities.gf2 import Systems
-from learners.parities.private import ParityElimination, ParityPrivate
+from learners.parities.private import ParityPrivate
 
 decimal.getcontext().prec = 50
 
@@ -45,10 +46,10 @@ def slow_law(learner: Any, examples: list[Any], keep: Fraction, coin: Fraction, 
 CASES = [
     (ParityPrivate, 1.0, Fraction(1, 4), Fraction(1, 2), True),
     (ParityPrivate, 0.3, Fraction(0.3) / 4, Fraction(1, 2), True),
-    (NoCoin, 1.0, Fraction(1, 4), Fraction(0), True),
-    (Oversampled, 0.5, Fraction(1, 2), Fraction(1, 2), True),
-    (Oversampled, 2.0, Fraction(1), Fraction(1, 2), True),
-    (FixedSolution, 1.0, Fraction(1, 4), Fraction(1, 2), False),
+    (ParityNoCoin, 1.0, Fraction(1, 4), Fraction(0), True),
+    (ParityOversampled, 0.5, Fraction(1, 2), Fraction(1, 2), True),
+    (ParityOversampled, 2.0, Fraction(1), Fraction(1, 2), True),
+    (ParityFixedSolution, 1.0, Fraction(1, 4), Fraction(1, 2), False),
 ]
 
 

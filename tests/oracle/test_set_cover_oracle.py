@@ -14,7 +14,8 @@ from dpaudit.contract import Relation
 from dpaudit.exact.audit import audit_law
 from learners.conjunctions.set_cover import SetCoverConjunction, SetCoverDisjunction
 from learners.covers.game import KINDS, calibrate, game_delta, game_epsilon
-from learners.covers.law import Noise, round_law
+from learners.covers.laplace_noise import LaplaceNoise
+from learners.covers.rounds import Round
 
 Row = tuple[tuple[int, ...], int, int]
 
@@ -101,8 +102,8 @@ def test_law_is_the_recursion_over_multisets(variant: str, conjunction: bool, k:
 @pytest.mark.parametrize(("rate", "scale"), [(0.02, 30.0), (0.5, 3.0), (4.0, 1.0)])
 def test_quadrature_within_its_bound(rate: float, scale: float) -> None:
     flint = pytest.importorskip("flint")
-    covered, spoiled = np.array([3.0, 0.0, 2.0]), np.array([1.0, 0.0, 4.0])
-    logs, error = round_law(covered, spoiled, 5, 2, rate, Noise(scale, 7.0))
+    covered, spoiled, measures = np.array([3.0, 0.0, 2.0]), np.array([1.0, 0.0, 4.0]), np.array([0.0, -1.5, 0.75])
+    logs, error = LaplaceNoise(scale, 7.0).round_law(Round(covered, spoiled, 5, 2, rate, measures))
     assert error < 1e-10
     breaks = sorted({0.0, *(2 * (covered + spoiled) - 5 + 7.0)})
     ends = [breaks[0] - 60 * scale, *breaks, breaks[-1] + 60 * scale]
@@ -116,7 +117,7 @@ def test_quadrature_within_its_bound(rate: float, scale: float) -> None:
                 flint.acb(-s) if before else flint.acb(c) - (w + 5 - 7) / 2
                 for c, s, before in zip(covered, spoiled, left, strict=True)
             ]
-            total = sum(((value - q[h]) * rate).exp() for value in q)
+            total = sum(((value - q[h]) * rate + m - measures[h]).exp() for value, m in zip(q, measures, strict=True))
             return (w * (1 if middle < 0 else -1) / scale).exp() / (2 * scale) / total
 
         return float(flint.acb.integral(f, u, v, rel_tol=1e-30, abs_tol=1e-40).real.mid())

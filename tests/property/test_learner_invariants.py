@@ -10,11 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.contract import Relation
-from learners.conjunctions.elimination import ConjunctionElimination, ConjunctionLaplace
+from learners.conjunctions.elimination import ConjunctionElimination
 from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
-from learners.parities.amplified import ParityAmplified, ParityRestart
-from learners.parities.private import ParityElimination, ParityPrivate
+from learners.conjunctions.laplace import ConjunctionLaplace
+from learners.parities.amplified import ParityAmplified
+from learners.parities.elimination import ParityElimination
+from learners.parities.private import ParityPrivate
+from learners.parities.restart import ParityRestart
 from learners.points.consistent import ThresholdConsistent
 from learners.points.exponential import PointExponential, ThresholdExponential
 

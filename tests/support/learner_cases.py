@@ -11,31 +11,15 @@ import numpy as np
 import scipy.stats
 
 from dpaudit.contract import Relation
-from learners.conjunctions import controls as broken_conjunctions
-from learners.conjunctions import elimination as conjunctions
-from learners.conjunctions import exponential as conjunctions_exponential
-from learners.conjunctions import greedy as conjunctions_greedy
-from learners.conjunctions import search_controls as broken_search
-from learners.parities import amplified as parity_confidence
-from learners.parities import controls as broken_parity
-from learners.parities import private as parity
-from learners.points import consistent as points_consistent
-from learners.points import controls as broken_finite_class
-from learners.points import exponential as points_exponential
+from dpaudit.registry import load
 from learners.samples import Sample
 
-MODULES = (
-    points_consistent,
-    points_exponential,
-    parity,
-    parity_confidence,
-    conjunctions,
-    conjunctions_exponential,
-    conjunctions_greedy,
-)
-CONTROLS = (broken_finite_class, broken_parity, broken_conjunctions, broken_search)
-SOUND = tuple(learner for module in MODULES for learner in module.LEARNERS)
-BROKEN = tuple(learner for module in CONTROLS for learner in module.LEARNERS)
+FAMILIES = ("points", "parities", "conjunctions")
+# Set covers have tests of their own.
+CASES = tuple(entry for entry in load().entries if entry.learner.__module__.split(".")[1] in FAMILIES
+              and "cover" not in entry.id)  # fmt: skip
+SOUND = tuple(entry.learner for entry in CASES if entry.fault is None)
+BROKEN = tuple(entry.learner for entry in CASES if entry.fault is not None)
 PRIVATE = tuple(c for c in SOUND if c(**c.instance.parameters).privacy is not None)
 
 

@@ -107,6 +107,7 @@ def ledger_row(verdict: str = "holds", **changes: Any) -> LedgerRow:
     """Return the verdict on a statement."""
     given = {"id": "Toy-1", "statement": "It is so.", "source": "here", "summary": "it is", "numbers": {"x": 1}}
     given["witness"] = "here" if verdict == "refuted" else ""
+    given["witness"] = "this one" if verdict == StatementVerdict.REFUTED else ""
     return LedgerRow(verdict=StatementVerdict(verdict), **({**given, "grade": Grade.EXACT} | changes))
 
 

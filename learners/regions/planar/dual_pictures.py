@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Panel, Shape
+from learners.arrays import Floats
 from learners.geometry.arrangement import Arrangement, half_width
 from learners.geometry.cells import polygon
 from learners.regions.halfplane_class import Halfplane
@@ -20,9 +20,7 @@ REACH = 1.5
 Points = tuple[tuple[float, float], ...]
 
 
-def dual_panels(
-    arrangement: Arrangement, shares: NDArray[np.float64], chosen: Sequence[Halfplane]
-) -> tuple[Panel, ...]:
+def dual_panels(arrangement: Arrangement, shares: Floats, chosen: Sequence[Halfplane]) -> tuple[Panel, ...]:
     """Return one panel for each copy of the dual plane.
 
     Parameters

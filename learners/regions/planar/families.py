@@ -7,19 +7,29 @@ likelihood ratios on labellings, so an audit loses nothing by looking at them al
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
-from learners.regions.planar.dichotomies import dichotomies
+from learners.arrays import Floats, Labels
 from learners.regions.planar.snapping import full_grid
 
-__all__ = ["TRIANGLE_SIDE", "Family", "Region", "family_of", "halfplane_family", "joined", "triangle_family"]
+__all__ = [
+    "TRIANGLE_SIDE",
+    "Family",
+    "Region",
+    "family_of",
+    "halfplane_family",
+    "joined",
+    "labels_of",
+    "masks_of",
+    "triangle_family",
+]
 
 TRIANGLE_SIDE = 4
 """The largest side whose labellings by triangles are listed."""
@@ -42,15 +52,15 @@ class Family:
         One tuple of halfplanes, or halfspaces, for each labelling, sorted.
     """
 
-    labels: NDArray[np.uint8]
+    labels: Labels
     volumes: tuple[int, ...]
     regions: tuple[tuple[Region, ...], ...]
 
     def __len__(self) -> int:
         return len(self.regions)
 
-    @property
-    def log_shares(self) -> NDArray[np.float64]:
+    @cached_property
+    def log_shares(self) -> Floats:
         """Logarithms of the shares of the whole measure; each rounded twice, errors below 2^-52 (2 |ln share| + 2)."""
         total = sum(self.volumes)
         return np.array([_log_ratio(volume, total) for volume in self.volumes])
@@ -62,18 +72,32 @@ def _log_ratio(small: int, large: int) -> float:
     return math.log((small << shift) / large) - shift * math.log(2)
 
 
+def masks_of(labels: Labels) -> list[int]:
+    """Return the labellings (size, m) as integers of m bits, the first point highest."""
+    return [int("".join(map(str, row)), 2) for row in labels.tolist()]
+
+
+def labels_of(masks: Iterable[int], width: int) -> Labels:
+    """Return the labellings (size, width) with these masks."""
+    return np.array([[int(c) for c in format(mask, f"0{width}b")] for mask in masks], dtype=np.uint8)
+
+
 @lru_cache(maxsize=8)
 def halfplane_family(side: int) -> Family:
-    """Return the labellings by halfplanes, side at most 6."""
-    labels, halfplanes = dichotomies(side)
+    """Return the labellings of {0 .. side}^2 by the halfplanes of the dual box, in lexicographic order.
+
+    The halfplane (z, a, b) of a labelling is a point of a cell of the full grid; see `regions.planar.snapping`.
+    """
     grid = full_grid(side)
-    areas = dict.fromkeys((row.tobytes() for row in labels), Fraction(0))
-    for rows in (~grid.below, grid.below):
-        for row, value in zip(rows.astype(np.uint8), grid.areas, strict=True):
-            areas[row.tobytes()] += value
-    common = math.lcm(*(value.denominator for value in areas.values()))
-    volumes = tuple(int(value * common) for value in areas.values())
-    return Family(labels, volumes, tuple((halfplane,) for halfplane in halfplanes))
+    found: dict[bytes, tuple[Region, Fraction]] = {}
+    for z, rows in ((1, ~grid.below), (-1, grid.below)):
+        for row, point, area in zip(rows.astype(np.uint8), grid.points, grid.areas, strict=True):
+            halfplane, total = found.get(row.tobytes(), ((z, *point), Fraction(0)))
+            found[row.tobytes()] = halfplane, total + area
+    keys = sorted(found)
+    common = math.lcm(*(area.denominator for _, area in found.values()))
+    labels = np.array([np.frombuffer(key, dtype=np.uint8) for key in keys])
+    return Family(labels, tuple(int(found[key][1] * common) for key in keys), tuple((found[key][0],) for key in keys))
 
 
 @lru_cache(maxsize=4)
@@ -85,20 +109,15 @@ def triangle_family(side: int) -> Family:
     if side > TRIANGLE_SIDE:
         raise InputError(f"side must be at most {TRIANGLE_SIDE} to list the labellings by triangles, got {side}")
     single = halfplane_family(side)
-    masks = [int("".join(map(str, row)), 2) for row in single.labels.tolist()]
-    halfplanes = [
-        (mask, volume, regions) for mask, volume, regions in zip(masks, single.volumes, single.regions, strict=True)
-    ]
-    pairs = joined([(mask, volume, regions) for mask, volume, regions in halfplanes], halfplanes)
-    triples = joined([(mask, *found) for mask, found in pairs.items()], halfplanes)
-    return family_of(triples, single.labels.shape[1])
+    halfplanes = list(zip(masks_of(single.labels), single.volumes, single.regions, strict=True))
+    pairs = [(mask, *found) for mask, found in joined(halfplanes, halfplanes).items()]
+    return family_of(joined(pairs, halfplanes), single.labels.shape[1])
 
 
 def family_of(found: dict[int, tuple[int, tuple[Region, ...]]], width: int) -> Family:
     """Return the family of the labellings with these masks of `width` points, in lexicographic order."""
     order = sorted(found)
-    labels = np.array([[int(c) for c in format(mask, f"0{width}b")] for mask in order], dtype=np.uint8)
-    return Family(labels, tuple(found[m][0] for m in order), tuple(found[m][1] for m in order))
+    return Family(labels_of(order, width), tuple(found[m][0] for m in order), tuple(found[m][1] for m in order))
 
 
 Entry = tuple[int, int, tuple[Region, ...]]

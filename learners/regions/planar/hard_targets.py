@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import ConceptClass, Distribution, InputError
+from learners.arrays import Bools, Floats
 from learners.domains import Grid
 
 __all__ = ["hard_targets"]
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 MAX_CONCEPTS = 2**16
 """Classes are searched up to this size."""

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Bools, Floats, Integers
 from learners.geometry.arrangement import half_width
 from learners.geometry.cells import Polygon, UniformPoint, cut
 
@@ -22,8 +22,6 @@ __all__ = ["MAX_SIDE_BITS", "Pieces"]
 MAX_SIDE_BITS = 256
 """Sides of more bits would overflow the floating-point filter."""
 CERTAIN = 2.0**-49
-
-Floats = NDArray[np.float64]
 
 
 class Pieces:
@@ -56,21 +54,21 @@ class Pieces:
         self._uniform: dict[int, UniformPoint] = {}
         self._inside = np.zeros((64, len(points)), dtype=np.bool_)
         self._log_areas = np.zeros(32)
-        self._heights: dict[int, tuple[NDArray[np.int64], Floats, Floats]] = {}
+        self._heights: dict[int, tuple[Integers, Floats, Floats]] = {}
         self._add(box, np.zeros(len(points), dtype=np.bool_), np.zeros(len(points), dtype=np.bool_))
 
     def __len__(self) -> int:
         return len(self._corners)
 
-    def inside(self, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def inside(self, codes: Integers) -> Bools:
         """Return which points all halfplanes of a code contain, (..., m)."""
         return np.asarray(self._inside[codes])
 
-    def outside(self, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def outside(self, codes: Integers) -> Bools:
         """Return which points no halfplane of a code contains, (..., m)."""
         return np.asarray(self._inside[codes ^ 1])
 
-    def log_areas(self, codes: NDArray[np.int64]) -> Floats:
+    def log_areas(self, codes: Integers) -> Floats:
         """Return logarithms of areas, in floating point: for steering alone."""
         return np.asarray(self._log_areas[codes >> 1])
 
@@ -108,7 +106,7 @@ class Pieces:
             self._halves[piece] = found
         return found
 
-    def _add(self, corners: Polygon, above: NDArray[np.bool_], below: NDArray[np.bool_]) -> int:
+    def _add(self, corners: Polygon, above: Bools, below: Bools) -> int:
         """Store a piece, given which lines are already known to lie above and below it."""
         piece = len(self._corners)
         if 2 * piece == len(self._inside):
@@ -128,7 +126,7 @@ class Pieces:
         self._log_areas[piece] = math.log(self.area(piece, 0)[1]) - self._precision * math.log(2)
         return piece
 
-    def _signs(self, corners: Polygon, lines: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def _signs(self, corners: Polygon, lines: Integers) -> tuple[Floats, Floats]:
         """Return the signs (vertices, lines) of the heights b - (y - x a) of the vertices over the lines."""
         a = np.array([p / q for p, _, q in corners])[:, None]
         b = np.array([r / q for _, r, q in corners])[:, None]

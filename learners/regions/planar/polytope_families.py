@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from dpaudit.contract import InputError
 from learners.halfspaces.halfspace_dichotomies import grid_halfspaces
-from learners.regions.planar.families import Family, family_of, joined
+from learners.regions.planar.families import Family, family_of, joined, masks_of
 
 __all__ = ["DIMENSION", "HALFSPACE_SIDE", "SIMPLEX_SIDE", "halfspace_family", "simplex_family"]
 
@@ -38,7 +38,6 @@ def simplex_family(side: int) -> Family:
     if side > SIMPLEX_SIDE:
         raise InputError(f"side must be at most {SIMPLEX_SIDE} to list the labellings by simplices, got {side}")
     single = halfspace_family(side)
-    masks = [int("".join(map(str, row)), 2) for row in single.labels.tolist()]
-    halfspaces = [(mask, 1, regions) for mask, regions in zip(masks, single.regions, strict=True)]
+    halfspaces = list(zip(masks_of(single.labels), single.volumes, single.regions, strict=True))
     pairs = [(mask, *found) for mask, found in joined(halfspaces, halfspaces).items()]
     return family_of(joined(pairs, pairs), single.labels.shape[1])

@@ -8,7 +8,7 @@ to the gap between the two envelopes are cut, until the upper one has at most a 
 Refinement stops as well where the memory that it may take is used up (`MAX_PRODUCTS`, `MAX_MASKS`): where labels are
 noise, a tight envelope can need as many products as there are tuples of cells. The state reached then is used as it is.
 It is an envelope like any other, so that the law of the draws stays exact; they only take more tries, which may be more
-than anybody waits for. An error instead would be an output that depends on the sample, outside the privacy guarantee.
+than is practical. An error instead would be an output that depends on the sample, outside the privacy guarantee.
 
 Tuples are unordered: products stand once for all orders of their pieces, with a multiplicity, and equal pieces are cut
 together. Everything here steers and is in floating point; what is drawn from the products is exact at any state.
@@ -20,14 +20,12 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from learners.arrays import Bools, Floats, Integers
 from learners.regions.planar.pieces import Pieces
 
 __all__ = ["Products", "Score"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Score = Callable[[Integers, Integers], Integers]
 """From weights covered and spoiled to integer scores; grows in the first, falls in the second."""
 
@@ -41,7 +39,7 @@ MAX_PRODUCTS = 2**20
 MAX_MASKS = 2**28
 """From so many bytes on, over all pieces and points, no piece is cut."""
 BLOCK = 1024
-"""How many products are compared with all points together."""
+"""The number of products that are compared with all points together."""
 
 
 class Products:
@@ -78,7 +76,7 @@ class Products:
         """Logarithms of volume times exp(rate (upper bound - the greatest upper bound)), in floating point."""
         return np.asarray(self._log_volumes + self.rate * (self.upper - self.upper.max()))
 
-    def masks(self, codes: Integers) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def masks(self, codes: Integers) -> tuple[Bools, Bools]:
         """Return which points (products, m) every tuple covers, and which at least one may."""
         inside, outside = self.pieces.inside(codes[:, 0]), self.pieces.outside(codes[:, 0])
         for column in codes.T[1:]:
@@ -97,7 +95,7 @@ class Products:
         logs = np.log(orders) + self.pieces.log_areas(codes).sum(axis=1)
         return self.score(most[:, 0], least[:, 1]), self.score(least[:, 0], most[:, 1]), logs
 
-    def _weighed(self, held: NDArray[np.bool_]) -> Floats:
+    def _weighed(self, held: Bools) -> Floats:
         """Return the weights (products, 2) of the points held; exact, as all sums stay below 2^53."""
         # Not a matrix product: the threads of a busy BLAS cost far more than they save.
         table = held.astype(np.float64)

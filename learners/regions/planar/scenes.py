@@ -15,7 +15,7 @@ from learners.regions.polygon_class import Intersection
 __all__ = ["MOST_POINTS", "regular_polygon", "uniform_sample"]
 
 MOST_POINTS = 128
-"""How many distinct points a pictured sample has at most."""
+"""The most distinct points of a pictured sample."""
 DENOMINATOR = 64
 """Of the slopes and offsets of a target, over the side."""
 

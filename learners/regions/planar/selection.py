@@ -23,12 +23,12 @@ from itertools import accumulate
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from learners.arrays import Integers
 from learners.geometry.arrangement import Arrangement
 from learners.geometry.cells import Bits, Box, UniformPoint, polygon
 
-__all__ = ["Bounds", "Selector", "choose", "exponential_bounds"]
+__all__ = ["Bounds", "Selector", "choose", "decided", "exponential_bounds"]
 
 Output = TypeVar("Output")
 Bounds = tuple[list[int], list[int]]
@@ -64,6 +64,18 @@ def choose(bounds: Bounds, uniform: int, bits: int) -> int | None:
     return index if after is None or (uniform + 1) * high[-1] <= after << bits else None
 
 
+def decided(attempt: Callable[[list[int], int, int], Output | None], count: int, bits: Bits, base: int) -> Output:
+    """Return what `attempt(uniforms, known, level)` decides from the first `known` bits of `count` uniform numbers.
+
+    Each time that it answers None, `base` more bits (a multiple of 8) of each number are taken.
+    """
+    uniforms, known, level = [bits.take(base) for _ in range(count)], base, 0
+    while (output := attempt(uniforms, known, level)) is None:
+        uniforms = [value << base | bits.take(base) for value in uniforms]
+        known, level = known + base, level + 1
+    return output
+
+
 class Selector:
     """The exponential mechanism on the cells of an arrangement, in both copies.
 
@@ -77,7 +89,7 @@ class Selector:
         The weights are exp(rate q) times the area.
     """
 
-    def __init__(self, build: Callable[[int], Arrangement], scores: NDArray[np.int64], rate: Fraction) -> None:
+    def __init__(self, build: Callable[[int], Arrangement], scores: Integers, rate: Fraction) -> None:
         self._build, self._rate = build, rate
         self._arrangements = {0: build(0)}
         self._points: dict[int, UniformPoint] = {}
@@ -98,7 +110,7 @@ class Selector:
             self._arrangements[level] = self._build(256 * level)
         return self._arrangements[level]
 
-    def _members(self, kind: int) -> NDArray[np.int64]:
+    def _members(self, kind: int) -> Integers:
         return np.asarray(self._order[int(self._starts[kind]) : self._ends[kind]], dtype=np.int64)
 
     def _class_bounds(self, kind: int, level: int) -> Bounds:
@@ -144,11 +156,7 @@ class Selector:
         base : int
             How many bits of each uniform number are drawn first, a multiple of 8.
         """
-        uniforms, known, level = [bits.take(base) for _ in range(5)], base, 0
-        while (output := self._attempt(uniforms, known, level, resolve)) is None:
-            uniforms = [value << base | bits.take(base) for value in uniforms]
-            known, level = known + base, level + 1
-        return output
+        return decided(lambda uniforms, known, level: self._attempt(uniforms, known, level, resolve), 5, bits, base)
 
     def _attempt(
         self, uniforms: list[int], known: int, level: int, resolve: Callable[[int, int, Box, int], Output | None]

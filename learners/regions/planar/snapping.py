@@ -9,23 +9,38 @@ that was rounded inside that cell would.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Bools
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Box, area, polygon, vertex_mean
 
-__all__ = ["LISTED_SIDE", "FullGrid", "count_below", "dyadic_square", "full_grid"]
+__all__ = [
+    "LISTED_SIDE",
+    "FullGrid",
+    "Region",
+    "Resolver",
+    "check_regions",
+    "count_below",
+    "dyadic_square",
+    "full_grid",
+    "region_of",
+]
 
 LISTED_SIDE = 6
 """The largest side whose full-grid cells are listed as outputs and atoms."""
 
 Point = tuple[Fraction, Fraction]
+Region = tuple[int, Fraction, Fraction]
+"""(z, a, b): the copy z of the dual plane, and a point that stands for a region of the full grid."""
+Resolver = Callable[[int, Box, int], Region | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +64,7 @@ class FullGrid:
     side: int
     points: tuple[Point, ...]
     areas: tuple[Fraction, ...]
-    below: NDArray[np.bool_]
+    below: Bools
     index: dict[tuple[int, ...], int]
 
     def locate(self, box: Box) -> int | None:
@@ -155,3 +170,27 @@ def _free(side: int, box: Box, level: int) -> bool | None:
     p, r, q = (i, j, 1 << level) if level >= 0 else (i << -level, j << -level, 1)
     step = 1 if level >= 0 else 1 << -level
     return count_below(side, p, r - 1, q) == count_below(side, p + step, r + step, q)
+
+
+def region_of(side: int) -> Resolver:
+    """Return what maps z and a box around an exact dual point to its region, None if the box is too large to say."""
+    grid = full_grid(side) if side <= LISTED_SIDE else None
+
+    def resolve(z: int, box: Box, bits: int) -> Region | None:
+        if grid is None:
+            centre = dyadic_square(side, box, bits)
+            return None if centre is None else (z, *centre)
+        found = grid.locate(box)
+        return None if found is None else (z, *grid.points[found])
+
+    return resolve
+
+
+def check_regions(regions: Any, count: int) -> tuple[Region, ...]:
+    """Return `regions` if they are `count` halfplanes (z, a, b), else raise `InputError`."""
+    good = isinstance(regions, tuple) and len(regions) == count
+    if not good or not all(isinstance(r, tuple) and len(r) == 3 and r[0] in (-1, 1) for r in regions):
+        raise InputError(f"code must hold {count} halfplanes (z, a, b) with z = 1 or -1, got {regions!r:.200}")
+    if not all(isinstance(value, Fraction | int) for region in regions for value in region[1:]):
+        raise InputError(f"code must hold rational a and b, got {regions!r:.200}")
+    return tuple(regions)

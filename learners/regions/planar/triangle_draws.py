@@ -1,12 +1,12 @@
 """Exact draws of triangles, or of any number t of halfplanes, with density proportional to exp(rate q).
 
-The dual points of t halfplanes are drawn by rejection from the envelope of `refinement.Products`: a product of pieces
-with probability proportional to volume times exp(rate u), u its greatest score; a uniform point in each piece; and the
-tuple is accepted with probability exp(rate (q - u)). The law of what is accepted does not depend on how far the
-envelope was refined. As in `selection`, every choice compares a uniform number of which some bits are known with
-integers that enclose the boundary, and takes more bits where these leave it open: nothing is rounded, and nothing has
-to be charged to epsilon or delta. There is no cap on the number of tries and no way to fail: where the refinement runs
-out of the memory that it may take, draws go on from the envelope that it has reached.
+The dual points of t halfplanes are drawn by rejection from the envelope of `regions.planar.refinement.Products`: a
+product of pieces with probability proportional to volume times exp(rate u), u its greatest score; a uniform point in
+each piece; and the tuple is accepted with probability exp(rate (q - u)). The law of the accepted tuples does not depend
+on how far the envelope was refined. As in `regions.planar.selection`, every choice compares a uniform number of which
+some bits are known with integers that enclose the boundary, and takes more bits where these leave it open: nothing is
+rounded, and nothing has to be charged to epsilon or delta. There is no cap on the number of tries and no way to fail:
+where the refinement runs out of the memory that it may take, draws go on from the envelope that it has reached.
 
 The running time depends on the data: it is no part of the output, and whoever shows it must pad it. Samples that a
 tuple labels well are fast; where labels are noise, finding the best triple is a hard search, which the refinement
@@ -15,26 +15,21 @@ cannot avoid.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Integers
 from learners.geometry.cells import Bits, Box
 from learners.regions.planar.pieces import Pieces
 from learners.regions.planar.refinement import Products, Score
-from learners.regions.planar.selection import Bounds, choose, exponential_bounds
-from learners.regions.planar.snapping import LISTED_SIDE, dyadic_square, full_grid
+from learners.regions.planar.selection import Bounds, choose, decided, exponential_bounds
+from learners.regions.planar.snapping import Region, Resolver
 
-__all__ = ["MAX_WEIGHT", "Region", "Resolver", "TupleSampler", "region_of"]
-
-Region = tuple[int, Fraction, Fraction]
-"""(z, a, b): a region of the full grid, see `snapping`."""
-Resolver = Callable[[int, Box, int], Region | None]
+__all__ = ["TupleSampler"]
 
 MAX_WEIGHT = 2**53
 NEGLIGIBLE = 300.0
@@ -43,20 +38,6 @@ NEGLIGIBLE_BITS = 200
 _REJECTED = ()
 
 Weights = list[tuple[int, int]]
-
-
-def region_of(side: int) -> Resolver:
-    """Return what maps z and a box around an exact dual point to its region, None if the box is too large to say."""
-    grid = full_grid(side) if side <= LISTED_SIDE else None
-
-    def resolve(z: int, box: Box, bits: int) -> Region | None:
-        if grid is None:
-            centre = dyadic_square(side, box, bits)
-            return None if centre is None else (z, *centre)
-        found = grid.locate(box)
-        return None if found is None else (z, *grid.points[found])
-
-    return resolve
 
 
 class TupleSampler:
@@ -97,7 +78,7 @@ class TupleSampler:
         # The volumes of products span up to d^(7 t): exponentials must not vanish beside them.
         self._reach = 256 + 8 * (components * side.bit_length())
         logs = self.products.log_weights
-        self._order: NDArray[np.int64] = np.argsort(-logs, kind="stable")
+        self._order: Integers = np.argsort(-logs, kind="stable")
         self._heavy = int((logs > logs.max() - NEGLIGIBLE).sum())
         self._greatest = int(self.products.upper.max())
         self._bounds: dict[int, Bounds] = {}
@@ -125,11 +106,7 @@ class TupleSampler:
     def _try(self, bits: Bits, resolve: Resolver, base: int) -> tuple[Region, ...]:
         """Return the regions of one proposal, or `_REJECTED`; open choices take more bits of the same numbers."""
         count = 2 + 3 * self.products.codes.shape[1]
-        uniforms, known, level = [bits.take(base) for _ in range(count)], base, 0
-        while (found := self._attempt(uniforms, known, level, resolve)) is None:
-            uniforms = [value << base | bits.take(base) for value in uniforms]
-            known, level = known + base, level + 1
-        return found
+        return decided(lambda uniforms, known, level: self._attempt(uniforms, known, level, resolve), count, bits, base)
 
     def _attempt(self, uniforms: list[int], known: int, level: int, resolve: Resolver) -> tuple[Region, ...] | None:
         place = choose(self._cumulative(level), uniforms[0], known)

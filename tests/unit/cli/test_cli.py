@@ -71,6 +71,22 @@ def test_a_module_that_does_not_load_does_not_break_list_but_breaks_an_audit_of_
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("id = 'toy-part'; instance = Instance({}, 1)", "Part lacks privacy, domain, concepts, run, decode"),
+        ("instance = Instance({}, 1)", "Part lacks id, privacy, domain, concepts, run, decode"),
+        ("id = 'toy-part'", "Part lacks instance, privacy, domain, concepts, run, decode"),
+    ],
+)
+def test_a_learner_that_lacks_a_part_is_refused_with_its_name_and_the_part(capsys, tmp_path, body, words):
+    text = f"from dpaudit.contract import Instance\nclass Part:\n    {body}\nLEARNERS = (Part,)\n"
+    (tmp_path / "part.py").write_text(text)
+    assert cli.main(["exact", "toy-part", "--learners", str(tmp_path / "part.py")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == f"dpaudit: error: {tmp_path / 'part.py'}: {words}"
+
+
 def test_list_loads_nothing_heavy_and_python_m_works():
     code = (
         "import sys; from dpaudit.cli import main; main(['list']); "
@@ -81,6 +97,19 @@ def test_list_loads_nothing_heavy_and_python_m_works():
     assert done.stderr.splitlines()[-1] == "[]"
     module = subprocess.run([sys.executable, "-m", "dpaudit", "list"], capture_output=True, text=True, timeout=60)
     assert (module.returncode, module.stdout) == (0, done.stdout)
+
+
+@pytest.mark.parametrize("words", [["--help"], ["utility", "--help"], ["--version"]])
+def test_help_loads_no_more_than_the_grammar(words):
+    code = (
+        "import sys; from dpaudit.cli import main\n"
+        f"try: main({words})\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'msgspec', 'dataclasses', 'dpaudit.contract', 'dpaudit.engine', 'dpaudit.reporters'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert (done.stderr, "dpaudit" in done.stdout) == ("[]\n", True)
 
 
 def test_exact_of_an_honest_learner(capsys):
@@ -255,13 +284,14 @@ def test_a_command_line_that_does_not_parse_is_status_2(capsys, words):
 
 def test_a_defect_of_the_tool_is_status_2_and_never_1(capsys, monkeypatch):
     def fail(args):
-        raise ZeroDivisionError("defect")
+        raise ZeroDivisionError("defect\x1b[2J")
 
     monkeypatch.setattr(list_command, "command", fail)
     assert cli.main(["list"]) == 2
     err = capsys.readouterr().err
     assert "Traceback" in err
-    assert err.splitlines()[-1] == "dpaudit: error: unexpected ZeroDivisionError: defect"
+    assert err.splitlines()[-1] == r"dpaudit: error: unexpected ZeroDivisionError: defect\x1b[2J"
+    assert "\x1b" not in err
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_a_learner_that_cannot_be_planned_is_status_2_but_the_others_are_audited
 def test_a_run_that_gained_or_lost_a_learner_without_a_plan_is_not_resumed(capsys, tmp_path):
     """Its tasks are those of the others either way."""
     body = "class Bare(ToyBare):\n    id = 'toy-odd'\n    {}\nLEARNERS = (Bare,)\n"
-    for name, line in (("before", "fault = None"), ("after", "utility = lambda s, a, b: 1 // 0")):
+    for name, line in (("before", "pass"), ("after", "utility = lambda s, a, b: 1 // 0")):
         (tmp_path / f"{name}.py").write_text("from toy_learners import ToyBare\n" + body.format(line))
     words = ["run", "toy-coin", "toy-odd", "--profile", "quick", "--jobs", "1", "--out", str(tmp_path / "o")]
     words += ["--no-html", "--quiet", "--learners", TOYS]

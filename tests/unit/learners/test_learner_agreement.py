@@ -10,9 +10,9 @@ from learner_cases import BROKEN, SOUND, agreement, example_of
 
 import learners.parities.subsample as parity_module
 from dpaudit.seeding import generator
-from learners.conjunctions.controls import HalfSensitivity, Undivided
-from learners.conjunctions.elimination import ConjunctionLaplace
-from learners.parities.controls import NoCoin, Oversampled
+from learners.conjunctions.laplace import ConjunctionLaplace
+from learners.conjunctions.laplace_controls import HalfSensitivity, Undivided
+from learners.parities.controls import ParityNoCoin, ParityOversampled
 from learners.parities.private import ParityPrivate
 from learners.points.controls import PointDoubled
 from learners.points.exponential import PointExponential
@@ -49,8 +49,8 @@ def test_runs_follow_the_law(learner_class: Any) -> None:
     ("sound", "broken"),
     [
         (PointExponential(4, 1.0), PointDoubled(4, 1.0)),
-        (ParityPrivate(2, 1.0), NoCoin(2, 1.0)),
-        (ParityPrivate(2, 0.5), Oversampled(2, 0.5)),
+        (ParityPrivate(2, 1.0), ParityNoCoin(2, 1.0)),
+        (ParityPrivate(2, 0.5), ParityOversampled(2, 0.5)),
         (ConjunctionLaplace(2, 2.0, 0.9), Undivided(2, 2.0, 0.9)),
         (ConjunctionLaplace(1, 2.0, 0.9), HalfSensitivity(1, 2.0, 0.9)),
     ],

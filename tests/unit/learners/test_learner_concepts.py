@@ -12,13 +12,13 @@ from learner_cases import BROKEN, SOUND, example_of
 from dpaudit.contract import InputError
 from learners.conjunctions.concepts import Conjunction, Conjunctions
 from learners.conjunctions.elimination import ConjunctionElimination
-from learners.domains import Cube, Interval
+from learners.domains import Cube, Interval, grid_rows
 from learners.parities.concepts import Parities
 from learners.parities.gf2 import pack, parity, rank
 from learners.points.concepts import Constant, Points
 from learners.points.interval_class import Intervals
 from learners.points.threshold_class import Thresholds
-from learners.symmetries import moving_points, rows_of_bits
+from learners.symmetries import moving_points
 
 CLASSES = [
     (Points(5), Interval(5)),
@@ -99,7 +99,7 @@ def test_packed_words_are_the_bits() -> None:
 def test_permutations_move_examples() -> None:
     moved = moving_points(np.array([1, 0, 2]), np.array([0, 0, 1]))
     assert moved.tolist() == [2, 3, 0, 1, 5, 4]
-    assert rows_of_bits(Cube(3).points()).tolist() == list(range(8))
+    assert grid_rows(Cube(3).points(), 1).tolist() == list(range(8))
 
 
 @pytest.mark.parametrize("learner_class", SOUND + BROKEN, ids=lambda c: c.id)

@@ -14,7 +14,7 @@ from learners.domains import Interval
 from learners.interior_points.rec_concave import InteriorPointRecConcave
 from learners.interior_points.thresholds import ThresholdInteriorPoint
 from learners.interior_points.tree_log import InteriorPointTreeLog
-from learners.parities.amplified import ParityRestart
+from learners.parities.restart import ParityRestart
 from learners.points.consistent import PointConsistent, ThresholdConsistent
 from learners.points.exponential import PointExponential, ThresholdExponential
 

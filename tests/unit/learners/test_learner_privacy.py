@@ -10,10 +10,11 @@ import pytest
 from learner_cases import BROKEN, PRIVATE, every_sample, example_of, worst_epsilon
 
 from dpaudit.contract import Relation
-from learners.conjunctions.controls import HalfSensitivity, Undivided
-from learners.conjunctions.elimination import ConjunctionLaplace
-from learners.parities.controls import Oversampled
-from learners.parities.private import MAX_EPSILON, ParityPrivate
+from learners.conjunctions.laplace import ConjunctionLaplace
+from learners.conjunctions.laplace_controls import HalfSensitivity, Undivided
+from learners.parities.base import MAX_EPSILON
+from learners.parities.controls import ParityOversampled
+from learners.parities.private import ParityPrivate
 from learners.points.controls import PointDoubled, ThresholdDoubled
 from learners.points.exponential import PointExponential, ThresholdExponential
 
@@ -104,8 +105,8 @@ def test_leaks_are_large_enough_to_be_seen(learner_class: Any) -> None:
 @pytest.mark.parametrize(
     ("learner", "n", "epsilon"),
     [
-        (Oversampled(2, 0.5), 2, 2 * math.atanh(0.5)),
-        (Oversampled(1, 1.5), 1, math.inf),
+        (ParityOversampled(2, 0.5), 2, 2 * math.atanh(0.5)),
+        (ParityOversampled(1, 1.5), 1, math.inf),
         (Undivided(2, 2.0, 0.9), 4, 8.0),
     ],
     ids=["oversampled", "all kept", "undivided"],

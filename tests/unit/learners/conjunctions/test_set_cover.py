@@ -13,9 +13,9 @@ import dpaudit
 import learners.conjunctions.set_cover as module
 from dpaudit.contract import InputError, Relation
 from dpaudit.seeding import generator
-from learners.conjunctions import set_cover_controls as broken
+from learners.conjunctions import controls as broken
+from learners.conjunctions.disjunctions import ShortDisjunctions
 from learners.conjunctions.set_cover import LEARNERS, SetCoverConjunction, SetCoverDisjunction
-from learners.conjunctions.short_disjunctions import ShortDisjunctions
 from learners.covers.accounting import VARIANTS
 from learners.covers.shares import composed_share, noiseless_share, paper_share
 
@@ -49,13 +49,12 @@ def test_runs_follow_the_law(kind: Any, variant: str) -> None:
 @pytest.mark.parametrize("kind", LEARNERS, ids=lambda kind: kind.id)
 def test_large_samples_are_run_alike(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SMALL", 0)
-    monkeypatch.setattr(module, "BATCH", 8)
     learner = build(kind, variant="noiseless")
     assert agreement(learner, samples(learner)[-1], 4_000, generator(2, kind.id)) > LEVEL
 
 
 def test_batches_do_not_change_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "BATCH", 100)
+    monkeypatch.setattr(module.LiteralCover, "_batch", 100)
     learner = build(variant="noiseless")
     assert agreement(learner, samples(learner)[-1], 4_000, generator(3, "batch")) > LEVEL
 
@@ -189,7 +188,10 @@ def test_bad_input(call: Any, named: str) -> None:
         call()
 
 
-@pytest.mark.parametrize("control", broken.LEARNERS, ids=lambda c: c.id)
+CONTROLS = tuple(c for c in broken.LEARNERS if c.id.startswith("broken-set-cover"))
+
+
+@pytest.mark.parametrize("control", CONTROLS, ids=lambda c: c.id)
 def test_controls_leak_and_are_convicted(control: Any) -> None:
     learner = control(**control.instance.parameters)
     finding = dpaudit.audit_law(learner)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import dpaudit
 from learners.conjunctions.concepts import Conjunctions
 from learners.geometry.cells import area
 from learners.papers import kmms
-from learners.regions.planar.dichotomies import dichotomies
+from learners.regions.planar.families import halfplane_family
 
 VERDICTS = {
     "KMMS-Obs2.2": "holds",
@@ -42,12 +43,12 @@ def test_ids_are_distinct_and_all_expected() -> None:
 def test_closed_halfplanes_are_counted_independently(side: int, size: int) -> None:
     every = kmms.closed_halfplanes(side)
     assert len(every) == size
-    assert every == {row.tobytes() for row in dichotomies(side)[0]}
+    assert every == {row.tobytes() for row in halfplane_family(side).labels}
 
 
 def test_a_box_that_is_too_small_would_be_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    labels, halfplanes = dichotomies(2)
-    monkeypatch.setattr(kmms, "dichotomies", lambda side: (labels[:-1], halfplanes[:-1]))
+    less = SimpleNamespace(labels=halfplane_family(2).labels[:-1])
+    monkeypatch.setattr(kmms, "halfplane_family", lambda side: less)
     evidence = next(c for c in kmms.STATEMENTS if c.id == "KMMS-Obs4.1").check(dpaudit)
     assert evidence.verdict == "refuted"
 

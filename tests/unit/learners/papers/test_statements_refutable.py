@@ -21,7 +21,7 @@ import dpaudit
 import learners.papers
 from dpaudit.contract import Pair
 from learners.conjunctions.concepts import Conjunctions
-from learners.conjunctions.set_cover_controls import ConjunctionMultiplied
+from learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied
 from learners.halfspaces.tukey import HalfspaceTukey
 from learners.interior_points.stable_select_controls import StableMode, WrongStable
 from learners.mechanisms.stable_select import StableSelect
@@ -215,13 +215,13 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (nis_finite_classes, "NIS-Generic-LargeEpsilon",
      {"ThresholdExponential": scaled(nis_finite_classes.ThresholdExponential, 1e-3)}, dpaudit,
      "undecided"),
-    (nis_parities, "NIS-ParityLearner", {"ParityPrivate": broken_parity.Oversampled}, dpaudit, "refuted"),
+    (nis_parities, "NIS-ParityLearner", {"ParityPrivate": broken_parity.ParityOversampled}, dpaudit, "refuted"),
     (nis_parities, "NIS-ParityLearner", {"ParityPrivate": scaled(nis_parities.ParityPrivate, 1.8)}, dpaudit, "holds"),
     (nis_parities, "NIS-ParityFailure", {"ParityPrivate": scaled(nis_parities.ParityPrivate, 2.0)}, dpaudit, "holds"),
     (nis_parities, "NIS-ParityAmplification",
-     {"ParityAmplified": broken_parity.AmplifiedOversampled}, dpaudit, "refuted"),
+     {"ParityAmplified": broken_parity.ParityAmplifiedOversampled}, dpaudit, "refuted"),
     (nis_parities, "NIS-ParityAmplification", {"ParityRestart": nis_parities.ParityAmplified}, dpaudit, "holds"),
-    (nis_parities, "NIS-ParityRestart", {"ParityRestart": broken_parity.RestartOversampled}, dpaudit, "refuted"),
+    (nis_parities, "NIS-ParityRestart", {"ParityRestart": broken_parity.ParityRestartOversampled}, dpaudit, "refuted"),
     (nis_parities, "NIS-ParityRestart", {"_consistent_failure": lambda _: 2e-3}, dpaudit, "refuted"),
     (nis_parities, "NIS-Effect", {"Parities": Conjunctions}, dpaudit, "refuted"),
     (ste_boxes, "STE-Box2-count",
@@ -329,7 +329,7 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (kmms, "KMMS-Lem4.6", {"HalfplaneSelect": scaled(kmms.HalfplaneSelect, 1e-3)}, dpaudit, "refuted"),
     (kmms, "KMMS-Lem4.6", {"HalfplaneSelect": scaled(kmms.HalfplaneSelect, 0.22)}, dpaudit, "holds"),
     (kmms, "KMMS-Claim3.4",
-     {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.9, "SetCoverConjunction": ConjunctionMultiplied},
+     {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.9, "SetCoverConjunction": Multiplied},
      dpaudit, "refuted"),
     (kmms, "KMMS-Claim3.4", {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.9}, dpaudit, "holds"),
     (kmms, "KMMS-Claim3.4", {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.7}, dpaudit, "loose"),
@@ -340,7 +340,7 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (kmms_covers, "KMMS-Thm3.5", {}, dpaudit, "refuted"),
     (kmms_covers, "KMMS-Thm3.5", {"Conjunction": lambda d, _: kmms_covers_always(d)}, dpaudit, "holds"),
     (kmms_covers, "KMMS-Claim3.4-loss", {}, Leaky, "refuted"),
-    (kmms_covers, "KMMS-Claim3.4-loss", {"SetCoverConjunction": ConjunctionMultiplied}, dpaudit, "refuted"),
+    (kmms_covers, "KMMS-Claim3.4-loss", {"SetCoverConjunction": Multiplied}, dpaudit, "refuted"),
     (kmms_covers, "KMMS-Claim3.4-loss", {"paper_share": lambda *_: 0.2}, dpaudit, "holds"),
     (kmms_covers, "KMMS-Claim3.4-loss", {"paper_share": lambda *_: 0.21}, dpaudit, "undecided"),
     (kmms_polygons, "KMMS-Claim4.3", {}, Leaky, "refuted"),

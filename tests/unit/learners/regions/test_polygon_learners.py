@@ -15,19 +15,21 @@ import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
 from learners.covers.accounting import VARIANTS
-from learners.covers.noise import RoundedNoise, round_law
-from learners.regions import cover_controls as broken_covers
-from learners.regions import triangle_controls as broken_triangles
-from learners.regions.discs import Disc, Discs, DiscUnion
-from learners.regions.halfplanes import HalfplaneSelect
+from learners.covers.rounded_noise import RoundedNoise
+from learners.covers.rounds import Round
+from learners.regions import controls as broken
+from learners.regions.convex_polygon import ConvexPolygon
+from learners.regions.disc_class import Disc, Discs
+from learners.regions.disc_union import DiscUnion
+from learners.regions.halfplane_select import HalfplaneSelect
 from learners.regions.polygon_class import ConvexPolygons, Intersection, PolygonUnions, Triangles, Union, triangle
-from learners.regions.polygon_covers import ConvexPolygon, PolygonUnion
-from learners.regions.triangles import TriangleSelect
+from learners.regions.polygon_union import PolygonUnion
+from learners.regions.triangle_select import TriangleSelect
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6
 COVERS = (ConvexPolygon, PolygonUnion, DiscUnion)
-CONTROLS = (*broken_covers.LEARNERS, *broken_triangles.LEARNERS)
+CONTROLS = tuple(c for c in broken.LEARNERS if c(**c.instance.parameters).domain.dimension == 2)
 
 
 def build(kind: Any, **changed: Any) -> Any:
@@ -82,17 +84,17 @@ def test_covers_follow_their_law(kind: Any, variant: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "listing"), [
-    (ConvexPolygon, "learners.regions.polygon_covers.LISTED_SIDE"),
-    (PolygonUnion, "learners.regions.polygon_covers.LISTED_TRIANGLES"),
+    (ConvexPolygon, "learners.regions.kinds.LISTED_SIDE"),
+    (PolygonUnion, "learners.regions.kinds.LISTED_TRIANGLES"),
 ])  # fmt: skip
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_refined_covers_follow_the_law_of_listed_ones(
     kind: Any, listing: str, variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learner = build(kind, variant=variant, delta=0.3 if variant == "paper" else 1e-3)
-    sample, base = samples(learner.domain)[-1], len(learner.listed().cover)
+    sample, base = samples(learner.domain)[-1], len(learner._family())
     law = learner.law(sample)
-    place = {row.tobytes(): i for i, row in enumerate(learner.listed().cover)}
+    place = {row.tobytes(): i for i, row in enumerate(learner._cover(learner.domain.points()).T)}
     monkeypatch.setattr(listing, 0)
     points = learner.domain.points()
 
@@ -112,7 +114,7 @@ def test_refined_covers_follow_the_law_of_listed_ones(
 def test_listed_codes_decode_to_what_they_cover() -> None:
     for kind in COVERS:
         learner = build(kind, side=2, alpha=0.9)
-        cover, size = learner.listed().cover, len(learner.listed().cover)
+        cover, size = learner._cover(learner.domain.points()).T, len(learner._family())
         for code in (0, 1 + 3 * size, size * size - 1):
             covered = cover[code % size] | cover[code // size]
             labels = learner.decode(code).predict(learner.domain.points())
@@ -136,7 +138,7 @@ def test_a_round_is_the_sum_over_all_values_of_the_noise(noise: RoundedNoise) ->
     covered, spoiled = rng.integers(0, 9, 6).astype(float), rng.integers(0, 9, 6).astype(float)
     measures = rng.normal(size=6)
     for k, rate in ((1, 0.3), (3, 2.0)):
-        logs, error = round_law(covered, spoiled, 9, k, rate, measures, noise)
+        logs, error = noise.round_law(Round(covered, spoiled, 9, k, rate, measures))
         expected = np.zeros(6)
         cdf = [_laplace((v + noise.offset) / noise.scale) for v in range(-1500, 1501)]
         for v, (before, after) in zip(range(-1499, 1501), pairwise(cdf), strict=True):
@@ -145,7 +147,9 @@ def test_a_round_is_the_sum_over_all_values_of_the_noise(noise: RoundedNoise) ->
             expected += (after - before) * weights / weights.sum()
         assert np.abs(np.exp(logs) - expected).max() < 1e-11
         assert error < 1e-10
-    assert round_law(covered, spoiled, 9, 1, 0.3, measures, None)[0].shape == (6,)
+    logs, _ = RoundedNoise(0.0, 0.0).round_law(Round(covered, spoiled, 9, 1, 0.3, measures))
+    weights = np.exp(measures + 0.3 * np.minimum(covered - 9, -spoiled))
+    assert np.exp(logs) == pytest.approx(weights / weights.sum())
 
 
 def _laplace(z: float) -> float:
@@ -154,7 +158,7 @@ def _laplace(z: float) -> float:
 
 def test_noise_stays_where_the_analysis_needs_it() -> None:
     noise = RoundedNoise(2.0, 7.3)
-    values = noise.draw(generator(8, "noise"), 20_000)
+    values = noise.estimate(np.zeros(20_000, dtype=np.int64), generator(8, "noise"))
     laws = np.exp(noise.log_law(-20, 5))
     assert laws.sum() == pytest.approx(1.0, abs=1e-12)
     observed = np.array([(values <= -20).sum(), *[(values == v).sum() for v in range(-19, 6)], (values > 5).sum()])
@@ -344,8 +348,8 @@ def test_the_dual_picture_shades_cells_by_their_law() -> None:
         (lambda: build(PolygonUnion).run(samples(build(PolygonUnion).domain)[1].__class__.of(
             [[0, 0]], [1], [2**60]), generator(0), 1), "2\\^53"),
         (lambda: build(DiscUnion, side=9), "side"),
-        (lambda: build(broken_covers.UnionSparing, side=9), "side"),
-        (lambda: build(broken_triangles.ConsistentFirst, side=9), "side"),
+        (lambda: build(broken.PolygonUnionSparing, side=9), "side"),
+        (lambda: build(broken.TriangleConsistentFirst, side=9), "side"),
         (lambda: ConvexPolygons(5, 6).size, "side and k"),
     ],
 )  # fmt: skip

@@ -17,9 +17,10 @@ from dpaudit.seeding import generator
 from learners.geometry.arrangement import sweep
 from learners.geometry.cells import Bits
 from learners.regions import halfplane_controls as broken
-from learners.regions.halfplanes import HalfplaneSelect, _correct_by_cell, _scores, distinct_points
+from learners.regions.halfplane_select import HalfplaneSelect, _correct_by_cell, _scores
 from learners.regions.planar.selection import Selector, exponential_bounds
 from learners.regions.planar.snapping import full_grid
+from learners.samples import distinct_points
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6

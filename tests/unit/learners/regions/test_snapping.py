@@ -10,7 +10,7 @@ import pytest
 
 from dpaudit.contract import InputError
 from learners.geometry.cells import UniformPoint, area
-from learners.regions.planar.dichotomies import dichotomies
+from learners.regions.planar.families import halfplane_family
 from learners.regions.planar.snapping import columns, count_below, dyadic_square, floor_sum, full_grid
 
 
@@ -84,13 +84,14 @@ def test_listing_has_a_limit() -> None:
 
 
 @pytest.mark.parametrize(("side", "size"), [(1, 14), (2, 58), (3, 174)])
-def test_dichotomies(side: int, size: int) -> None:
-    labels, halfplanes = dichotomies(side)
-    assert len(labels) == len(halfplanes) == size
+def test_halfplanes_of_the_full_grid(side: int, size: int) -> None:
+    family = halfplane_family(side)
+    labels = family.labels
+    assert len(labels) == len(family) == size
     assert len({row.tobytes() for row in labels}) == size
     assert {row.tobytes() for row in 1 - labels} == {row.tobytes() for row in labels}
     rows = [(x, y) for x in range(side + 1) for y in range(side + 1)]
-    for row, (z, a, b) in zip(labels, halfplanes, strict=True):
+    for row, ((z, a, b),) in zip(labels, family.regions, strict=True):
         assert row.tolist() == [int(z * y >= z * (a * x + b)) for x, y in rows]
 
 

@@ -8,14 +8,17 @@ of them. Hence the labellings are: the points on one side of a spanned plane, an
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cmp_to_key, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["disc_dichotomies", "lifted"]
+from learners.arrays import Integers
+from learners.domains import Grid
+from learners.regions.planar.families import Family
 
-Integers = NDArray[np.int64]
+__all__ = ["disc_family", "lifted"]
+
 Functional = tuple[int, int, int, int]
 
 
@@ -26,25 +29,19 @@ def lifted(points: Integers) -> Integers:
 
 
 @lru_cache(maxsize=4)
-def disc_dichotomies(side: int) -> tuple[NDArray[np.uint8], tuple[Functional, ...]]:
-    """Return the labellings of {0 .. side}^2, in lexicographic order.
+def disc_family(side: int) -> Family:
+    """Return the labellings of {0 .. side}^2 in lexicographic order, with equal measures.
 
-    Returns
-    -------
-    labels : array of uint8, shape (size, (side + 1)^2)
-        Label 1 where u x + v y + w (x^2 + y^2) >= t, without repeats.
-    functionals : tuple of (u, v, w, t)
-        Integers; no point of the grid lies on the boundary.
+    The region of a labelling, ((u, v, w, t),) in integers, labels 1 where u x + v y + w (x^2 + y^2) >= t; no point of
+    the grid lies on its boundary.
     """
-    axis = np.arange(side + 1, dtype=np.int64)
-    points = lifted(np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2))
+    points = lifted(Grid(side, 2).points())
     found: dict[bytes, Functional] = {}
     for plane in _spanned_planes(points):
         _add_turns(points, plane, found)
     keys = sorted(found)
     labels = np.array([np.frombuffer(key, dtype=np.uint8) for key in keys])
-    labels.flags.writeable = False
-    return labels, tuple(found[key] for key in keys)
+    return Family(labels, (1,) * len(keys), tuple((found[key],) for key in keys))
 
 
 def _spanned_planes(points: Integers) -> Integers:
@@ -86,18 +83,8 @@ def _cyclic(corners: Integers) -> NDArray[np.intp]:
     steps = len(corners) * corners - corners.sum(axis=0)
     upper = (steps[:, 1] > 0) | ((steps[:, 1] == 0) & (steps[:, 0] > 0))
     # Within a half turn the angle grows as the cotangent x/y falls; sums of squares keep apart what floats would not.
-    order = sorted(range(len(steps)), key=lambda i: (not upper[i], _Angle(int(steps[i, 0]), int(steps[i, 1]))))
-    return np.array(order, dtype=np.intp)
-
-
-class _Angle:
-    """A direction of a half turn, ordered counter-clockwise by integers."""
-
-    def __init__(self, x: int, y: int) -> None:
-        self.x, self.y = x, y
-
-    def __lt__(self, other: _Angle) -> bool:
-        return self.x * other.y - self.y * other.x > 0
+    turn = cmp_to_key(lambda i, j: int(steps[i, 1] * steps[j, 0] - steps[i, 0] * steps[j, 1]))
+    return np.array(sorted(range(len(steps)), key=lambda i: (not upper[i], turn(i))), dtype=np.intp)
 
 
 def _runs(points: Integers, ring: Integers, kept: list[int]) -> list[tuple[Integers, Integers]]:

@@ -18,8 +18,8 @@ from learners.geometry.cells import Bits, area, polygon
 from learners.regions.planar.families import halfplane_family, triangle_family
 from learners.regions.planar.pieces import Pieces
 from learners.regions.planar.refinement import Products
-from learners.regions.planar.snapping import full_grid
-from learners.regions.planar.triangle_draws import TupleSampler, region_of
+from learners.regions.planar.snapping import full_grid, region_of
+from learners.regions.planar.triangle_draws import TupleSampler
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6

@@ -1,0 +1,158 @@
+"""The Set Cover Learner (KMMS, Section 3), whatever sets it covers with."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import Domain, InputError, Law, Sample
+from learners.arrays import Bools, Floats, Integers, Labels
+from learners.covers.accounting import CoverAccounting
+from learners.covers.laplace_noise import LaplaceNoise
+from learners.covers.rounded_noise import RoundedNoise
+from learners.covers.rounds import Round
+from learners.covers.sequences import LAW_ATOMS, decoded, encoded, sequence_law
+from learners.inputs import check_run, check_sample
+
+__all__ = ["SetCoverLearner"]
+
+
+class SetCoverLearner(CoverAccounting):
+    """Cover the examples of one label, greedily and privately, by sets that spare those of the other.
+
+    In each of J = ceil(2 k ln(2/alpha)) rounds, with R of the examples to be covered left,
+
+        b = R + Lap(J/epsilon) - (J/epsilon) ln(J/beta),
+        q(h) = min{ #covered by h - b/k, -#covered by h on the other side },
+
+    select a set h with probability proportional to exp(eps_hat q(h)/2), with respect to a measure that does not depend
+    on the sample, and delete what it covers. q has sensitivity 1, as its two terms have. The proofs of privacy hold for
+    any measure: it cancels in every likelihood ratio. The code of an output h_1 .. h_J is sum h_j size^(j-1): the whole
+    sequence, not only its function.
+
+    Parameters
+    ----------
+    k : int
+        Sets of the target at most, >= 1.
+    epsilon, delta : float
+        The privacy claim; for the variant "paper" epsilon in (0, 1] and delta below 1/e.
+    alpha : float
+        Sets the number of rounds: at most alpha/2 of the sample stays uncovered.
+    beta : float
+        Probability with which the noise may exceed its offset.
+    variant : {"paper", "composition", "noiseless"}
+        eps_hat = epsilon/(2 ln(e/delta)) (Claims 3.4 and 4.3); eps_hat by basic or advanced composition over the
+        rounds, the better of the two (Example 3.3); b = R and eps_hat from `noiseless_share`.
+    """
+
+    _covered_label: ClassVar[int]
+    _noise_type: ClassVar[type[LaplaceNoise] | type[RoundedNoise]]
+    _extent: ClassVar[str] = "side"
+    """The parameter that sets how many sets there are."""
+    _batch: ClassVar[int] = 2**21
+    """The number of cells (run, point, set) that are worked on together."""
+
+    @property
+    def domain(self) -> Domain:
+        """The domain of the points."""
+        raise NotImplementedError("a learner says its domain")
+
+    @property
+    def _sets(self) -> int:
+        """The number of sets to cover with."""
+        raise NotImplementedError("a learner says what it covers with")
+
+    @property
+    def _log_measures(self) -> Floats:
+        """Logarithms of the measures of the sets, (size,); zeros for the plain exponential mechanism."""
+        return np.zeros(self._sets)
+
+    def _cover(self, points: NDArray[Any]) -> Labels:
+        """Return which sets cover which points, (m, size)."""
+        raise NotImplementedError("a learner says what it covers with")
+
+    @property
+    def _noise(self) -> LaplaceNoise | RoundedNoise:
+        return self._noise_type(*self._noise_scale)
+
+    @property
+    def _steps(self) -> int:
+        """Into how many equal steps an example is divided where scores must be exact."""
+        return 1
+
+    def _eligible(self, covered: Floats, spoiled: Floats) -> Bools | None:
+        """Return which sets may be selected; None for all. Controls override it."""
+        return None
+
+    def _split(self, sample: Sample) -> Floats:
+        """Return the counts (2, m) of the examples to be covered and of the others."""
+        if sample.n >= 2**53 // self._steps:
+            raise InputError(f"the sample must have fewer than 2^53/{self._steps} examples, got {sample.n}")
+        target = sample.labels == self._covered_label
+        return np.where([target, ~target], sample.counts.astype(np.float64), 0.0)
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
+        """Return the codes of independent runs, as Python integers where they may exceed 63 bits."""
+        check_run(sample, self.domain, size)
+        return encoded(self._select(sample, rng, size), self._sets)
+
+    def _select(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
+        """Return the sets (size, J) of independent runs."""
+        weights, cover = self._split(sample), self._cover(sample.points).astype(np.float64)
+        step = max(1, self._batch // max(1, cover.size, cover.shape[1]))
+        parts = [self._select_batch(cover, weights, rng, min(step, size - start)) for start in range(0, size, step)]
+        return np.concatenate(parts, axis=0)
+
+    def _select_batch(self, cover: Floats, weights: Floats, rng: np.random.Generator, runs: int) -> Integers:
+        """Return the sets (runs, J) of runs made together."""
+        wanted, other = weights
+        alive = np.ones((runs, len(cover)))
+        chosen = np.empty((runs, self.rounds), dtype=np.int64)
+        for j in range(self.rounds):
+            left = alive * wanted
+            chosen[:, j] = self._select_one(left @ cover, (alive * other) @ cover, left.sum(axis=1), rng)
+            alive *= 1 - cover.T[chosen[:, j]]
+        return chosen
+
+    def _select_one(self, covered: Floats, spoiled: Floats, remaining: Floats, rng: np.random.Generator) -> Integers:
+        """Return the sets (runs,) selected in one round, given c_h, e_h (runs, size) and R (runs,)."""
+        b = self._noise.estimate(remaining, rng)
+        a_round = Round(covered, spoiled, remaining, self.k, self._rate, self._log_measures)
+        logs = a_round.log_weights(b[:, None])
+        eligible = self._eligible(covered, spoiled)
+        if eligible is not None:
+            logs = np.where(eligible, logs, -np.inf)
+        cumulative = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
+        picked = (cumulative <= (rng.random(len(b)) * cumulative[:, -1])[:, None]).sum(axis=1)
+        # A uniform number that rounds up to the total belongs to the last set with positive weight.
+        last = (cumulative < cumulative[:, -1:]).sum(axis=1)
+        return np.asarray(np.minimum(picked, last), dtype=np.int64)
+
+    def _selected(self, code: Any) -> list[int]:
+        """Return the sets h_1 .. h_J of an output."""
+        return decoded(code, self._sets, self.rounds)
+
+    def law(self, sample: Sample) -> Law:
+        """Return the law on all size^J sequences: products of the laws of the rounds along each sequence.
+
+        A round's law depends on the set of examples still alive alone; see `round_law` of its noise.
+        """
+        check_sample(sample, self.domain)
+        if self._sets**self.rounds > LAW_ATOMS:
+            raise InputError(f"{self._extent} and k must be small enough for at most {LAW_ATOMS} sequences for the "
+                             f"exact law, got {self._sets}^{self.rounds}; run has no such limit")  # fmt: skip
+        wanted, other = self._split(sample)
+        cover = self._cover(sample.points).astype(np.bool_)
+        return sequence_law(cover, self.rounds, lambda alive: self._round_law(alive * wanted, alive * other, cover))
+
+    def _round_law(self, wanted: Floats, other: Floats, cover: Bools) -> tuple[Floats, float]:
+        covered, spoiled = wanted @ cover, other @ cover
+        eligible = self._eligible(covered, spoiled)
+        kept = np.ones(len(covered), dtype=np.bool_) if eligible is None else eligible
+        logs = np.full(len(covered), -np.inf)
+        logs[kept], error = self._noise.round_law(
+            Round(covered[kept], spoiled[kept], int(wanted.sum()), self.k, self._rate, self._log_measures[kept])
+        )
+        return logs, error

@@ -1,0 +1,112 @@
+"""Bases of the parity learners, and of those that solve random subsamples."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from dpaudit.contract import FAIL, InputError, PrivacyClaim, Sample, UtilityClaim
+from learners.arrays import Integers
+from learners.citations import NIS
+from learners.domains import Cube, OnTheCube, grid_rows
+from learners.parameters import check_statement
+from learners.parities.concepts import Parities, Parity
+from learners.parities.subsample import Subsampler
+from learners.symmetries import moving_points
+
+__all__ = ["LAW_DIMENSION", "MAX_EPSILON", "ParityLearner", "SubsamplingLearner"]
+
+LAW_DIMENSION = 6
+"""The largest number of variables for which the law of a subsampling learner is computed."""
+MAX_EPSILON = 3.830016096309
+"""The root of ln((1 + e/4) / (1 - e/4)) = e: for a larger epsilon < 4 the slides' learner leaks more than epsilon."""
+
+
+class ParityLearner(OnTheCube):
+    """A learner of parities; codes are integers with bit i = r_i."""
+
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
+
+    @property
+    def concepts(self) -> Parities:
+        """All 2^dimension parities."""
+        return Parities(self.dimension)
+
+    def decode(self, code: int) -> Parity | None:
+        """Return c_r, None for `FAIL`."""
+        return None if code == FAIL else self.concepts.concept(code)
+
+
+class SubsamplingLearner(ParityLearner):
+    """A learner that keeps each example with probability p and answers a uniform solution of the system of the kept."""
+
+    epsilon: float
+
+    claim_id: ClassVar[str] = "NIS-ParityLearner"
+    _place: ClassVar[str] = ""
+    _uniform: ClassVar[bool] = True
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """Pure epsilon-differential privacy under replacement of one example."""
+        source = f"{NIS}, private learner for parity{self._place}"
+        return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=source)
+
+    @property
+    def _keep(self) -> float:
+        """The probability p with which each example is kept."""
+        raise NotImplementedError("a parity learner says how often it keeps an example")
+
+    @property
+    def failure(self) -> float:
+        """The probability of failing on a consistent sample, at any n."""
+        raise NotImplementedError("a parity learner says how often it fails")
+
+    def _subsampler(self, sample: Sample, rng: np.random.Generator) -> Subsampler:
+        return Subsampler(sample, self.dimension, self._keep, rng, uniform=self._uniform)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the least n with f + (1 - f) 2^d (1 - p alpha)^n <= beta; see `utility`."""
+        return self.utility(alpha, beta).sample_size
+
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
+        """Return the claim Pr[failure or error > alpha] <= beta; beta must be above the failure probability f.
+
+        On consistent examples every subsample is consistent, so the answer is that of the first subsample, and the
+        learner fails with probability f exactly. A parity with error above alpha is a solution of the subsample with
+        probability at most (1 - p alpha)^n, over the sample in the setting "realizable" (each example is kept and
+        contradicts it with probability above p alpha), over the subsample alone in "empirical" (more than alpha n
+        examples contradict it, none of which is kept: (1 - p)^(alpha n) <= (1 - p alpha)^n). There are at most 2^d.
+
+        Raises
+        ------
+        InputError
+            If beta is at most f, which no sample size reaches.
+        """
+        check_statement(alpha, beta, setting, self.settings)
+        if beta <= self.failure:
+            raise InputError(
+                f"beta must be above {self.failure!r}, the probability with which this learner fails at any n; got "
+                f"{beta!r}. Build a learner that fails less often"
+            )
+        log_term = self.dimension * math.log(2) + math.log1p(-self.failure) - math.log(beta - self.failure)
+        size = max(1, math.ceil(log_term / -math.log1p(-self._keep * alpha)))
+        return UtilityClaim(alpha, beta, size, setting, self.claim_id, f"{NIS}, private learner for parity")
+
+    def symmetries(self) -> list[Integers]:
+        """Return generators: GL(d, 2) acting on x, and the label map y -> y + x_1, which shifts r by e_1.
+
+        A transvection, a transposition and a cycle of the coordinates generate GL(d, 2); its conjugates give
+        y -> y + <s, x> for every s.
+        """
+        points = Cube(self.dimension).points()
+        generators = [moving_points(np.arange(len(points)), points[:, 0])]
+        if self.dimension > 1:
+            sheared = points.copy()
+            sheared[:, 0] ^= points[:, 1]
+            swapped = points[:, [1, 0, *range(2, self.dimension)]]
+            images = (sheared, swapped, np.roll(points, 1, axis=1))
+            generators += [moving_points(grid_rows(image, 1)) for image in images]
+        return generators

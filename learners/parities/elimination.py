@@ -1,0 +1,93 @@
+"""Parities by Gaussian elimination (not private)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpaudit.contract import FAIL, Instance, Law, Sample, UtilityClaim
+from learners.arrays import Integers
+from learners.citations import NIS
+from learners.finite.generic import Deterministic, consistent_size, occam_sample_size, point_law
+from learners.inputs import check_sample
+from learners.parameters import check_integer, check_law_limit
+from learners.parities.base import ParityLearner
+from learners.parities.gf2 import MAX_DIMENSION
+from learners.parities.subsample import equations_of
+
+__all__ = ["LEARNERS", "ParityElimination"]
+
+LAW_DIMENSION = 16
+
+
+@dataclass(frozen=True)
+class ParityElimination(ParityLearner, Deterministic):
+    """Solve <r, x> = y over GF(2) for all examples; the particular solution, `FAIL` if there is none. Not private.
+
+    Pivots are leftmost and free variables 0. A consistent learner: n >= (d ln 2 + ln(1/beta))/alpha suffices for
+    Pr[error > alpha] <= beta.
+
+    Parameters
+    ----------
+    dimension : int
+        Number d of Boolean coordinates, at most 63.
+    """
+
+    dimension: int
+
+    id: ClassVar[str] = "parity-elimination"
+    instance: ClassVar[Instance] = Instance({"dimension": 3}, n=3)
+
+    def __post_init__(self) -> None:
+        check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
+
+    def _choose(self, sample: Sample) -> int:
+        rows: dict[int, int] = {}
+        for equation in map(int, equations_of(sample, self.dimension)):
+            # The lowest bit is the leftmost variable, or the right-hand side if no variable is left: that row is 0 = 1.
+            while equation and (low := equation & -equation) in rows:
+                equation ^= rows[low]
+            if equation:
+                rows[low] = equation
+        return self._back_substitute(rows)
+
+    def _back_substitute(self, rows: dict[int, int]) -> int:
+        if 1 << self.dimension in rows:
+            return FAIL
+        solution = 0
+        for low in sorted(rows, reverse=True):
+            value = (rows[low] & solution).bit_count() + (rows[low] >> self.dimension)
+            solution |= low * (value & 1)
+        return solution
+
+    def law(self, sample: Sample) -> Law:
+        """Return all mass on the least code that satisfies every equation, found by trying all 2^d of them.
+
+        It is the particular solution: kernel vectors have a free variable as their highest one, so among the solutions
+        the one with all free variables 0 is the least integer.
+        """
+        check_sample(sample, self.domain)
+        check_law_limit("dimension", self.dimension, LAW_DIMENSION)
+        alive = np.ones(2**self.dimension, dtype=np.bool_)
+        for x, y in zip(sample.points, sample.labels, strict=True):
+            alive &= self.concepts.evaluate(x[None, :])[:, 0] == y
+        return point_law(range(FAIL, 2**self.dimension), int(alive.argmax()) if alive.any() else FAIL)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return ceil((d ln 2 + ln(1/beta)) / alpha): Occam's razor with |C| = 2^d."""
+        return occam_sample_size(self.dimension * math.log(2), alpha, beta)
+
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta, in the setting "realizable" or "empirical" (at any n)."""
+        size = consistent_size(self.sample_size(alpha, beta), setting)
+        return UtilityClaim(alpha, beta, size, setting, "NIS-Occam", f"{NIS}, Example 2: parities")
+
+    def symmetries(self) -> list[Integers]:
+        """Return no symmetry: the least solution depends on the order of the variables."""
+        return []
+
+
+LEARNERS = (ParityElimination,)
