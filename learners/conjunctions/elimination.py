@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Instance, Law, Sample, UtilityClaim
+from dpaudit.contract import Instance, Law, Sample
 from learners.citations import STE
 from learners.conjunctions.base import LAW_DIMENSION, EliminationLearner
 from learners.conjunctions.concepts import MAX_DIMENSION, contradicted
-from learners.finite.generic import Deterministic, consistent_size, occam_sample_size, point_law
+from learners.finite.generic import ConsistentLearner, point_law
 from learners.inputs import check_sample
 from learners.parameters import check_integer, check_law_limit
 
@@ -20,7 +19,7 @@ __all__ = ["LEARNERS", "ConjunctionElimination"]
 
 
 @dataclass(frozen=True)
-class ConjunctionElimination(EliminationLearner, Deterministic):
+class ConjunctionElimination(EliminationLearner, ConsistentLearner):
     """Start with all 2 d literals and delete every one that a positive example contradicts. Not private.
 
     If a conjunction labels the sample, the answer does too. Elimination is a consistent learner for 3^d + 1 functions
@@ -36,6 +35,8 @@ class ConjunctionElimination(EliminationLearner, Deterministic):
     dimension: int
 
     id: ClassVar[str] = "conjunction-elimination"
+    claim_id: ClassVar[str] = "STE-NonPriv"
+    source: ClassVar[str] = f"{STE}, non-private algorithm"
     instance: ClassVar[Instance] = Instance({"dimension": 3}, n=3)
 
     def __post_init__(self) -> None:
@@ -54,15 +55,6 @@ class ConjunctionElimination(EliminationLearner, Deterministic):
             for i, value in enumerate(x):
                 mask &= ~(int(y) << 2 * i + int(value))
         return point_law(range(4**self.dimension), mask)
-
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return ceil((ln(3^d + 1) + ln(1/beta)) / alpha)."""
-        return occam_sample_size(math.log(self.concepts.size), alpha, beta)
-
-    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
-        """Return the claim Pr[error > alpha] <= beta, in the setting "realizable" or "empirical" (at any n)."""
-        size = consistent_size(self.sample_size(alpha, beta), setting)
-        return UtilityClaim(alpha, beta, size, setting, "STE-NonPriv", f"{STE}, non-private algorithm")
 
 
 LEARNERS = (ConjunctionElimination,)

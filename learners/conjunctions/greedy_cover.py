@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Instance, Law, Sample, UtilityClaim
+from dpaudit.contract import Instance, Law, Sample
 from learners.citations import KMMS
 from learners.conjunctions.base import LAW_DIMENSION, MaskLearner
 from learners.conjunctions.concepts import MAX_DIMENSION, contradicted
 from learners.conjunctions.short_conjunctions import ShortConjunctions
-from learners.finite.generic import Deterministic, consistent_size, occam_sample_size, point_law
+from learners.finite.generic import ConsistentLearner, occam_sample_size, point_law
 from learners.inputs import check_sample
 from learners.parameters import check_integer, check_law_limit
 
@@ -21,7 +21,7 @@ __all__ = ["LEARNERS", "ConjunctionCover"]
 
 
 @dataclass(frozen=True)
-class ConjunctionCover(MaskLearner, Deterministic):
+class ConjunctionCover(MaskLearner, ConsistentLearner):
     """Keep the literals that no positive example contradicts; cover the negative examples by few of them. Not private.
 
     Of the literals kept, the one that contradicts most of the negative examples left is chosen, the first of equals,
@@ -50,6 +50,8 @@ class ConjunctionCover(MaskLearner, Deterministic):
     k: int
 
     id: ClassVar[str] = "conjunction-cover"
+    claim_id: ClassVar[str] = "KMMS-Greedy"
+    source: ClassVar[str] = f"{KMMS}, Section 1.1"
     instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 1}, n=3)
 
     def __post_init__(self) -> None:
@@ -107,11 +109,6 @@ class ConjunctionCover(MaskLearner, Deterministic):
             if smaller >= size:
                 return size
             size = smaller
-
-    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
-        """Return the claim Pr[error > alpha] <= beta, in the setting "realizable" or "empirical" (at any n)."""
-        size = consistent_size(self.sample_size(alpha, beta), setting)
-        return UtilityClaim(alpha, beta, size, setting, "KMMS-Greedy", f"{KMMS}, Section 1.1")
 
 
 LEARNERS = (ConjunctionCover,)

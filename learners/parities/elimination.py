@@ -8,10 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import FAIL, Instance, Law, Sample, UtilityClaim
-from learners.arrays import Integers
+from dpaudit.contract import FAIL, Instance, Law, Sample
 from learners.citations import NIS
-from learners.finite.generic import Deterministic, consistent_size, occam_sample_size, point_law
+from learners.finite.generic import ConsistentLearner, occam_sample_size, point_law
 from learners.inputs import check_sample
 from learners.parameters import check_integer, check_law_limit
 from learners.parities.base import ParityLearner
@@ -24,7 +23,7 @@ LAW_DIMENSION = 16
 
 
 @dataclass(frozen=True)
-class ParityElimination(ParityLearner, Deterministic):
+class ParityElimination(ParityLearner, ConsistentLearner):
     """Solve <r, x> = y over GF(2) for all examples; the particular solution, `FAIL` if there is none. Not private.
 
     Pivots are leftmost and free variables 0. A consistent learner: n >= (d ln 2 + ln(1/beta))/alpha suffices for
@@ -39,6 +38,8 @@ class ParityElimination(ParityLearner, Deterministic):
     dimension: int
 
     id: ClassVar[str] = "parity-elimination"
+    claim_id: ClassVar[str] = "NIS-Occam"
+    source: ClassVar[str] = f"{NIS}, Example 2: parities"
     instance: ClassVar[Instance] = Instance({"dimension": 3}, n=3)
 
     def __post_init__(self) -> None:
@@ -79,15 +80,6 @@ class ParityElimination(ParityLearner, Deterministic):
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return ceil((d ln 2 + ln(1/beta)) / alpha): Occam's razor with |C| = 2^d."""
         return occam_sample_size(self.dimension * math.log(2), alpha, beta)
-
-    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
-        """Return the claim Pr[error > alpha] <= beta, in the setting "realizable" or "empirical" (at any n)."""
-        size = consistent_size(self.sample_size(alpha, beta), setting)
-        return UtilityClaim(alpha, beta, size, setting, "NIS-Occam", f"{NIS}, Example 2: parities")
-
-    def symmetries(self) -> list[Integers]:
-        """Return no symmetry: the least solution depends on the order of the variables."""
-        return []
 
 
 LEARNERS = (ParityElimination,)
