@@ -47,7 +47,12 @@ def to_frame(findings: Any) -> pd.DataFrame:
     import pandas as pd
 
     rows = _stored(findings) if isinstance(findings, str | Path) else _made(findings)
-    return pd.json_normalize(rows).replace({"inf": float("inf"), "-inf": float("-inf")}).infer_objects()
+    return pd.json_normalize(rows).map(_with_infinities).infer_objects()
+
+
+def _with_infinities(value: Any) -> Any:
+    """Return a value of the JSON, an infinity as a float."""
+    return float(value) if value in ("inf", "-inf") else value
 
 
 def _stored(path: str | Path) -> list[dict[str, Any]]:

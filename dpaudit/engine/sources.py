@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import dpaudit
 from dpaudit.registry import PRIVATE
 
 __all__ = ["digest_of", "sources"]
@@ -27,8 +26,8 @@ def sources(modules: Iterable[str], paths: Iterable[str] = ()) -> dict[str, str]
     paths : iterable of str
         Files and folders in which the user has learners looked for.
     """
-    found: dict[str, list[str]] = {dpaudit.__name__: [digest_of(Path(dpaudit.__file__).parent)]}
-    for name in sorted({module.partition(".")[0] for module in modules} - {dpaudit.__name__}):
+    found: dict[str, list[str]] = {}
+    for name in sorted({module.partition(".")[0] for module in (__name__, *modules)}):
         home = _home(name)
         if home is not None:
             found[name] = [digest_of(home)]

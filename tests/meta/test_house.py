@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import ast
+import re
 import shlex
 import subprocess
 import sys
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from source_tree import MODULES, ROOT, SOURCES, circle, imports, tree_of
 
 import dpaudit
 
-ROOT = Path(__file__).parents[2]
-SOURCES = sorted([*ROOT.glob("dpaudit/**/*.py"), *ROOT.glob("learners/**/*.py")])
-
-# A room may import from itself and from rooms on earlier lines only. `results` stands below the audits because they
-# return findings.
-TIERS = (
-    ("contract", "errors", "jsonable", "picture"),
-    ("results", "seeding", "schema", "arguments", "workers"),
-    ("bounds", "distinguish", "neighbours", "registry"),
-    ("adapters", "sampling", "exact", "utility"),
-    ("betting",),
-    ("blackbox",),
-    ("conformance", "engine"),
-    ("ledger", "reporters", "tables"),
-    ("cli", "pytest_plugin", "__main__"),
-)
-TIER = {room: i for i, rooms in enumerate(TIERS) for room in rooms}
+# A room imports rooms on its own line and on earlier ones; "" is what stands in no folder of learners/, and
+# dpaudit/__init__.py. Every other folder of learners/ is a family.
+FLOORS = {
+    "dpaudit": (
+        ("errors", "jsonable", "picture", "contract", "record", "event", "results"),
+        ("seeding", "arguments", "workers", "registry"),
+        ("bounds", "distinguish", "neighbours"),
+        ("adapters", "sampling", "exact", "utility", "conformance"),
+        ("betting",),
+        ("blackbox",),
+        ("engine",),
+        ("ledger", "reporters", "schema", "tables"),
+        ("", "cli", "pytest_plugin", "__main__"),
+    ),
+    "learners": (("",), ("covers", "geometry", "mechanisms", "finite"), ("a family",), ("papers",)),
+}
 
 PUBLIC = {
     "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner", "Pair", "PrivacyClaim",
@@ -37,53 +40,47 @@ PUBLIC = {
     "query_patterns", "random_pairs", "to_frame",
 }  # fmt: skip
 
+IMPORTS = {module: imports(tree_of(path), MODULES.keys()) for module, path in MODULES.items()}
 
-def imports_at_runtime(path: Path) -> set[str]:
-    """Return the modules that a file imports, those under `if TYPE_CHECKING` left out."""
-    tree = ast.parse(path.read_text())
-    hidden = {
-        id(node)
-        for branch in ast.walk(tree)
-        if isinstance(branch, ast.If) and "TYPE_CHECKING" in ast.dump(branch.test)
-        for child in branch.body
-        for node in ast.walk(child)
-    }
-    found = set()
-    for node in ast.walk(tree):
-        if id(node) in hidden:
+
+def room(module: str) -> str:
+    """Return `dpaudit.engine` of `dpaudit.engine.plan`; the modules of learners/ itself are one room, `learners`."""
+    if module.startswith("learners"):
+        return ".".join(MODULES[module].relative_to(ROOT).parts[:-1][:2])
+    return ".".join(module.split(".")[:2])
+
+
+def floor(module: str) -> int:
+    package, _, name = room(module).partition(".")
+    floors = {name: i for i, names in enumerate(FLOORS[package]) for name in names}
+    return floors[name] if package == "dpaudit" or name in floors else floors["a family"]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_run_one_way(module: str) -> None:
+    here = floor(module)  # a KeyError means a room that FLOORS lacks
+    for other in IMPORTS[module]:
+        if module.startswith("dpaudit"):
+            assert other.startswith("dpaudit"), "dpaudit never names a learner"
+        elif other.startswith("dpaudit"):
+            assert room(other) == "dpaudit.contract", f"{module} imports {other}"
             continue
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+        assert floor(other) <= here, f"{module} imports {other}"
 
 
-def room(module: str) -> str | None:
-    parts = module.split(".")
-    return parts[1] if parts[0] == "dpaudit" and len(parts) > 1 and parts[1] in TIER else None
+@pytest.mark.parametrize("group", [str, room], ids=["modules", "rooms"])
+def test_no_import_goes_round_in_a_circle(group: Callable[[str], str]) -> None:
+    graph: dict[str, set[str]] = {}
+    for module, others in IMPORTS.items():
+        graph.setdefault(group(module), set()).update(group(other) for other in others if group(other) != group(module))
+    assert not circle(graph), " imports ".join(circle(graph))
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_imports_run_one_way(path: Path) -> None:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    for module in imports_at_runtime(path):
-        if parts[0] == "learners":
-            assert not module.startswith("dpaudit") or module.startswith("dpaudit.contract"), (
-                f"learners import {module}"
-            )
-        elif parts[1] != "__init__":
-            assert not module.startswith("learners"), "dpaudit never names a learner"
-            here, there = parts[1], room(module)
-            if there is not None and there != here:
-                assert TIER[there] <= TIER[here], f"{here} imports {there}"
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_every_room_is_known(path: Path) -> None:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    assert parts[0] == "learners" or parts[1] == "__init__" or parts[1] in TIER
+def test_a_circle_is_found_and_a_diamond_is_none() -> None:
+    assert not circle({"a": {"b", "c"}, "b": {"d"}, "c": {"d"}})
+    assert sorted(set(circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}))) == ["b", "c"]
+    code = "if TYPE_CHECKING:\n    from x.y import Z\ndef f():\n    import x.z\n    from x import w\n    import os"
+    assert imports(ast.parse(code), {"x", "x.y", "x.z", "x.w"}) == {"x.y", "x.z", "x.w"}
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
@@ -106,22 +103,46 @@ def test_public_names_are_frozen() -> None:
         _ = dpaudit.nothing
 
 
-HEAVY = "{'numpy', 'scipy', 'pandas', 'matplotlib', 'joblib', 'statsmodels', 'jinja2', 'sklearn'}"
+def heavy() -> set[str]:
+    """Return the names under which what dpaudit depends on is imported, but for pytest."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    required = {re.split("[^A-Za-z0-9_-]", text)[0] for text in project["dependencies"]}
+    return {{"scikit-learn": "sklearn"}.get(name, name) for name in required - {"pytest"}}
 
 
-@pytest.mark.parametrize("module", ["dpaudit", "dpaudit.pytest_plugin", "dpaudit.contract", "dpaudit.errors"])
-def test_importing_loads_no_scientific_library(module: str) -> None:
-    code = f"import sys, {module}; print(sorted({HEAVY} & set(sys.modules)))"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+HEAVY = {"click", "flint", "statsmodels", *heavy()}
+
+
+def loaded(code: str) -> set[str]:
+    """Return the top-level names of what is loaded after some code has run in a process of its own."""
+    code = f"{code}\nimport sys; print(); print(*{{name.partition('.')[0] for name in sys.modules}})"
+    return set(subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()[-1].split())
+
+
+def command(*words: str) -> str:
+    return (
+        f"import contextlib, dpaudit.__main__\n"
+        f"with contextlib.suppress(SystemExit): dpaudit.__main__.main({list(words)!r})"
+    )
+
+
+LIGHT = {
+    "import dpaudit": {"pytest"},
+    "import dpaudit.contract, dpaudit.errors": {"pytest"},
+    "import dpaudit.pytest_plugin": set(),
+    command("--help"): {"pytest"},
+    command("privacy", "--help"): {"pytest"},
+    command("--version"): {"pytest"},
+}
+
+
+@pytest.mark.parametrize("code", LIGHT)
+def test_importing_and_helping_load_no_library(code: str) -> None:
+    assert loaded(code) & (HEAVY | LIGHT[code]) == set()
 
 
 def test_listing_loads_nothing_heavier_than_numpy() -> None:
-    code = (
-        "import sys, io, contextlib, dpaudit.cli as cli\n"
-        "with contextlib.redirect_stdout(io.StringIO()): cli.main(['list'])\n"
-        f"print(sorted(({HEAVY} - {{'numpy'}}) & set(sys.modules)))"
-    )
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+    assert loaded(command("list")) & (HEAVY | {"pytest"}) == {"numpy"}
 
 
 def test_no_file_reads_a_pickle() -> None:

@@ -1,0 +1,47 @@
+"""The modules of dpaudit and learners, and what each imports, read from their text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Set
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted([*ROOT.glob("dpaudit/**/*.py"), *ROOT.glob("learners/**/*.py")])
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_of(path): path for path in SOURCES}
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports(tree: ast.AST, modules: Set[str]) -> set[str]:
+    """Return which of the modules are imported, inside of functions and for type checking alone too."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= names & modules or {str(node.module)}
+    return found & modules
+
+
+def circle(graph: Mapping[str, Set[str]]) -> list[str]:
+    """Return nodes each of which leads to the next one and the last to the first, or nothing if there are none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(reversed(error.args[1]))
+    return []
