@@ -36,7 +36,7 @@ from dpaudit.sampling import Sampler
 __all__ = ["LEAST_RUNS", "PairEvidence", "SequentialOutcome", "audit_sequential"]
 
 LEAST_RUNS = 100
-"""With fewer the pilot and the first batch are too small to learn any bet."""
+"""Fewer leave next to nothing to bet on after the pilot and the first batch."""
 LARGEST_EPSILON = 300.0
 """Twice as much, the end of the grid of epsilons, is still far from where exp(epsilon) overflows."""
 

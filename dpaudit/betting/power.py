@@ -54,7 +54,9 @@ _BELIEFS = np.stack([v.ravel() for v in np.meshgrid(_NODES, _NODES)], axis=1)
 """Standard normal errors of the two posteriors, shape (49, 2)."""
 _CHANCES = np.outer(_WEIGHTS, _WEIGHTS).ravel() / _WEIGHTS.sum() ** 2
 _AGES = 12
+"""Sizes of the past at which beliefs are averaged; between them everything is smooth in the logarithm."""
 _PRECISION = 1e-4
+"""Of what is sought, relatively: finer than the approximation."""
 _EVENT_MISS, _CATASTROPHE_MISS = 0.6, 0.2
 """The share of the allowed probability of a miss that is predicted at what is called detectable."""
 

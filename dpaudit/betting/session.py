@@ -23,13 +23,21 @@ from dpaudit.sampling import Job, Sampler, join
 __all__ = ["Look", "Session", "batch_size", "first_batch", "pilot_size"]
 
 PILOT = 64
+"""Runs a side of the pilot, which is never bet on: enough to see whether outputs repeat."""
 FIRST_BATCH = 200
+"""Runs of a pair's first batch, on which nothing is known and nothing won."""
 BATCH_GROWTH = 0.15
-FIT_SHARE = 0.02
-FIT_ROWS = 5_000
+"""The length of a batch as a part of the past: at 0.5 audits took a quarter to a half more runs to refute a claim, at
+0.05 up to a fifth fewer in three times as many batches."""
+FIT_SHARE, FIT_ROWS = 0.02, 5_000
+"""The part of the runs, and the most a side, that scores are fitted on: with 8 % audits of Laplace noise
+took 1.3 to 2.4 times as many runs to refute a claim."""
 THOROUGH_ROWS = 2_000
+"""Runs a side from which on classifiers are fitted as well: of fewer they learn noise."""
 FINALISTS = 2
+"""Discretizers that share a pair's stakes: each further one takes its part of the wealth."""
 LEAST_FIT_BUDGET = 40
+"""Runs that must be left for a new pair to be fitted and bet on."""
 ROUNDING = 1e-6
 """By how much log E must exceed log(1 / gamma): more than rounding can add to it."""
 

@@ -21,9 +21,10 @@ SLOW_ROWS = 100_000
 """Runs a side on which slow scores are compared: more would take longer than making them."""
 MARKDOWN, SLOW_MARKDOWN = 0.75, 2.0
 """How many times more the bounds that models expect are marked down where discretizers are compared: the events of one
-are nested and share their luck, those of different ones do not, and a slow score has more ways to be lucky."""
+are nested and share their luck, those of different ones do not, and a slow score has more ways to be lucky. With the
+greater number for all scores that cannot be refitted RAPPOR's bound was a tenth lower (`scripts/bench_auditors.py`)."""
 SLOW_MARGIN = 0.05
-"""By which share a slow score must promise more than a quick one."""
+"""By which share a slow score must promise more than a quick one, to be worth its time."""
 
 
 class Candidate:

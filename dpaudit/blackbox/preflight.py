@@ -17,7 +17,9 @@ from dpaudit.errors import InputError
 __all__ = ["preflight"]
 
 RUNS = 2
+"""Runs by each of two equal generators: a second run shows what the first one changed."""
 ASKED_RUNS, ASKED_PAIRS = 64, 8
+"""Runs, and the most pairs they are spread over, that show whether most runs raise: a misspelt name raises in all."""
 
 
 def preflight(mechanism: Mechanism, pairs: Sequence[Pair], seed: int) -> tuple[str, ...]:

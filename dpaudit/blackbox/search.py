@@ -14,7 +14,8 @@ from dpaudit.distinguish.pilot import Pilot
 __all__ = ["Found", "search"]
 
 LOCAL_ROUNDS = 3
-"""Rounds in which the best pair meets variations of itself."""
+"""Rounds in which the best pair meets variations of itself: with more of
+them each comparison would have fewer runs."""
 LOCAL_PHASE = 100
 """The first local round's part of the address, above that of any round of halving: the best so far gets fresh runs."""
 

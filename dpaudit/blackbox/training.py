@@ -17,13 +17,17 @@ from dpaudit.distinguish.pilot import Pilot
 __all__ = ["train"]
 
 FIT_ROWS = 250_000
+"""Runs a side of each half that scores are fitted on: the ratio in each of 64 bins then errs by 2 %."""
 FIT_NUMBERS = 8_000_000
 """Numbers a side of each half that are held in memory: outputs of more than 32 numbers get fewer rows."""
 WIDTH_ROWS = 16
+"""Runs that tell how many numbers an output holds."""
 SCREEN_ROWS = 50_000
+"""Runs a side that all discretizers count; those that do not do well are spared the rest."""
 JOIN_ROWS = 125_000
 """Runs a side of each half that say where the bins of a mean of two scores are."""
 FINALISTS = 3
+"""Discretizers that are kept by either criterion after that, for the difference between the best few is luck."""
 LAST = 2
 """Discretizers that runs beyond those of the fit are spent on."""
 

@@ -15,10 +15,11 @@ __all__ = ["DROP", "log_density", "log_fall", "log_peak", "mode", "window"]
 Array = NDArray[np.float64]
 
 DROP = 44.0
-"""How far below its peak the logarithm of a density is at the ends of its window."""
+"""How far below its peak the logarithm of a density is at the ends of its window: exp(-44) is 1e-19."""
 
 _HALF_LOG_2PI = 0.9189385332046727
 _HALVINGS = 34
+"""Halvings that find the ends of a window to 1e-10 of it, on the outer side."""
 
 
 def mode(a: Array, b: Array) -> Array:

@@ -22,7 +22,9 @@ RELATIVE_ERROR = 1e-7
 """By how much p-values are raised: above the error of the tails (measured 3e-9 at 1e8 runs) and of the quadrature."""
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(72)
+"""Nodes and weights on [-1, 1]: 200 of them change p-values by less than 5e-9 (`tests/oracle`)."""
 _MISSED = 1e-17
+"""What the window of a density leaves out, and more."""
 
 
 @dataclass(frozen=True)

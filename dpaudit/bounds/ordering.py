@@ -30,7 +30,9 @@ SLACK = 1e-9
 """Regions are taken this much larger in deviance than they are, above its rounding error."""
 
 _NEWTON_STEPS = 40
+"""Newton steps at most; the bracket is halved where one leaves it."""
 _FAR = 600.0
+"""A limit below minus this is none: exp of it is no longer a number apart from 0."""
 
 
 def deviance(x: Array, n1: float, y: Array, n2: float, ratio: float, delta: float) -> Array:

@@ -15,7 +15,7 @@ DEFAULT_THRESHOLDS = 32
 """How many events share the curve's error: a Berk-Jones band over all events was no tighter than the limits of 32 at
 10,000 runs a side."""
 LEAST_TAIL = 20
-"""Training runs in the smallest event that is worth a threshold: the limits of smaller ones are mostly error."""
+"""Training runs in the smallest event that is worth a threshold: the limits of 20 hits err by more than half."""
 
 
 def choose_thresholds(data: ArrayLike, neighbour: ArrayLike, thresholds: int = DEFAULT_THRESHOLDS) -> NDArray[np.intp]:

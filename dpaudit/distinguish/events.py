@@ -127,11 +127,12 @@ def confirmation_error(log_ratio: Array, pooled: Array, runs: int) -> Array:
     runs : int
         The runs n.
     """
-    q = np.minimum(2 * pooled / (1 + np.exp(log_ratio)), 1.0)
-    p = np.minimum(q * np.exp(log_ratio), 1.0)
-    # The confirmation needs some hits on the rarer side before a ratio of counts is near normal.
-    few = 1 + 1 / (q * runs)
-    error: Array = np.sqrt((1 - p) / (p * runs) + (1 - q) / (q * runs)) * few
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # an infinite ratio has no error
+        q = np.minimum(2 * pooled / (1 + np.exp(log_ratio)), 1.0)
+        p = np.minimum(q * np.exp(log_ratio), 1.0)
+        # The confirmation needs some hits on the rarer side before a ratio of counts is near normal.
+        few = 1 + 1 / (q * runs)
+        error: Array = np.sqrt((1 - p) / (p * runs) + (1 - q) / (q * runs)) * few
     return error
 
 

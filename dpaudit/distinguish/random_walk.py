@@ -18,12 +18,17 @@ CUTS = (0.02, 0.2, 0.8, 0.98)
 """Ranks between which the walk has one step size: both tails, both shoulders, the middle."""
 
 STEPS = np.geomspace(0.002, 8.0, 10)
+"""The step sizes that are tried: from a ratio that is level to one that jumps from 0 to certainty."""
 UNSATURATED, LIKE, RISING = 1.5, 0.03, 0.5
 """By how much, in nats, a range is less likely a priori where it does not saturate (has not the least steps), by the
-square of the grid points between its steps and those further in, and by each grid point that its own are longer."""
+square of the grid points between its steps and those further in, and by each grid point that its own are longer. With
+steps as likely anywhere, saturated ratios reached 0.983 instead of 0.99 of the best event's worth at 1,300 runs."""
 RIDGE = 1e-6
+"""What keeps a precision regular that says nothing of the ratios' level."""
 ROUNDS = 2
+"""Times that the step size of each range is chosen anew, given those of the others."""
 ITERATIONS = 40
+"""Damped Newton steps at most; three or four are usual."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +87,10 @@ class Walk:
         p, q = total * share, total * (1 - share)
         p, q = p / p.sum(), q / q.sum()
         above, below = np.cumsum(p), np.cumsum(q)
-        slope = np.tril(p * (1 - share) / above[:, None] + q * share / below[:, None])
-        variance = ((slope @ covariance) * slope).sum(axis=1)
-        return np.log(above / below), np.sqrt(variance)
+        with np.errstate(divide="ignore", invalid="ignore"):  # a model may be certain: then counts decide
+            slope = np.tril(p * (1 - share) / above[:, None] + q * share / below[:, None])
+            variance = ((slope @ covariance) * slope).sum(axis=1)
+            return np.log(above / below), np.sqrt(variance)
 
 
 def fit_walk(
