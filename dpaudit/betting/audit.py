@@ -1,4 +1,4 @@
-r"""The anytime-valid audit: bet against the claim batch by batch, stop as soon as it is refuted.
+r"""Audit at any stopping time: bet against the claim batch by batch, stop as soon as it is refuted.
 
 **Claim.** If the mechanism is (epsilon, delta)-private on every pair given, then whatever rule picks the
 pairs, the batch sizes, the bets and the time to stop, Pr[the claim is ever rejected] <= gamma.

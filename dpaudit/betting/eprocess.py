@@ -1,4 +1,4 @@
-r"""E-values against a claim of privacy: bets whose product stays valid at any stopping time.
+r"""Bet against a claim of privacy by e-values, whose product stays valid at any stopping time.
 
 A fair coin b puts each run on data (b = 1) or neighbour (b = 0); P and Q are the laws of the output x. Fix in
 advance functions w+, w- >= 0 with disjoint supports, put u = max w+, v = max w-, c = 1 - (u + v) delta / 2,

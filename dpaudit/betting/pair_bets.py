@@ -1,4 +1,4 @@
-"""The bets on one pair: the cells counted so far, the partitions of them that are bet on, and the wealth won."""
+"""Keep the bets on one pair: the cells counted so far, the partitions that are bet on, and the wealth won."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the runs of a fixed-size audit are spent."""
+"""Split the runs of a fixed-size audit by purpose."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRAINING_SHARE = 0.2
 
 @dataclass(frozen=True)
 class Budget:
-    """How the runs on each side are spent.
+    """The runs on each side, by purpose.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""A pair that may become the witness: the cells counted on its two sides so far, and the best event over them."""
+"""Count the cells of a pair that may become the witness, and select the best event over them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ __all__ = ["Candidate", "best_event", "events_of", "promise"]
 SLOW_ROWS = 100_000
 """Runs a side on which slow scores are compared: more would take longer than making them."""
 MARKDOWN, SLOW_MARKDOWN = 0.75, 2.0
-"""How many times more the bounds that models expect are marked down where discretizers are compared: the events of one
-are nested and share their luck, those of different ones do not, and a slow score has more ways to be lucky. With the
-greater number for all scores that cannot be refitted RAPPOR's bound was a tenth lower (`scripts/bench_auditors.py`)."""
+"""Multiples of the markdown of models that bounds are lowered by once more where discretizers are compared: the events
+of one are nested and share their luck, those of different ones do not, and a slow score has more ways to be lucky. With
+the greater number for all scores that cannot be refitted RAPPOR's bound was a tenth lower (`docs/benchmark.md`)."""
 SLOW_MARGIN = 0.05
 """By which share a slow score must promise more than a quick one, to be worth its time."""
 

@@ -1,4 +1,4 @@
-"""A few runs before an audit, to find what would make it meaningless."""
+"""Make a few runs before an audit, to find what would make it meaningless."""
 
 from __future__ import annotations
 

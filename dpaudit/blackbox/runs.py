@@ -1,4 +1,4 @@
-"""Runs that choose: those of the pilot, and those whose cells are counted on candidates."""
+"""Make the runs that choose: those of the pilot, and those whose cells are counted on candidates."""
 
 from __future__ import annotations
 

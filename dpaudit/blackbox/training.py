@@ -1,4 +1,4 @@
-"""Training on the pair found: fitting scores, keeping those that promise most, counting the cells of the rest."""
+"""Train on the pair found: fit scores, keep those that promise most, count the cells of the remaining runs."""
 
 from __future__ import annotations
 

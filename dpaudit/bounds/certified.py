@@ -1,4 +1,4 @@
-"""Certified suprema: the probability of a region of outcomes, bounded over every value of the nuisance parameter."""
+"""Bound the probability of a region of outcomes over every value of the nuisance parameter."""
 
 from __future__ import annotations
 

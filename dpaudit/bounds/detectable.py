@@ -1,4 +1,4 @@
-"""The power of a test: the least leak that it detects with a given probability.
+"""Compute the power of a test: the least leak that it detects with a given probability.
 
 All probabilities are exact sums over the test's rejection region {(x, y) : x >= least(y)}, whose boundary ascends in y
 because p-values fall in x and rise in y. What is left out is left out on the safe side: no leak is called detectable

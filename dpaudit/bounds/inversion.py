@@ -1,4 +1,4 @@
-"""From p-values to confidence bounds: the largest parameter that a test still rejects."""
+"""Turn p-values into confidence bounds: find the largest parameter that a test still rejects."""
 
 from __future__ import annotations
 

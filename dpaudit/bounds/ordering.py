@@ -1,4 +1,4 @@
-"""The order in which outcomes (x, y) count as evidence: by the likelihood-ratio lower limit for ln((p - delta) / q).
+"""Order outcomes (x, y) as evidence, by the likelihood-ratio lower limit for ln((p - delta) / q).
 
 Write g(q) = min(1, exp(t) q + delta). The deviance of the hypothesis p <= g(q) is
 

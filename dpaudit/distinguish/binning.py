@@ -1,4 +1,4 @@
-"""Binning many values by few cuts: the same as a binary search, several times as fast."""
+"""Bin many values by few cuts: the same as a binary search, several times as fast."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["CutBins", "GridBins", "bins", "quantiles_of_sorted"]
 Array = NDArray[np.float64]
 
 GRIDS = (2**13, 2**16)
-"""How many squares a grid may have: the fewer, the better they stay in the cache."""
+"""Numbers of squares that are tried for a grid: the fewer, the better they stay in the cache."""
 CROWDED = 4
 """The most cuts in a square that are compared one by one: with more, a binary search is as fast."""
 FEW_VALUES = 4096
@@ -27,7 +27,7 @@ class CutBins:
 
     @property
     def size(self) -> int:
-        """How many bins there are."""
+        """The number of bins."""
         return len(self.cuts) + 1
 
     def __call__(self, values: Array) -> NDArray[np.intp]:
@@ -64,7 +64,7 @@ class GridBins:
 
     @property
     def size(self) -> int:
-        """How many bins there are."""
+        """The number of bins."""
         return len(self.centres)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The counted cells of two sides, the families of nested events over them, and the best event of all families."""
+"""Compare the families of nested events over the counted cells of two sides, and select the best event."""
 
 from __future__ import annotations
 
@@ -67,10 +67,8 @@ class CellFamilies:
 
         Parameters
         ----------
-        discretizer : Discretizer
-            The map from outputs to cells.
-        training : tuple of Tally
-            Cells of the training runs on the two sides.
+        discretizer, training
+            As for the class.
         log_ratio : mapping, optional
             ln(Pr[cell | data] / Pr[cell | neighbour]) by the learner's own law.
         careful : bool

@@ -1,4 +1,4 @@
-"""The lower bounds on epsilon that nested events can be expected to give on fresh runs, judged by training runs."""
+"""Predict from training runs the lower bounds on epsilon that nested events will give on fresh runs."""
 
 from __future__ import annotations
 

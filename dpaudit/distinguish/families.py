@@ -1,4 +1,4 @@
-"""The families of nested events that are compared: an order of the atoms, and what models say of its prefixes."""
+"""Order atoms into families of nested events, with models of the ratio of each of their prefixes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From any outputs to columns of numbers, in groups that expose different leaks.
+"""Flatten any outputs to columns of numbers, in groups that expose different leaks.
 
 What the columns are is decided on pilot outputs and then fixed. Outputs are flattened to scalars; text, None,
 exceptions and other leaves become categories; shorter outputs are padded; NaN and infinities are values like others.

@@ -1,4 +1,4 @@
-"""Fitting the discretizers that are worth trying on a mechanism, by the look of its training outputs."""
+"""Fit the discretizers that are worth trying on a mechanism, by the look of its training outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A score without dependencies: the sum of smoothed log-likelihood ratios of the columns of one group."""
+"""Score outputs by the sum of smoothed log-likelihood ratios of the columns of one group."""
 
 from __future__ import annotations
 

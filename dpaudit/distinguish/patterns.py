@@ -1,4 +1,4 @@
-"""A score for mixed outputs: first which scalars are repeated values (flags, padding, zeros), then all the others."""
+"""Score mixed outputs: first by which scalars are repeated values (flags, padding, zeros), then by all the others."""
 
 from __future__ import annotations
 

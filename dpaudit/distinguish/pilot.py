@@ -1,4 +1,4 @@
-"""Pilot outputs: whether a mechanism's outputs repeat, and so can be the outcome cells themselves."""
+"""Decide from pilot outputs whether they repeat, and so can be the outcome cells themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A likelihood ratio for atoms without an order: each is shrunk as much as all of them together say it should be."""
+"""Shrink the likelihood ratios of atoms without an order as much as all of them together suggest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A second event for the fresh runs to test, where what it may add is worth the error that it takes from the first."""
+"""Choose a second event to test, where what it may add is worth the error that it takes from the first."""
 
 from __future__ import annotations
 
