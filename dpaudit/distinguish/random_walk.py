@@ -11,7 +11,7 @@ from scipy.linalg.lapack import dpbtrf, dpbtrs
 from scipy.special import expit, log_expit, logit
 
 from dpaudit.distinguish import step_prior
-from dpaudit.distinguish.score_line import Line, fit_line
+from dpaudit.distinguish.score_line import ITERATIONS, RIDGE, Line, fit_line
 from dpaudit.distinguish.step_prior import STEPS
 
 __all__ = ["Walk", "fit_walk"]
@@ -21,12 +21,8 @@ Array = NDArray[np.float64]
 CUTS = (0.02, 0.2, 0.8, 0.98)
 """Ranks between which the walk has one step size: both tails, both shoulders, the middle."""
 
-RIDGE = 1e-6
-"""Keeps a precision regular that says nothing of the ratios' level."""
 ROUNDS = 2
 """Times that the step size of each range is chosen anew, given those of the others."""
-ITERATIONS = 40
-"""Damped Newton steps at most; three or four are usual."""
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-__all__ = ["Line", "fit_line"]
+__all__ = ["ITERATIONS", "RIDGE", "Line", "fit_line"]
 
 Array = NDArray[np.float64]
 
 RIDGE = 1e-6
-"""Keeps the regression regular where one side has hardly a run."""
+"""Keeps a precision regular where runs say nothing, as of the level of ratios or where one side has hardly a run."""
 ITERATIONS = 40
-"""Damped Newton steps at most."""
+"""Damped Newton steps at most; three or four are usual."""
 
 
 @dataclass(frozen=True)
