@@ -80,7 +80,7 @@ def expected_bound(
     With p = (x + 1/2) / (m + 1) and q likewise it is ln((p - delta) / q) - sqrt(a^2 + b^2), where a and b are the
     distances on the log scale from p - delta down to, and from q up to, the Wilson limits of the training counts at
     z = z_s + z_gamma sqrt(m / runs). For many counts that is z_gamma standard errors of the confirmation plus z_s of
-    the training; for few it stays finite and honest where the normal approximation on the log scale does not.
+    the training; for few it stays finite and cautious where the normal approximation on the log scale does not.
 
     Parameters
     ----------

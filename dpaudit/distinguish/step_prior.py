@@ -34,8 +34,8 @@ def saturating(steps: NDArray[np.intp]) -> float:
     middle = len(steps) // 2
     outer = np.concatenate([steps[:middle], steps[middle + 1 :]])
     rises = _rises(steps)
-    doubts = UNSATURATED + LIKE * np.square(rises) + RISING * np.maximum(rises, 0)
-    return -float(doubts[outer > 0].sum())
+    penalties = UNSATURATED + LIKE * np.square(rises) + RISING * np.maximum(rises, 0)
+    return -float(penalties[outer > 0].sum())
 
 
 def _rises(steps: NDArray[np.intp]) -> NDArray[np.intp]:
