@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from dpaudit.blackbox.candidate import Candidate, events_of, promise
+from dpaudit.blackbox.candidate import Candidate, by_promise
 from dpaudit.blackbox.request import Request
 from dpaudit.blackbox.runs import count_runs
 from dpaudit.distinguish.discretizers import Discretizer
@@ -39,7 +39,7 @@ def train(request: Request, pilot: Pilot, candidate: Candidate) -> Candidate:
         left -= _fit(request, pilot.discretizer, candidate, left)
     if left > 0:
         if len(candidate.discretizers) > LAST:
-            candidate.keep(_most_promising(request, candidate, careful=True)[:LAST])
+            candidate.keep(by_promise(request, candidate, careful=True)[:LAST])
         count_runs(request, [candidate], left)
     return candidate
 
@@ -72,16 +72,10 @@ def _compare(request: Request, candidate: Candidate, sides: list[Any]) -> None:
     """
     screen = min(SCREEN_ROWS, max(1, len(sides[0]) // 2))
     candidate.count_outputs(sides, 0, screen)
-    promised = _most_promising(request, candidate, careful=False)
+    promised = by_promise(request, candidate)
     separating = sorted(range(len(promised)), key=lambda i: -separation(*candidate.tallies[i]))
     candidate.keep(list(dict.fromkeys([*promised[:FINALISTS], *separating[:FINALISTS]])))
     candidate.count_outputs(sides, screen, len(sides[0]))
-
-
-def _most_promising(request: Request, candidate: Candidate, *, careful: bool) -> list[int]:
-    """Return the places of the candidate's discretizers, the most promising first."""
-    promises = [promise(event) for event in events_of(request, candidate, careful=careful)]
-    return sorted(range(len(promises)), key=lambda i: promises[i], reverse=True)
 
 
 def _refit(candidate: Candidate, first: list[Any], second: list[Any]) -> None:
