@@ -1,4 +1,4 @@
-"""Audit the auditor: how often it accuses the innocent, convicts the guilty, and misses a planted fault.
+"""Audit the auditor: how often it refutes a true claim, detects a false one, and misses a planted fault.
 
     python scripts/calibrate.py [--profile quick|full] [--jobs J] [--out docs/calibration.md] [--json PATH]
 

@@ -1,4 +1,4 @@
-r"""The anytime-valid audit: bet against the claim batch by batch, stop as soon as it is refuted.
+r"""Audit at any stopping time: bet against the claim batch by batch, stop as soon as it is refuted.
 
 **Claim.** If the mechanism is (epsilon, delta)-private on every pair given, then whatever rule picks the
 pairs, the batch sizes, the bets and the time to stop, Pr[the claim is ever rejected] <= gamma.
@@ -36,7 +36,7 @@ from dpaudit.sampling import Sampler
 __all__ = ["LEAST_RUNS", "PairEvidence", "SequentialOutcome", "audit_sequential"]
 
 LEAST_RUNS = 100
-"""With fewer the pilot and the first batch are too small to learn any bet."""
+"""Fewer leave next to nothing to bet on after the pilot and the first batch."""
 LARGEST_EPSILON = 300.0
 """Twice as much, the end of the grid of epsilons, is still far from where exp(epsilon) overflows."""
 

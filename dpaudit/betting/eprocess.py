@@ -1,4 +1,4 @@
-r"""E-values against a claim of privacy: bets whose product stays valid at any stopping time.
+r"""Bet against a claim of privacy by e-values, whose product stays valid at any stopping time.
 
 A fair coin b puts each run on data (b = 1) or neighbour (b = 0); P and Q are the laws of the output x. Fix in
 advance functions w+, w- >= 0 with disjoint supports, put u = max w+, v = max w-, c = 1 - (u + v) delta / 2,
@@ -46,11 +46,15 @@ __all__ = [
 Array = NDArray[np.float64]
 
 SHRINKAGE = 0.75
-"""Standard errors by which a posterior is moved towards 1/2; affects power only."""
+"""Standard errors by which a posterior is moved towards 1/2; affects power only. To refute 1 where geometric noise has
+1.2 took 1,757 runs in the median of 11 audits, 3,531 without shrinkage and 3,071 with twice as much."""
 
 _CAPS = np.concatenate([[0.0], 2.0 ** (-0.5 * np.arange(19, -1, -1))])
-_CELLS = 2_000_000
+"""Caps that are tried, as parts of exp(-epsilon): steps of sqrt 2 cost at most a tenth of the growth."""
+_MOST_NUMBERS = 2_000_000
+"""Numbers held in memory at a time."""
 _GRID_START, _GRID_END, _GRID_RATIO = 0.01, 12.0, 1.01
+"""Ends of the grid of epsilons that are bet against, and the factor between them: it costs at most 1 % of a bound."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +153,7 @@ def _rows(values: Array, chosen: NDArray[np.bool_] | slice) -> Array:
 def _best_cap(rate: Array, mass: Array, ratio: Array, delta: float, other: Array, *, forward: bool) -> Array:
     """Return the cap of one direction with the greatest expected growth, given the other direction's."""
     best = np.empty(len(ratio))
-    step = max(1, _CELLS // (len(_CAPS) * rate.shape[-1]))
+    step = max(1, _MOST_NUMBERS // (len(_CAPS) * rate.shape[-1]))
     for start in range(0, len(ratio), step):
         part = slice(start, start + step)
         caps = _CAPS[:, None] / ratio[part]

@@ -1,4 +1,4 @@
-"""The bets on one pair: the cells counted so far, the partitions of them that are bet on, and the wealth won."""
+"""Keep the bets on one pair: the cells counted so far, the partitions that are bet on, and the wealth won."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ Array = NDArray[np.float64]
 Sides = tuple[Tally, Tally]
 
 COARSE, FINE = 2 / 3, 1 / 2
-"""Parts of ordered cells hold N^power / 2 of the N past runs: few learn fast, many see small tails."""
+"""Parts of ordered cells hold N^power / 2 of the N past runs: few learn fast, many see small tails.
+With the fine ones alone Laplace noise of 1.2 was refuted after twice as many runs."""
 
 MOST_STAKES = 2_000_000
 """Stakes held in memory at a time."""

@@ -1,4 +1,4 @@
-r"""The power of a sequential audit: how likely bets on one event refute a claim, and the least leak that they detect.
+r"""Predict the power of a sequential audit: how likely bets on one event refute a claim, and the least leak detected.
 
 Bets on an event T have two cells, T and its complement; cell x turns up in a run with probability m_x, and a run in it
 was on data with probability r_x. A bettor who knew r would win
@@ -36,16 +36,10 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from dpaudit.betting.eprocess import log_payoffs, place_bet, posterior
-from dpaudit.betting.session import batch_size, first_batch, pilot_size
+from dpaudit.betting.schedule import batch_schedule
 from dpaudit.bounds.detectable import least_where
 
-__all__ = [
-    "batch_schedule",
-    "detectable_delta_by_bets",
-    "detectable_epsilon_by_bets",
-    "leading_pair_runs",
-    "refutation_probability",
-]
+__all__ = ["detectable_delta_by_bets", "detectable_epsilon_by_bets", "refutation_probability"]
 
 Array = NDArray[np.float64]
 
@@ -54,25 +48,11 @@ _BELIEFS = np.stack([v.ravel() for v in np.meshgrid(_NODES, _NODES)], axis=1)
 """Standard normal errors of the two posteriors, shape (49, 2)."""
 _CHANCES = np.outer(_WEIGHTS, _WEIGHTS).ravel() / _WEIGHTS.sum() ** 2
 _AGES = 12
+"""Sizes of the past at which beliefs are averaged; between them everything is smooth in the logarithm."""
 _PRECISION = 1e-4
+"""Of what is sought, relatively: finer than the approximation."""
 _EVENT_MISS, _CATASTROPHE_MISS = 0.6, 0.2
 """The share of the allowed probability of a miss that is predicted at what is called detectable."""
-
-
-def batch_schedule(runs: int) -> tuple[Array, Array]:
-    """Return how many runs of its only pair an audit of discrete outputs has made before each batch, and its size."""
-    used = 2 * pilot_size(runs)
-    past, sizes = [], []
-    while used < runs:
-        sizes.append(min(runs - used, batch_size(used, first_batch(runs, 1))))
-        past.append(used)
-        used += sizes[-1]
-    return np.array(past, dtype=np.float64), np.array(sizes, dtype=np.float64)
-
-
-def leading_pair_runs(runs: int, pairs: int) -> int:
-    """Return the runs on the pair that promises most from the start: the pairs' shares are as 1 / rank^2."""
-    return int(runs / sum(rank**-2 for rank in range(1, pairs + 1)))
 
 
 def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, delta: float = 0.0, gamma: float) -> float:

@@ -1,4 +1,4 @@
-"""From the arguments of an audit to what they mean: the claim, the pairs and the bound."""
+"""Resolve the arguments of an audit: the claim, the pairs and the bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The black-box audit: run a mechanism on neighbouring inputs, choose an event, confirm it on fresh runs."""
+"""Audit a mechanism as a black box: run it on neighbouring inputs, choose an event, confirm it on fresh runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the runs of a fixed-size audit are spent."""
+"""Split the runs of a fixed-size audit by purpose."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ SEARCH_SHARE = 0.3
 """Of several pairs' runs, for the search: with it successive halving reached 91 % of epsilon on one leaking pair among
 32 of 20,000 runs, against 73 % by Bonferroni over all pairs."""
 LOCAL_SHARE = 0.3
-"""Of the search, for variations of the best pair."""
+"""Of the search, for variations of the best pair: crafted pairs are good, so that most goes to telling them apart."""
 TRAINING_SHARE = 0.2
 """Of the runs left, to choose the event: 99.5 % and more of the best event's bound are reached so."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How the runs on each side are spent.
+    """The runs on each side, by purpose.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""A pair that may become the witness: the cells counted on its two sides so far, and the best event over them."""
+"""Count the cells of a pair that may become the witness, and select the best event over them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from dpaudit.distinguish.events import PlannedTest
 from dpaudit.distinguish.histogram import Tally
 from dpaudit.distinguish.selected_event import SelectedEvent
 
-__all__ = ["Candidate", "best_event", "events_of", "promise"]
+__all__ = ["Candidate", "best_event", "by_promise", "promise"]
 
 SLOW_ROWS = 100_000
 """Runs a side on which slow scores are compared: more would take longer than making them."""
 MARKDOWN, SLOW_MARKDOWN = 0.75, 2.0
-"""How many times more the bounds that models expect are marked down where discretizers are compared: the events of one
-are nested and share their luck, those of different ones do not, and a slow score has more ways to be lucky."""
+"""Multiples of the markdown of models that bounds are lowered by once more where discretizers are compared: the events
+of one are nested and share their luck, those of different ones do not, and a slow score has more ways to be lucky. With
+the greater number for all scores that cannot be refitted RAPPOR's bound was a tenth lower (`docs/benchmark.md`)."""
 SLOW_MARGIN = 0.05
-"""By which share a slow score must promise more than a quick one."""
+"""By which share a slow score must promise more than a quick one, to be worth its time."""
 
 
 class Candidate:
@@ -83,7 +84,7 @@ class Candidate:
         self.tallies = [self.tallies[i] for i in which]
 
 
-def events_of(request: Request, candidate: Candidate, *, careful: bool = False) -> list[SelectedEvent]:
+def _events_of(request: Request, candidate: Candidate, careful: bool) -> list[SelectedEvent]:
     """Return the best event of each discretizer; the careful models say nothing of p - delta."""
     test = PlannedTest(request.budget.confirmation, request.claim.delta, request.verdict_gamma)
     return [
@@ -99,7 +100,13 @@ def events_of(request: Request, candidate: Candidate, *, careful: bool = False) 
 
 def best_event(request: Request, candidate: Candidate, *, careful: bool = False) -> SelectedEvent:
     """Return the most promising event of a candidate over its discretizers."""
-    return max(events_of(request, candidate, careful=careful), key=promise)
+    return max(_events_of(request, candidate, careful), key=promise)
+
+
+def by_promise(request: Request, candidate: Candidate, *, careful: bool = False) -> list[int]:
+    """Return the places of the candidate's discretizers, the most promising first."""
+    promises = [promise(event) for event in _events_of(request, candidate, careful)]
+    return sorted(range(len(promises)), key=lambda i: promises[i], reverse=True)
 
 
 def promise(event: SelectedEvent) -> float:

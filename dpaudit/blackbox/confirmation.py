@@ -1,4 +1,4 @@
-"""Confirming the selected events on fresh runs: their counts, a bound for each, and the curve."""
+"""Confirm the selected events on fresh runs: count them, bound epsilon by each, and fit the curve."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from dpaudit.blackbox.finding import EventTest
 from dpaudit.blackbox.request import Request
 from dpaudit.bounds.curve import Curve, fit_curve
 from dpaudit.bounds.thresholds import choose_thresholds
+from dpaudit.distinguish.discretizers import Discretizer
 from dpaudit.distinguish.families import likelier_first
-from dpaudit.distinguish.histogram import Tally, tally
+from dpaudit.distinguish.histogram import CellEvent, Tally, tally
 from dpaudit.distinguish.selected_event import SelectedEvent
 
 __all__ = ["confirm", "curve_of", "tests_of"]
@@ -22,12 +23,13 @@ __all__ = ["confirm", "curve_of", "tests_of"]
 
 @dataclass(frozen=True)
 class _CountKnown:
-    """Counts the cells of a batch, those that the selected event does not know as one."""
+    """Counts the cells of a batch, those that an event does not know as one."""
 
-    selected: SelectedEvent
+    discretizer: Discretizer
+    event: CellEvent
 
     def __call__(self, outputs: Any) -> Tally:
-        return self.selected.event.known(tally(self.selected.discretizer(outputs)))
+        return self.event.known(tally(self.discretizer(outputs)))
 
 
 def confirm(request: Request, candidate: Candidate, selected: SelectedEvent) -> tuple[Tally, Tally]:
@@ -38,7 +40,7 @@ def confirm(request: Request, candidate: Candidate, selected: SelectedEvent) -> 
         for side, data in enumerate((candidate.pair.data, candidate.pair.neighbour))
         for job in sampler.jobs(data, ("confirm", candidate.index, side), runs)
     ]
-    counted = sampler.reduced([job for _, job in jobs], _CountKnown(selected))
+    counted = sampler.reduced([job for _, job in jobs], _CountKnown(selected.discretizer, selected.event))
     totals: tuple[Tally, Tally] = Counter(), Counter()
     for (side, _), counts in zip(jobs, counted, strict=True):
         totals[side].update(counts)

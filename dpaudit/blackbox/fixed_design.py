@@ -1,4 +1,4 @@
-"""The fixed-size design: choose one event or two on some runs, confirm them on a fixed number of fresh ones."""
+"""Audit by a fixed number of runs: choose one event or two on some, confirm them on fresh ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dpaudit.blackbox.request import Request
 from dpaudit.blackbox.runs import run_pilot
 from dpaudit.blackbox.search import Found, search
 from dpaudit.blackbox.training import train
-from dpaudit.contract import PrivacyVerdict
 from dpaudit.distinguish.histogram import Tally
 from dpaudit.distinguish.selected_event import SelectedEvent
 
@@ -32,48 +31,26 @@ def _finding(request: Request, found: Found, selected: SelectedEvent, counts: tu
     The verdict's error is all of 1 - confidence, or four fifths of it where a curve is asked for, which has the rest.
     Where two events are tested they share it: by the union bound both of their bounds hold but with that error.
     """
-    claim, candidate, fresh = request.claim, found.candidate, request.budget.confirmation
-    errors = {"verdict": request.verdict_gamma}
-    if request.curve:
-        errors["curve"] = request.gamma - request.verdict_gamma
+    candidate, fresh, gamma = found.candidate, request.budget.confirmation, request.verdict_gamma
+    errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.curve else {})
     tests = tests_of(request, selected, counts)
     best = max(tests, key=lambda test: test.epsilon_lower)
-    power = Power.of_test(selected.neighbour_mass, fresh, claim, errors["verdict"])
-    return PrivacyFinding(
-        verdict=PrivacyVerdict.VIOLATION if best.epsilon_lower > claim.epsilon else PrivacyVerdict.CONSISTENT,
-        epsilon=claim.epsilon,
-        delta=claim.delta,
+    sides = (best.hits, fresh, best.neighbour_hits, fresh)
+    return request.finding(
+        Power.of_test(selected.neighbour_mass, fresh, request.claim, gamma),
+        refuted=best.epsilon_lower > request.claim.epsilon,
         epsilon_lower=best.epsilon_lower,
-        detectable_epsilon=power.epsilon,
-        detectable_delta=power.delta,
-        frontier=power.frontier,
-        confidence=request.confidence,
-        trials=request.trials,
         selection_trials=request.budget.selection,
         confirmation_trials=fresh,
         pairs=found.pairs,
         events=found.compared + selected.compared,
-        witness=Witness.of(
-            candidate.index,
-            candidate.pair,
-            selected.direction,
-            best.event,
-            best.hits,
-            fresh,
-            best.neighbour_hits,
-            fresh,
-        ),
+        witness=Witness.of(candidate.index, candidate.pair, selected.direction, best.event, *sides),
         bound=request.bound.name,
         distinguisher=selected.distinguisher,
-        relation=request.relation,
-        seed=request.sampler.seed,
         design="fixed",
         budget=request.budget.as_dict(),
         errors=errors,
         scores=tuple(discretizer.name for discretizer in candidate.tried),
-        origins=tuple(pair.origin for pair in request.pairs),
         tests=tests,
         curve=curve_of(selected, counts, errors["curve"]) if request.curve else None,
-        claim_id=claim.claim_id,
-        warnings=request.warnings,
     )

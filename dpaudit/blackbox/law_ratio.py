@@ -1,4 +1,4 @@
-"""The log-likelihood ratio of a pair by the learner's own law: it orders events, and decides nothing."""
+"""Compute the log-likelihood ratio of a pair by the learner's own law, which orders events and decides nothing."""
 
 from __future__ import annotations
 

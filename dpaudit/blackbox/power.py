@@ -1,4 +1,4 @@
-"""The power of an audit: the least leaks that it detects with probability about 0.95."""
+"""Compute the power of an audit: the least leaks that it detects with probability about 0.95."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MASSES = (0.1, 0.01, 0.001, 0.0001)
 """Probabilities of an event on the unlikelier side at which the frontier is stated."""
 
 LEARNING = 2
-"""How many times the runs that detect a leak by a given event are reckoned for one that has to be learned. An event
+"""Runs that are reckoned for an event that has to be learned, as a multiple of those for one that is given. An event
 chosen on a quarter as many runs as confirm it loses up to a standard error or so of the three that detection takes,
 whatever their number: with these runs learned events detect about as often as stated (`scripts/calibrate.py` measures
 it)."""

@@ -1,4 +1,4 @@
-"""A few runs before an audit, to find what would make it meaningless."""
+"""Make a few runs before an audit, to find what would make it meaningless."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from dpaudit.errors import InputError
 __all__ = ["preflight"]
 
 RUNS = 2
+"""Runs by each of two equal generators: a second run shows what the first one changed."""
 ASKED_RUNS, ASKED_PAIRS = 64, 8
+"""Runs, and the most pairs they are spread over, that show whether most runs raise: a misspelt name raises in all."""
 
 
 def preflight(mechanism: Mechanism, pairs: Sequence[Pair], seed: int) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A black-box audit that is asked for, with all its arguments checked and resolved."""
+"""Hold a black-box audit that is asked for, with all its arguments checked and resolved."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from dpaudit.blackbox.budget import Budget
+from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.blackbox.power import Power
 from dpaudit.bounds.base import Bound
 from dpaudit.bounds.counts import MAX_RUNS
 from dpaudit.bounds.detectable import trials_needed
-from dpaudit.contract import Pair, PrivacyClaim, Relation
+from dpaudit.contract import Pair, PrivacyClaim, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.local import SampleMoves
 from dpaudit.sampling import Sampler
@@ -71,14 +73,33 @@ class Request:
 
     @property
     def budget(self) -> Budget:
-        """How the runs are spent."""
+        """The runs on each side, by purpose."""
         return Budget.of(self.trials, len(self.pairs), self.moves is not None)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What limits the finding from the start."""
+        """The limits of the finding that are known from the start."""
         same = [i for i, pair in enumerate(self.pairs) if _identical(pair)]
         return (*self.notes, *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same))
+
+    def finding(self, power: Power, *, refuted: bool, **found: Any) -> PrivacyFinding:
+        """Return the finding: whether the claim was refuted, the audit's power, and all else that it `found`."""
+        return PrivacyFinding(
+            verdict=PrivacyVerdict.VIOLATION if refuted else PrivacyVerdict.CONSISTENT,
+            epsilon=self.claim.epsilon,
+            delta=self.claim.delta,
+            detectable_epsilon=power.epsilon,
+            detectable_delta=power.delta,
+            frontier=power.frontier,
+            confidence=self.confidence,
+            trials=self.trials,
+            relation=self.relation,
+            seed=self.sampler.seed,
+            origins=tuple(pair.origin for pair in self.pairs),
+            claim_id=self.claim.claim_id,
+            warnings=self.warnings,
+            **found,
+        )
 
     def check_power(self) -> None:
         """Raise `InputError` if the budget is more than the bound can do, or too small to detect anything."""

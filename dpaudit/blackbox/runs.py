@@ -1,4 +1,4 @@
-"""Runs that choose: those of the pilot, and those whose cells are counted on candidates."""
+"""Make the runs that choose: those of the pilot, and those whose cells are counted on candidates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpaudit.sampling import Job, join
 __all__ = ["count_runs", "run_pilot"]
 
 PILOT_RUNS, PILOT_PAIRS = 512, 8
-"""Runs a side of all pilot pairs together, and how many pairs: outputs of more than a thousand kinds hardly repeat."""
+"""Runs a side of the pilot, and the most pairs they are spread over: outputs of a few hundred kinds repeat in them."""
 QUICK_ROWS = 10_000
 """The most runs a side that a quick fit takes: it has only to tell promising pairs from others."""
 

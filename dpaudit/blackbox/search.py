@@ -1,4 +1,4 @@
-"""Searching the pair to confirm: successive halving of those given, then variations of the best one."""
+"""Search the pair to confirm: successive halving of those given, then variations of the best one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpaudit.distinguish.pilot import Pilot
 __all__ = ["Found", "search"]
 
 LOCAL_ROUNDS = 3
-"""Rounds in which the best pair meets variations of itself."""
+"""Rounds in which the best pair meets variations of itself: of more of them each would have fewer runs."""
 LOCAL_PHASE = 100
 """The first local round's part of the address, above that of any round of halving: the best so far gets fresh runs."""
 

@@ -1,11 +1,11 @@
-"""Training on the pair found: fitting scores, keeping those that promise most, counting the cells of the rest."""
+"""Train on the pair found: fit scores, keep those that promise most, count the cells of the remaining runs."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import Any
 
-from dpaudit.blackbox.candidate import Candidate, events_of, promise
+from dpaudit.blackbox.candidate import Candidate, by_promise
 from dpaudit.blackbox.request import Request
 from dpaudit.blackbox.runs import count_runs
 from dpaudit.distinguish.discretizers import Discretizer
@@ -17,13 +17,17 @@ from dpaudit.distinguish.pilot import Pilot
 __all__ = ["train"]
 
 FIT_ROWS = 250_000
+"""Runs a side of each half that scores are fitted on: the ratio in each of 64 bins then errs by 2 %."""
 FIT_NUMBERS = 8_000_000
 """Numbers a side of each half that are held in memory: outputs of more than 32 numbers get fewer rows."""
 WIDTH_ROWS = 16
+"""Runs that tell how many numbers an output holds."""
 SCREEN_ROWS = 50_000
+"""Runs a side that all discretizers count; those that do not do well are spared the rest."""
 JOIN_ROWS = 125_000
 """Runs a side of each half that say where the bins of a mean of two scores are."""
 FINALISTS = 3
+"""Discretizers that are kept by either criterion after that, for the difference between the best few is luck."""
 LAST = 2
 """Discretizers that runs beyond those of the fit are spent on."""
 
@@ -35,7 +39,7 @@ def train(request: Request, pilot: Pilot, candidate: Candidate) -> Candidate:
         left -= _fit(request, pilot.discretizer, candidate, left)
     if left > 0:
         if len(candidate.discretizers) > LAST:
-            candidate.keep(_most_promising(request, candidate, careful=True)[:LAST])
+            candidate.keep(by_promise(request, candidate, careful=True)[:LAST])
         count_runs(request, [candidate], left)
     return candidate
 
@@ -68,16 +72,10 @@ def _compare(request: Request, candidate: Candidate, sides: list[Any]) -> None:
     """
     screen = min(SCREEN_ROWS, max(1, len(sides[0]) // 2))
     candidate.count_outputs(sides, 0, screen)
-    promised = _most_promising(request, candidate, careful=False)
+    promised = by_promise(request, candidate)
     separating = sorted(range(len(promised)), key=lambda i: -separation(*candidate.tallies[i]))
     candidate.keep(list(dict.fromkeys([*promised[:FINALISTS], *separating[:FINALISTS]])))
     candidate.count_outputs(sides, screen, len(sides[0]))
-
-
-def _most_promising(request: Request, candidate: Candidate, *, careful: bool) -> list[int]:
-    """Return the places of the candidate's discretizers, the most promising first."""
-    promises = [promise(event) for event in events_of(request, candidate, careful=careful)]
-    return sorted(range(len(promises)), key=lambda i: promises[i], reverse=True)
 
 
 def _refit(candidate: Candidate, first: list[Any], second: list[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Lower confidence bounds on epsilon from one event fixed in advance: what all of them offer.
+"""Define what all lower confidence bounds on epsilon offer, from one event fixed in advance.
 
 An event was hit x times in n1 runs on the side where it is likelier (probability p) and y times in n2 runs on the other
 (probability q), all independent. The hypothesis is H0(epsilon, delta): p <= exp(epsilon) q + delta.

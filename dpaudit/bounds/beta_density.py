@@ -1,4 +1,4 @@
-"""Beta densities with integer parameters, accurate to counts of 1e8, and where their mass lies.
+"""Compute Beta densities with integer parameters, accurate to counts of 1e8, and the window that holds their mass.
 
 With a, b >= 0 the density of Beta(a + 1, b + 1) is v^a (1 - v)^b / B(a + 1, b + 1), with mode m = a / (a + b). All is
 written in the deviation d = v - m, because ln v and ln(1 - v) themselves would lose the digits that matter.
@@ -15,10 +15,11 @@ __all__ = ["DROP", "log_density", "log_fall", "log_peak", "mode", "window"]
 Array = NDArray[np.float64]
 
 DROP = 44.0
-"""How far below its peak the logarithm of a density is at the ends of its window."""
+"""Depth of the logarithm of a density below its peak at the ends of its window: exp(-44) is 1e-19."""
 
 _HALF_LOG_2PI = 0.9189385332046727
 _HALVINGS = 34
+"""Halvings that find the ends of a window to 1e-10 of it, on the outer side."""
 
 
 def mode(a: Array, b: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The counts of one event on two sides, checked once, and the arrays that every bound works on."""
+"""Check the counts of one event on two sides once, and hold them as the arrays that every bound works on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole privacy curve of a pair at once: nested events, simultaneous limits, and what follows from them.
+"""Bound the whole privacy curve of a pair at once: nested events, simultaneous limits, and what follows from them.
 
 Thresholds are fixed on training runs; fresh runs count the nested events; every number read off the curve
 afterwards, at as many epsilons, deltas or error rates as one likes, holds on the one event that all limits

@@ -1,4 +1,4 @@
-"""The power of a test: the least leak that it detects with a given probability.
+"""Compute the power of a test: the least leak that it detects with a given probability.
 
 All probabilities are exact sums over the test's rejection region {(x, y) : x >= least(y)}, whose boundary ascends in y
 because p-values fall in x and rise in y. What is left out is left out on the safe side: no leak is called detectable
@@ -24,10 +24,13 @@ __all__ = ["detectable_delta", "detectable_epsilon", "least_where", "rejection_b
 Array = NDArray[np.float64]
 
 _REACH = 6.0
-_NODES = 17
-_ALL = 100
+"""Standard deviations of Y on either side that are summed: 2e-9 of its mass is left out, on the safe side."""
+_NODES, _ALL = 17, 100
+"""Counts at which the boundary is computed where there are more than `_ALL`: the rest costs up to 2 % of the excess."""
 _GROUPS = 400
+"""Groups of neighbouring y that share a boundary."""
 _HALVINGS = 48
+"""Bisections at most: they reach the precision of any bracket."""
 _MOST_STEPS = 400
 """More than six times the halvings of MAX_RUNS, so that the search always ends at its answer."""
 

@@ -1,4 +1,4 @@
-"""The lower convex hull of points in the plane."""
+"""Find the lower convex hull of points in the plane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From p-values to confidence bounds: the largest parameter that a test still rejects."""
+"""Turn p-values into confidence bounds: find the largest parameter that a test still rejects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ Tail = Callable[[Array, NDArray[np.intp]], Array]
 """``tail(t, index)``: p-values at parameters t of the events with those indices, shape (len(index),)."""
 
 _MAX_STEPS = 90
+"""Evaluations at most: every third halves after the ninth, so that 90 leave 1e-8 of any bracket."""
 _UNSEEN = -1.0
+"""The low end of a bracket where nothing was rejected yet."""
 
 
 def last_rejected(

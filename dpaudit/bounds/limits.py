@@ -1,4 +1,4 @@
-"""One-sided exact (Clopper-Pearson) limits for the probability of an event, from counts."""
+"""Compute one-sided exact (Clopper-Pearson) limits for the probability of an event, from counts."""
 
 from __future__ import annotations
 

@@ -22,12 +22,14 @@ RELATIVE_ERROR = 1e-7
 """By how much p-values are raised: above the error of the tails (measured 3e-9 at 1e8 runs) and of the quadrature."""
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(72)
+"""Nodes and weights on [-1, 1]: 200 of them change p-values by less than 5e-9 (`tests/oracle`)."""
 _MISSED = 1e-17
+"""More than the window of a density leaves out."""
 
 
 @dataclass(frozen=True)
 class _Sides:
-    """What does not depend on the parameter sought: exponents, modes and windows of both Beta densities, stacked."""
+    """Exponents, modes and windows of both Beta densities, stacked: they do not depend on the parameter sought."""
 
     counts: Counts
     a: Array

@@ -1,4 +1,4 @@
-"""The bounds by name."""
+"""Find a bound by its name."""
 
 from __future__ import annotations
 

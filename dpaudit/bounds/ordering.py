@@ -1,4 +1,4 @@
-"""The order in which outcomes (x, y) count as evidence: by the likelihood-ratio lower limit for ln((p - delta) / q).
+"""Order outcomes (x, y) as evidence, by the likelihood-ratio lower limit for ln((p - delta) / q).
 
 Write g(q) = min(1, exp(t) q + delta). The deviance of the hypothesis p <= g(q) is
 
@@ -30,7 +30,9 @@ SLACK = 1e-9
 """Regions are taken this much larger in deviance than they are, above its rounding error."""
 
 _NEWTON_STEPS = 40
+"""Newton steps at most; the bracket is halved where one leaves it."""
 _FAR = 600.0
+"""A limit below minus this is none: exp of it is no longer a number apart from 0."""
 
 
 def deviance(x: Array, n1: float, y: Array, n2: float, ratio: float, delta: float) -> Array:

@@ -1,1 +1,1 @@
-"""From outputs to a finite, ordered set of events."""
+"""Discretize outputs of any type into cells, score them, and select events over them."""

@@ -1,4 +1,4 @@
-"""Binning many values by few cuts: the same as a binary search, several times as fast."""
+"""Bin many values by few cuts: the same as a binary search, several times as fast."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CellBins", "CutBins", "bins", "quantiles_of_sorted"]
+__all__ = ["CutBins", "GridBins", "bins", "quantiles_of_sorted"]
 
 Array = NDArray[np.float64]
 
-CELLS = (2**13, 2**16)
-"""How many cells are tried: the fewer, the better they stay in the cache."""
+GRIDS = (2**13, 2**16)
+"""Numbers of squares that are tried for a grid: the fewer, the better they stay in the cache."""
 CROWDED = 4
+"""The most cuts in a square that are compared one by one: with more, a binary search is as fast."""
 FEW_VALUES = 4096
+"""Fewer values than this are looked up by a binary search: making the table would take longer."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class CutBins:
 
     @property
     def size(self) -> int:
-        """How many bins there are."""
+        """The number of bins."""
         return len(self.cuts) + 1
 
     def __call__(self, values: Array) -> NDArray[np.intp]:
@@ -42,15 +44,15 @@ class CutBins:
 
 
 @dataclass(frozen=True)
-class CellBins:
-    """Bins whose cuts are moved down to a grid of equal cells, so that a table by cell says all.
+class GridBins:
+    """Bins whose cuts are moved down to a grid of equal squares, so that a table by square says all.
 
     Attributes
     ----------
     low, scale : float
-        A value v is in cell floor((v - low) * scale).
-    table : array of int, shape (cells,)
-        The bin of each cell.
+        A value v is in square floor((v - low) * scale).
+    table : array of int, shape (squares,)
+        The bin of each square.
     centres : array, shape (size,)
         A value in the middle of each bin.
     """
@@ -62,23 +64,23 @@ class CellBins:
 
     @property
     def size(self) -> int:
-        """How many bins there are."""
+        """The number of bins."""
         return len(self.centres)
 
     @classmethod
-    def near(cls, cuts: Array, centres: Array) -> CellBins | None:
-        """Return bins whose cuts are moved by less than a cell; None where two cuts would meet."""
+    def near(cls, cuts: Array, centres: Array) -> GridBins | None:
+        """Return bins whose cuts are moved by less than a square; None where two cuts would meet."""
         span = float(centres[-1] - centres[0])
-        if not 0 < span < 1e290 or CELLS[0] / span > 1e290:
+        if not 0 < span < 1e290 or GRIDS[0] / span > 1e290:
             return None
-        cells = CELLS[0]
-        low, scale = float(centres[0]) - 1.5 * span / cells, (cells - 3) / span
-        held = np.bincount(_cells(cuts, low, scale, cells), minlength=cells)
+        squares = GRIDS[0]
+        low, scale = float(centres[0]) - 1.5 * span / squares, (squares - 3) / span
+        held = np.bincount(_square(cuts, low, scale, squares), minlength=squares)
         return None if held.max() > 1 or held[0] else cls(low, scale, np.cumsum(held), centres)
 
     def __call__(self, values: Array) -> NDArray[np.intp]:
         """Return the bin of each value."""
-        return self.table[_cells(values, self.low, self.scale, len(self.table))]
+        return self.table[_square(values, self.low, self.scale, len(self.table))]
 
     def table_of(self, numbers: Array) -> Array:
         """Return the table for `gather`, of one number a bin: linear from one bin's centre to the next."""
@@ -88,7 +90,7 @@ class CellBins:
 
     def gather(self, table: Array, values: Array) -> Array:
         """Return each value's entry of a table made by `table_of`."""
-        return table[_cells(values, self.low, self.scale, len(self.table))]
+        return table[_square(values, self.low, self.scale, len(self.table))]
 
 
 def quantiles_of_sorted(values: Array, shares: Array) -> Array:
@@ -99,8 +101,8 @@ def quantiles_of_sorted(values: Array, shares: Array) -> Array:
 def bins(cuts: Array, values: Array) -> NDArray[np.intp]:
     """Return how many cuts are at most each value: exactly ``searchsorted(cuts, values, side="right")``.
 
-    Cuts and values are put into equal cells by the same monotone function, rounding included. So the cuts in lower
-    cells are below a value, those in higher ones above it, and only those in its own, one as a rule, are compared.
+    Cuts and values are put into equal squares by the same monotone function, rounding included. So the cuts in lower
+    squares are below a value, those in higher ones above it, and only those in its own, one as a rule, are compared.
 
     Parameters
     ----------
@@ -110,35 +112,35 @@ def bins(cuts: Array, values: Array) -> NDArray[np.intp]:
         No NaN.
     """
     if len(values) >= FEW_VALUES and (cuts[1:] == cuts[:-1]).any():
-        # Equal cuts share a cell however fine the cells are.
+        # Equal cuts share a square however fine the squares are.
         distinct, copies = np.unique(cuts, return_counts=True)
         places: NDArray[np.intp] = np.concatenate([[0], np.cumsum(copies)])
         return places[bins(distinct, values)]
     span = float(cuts[-1] - cuts[0]) if len(cuts) else 0.0
-    if len(values) < FEW_VALUES or not 0 < span < 1e290 or CELLS[-1] / span > 1e290:
+    if len(values) < FEW_VALUES or not 0 < span < 1e290 or GRIDS[-1] / span > 1e290:
         return np.searchsorted(cuts, values, side="right")
     low = float(cuts[0])
-    for cells in CELLS:
-        scale = cells / span
-        own = _cells(cuts, low, scale, cells)
-        counts = np.bincount(own, minlength=cells)
+    for squares in GRIDS:
+        scale = squares / span
+        own = _square(cuts, low, scale, squares)
+        counts = np.bincount(own, minlength=squares)
         most = int(counts.max())
         if most <= CROWDED:
             break
     else:
         return np.searchsorted(cuts, values, side="right")
     below = np.cumsum(counts) - counts
-    within = np.full((most, cells), np.nan)  # no value is above NaN
+    within = np.full((most, squares), np.nan)  # no value is above NaN
     within[np.arange(len(cuts)) - below[own], own] = cuts
-    cell = _cells(values, low, scale, cells)
-    found: NDArray[np.intp] = below[cell]
+    square = _square(values, low, scale, squares)
+    found: NDArray[np.intp] = below[square]
     for row in within:
-        found += values >= row[cell]
+        found += values >= row[square]
     return found
 
 
-def _cells(values: Array, low: float, scale: float, cells: int) -> NDArray[np.int32]:
+def _square(values: Array, low: float, scale: float, squares: int) -> NDArray[np.int32]:
     with np.errstate(over="ignore"):
         place = values - low
         place *= scale
-    return np.clip(place, 0, cells - 1, out=place).astype(np.int32)
+    return np.clip(place, 0, squares - 1, out=place).astype(np.int32)

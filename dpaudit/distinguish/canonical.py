@@ -1,4 +1,4 @@
-"""Any output as a hashable cell: two outputs share a cell if and only if nobody could tell them apart.
+"""Turn any output into a hashable cell: two outputs share a cell if and only if nobody could tell them apart.
 
 This is the only file that knows kinds of outputs. Post-processing cannot create a leak, so coarser cells would still
 give valid bounds; finer ones see more.

@@ -1,4 +1,4 @@
-"""The counted cells of two sides, the families of nested events over them, and the best event of all families."""
+"""Compare the families of nested events over the counted cells of two sides, and select the best event."""
 
 from __future__ import annotations
 
@@ -67,10 +67,8 @@ class CellFamilies:
 
         Parameters
         ----------
-        discretizer : Discretizer
-            The map from outputs to cells.
-        training : tuple of Tally
-            Cells of the training runs on the two sides.
+        discretizer, training
+            As for the class.
         log_ratio : mapping, optional
             ln(Pr[cell | data] / Pr[cell | neighbour]) by the learner's own law.
         careful : bool
@@ -112,24 +110,21 @@ class CellFamilies:
         inside = frozenset(taken)
         return CellEvent(inside - {RARE}, frozenset(self.cells) - inside, RARE in inside)
 
+    def _sides(self, family: Family) -> tuple[Counts, Counts]:
+        """Return the counts of the family's atoms in its order, on the likelier side and on the other."""
+        likelier, other = likelier_first(family.direction, self.data, self.neighbour)
+        return likelier[family.order], other[family.order]
+
     def _bounds(self, family: Family, test: PlannedTest) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the bounds expected of the family's prefixes, and their markdowns."""
-        likelier, other = likelier_first(family.direction, self.data, self.neighbour)
-        return prefix_bounds(
-            likelier[family.order],
-            other[family.order],
-            test,
-            ordered=self.discretizer.ordered,
-            models=family.models,
-            penalty=family.penalty,
-        )
+        ordered = self.discretizer.ordered
+        return prefix_bounds(*self._sides(family), test, ordered=ordered, models=family.models, penalty=family.penalty)
 
     def _second(self, family: Family, main: int, test: PlannedTest) -> SecondEvent | None:
         """Return what else to test in the order of the best event; None where no model says how sure it is."""
         if not family.models:
             return None
-        sides = likelier_first(family.direction, self.data, self.neighbour)
-        likelier, other = (np.cumsum(side[family.order]) for side in sides)
+        likelier, other = (np.cumsum(side) for side in self._sides(family))
         pooled = pooled_mass(likelier, int(likelier[-1]), other, int(other[-1]))
         counted = () if self.discretizer.ordered else (PrefixRatio.by_counts(likelier, other),)
         return choose_second_event(main, (*family.models, *counted), pooled, test)

@@ -1,4 +1,4 @@
-"""Discretizers: fixed maps from outputs to outcome cells that can be counted, chosen before any run that counts."""
+"""Map outputs to outcome cells that can be counted, by rules fixed before any run that counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lower bounds on epsilon that nested events can be expected to give on fresh runs, judged by training runs."""
+"""Predict from training runs the lower bounds on epsilon that nested events will give on fresh runs."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def expected_bound(
     With p = (x + 1/2) / (m + 1) and q likewise it is ln((p - delta) / q) - sqrt(a^2 + b^2), where a and b are the
     distances on the log scale from p - delta down to, and from q up to, the Wilson limits of the training counts at
     z = z_s + z_gamma sqrt(m / runs). For many counts that is z_gamma standard errors of the confirmation plus z_s of
-    the training; for few it stays finite and honest where the normal approximation on the log scale does not.
+    the training; for few it stays finite and cautious where the normal approximation on the log scale does not.
 
     Parameters
     ----------
@@ -127,11 +127,12 @@ def confirmation_error(log_ratio: Array, pooled: Array, runs: int) -> Array:
     runs : int
         The runs n.
     """
-    q = np.minimum(2 * pooled / (1 + np.exp(log_ratio)), 1.0)
-    p = np.minimum(q * np.exp(log_ratio), 1.0)
-    # The confirmation needs some hits on the rarer side before a ratio of counts is near normal.
-    few = 1 + 1 / (q * runs)
-    error: Array = np.sqrt((1 - p) / (p * runs) + (1 - q) / (q * runs)) * few
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # an infinite ratio has no error
+        q = np.minimum(2 * pooled / (1 + np.exp(log_ratio)), 1.0)
+        p = np.minimum(q * np.exp(log_ratio), 1.0)
+        # The confirmation needs some hits on the rarer side before a ratio of counts is near normal.
+        few = 1 + 1 / (q * runs)
+        error: Array = np.sqrt((1 - p) / (p * runs) + (1 - q) / (q * runs)) * few
     return error
 
 

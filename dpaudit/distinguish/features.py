@@ -1,4 +1,4 @@
-"""From any outputs to columns of numbers, in groups that expose different leaks.
+"""Flatten any outputs to columns of numbers, in groups that expose different leaks.
 
 What the columns are is decided on pilot outputs and then fixed. Outputs are flattened to scalars; text, None,
 exceptions and other leaves become categories; shorter outputs are padded; NaN and infinities are values like others.
@@ -18,12 +18,13 @@ from dpaudit.distinguish.canonical import canonical
 
 __all__ = ["GROUPS", "Flattener", "group_columns"]
 
-Matrix = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 MISSING, NAN, PLUS, MINUS = -1.1e300, -1.2e300, 1.3e300, -1.3e300
 """Stand-ins for padding, NaN and the infinities: finite, so that every column can be sorted and binned."""
 
 WIDTH = 128
+"""Scalars of an output that are looked at: every one of them is a column of several scores."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Flattener:
         }
         return cls(min(WIDTH, max(widths, default=0)), len(widths) > 1, categories)
 
-    def __call__(self, outputs: Any) -> Matrix:
+    def __call__(self, outputs: Any) -> Array:
         """Return the matrix (size, width), with a column for the length in front where it varies."""
         if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iufb" and not self.ragged:
             flat = outputs.reshape(len(outputs), -1).astype(np.float64)
@@ -103,39 +104,39 @@ def _scalars(output: Any) -> Iterable[Any]:
         yield output
 
 
-def _finite(values: Matrix) -> Matrix:
+def _finite(values: Array) -> Array:
     if np.isfinite(values).all():
         return values
     return np.nan_to_num(values, nan=NAN, posinf=PLUS, neginf=MINUS)
 
 
-def _ordinary(values: Matrix) -> NDArray[np.bool_]:
+def _ordinary(values: Array) -> NDArray[np.bool_]:
     return np.abs(values) < 1e300
 
 
-def values(base: Matrix) -> Matrix:
+def values(base: Array) -> Array:
     """Return the scalars themselves."""
     return base
 
 
-def differences(base: Matrix) -> Matrix:
+def differences(base: Array) -> Array:
     """Return the first scalar and the differences of neighbouring ones."""
     return np.column_stack([base[:, :1], np.diff(base, axis=1)])
 
 
-def order_statistics(base: Matrix) -> Matrix:
+def order_statistics(base: Array) -> Array:
     """Return the scalars in ascending order."""
     return np.sort(base, axis=1)
 
 
-def ranks(base: Matrix) -> Matrix:
+def ranks(base: Array) -> Array:
     """Return each scalar's rank, and where the least and the greatest are."""
     order = np.argsort(base, axis=1, kind="stable")
     rank = np.argsort(order, axis=1, kind="stable")
     return np.column_stack([rank, order[:, 0], order[:, -1]]).astype(np.float64)
 
 
-def summaries(base: Matrix) -> Matrix:
+def summaries(base: Array) -> Array:
     """Return sum, least, greatest, how many neighbours are equal, and how many scalars are ordinary numbers."""
     total, ordinary, equal = np.zeros((3, len(base)))
     least, greatest = base[:, 0].copy(), base[:, 0].copy()
@@ -153,7 +154,7 @@ def summaries(base: Matrix) -> Matrix:
     return np.column_stack([total, least, greatest, equal, ordinary])
 
 
-def halves(base: Matrix) -> Matrix:
+def halves(base: Array) -> Array:
     """Return the sums of the first and of the second half: what pairs that move half of the queries shift."""
     sums = np.zeros((2, len(base)))
     middle = base.shape[1] // 2
@@ -162,7 +163,7 @@ def halves(base: Matrix) -> Matrix:
     return np.ascontiguousarray(sums.T)
 
 
-def float_bits(base: Matrix) -> Matrix:
+def float_bits(base: Array) -> Array:
     """Return, for each scalar: exponent, exponent of the lowest set bit, trailing zeros, low byte, sign."""
     mantissa, exponent = np.frexp(base)
     significand = np.abs(np.ldexp(mantissa, 53)).astype(np.int64)
@@ -184,7 +185,7 @@ GROUPS = {
 """The groups of columns by name; each maps the flattened outputs to a matrix."""
 
 
-def group_columns(base: Matrix) -> list[str]:
+def group_columns(base: Array) -> list[str]:
     """Return the groups that can say something about outputs like the pilot's."""
     names = ["values"]
     if base.shape[1] > 1:

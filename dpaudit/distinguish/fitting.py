@@ -1,4 +1,4 @@
-"""Fitting the discretizers that are worth trying on a mechanism, by the look of its training outputs."""
+"""Fit the discretizers that are worth trying on a mechanism, by the look of its training outputs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 GROUP_ROWS = 5_000
 """Rows a side that decide which groups of columns say anything."""
 CLASSIFIER_ROWS = 100_000
-"""Rows a side that classifiers are fitted on: beyond, they take most of an audit's time and gain nothing."""
+"""Rows a side that classifiers are fitted on: with more they take most of an audit's time."""
 EDGE_ROWS, SLOW_EDGE_ROWS = 100_000, 25_000
 """Rows a side whose scores say where bins are cut: their outermost bins hold 4 runs of either."""
 ATOM_ROWS = 10_000

@@ -1,4 +1,4 @@
-"""Counted outcome cells, and events over them."""
+"""Count outcome cells, and define events over them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A score without dependencies: the sum of smoothed log-likelihood ratios of the columns of one group."""
+"""Score outputs by the sum of smoothed log-likelihood ratios of the columns of one group."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.distinguish.binning import CellBins, CutBins, quantiles_of_sorted
+from dpaudit.distinguish.binning import CutBins, GridBins, quantiles_of_sorted
 from dpaudit.distinguish.random_walk import fit_walk
 
 __all__ = ["NaiveBayes", "shrunken"]
 
 Array = NDArray[np.float64]
 
-Matrix = Array
 BINS = 64
+"""Bins of a continuous column: a random walk smooths their ratios, so that more would only take longer."""
 ATOMS = 80
+"""A column of so few values has a bin for each: some more than `BINS`, so that a short range of integers has."""
 CUT_VALUES = 100_000
+"""Values that say where bins are cut: some 1,500 in each."""
 
 
 @dataclass(frozen=True)
@@ -29,22 +31,22 @@ class NaiveBayes:
     tables all columns share one, which is as good and far less noisy where columns are alike.
     """
 
-    places: tuple[CutBins | CellBins, ...]
+    places: tuple[CutBins | GridBins, ...]
     ratios: tuple[Array, ...]
     pooled: bool = False
 
     @classmethod
-    def fit(cls, data: Matrix, neighbour: Matrix, *, pooled: bool = False) -> NaiveBayes:
+    def fit(cls, data: Array, neighbour: Array, *, pooled: bool = False) -> NaiveBayes:
         """Fit on training rows of the two sides."""
         return cls._fit(data, neighbour, (None,) * data.shape[1], pooled)
 
-    def refit(self, data: Matrix, neighbour: Matrix) -> NaiveBayes:
+    def refit(self, data: Array, neighbour: Array) -> NaiveBayes:
         """Fit the ratios of the same bins on other rows."""
         return self._fit(data, neighbour, self.places, self.pooled)
 
     @classmethod
     def _fit(
-        cls, data: Matrix, neighbour: Matrix, places: Sequence[CutBins | CellBins | None], pooled: bool
+        cls, data: Array, neighbour: Array, places: Sequence[CutBins | GridBins | None], pooled: bool
     ) -> NaiveBayes:
         width = data.shape[1]
         if pooled:
@@ -58,7 +60,7 @@ class NaiveBayes:
         """Return the mean of this score and its `refit`, which takes no longer than either."""
         return replace(self, ratios=tuple((a + b) / 2 for a, b in zip(self.ratios, other.ratios, strict=True)))
 
-    def __call__(self, rows: Matrix) -> Array:
+    def __call__(self, rows: Array) -> Array:
         """Return the score of each row: large where the first side is likelier."""
         score = np.zeros(len(rows))
         for column, place, ratio in zip(rows.T, self.places, self.ratios, strict=True):
@@ -67,7 +69,7 @@ class NaiveBayes:
         return score
 
 
-def _table(x: Array, y: Array, place: CutBins | CellBins | None) -> tuple[CutBins | CellBins, Array]:
+def _table(x: Array, y: Array, place: CutBins | GridBins | None) -> tuple[CutBins | GridBins, Array]:
     """Return the bins of one column, those given or new ones, and a table of the log-likelihood ratio in each."""
     place = place or _bins_of(np.concatenate([x, y]))
     a, b = (np.bincount(place(side), minlength=place.size).astype(np.float64) + 0.5 for side in (x, y))
@@ -77,7 +79,7 @@ def _table(x: Array, y: Array, place: CutBins | CellBins | None) -> tuple[CutBin
     return place, place.table_of(shrunken(raw, np.sqrt(1 / a + 1 / b)))
 
 
-def _bins_of(pooled: Array) -> CutBins | CellBins:
+def _bins_of(pooled: Array) -> CutBins | GridBins:
     """Return a bin for each of few values, or equally likely bins of many."""
     pooled = np.sort(pooled[:: max(1, len(pooled) // CUT_VALUES)])
     first = np.concatenate([[True], pooled[1:] > pooled[:-1]])
@@ -89,7 +91,7 @@ def _bins_of(pooled: Array) -> CutBins | CellBins:
         # Values that fill several bins get bins of their own, with nothing between.
         return CutBins(np.unique(np.concatenate([cuts, np.nextafter(cuts[copies > 1], np.inf)])))
     centres = quantiles_of_sorted(pooled, (np.arange(BINS) + 0.5) / BINS)
-    return CellBins.near(cuts, centres) or CutBins(cuts)
+    return GridBins.near(cuts, centres) or CutBins(cuts)
 
 
 def shrunken(value: Array, noise: Array | float) -> Array:

@@ -1,4 +1,4 @@
-"""A score for mixed outputs: first which scalars are repeated values (flags, padding, zeros), then all the others."""
+"""Score mixed outputs: first by which scalars are repeated values (flags, padding, zeros), then by all the others."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ __all__ = ["Patterns"]
 
 Array = NDArray[np.float64]
 
-Matrix = Array
-
 ATOM_SHARE = 1e-3
+"""A value counts as repeated from this share of a column's runs on."""
 MOST_ATOMS = 24
-MOST_PATTERNS = 200
-LEAST_RUNS = 100
+"""Repeated values of a column that are told apart, the most frequent first."""
+MOST_PATTERNS, LEAST_RUNS = 200, 100
+"""Patterns that are told apart, and the runs that each must have: the log-ratio of fewer errs by more than a fifth."""
 TABLE_RUNS = 2000
+"""Runs a side from which on a pattern's other values are scored: the 64 bins of a column hold 30 of them each."""
 LOOK = 50_000
+"""Runs a side that are looked through for repeated values: one of the share above is met 100 times."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Patterns:
     tables: tuple[tuple[NaiveBayes, NDArray[np.intp]] | None, ...]
 
     @classmethod
-    def fit(cls, data: Matrix, neighbour: Matrix) -> Patterns | None:
+    def fit(cls, data: Array, neighbour: Array) -> Patterns | None:
         """Fit on training rows of the two sides; None unless some column mixes repeated values and others."""
         atoms = tuple(_atoms(np.concatenate([x[:LOOK], y[:LOOK]])) for x, y in zip(data.T, neighbour.T, strict=True))
         other = np.concatenate([_others(atoms, rows[:LOOK]) for rows in (data, neighbour)])
@@ -64,7 +66,7 @@ class Patterns:
         cls,
         atoms: tuple[Array, ...],
         codes: NDArray[np.int64],
-        sides: tuple[Matrix, Matrix],
+        sides: tuple[Array, Array],
         coded: tuple[NDArray[np.int64], NDArray[np.int64]],
     ) -> Patterns:
         data, neighbour = sides
@@ -74,7 +76,7 @@ class Patterns:
         tables = tuple(_table(atoms, data[x], neighbour[y]) for x, y in zip(*groups, strict=True))
         return cls(atoms, codes, shrunken(raw, np.sqrt(1 / hits[0] + 1 / hits[1])), tables)
 
-    def refit(self, data: Matrix, neighbour: Matrix) -> Patterns:
+    def refit(self, data: Array, neighbour: Array) -> Patterns:
         """Fit the same patterns on other rows; those without a table keep their score: there both fits agree."""
         coded = _code(self.atoms, data), _code(self.atoms, neighbour)
         other = self._fit(self.atoms, self.codes, (data, neighbour), coded)
@@ -86,7 +88,7 @@ class Patterns:
         """Return the scores that whole patterns share, ascending."""
         return np.unique(np.append(self.base[[table is None for table in self.tables]], 0.0))
 
-    def __call__(self, rows: Matrix) -> Array:
+    def __call__(self, rows: Array) -> Array:
         """Return the score of each row: large where the first side is likelier."""
         which = _which(self.codes, _code(self.atoms, rows))
         score = np.append(self.base, 0.0)[which]
@@ -103,7 +105,7 @@ def _atoms(column: Array) -> Array:
     return np.sort(values[often[np.argsort(-counts[often], kind="stable")[:MOST_ATOMS]]])
 
 
-def _code(atoms: tuple[Array, ...], rows: Matrix) -> NDArray[np.int64]:
+def _code(atoms: tuple[Array, ...], rows: Array) -> NDArray[np.int64]:
     """Return a number for the pattern of each row; arithmetic wraps, which at worst makes two patterns one."""
     code = np.zeros(len(rows), dtype=np.int64)
     for values, column in zip(atoms, rows.T, strict=True):
@@ -115,7 +117,7 @@ def _code(atoms: tuple[Array, ...], rows: Matrix) -> NDArray[np.int64]:
     return code
 
 
-def _others(atoms: tuple[Array, ...], rows: Matrix) -> NDArray[np.bool_]:
+def _others(atoms: tuple[Array, ...], rows: Array) -> NDArray[np.bool_]:
     """Say which scalars are no repeated values."""
     return ~np.column_stack([np.isin(column, values) for values, column in zip(atoms, rows.T, strict=True)])
 
@@ -132,7 +134,7 @@ def _groups(which: NDArray[np.intp], patterns: int) -> list[NDArray[np.intp]]:
     return [np.flatnonzero(which == i) for i in range(patterns)]
 
 
-def _table(atoms: tuple[Array, ...], data: Matrix, neighbour: Matrix) -> tuple[NaiveBayes, NDArray[np.intp]] | None:
+def _table(atoms: tuple[Array, ...], data: Array, neighbour: Array) -> tuple[NaiveBayes, NDArray[np.intp]] | None:
     """Return the score of the scalars that a pattern leaves open, and which columns they are in."""
     if min(len(data), len(neighbour)) < TABLE_RUNS:
         return None

@@ -1,4 +1,4 @@
-"""Pilot outputs: whether a mechanism's outputs repeat, and so can be the outcome cells themselves."""
+"""Decide from pilot outputs whether they repeat, and so can be the outcome cells themselves."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from dpaudit.distinguish.discretizers import FEW, Discretizer, Identity, PackedR
 __all__ = ["Pilot"]
 
 REPEATED = 3
-"""An output counts as repeated from so many times on: two of several hundred values of a continuum rounded to a few
-digits often agree, three seldom."""
+"""An output counts as repeated from so many times on: among several hundred outputs of many thousand kinds two often
+agree by chance, three seldom."""
 
 
 @dataclass(frozen=True)

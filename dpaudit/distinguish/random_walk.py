@@ -1,4 +1,4 @@
-"""A likelihood ratio that wanders: each atom borrows from its neighbours as much as the data say it may."""
+"""Smooth a likelihood ratio along ordered atoms: each borrows from its neighbours as much as the data allow."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpbtrf, dpbtrs
 from scipy.special import expit, log_expit, logit
 
+from dpaudit.distinguish import step_prior
+from dpaudit.distinguish.score_line import ITERATIONS, RIDGE, Line, fit_line
+from dpaudit.distinguish.step_prior import STEPS
+
 __all__ = ["Walk", "fit_walk"]
 
 Array = NDArray[np.float64]
@@ -17,32 +21,8 @@ Array = NDArray[np.float64]
 CUTS = (0.02, 0.2, 0.8, 0.98)
 """Ranks between which the walk has one step size: both tails, both shoulders, the middle."""
 
-STEPS = np.geomspace(0.002, 8.0, 10)
-UNSATURATED, LIKE, RISING = 1.5, 0.03, 0.5
-"""By how much, in nats, a range is less likely a priori where it does not saturate (has not the least steps), by the
-square of the grid points between its steps and those further in, and by each grid point that its own are longer."""
-RIDGE = 1e-6
 ROUNDS = 2
-ITERATIONS = 40
-
-
-@dataclass(frozen=True)
-class Line:
-    """A log-likelihood ratio that is linear in a score: its value in each atom, and what it owes to luck.
-
-    Attributes
-    ----------
-    ratio : array, shape (m,)
-        The fitted line.
-    design : array, shape (m, 2)
-        One, and the standardised score.
-    covariance : array, shape (2, 2)
-        Of intercept and slope.
-    """
-
-    ratio: Array
-    design: Array
-    covariance: Array
+"""Times that the step size of each range is chosen anew, given those of the others."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +62,10 @@ class Walk:
         p, q = total * share, total * (1 - share)
         p, q = p / p.sum(), q / q.sum()
         above, below = np.cumsum(p), np.cumsum(q)
-        slope = np.tril(p * (1 - share) / above[:, None] + q * share / below[:, None])
-        variance = ((slope @ covariance) * slope).sum(axis=1)
-        return np.log(above / below), np.sqrt(variance)
+        with np.errstate(divide="ignore", invalid="ignore"):  # a model may be certain: then counts decide
+            slope = np.tril(p * (1 - share) / above[:, None] + q * share / below[:, None])
+            variance = ((slope @ covariance) * slope).sum(axis=1)
+            return np.log(above / below), np.sqrt(variance)
 
 
 def fit_walk(
@@ -123,7 +104,7 @@ def fit_walk(
     gaps = np.maximum(np.diff(logit(rank)), 1e-3)
     middle = np.searchsorted(cuts, (rank[1:] + rank[:-1]) / 2)
     offset = float(np.log(hits.sum() / neighbour_hits.sum()))
-    line = None if scores is None else _fit_line(scores, hits, total, offset)
+    line = None if scores is None else fit_line(scores, hits, total, offset)
     centre = np.full(len(total), offset) if line is None else line.ratio + offset
 
     def walk(steps: NDArray[np.intp], start: Array) -> Walk:
@@ -137,27 +118,8 @@ def fit_walk(
         if current.evidence > best.evidence:
             best, steps = current, np.full_like(steps, i)
     for j in np.tile(np.arange(len(steps)), ROUNDS if cuts else 0):
-        best, steps = _best_step(walk, best, steps, int(j), _saturating if saturating else _alike)
+        best, steps = _best_step(walk, best, steps, int(j), step_prior.saturating if saturating else step_prior.alike)
     return best if line is None else replace(best, ratio=best.ratio + line.ratio, line=line)
-
-
-def _fit_line(scores: Array, hits: Array, total: Array, offset: float) -> Line | None:
-    """Regress the side on the score; None where the score is constant or the regression has no solution."""
-    mean = np.average(scores, weights=total)
-    spread = np.sqrt(np.average(np.square(scores - mean), weights=total))
-    if not 0 < spread < np.inf:
-        return None
-    design = np.column_stack([np.ones_like(scores), (scores - mean) / spread])
-    beta = np.zeros(2)
-    for _ in range(ITERATIONS):
-        share = expit(design @ beta + offset)
-        information = design.T @ (design * (total * share * (1 - share))[:, None]) + RIDGE * np.eye(2)
-        step = np.linalg.solve(information, design.T @ (hits - total * share) - RIDGE * beta)
-        size = float(np.abs(step).max())
-        beta = beta + step * min(1.0, 3.0 / max(size, 1e-12))
-        if size < 1e-8:
-            return Line(design @ beta, design, np.linalg.inv(information))
-    return None
 
 
 def _best_step(
@@ -175,35 +137,6 @@ def _best_step(
         if found.evidence + prior(trial) > best.evidence + prior(steps):
             best, steps = found, trial
     return best, steps
-
-
-def _alike(steps: NDArray[np.intp]) -> float:
-    """Return the log prior of step sizes: neighbouring ranges differ by a few grid points, and less is met outwards.
-
-    It is the sum over ranges of -(d ln f)^2 / 8 - max(d, 0), with d of `_rises` and f the factor between grid points.
-    A bounded ratio saturates towards its ends. Where it does, luck looks like small steps.
-    """
-    rises = _rises(steps)
-    return -0.5 * float(np.square(rises * np.log(STEPS[1] / STEPS[0]) / 2).sum()) - float(np.maximum(rises, 0).sum())
-
-
-def _saturating(steps: NDArray[np.intp]) -> float:
-    """Return the log prior of step sizes: a ratio saturates outwards, or goes on in steps like those further in.
-
-    It is the sum of -(UNSATURATED + LIKE d^2 + RISING max(d, 0)), with d of `_rises`, over all ranges but the middle
-    one that do not have the least steps.
-    """
-    middle = len(steps) // 2
-    outer = np.concatenate([steps[:middle], steps[middle + 1 :]])
-    rises = _rises(steps)
-    doubts = UNSATURATED + LIKE * np.square(rises) + RISING * np.maximum(rises, 0)
-    return -float(doubts[outer > 0].sum())
-
-
-def _rises(steps: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return by how many grid points each range but the middle one has longer steps than the one further in."""
-    middle = len(steps) // 2
-    return np.concatenate([-np.diff(steps[: middle + 1]), np.diff(steps[middle:])])
 
 
 def _mode(hits: Array, total: Array, centre: Array, precision: Array, start: Array) -> Walk:

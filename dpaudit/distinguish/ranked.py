@@ -1,4 +1,4 @@
-"""Many cells merged into few by their likelihood ratio, so that the order can be tested on other runs."""
+"""Merge many cells into few by their likelihood ratio, so that the order can be tested on other runs."""
 
 from __future__ import annotations
 

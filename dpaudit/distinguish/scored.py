@@ -1,4 +1,4 @@
-"""Bins of a real score of the outputs' columns, and two scores fitted on different runs as one."""
+"""Bin a real score of the outputs' columns, and put two scores fitted on different runs together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The event selected on training runs: its cells, its direction, and the bound that it can be expected to give."""
+"""Hold the event selected on training runs: its cells, its direction, and the bound expected of it."""
 
 from __future__ import annotations
 
@@ -62,5 +62,5 @@ class SelectedEvent:
 
     @property
     def distinguisher(self) -> str:
-        """What orders the events: the discretizer's score or counts, or the learner's own law."""
+        """The name of what orders the events: the discretizer's score or counts, or the learner's own law."""
         return "law" if self.order == "law" else self.discretizer.name

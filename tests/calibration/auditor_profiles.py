@@ -21,7 +21,7 @@ LONG = 20_000
 
 @dataclass(frozen=True)
 class Cell:
-    """A trial, how many audits of it are made, and for a guilty mechanism what its runs are a multiple of.
+    """A trial, how many audits of it are made, and under the alternative what its runs are a multiple of.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Cell:
     audits : int
         How many times.
     predicted, factor : int
-        Runs a side that convict by a given event, and how many times as many are made; 0 for the innocent.
+        Runs a side that detect the leak by a given event, and how many times as many are made; 0 under the null.
     """
 
     trial: Trial
@@ -67,10 +67,10 @@ class Profile:
     every: int = 1
 
     def cells(self) -> list[Cell]:
-        """Return all cells: the innocent first, then the guilty."""
-        return [*self.innocent(), *self.guilty()]
+        """Return all cells: those under the null first, then those under the alternative."""
+        return [*self.null_cells(), *self.alternative_cells()]
 
-    def innocent(self) -> list[Cell]:
+    def null_cells(self) -> list[Cell]:
         """Return the cells in which the claim is true."""
         names = [case.name for case in self.cases]
         some, many, parallel = ([n for n in chosen if n in names] for chosen in (SOME, MANY, TWO_JOBS))
@@ -87,12 +87,12 @@ class Profile:
         return [Cell(trial, audits) for trials, audits in amounts for trial in trials] + self._enough_noise()
 
     def _enough_noise(self) -> list[Cell]:
-        """Return the cells with full noise and the runs that convict 10 % and 30 % less."""
+        """Return the cells with full noise and the runs that detect 10 % and 30 % less."""
         wanted = [(case.name, predicted_runs(case, noise)) for case in self.cases for noise in NOISES]
         return [Cell(Trial(name, trials=trials_for(runs)), self._of(runs)) for name, runs in wanted]
 
-    def guilty(self) -> list[Cell]:
-        """Return the cells with less noise than the claim needs, and the runs that should convict, given or learned."""
+    def alternative_cells(self) -> list[Cell]:
+        """Return the cells with less noise than the claim needs, and the runs that should detect it."""
         return [cell for case in self.cases for noise in NOISES for cell in self._less_noise(case, noise)]
 
     def _less_noise(self, case: Case, noise: float) -> list[Cell]:

@@ -22,7 +22,7 @@ POWER = 0.95
 BROKEN_BEYOND_CHANCE = 1e-3
 """The probability that a calibration finds a broken promise where all are kept, all cells together."""
 PROMISED = {("given", 1): POWER, ("bets given", 1): POWER, ("fixed", LEARNING): 0.9, ("sequential", LEARNING): 0.9}
-"""The power that is promised, by design and multiple of the runs that convict by a given event: what learning an event
+"""The power that is promised, by design and multiple of the runs that detect by a given event: what learning an event
 costs differs between mechanisms, so that "about 0.95" is held against 0.9."""
 
 
@@ -43,8 +43,8 @@ def document(
         "trials" and "confidence" of the audits of learners.
     """
     least = BROKEN_BEYOND_CHANCE / max(1, len(cells))
-    innocent = [_innocent(cell, accused, least) for cell, accused in cells if not cell.factor]
-    guilty = [_guilty(cell, accused, least) for cell, accused in cells if cell.factor]
+    null = [_null(cell, accused, least) for cell, accused in cells if not cell.factor]
+    alternative = [_alternative(cell, accused, least) for cell, accused in cells if cell.factor]
     controls, sound = ([_learner(id, a) for id, a in audits.items() if bool(a["fault"]) == k] for k in (True, False))
     return {
         "schema_version": CALIBRATION_VERSION,
@@ -53,15 +53,15 @@ def document(
         "versions": versions(),
         "level": round(LEVEL, 6),
         "power_promised": POWER,
-        "false_accusations": innocent,
-        "power": guilty,
+        "false_accusations": null,
+        "power": alternative,
         "mutation": {**budget, "controls": controls, "sound": sound},
-        "broken": _broken(innocent, guilty, controls, sound, 1 - budget["confidence"]),
+        "broken": _broken(null, alternative, controls, sound, 1 - budget["confidence"]),
     }
 
 
 def _counted(cell: Cell, accused: int) -> dict[str, Any]:
-    """Return what the innocent and the guilty share."""
+    """Return the entries of a cell under the null or the alternative."""
     trial = cell.trial
     lower, upper = failure_interval(accused, cell.audits, 0.95)
     return {
@@ -81,13 +81,13 @@ def _counted(cell: Cell, accused: int) -> dict[str, Any]:
     }
 
 
-def _innocent(cell: Cell, accused: int, least: float) -> dict[str, Any]:
+def _null(cell: Cell, accused: int, least: float) -> dict[str, Any]:
     """Return a cell with the one-sided p-value of its rate being at most the level."""
     p_value = float(binom.sf(accused - 1, cell.audits, LEVEL))
     return {**_counted(cell, accused), "level": round(LEVEL, 6), "p_value": _short(p_value), "broken": p_value < least}
 
 
-def _guilty(cell: Cell, accused: int, least: float) -> dict[str, Any]:
+def _alternative(cell: Cell, accused: int, least: float) -> dict[str, Any]:
     """Return a cell with, where power is promised, the one-sided p-value of its rate being at least that."""
     trial = cell.trial
     promised = PROMISED.get((trial.design, cell.factor))
@@ -112,21 +112,21 @@ def _learner(id: str, audit: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _broken(
-    innocent: Sequence[Mapping[str, Any]],
-    guilty: Sequence[Mapping[str, Any]],
+    null: Sequence[Mapping[str, Any]],
+    alternative: Sequence[Mapping[str, Any]],
     controls: Sequence[Mapping[str, Any]],
     sound: Sequence[Mapping[str, Any]],
     level: float,
 ) -> list[str]:
     """Return the promises that were broken, in words."""
     accused = [learner["id"] for learner in sound if learner["convicted"]]
-    # One sound learner in a thousand may be convicted; it is named only where there are more than chance allows.
+    # One sound learner in a thousand may be accused; it is named only where there are more than chance allows.
     excess = binom.sf(len(accused) - 1, len(sound), level) < BROKEN_BEYOND_CHANCE
     return [
-        *(f"accuses too often: {_words(cell)}" for cell in innocent if cell["broken"]),
-        *(f"convicts too seldom: {_words(cell)}" for cell in guilty if cell["broken"]),
-        *(f"planted leak not convicted: {control['id']}" for control in controls if not control["convicted"]),
-        *(f"sound learner convicted: {id}" for id in accused if excess),
+        *(f"accuses too often: {_words(cell)}" for cell in null if cell["broken"]),
+        *(f"detects too seldom: {_words(cell)}" for cell in alternative if cell["broken"]),
+        *(f"planted leak not detected: {control['id']}" for control in controls if not control["convicted"]),
+        *(f"sound learner accused: {id}" for id in accused if excess),
     ]
 
 

@@ -118,7 +118,7 @@ class Indicator:
 
 @lru_cache(maxsize=64)
 def predicted_runs(case: Case, noise: float) -> int:
-    """Return the least confirmation runs a side by whose `detectable_epsilon` the case is convicted at this noise."""
+    """Return the least confirmation runs a side by whose `detectable_epsilon` the case is detected at this noise."""
     test = {"epsilon": case.epsilon, "delta": case.delta, "gamma": LEVEL}
     truth, mass = case.epsilon_at(noise), case.mass(noise)
     return _least(lambda runs: detectable_epsilon(Melded(), mass, runs, runs, **test) <= truth)

@@ -1,4 +1,4 @@
-"""The auditor before its own court: who is accused at the exact boundary, and who is convicted with less noise.
+"""The auditor audited: how often it accuses at the exact boundary, and detects a mechanism with less noise.
 
 `scripts/calibrate.py` asks the same questions of ten times as many audits.
 """
@@ -86,29 +86,29 @@ def test_a_signal_of_the_wrong_sign_is_nothing(case: str) -> None:
 
 @pytest.mark.parametrize("noise", [0.9, 0.7])
 @pytest.mark.parametrize("case", [c.name for c in CASES if c.batched])
-def test_a_given_event_convicts_with_the_runs_that_are_predicted(case: str, noise: float) -> None:
+def test_a_given_event_detects_with_the_runs_that_are_predicted(case: str, noise: float) -> None:
     runs = predicted_runs(BY_NAME[case], noise)
     audits = 500 if runs < 10_000 else 100
-    convicted = accusations(Trial(case, "boundary", "given", runs, noise=noise), audits)
-    assert convicted >= binom.ppf(ALARM, audits, 0.95)
+    detected = accusations(Trial(case, "boundary", "given", runs, noise=noise), audits)
+    assert detected >= binom.ppf(ALARM, audits, 0.95)
     # A tenth of the runs must not do, or the prediction says nothing.
     fewer = accusations(Trial(case, "boundary", "given", max(10, runs // 10), noise=noise), audits)
     assert fewer < 0.7 * audits
 
 
 @pytest.mark.parametrize("case", ["geometric", "response with leak", "Laplace", "Gaussian", "bits", "clamped Laplace"])
-def test_thirty_percent_less_noise_is_convicted(case: str) -> None:
-    # With three times the predicted runs the event can be learned too: at least 9 of 10 seeds convict.
+def test_thirty_percent_less_noise_is_detected(case: str) -> None:
+    # With three times the predicted runs the event can be learned too: at least 9 of 10 seeds detect it.
     runs = trials_for(3 * predicted_runs(BY_NAME[case], 0.7))
     assert accusations(Trial(case, "boundary", "fixed", runs, noise=0.7), 10) >= 9
     assert accusations(Trial(case, "boundary", "fixed", runs), 10) <= most(10)
 
 
 @pytest.mark.parametrize("case", ["randomised response", "response with leak", "Laplace"])
-def test_bets_on_a_given_event_convict_with_the_runs_that_are_predicted(case: str) -> None:
+def test_bets_on_a_given_event_detect_with_the_runs_that_are_predicted(case: str) -> None:
     runs, audits = predicted_bets(BY_NAME[case], 0.7), 100
-    convicted = accusations(Trial(case, "boundary", "bets given", runs, noise=0.7), audits)
-    assert convicted >= binom.ppf(ALARM, audits, 0.95) == 82
+    detected = accusations(Trial(case, "boundary", "bets given", runs, noise=0.7), audits)
+    assert detected >= binom.ppf(ALARM, audits, 0.95) == 82
     # A third of the runs must not do, or the prediction says nothing.
     fewer = accusations(Trial(case, "boundary", "bets given", runs // 3, noise=0.7), audits // 4)
     assert fewer < 0.7 * audits // 4
@@ -118,6 +118,6 @@ def test_bets_on_a_given_event_refute_no_claim_that_holds() -> None:
     assert accusations(Trial("Laplace", "boundary", "bets given"), AUDITS) <= most(AUDITS)
 
 
-def test_sequential_audits_convict_with_some_more_runs() -> None:
+def test_sequential_audits_detect_with_some_more_runs() -> None:
     runs = 2 * predicted_bets(BY_NAME["geometric"], 0.7)
     assert accusations(Trial("geometric", "boundary", "sequential", runs, noise=0.7), 20) >= 18

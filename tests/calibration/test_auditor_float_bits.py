@@ -1,4 +1,4 @@
-"""Bits of floats: noise added in doubles is convicted by its lowest bits, and repaired noise is not accused."""
+"""Bits of floats: noise added in doubles is detected by its lowest bits, and repaired noise is not accused."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Noise = Callable[[float, np.random.Generator, int], np.ndarray]
 
 
 @pytest.mark.parametrize("mechanism", [naive, inverse_cdf])
-def test_noise_in_doubles_is_convicted_by_its_bits(mechanism: Noise) -> None:
+def test_noise_in_doubles_is_detected_by_its_bits(mechanism: Noise) -> None:
     finding = dpaudit.audit_privacy(mechanism, [PAIR], epsilon=1.0, trials=RUNS, batched=True, float_bits=True)
     assert finding.verdict == "violation"
     assert finding.epsilon_lower >= 6

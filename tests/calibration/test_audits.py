@@ -1,4 +1,4 @@
-"""The auditor audited: who is accused, who is convicted."""
+"""The auditor audited: which learners are accused, and that every planted leak is detected."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_learner_at_exactly_its_worst_case_is_rarely_accused() -> None:
 
 
 @pytest.mark.parametrize("entry", CONTROLS, ids=lambda entry: entry.id)
-def test_every_broken_learner_is_convicted(entry: Entry) -> None:
+def test_every_broken_learner_is_detected(entry: Entry) -> None:
     learner = entry.build(**entry.instance.parameters)
     finding = dpaudit.audit_privacy(learner, trials=5_000, confidence=0.999)
     assert finding.verdict == "violation", finding

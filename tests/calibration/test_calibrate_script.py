@@ -98,24 +98,24 @@ def test_every_cell_has_a_key_of_its_own() -> None:
 
 @pytest.mark.usefixtures("instant_predictions")
 def test_the_full_profile_covers_what_is_promised() -> None:
-    innocent = [cell for cell in PROFILES["full"].innocent() if cell.trial.design != "given"]
-    assert sum(cell.audits for cell in innocent) >= 2_000
+    null = [cell for cell in PROFILES["full"].null_cells() if cell.trial.design != "given"]
+    assert sum(cell.audits for cell in null) >= 2_000
     for name, values in {
         "condition": {"boundary", "swapped", "no signal"},
         "design": {"fixed", "strict", "sequential"},
         "pairs": {1, 32},
         "jobs": {1, 2},
     }.items():
-        assert {getattr(cell.trial, name) for cell in innocent} == values
-    assert {cell.trial.of.kind for cell in innocent} == {"discrete", "continuous", "vector", "mixed"}
-    assert {cell.trial.of.delta > 0 for cell in innocent} == {True, False}
+        assert {getattr(cell.trial, name) for cell in null} == values
+    assert {cell.trial.of.kind for cell in null} == {"discrete", "continuous", "vector", "mixed"}
+    assert {cell.trial.of.delta > 0 for cell in null} == {True, False}
     assert PROFILES["full"].every == 1
 
 
 def test_rates_beyond_chance_are_marked_and_told() -> None:
     trial = Trial("geometric")
-    guilty = Trial("geometric", design="given", noise=0.7)
-    cells = [(Cell(trial, 200), 11), (Cell(Trial("bits"), 200), 60), (Cell(guilty, 200, 2_000, 1), 120)]
+    alternative = Trial("geometric", design="given", noise=0.7)
+    cells = [(Cell(trial, 200), 11), (Cell(Trial("bits"), 200), 60), (Cell(alternative, 200, 2_000, 1), 120)]
     learners = {
         "broken-a": {"fault": "leaks", "convicted": False, "lower": 0.1, "claim": 1.0},
         "sound-a": {"fault": None, "convicted": False, "lower": 0.1, "claim": 1.0},
@@ -126,10 +126,10 @@ def test_rates_beyond_chance_are_marked_and_told() -> None:
     assert [cell["broken"] for cell in found["power"]] == [True]
     assert found["broken"] == [
         "accuses too often: bits, boundary, fixed, 2,000 runs a side",
-        "convicts too seldom: geometric, boundary, given, 2,000 runs a side, 30 % less noise",
-        "planted leak not convicted: broken-a",
+        "detects too seldom: geometric, boundary, given, 2,000 runs a side, 30 % less noise",
+        "planted leak not detected: broken-a",
     ]
     page = markdown(found)
     assert "| **vector** | **bits** |" in page
-    assert "* Broken promise: planted leak not convicted: broken-a" in page
+    assert "* Broken promise: planted leak not detected: broken-a" in page
     json.dumps(found, allow_nan=False)

@@ -13,9 +13,9 @@ AUDITS = 60
 
 
 @pytest.mark.parametrize("mass", [0.1, 0.01, 0.001])
-def test_a_leak_on_the_frontier_of_a_binary_output_is_convicted(mass: float) -> None:
+def test_a_leak_on_the_frontier_of_a_binary_output_is_detected(mass: float) -> None:
     # Promised with probability 0.95 for the event given, and the audit must find it among two; fewer than 45 of 60
-    # convictions have probability 3e-8 then.
+    # detections have probability 3e-8 then.
     def response(epsilon: float) -> object:
         likelier = math.exp(epsilon) * mass
         return lambda data, rng, size: (rng.random(size) < (likelier if data else mass)).astype(np.int64)

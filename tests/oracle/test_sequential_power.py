@@ -9,13 +9,8 @@ import pytest
 from scipy.stats import binom
 
 from dpaudit.betting.eprocess import expected_growth, log_payoffs, place_bet, posterior
-from dpaudit.betting.power import (
-    batch_schedule,
-    detectable_delta_by_bets,
-    detectable_epsilon_by_bets,
-    leading_pair_runs,
-    refutation_probability,
-)
+from dpaudit.betting.power import detectable_delta_by_bets, detectable_epsilon_by_bets, refutation_probability
+from dpaudit.betting.schedule import batch_schedule, leading_pair_runs
 from dpaudit.betting.session import Session
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.sampling import Sampler

@@ -215,11 +215,6 @@ def test_bad_counts_are_refused(arguments: tuple[Any, ...], message: str) -> Non
         (lambda c: c.delta_lower(math.nan), "epsilon"),
         (lambda c: c.epsilon_lower(1.0), "delta"),
         (lambda c: c.trade_off_upper(1.1), "alpha"),
-        (lambda _: choose_thresholds([1], [1]), "2 atoms or more"),
-        (lambda _: choose_thresholds([1, 2, 3], [1, 2]), "same 2 atoms"),
-        (lambda _: choose_thresholds([0, 0], [1, 2]), "data"),
-        (lambda _: choose_thresholds([1, 2], [-1, 2]), "neighbour"),
-        (lambda _: choose_thresholds([1, 2], [1, 2], 1), "thresholds"),
     ],
 )
 def test_bad_arguments_are_refused(call: Any, message: str) -> None:

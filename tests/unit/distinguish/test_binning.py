@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpaudit.distinguish.binning import CELLS, FEW_VALUES, CellBins, bins
+from dpaudit.distinguish.binning import FEW_VALUES, GRIDS, GridBins, bins
 
 RNG = np.random.default_rng(0)
 NORMAL = RNG.normal(size=20_000)
@@ -30,19 +30,19 @@ def test_bins_are_those_of_a_binary_search(cuts: np.ndarray) -> None:
     assert (bins(cuts, values[:10]) == np.searchsorted(cuts, values[:10], side="right")).all()
 
 
-def test_cells_move_cuts_by_less_than_a_cell_and_interpolate_between_centres() -> None:
+def test_a_grid_moves_cuts_by_less_than_a_square_and_interpolates_between_centres() -> None:
     cuts, centres = (np.quantile(NORMAL, share) for share in (np.arange(1, 64) / 64, (np.arange(64) + 0.5) / 64))
-    cells = CellBins.near(cuts, centres)
-    assert cells is not None
-    width = (centres[-1] - centres[0]) / (CELLS[0] - 3)
-    moved = cells(NORMAL) != np.searchsorted(cuts, NORMAL, side="right")
+    grid = GridBins.near(cuts, centres)
+    assert grid is not None
+    width = (centres[-1] - centres[0]) / (GRIDS[0] - 3)
+    moved = grid(NORMAL) != np.searchsorted(cuts, NORMAL, side="right")
     assert moved.mean() < 0.01
     assert np.abs(NORMAL[moved][:, None] - cuts).min(axis=1).max() < width
     # A straight line stays one; beyond the outermost centres it is level.
-    read = cells.gather(cells.table_of(3 * centres), NORMAL)
+    read = grid.gather(grid.table_of(3 * centres), NORMAL)
     assert np.abs(read - 3 * np.clip(NORMAL, centres[0], centres[-1])).max() < 3 * width
 
 
-def test_cuts_that_would_share_a_cell_have_no_cells() -> None:
-    assert CellBins.near(np.array([0.0, 1e-9, 1.0]), np.array([-1.0, 5e-10, 0.5, 2.0])) is None
-    assert CellBins.near(np.zeros(1), np.zeros(2)) is None
+def test_cuts_that_would_share_a_square_have_no_grid() -> None:
+    assert GridBins.near(np.array([0.0, 1e-9, 1.0]), np.array([-1.0, 5e-10, 0.5, 2.0])) is None
+    assert GridBins.near(np.zeros(1), np.zeros(2)) is None

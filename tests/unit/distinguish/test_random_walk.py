@@ -8,7 +8,8 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from dpaudit.distinguish import random_walk
-from dpaudit.distinguish.random_walk import RIDGE, Walk, fit_walk
+from dpaudit.distinguish.random_walk import Walk, fit_walk
+from dpaudit.distinguish.score_line import RIDGE, fit_line
 
 
 def _posterior(g: np.ndarray, hits: np.ndarray, others: np.ndarray, offset: float, precision: np.ndarray) -> float:
@@ -108,7 +109,7 @@ def test_where_counts_are_few_the_score_speaks() -> None:
 def test_a_line_is_the_regression_that_an_optimiser_finds() -> None:
     hits, others, offset, _ = _example()
     scores = np.arange(12.0) ** 2
-    line = random_walk._fit_line(scores, hits, hits + others, offset)
+    line = fit_line(scores, hits, hits + others, offset)
     assert line is not None
 
     def loss(beta: np.ndarray) -> float:
@@ -117,7 +118,7 @@ def test_a_line_is_the_regression_that_an_optimiser_finds() -> None:
 
     slow = minimize(loss, np.zeros(2), method="BFGS", options={"gtol": 1e-9})
     np.testing.assert_allclose(line.ratio, slow.x[0] + slow.x[1] * scores / 100, atol=1e-5)
-    assert random_walk._fit_line(np.ones(12), hits, hits + others, offset) is None
+    assert fit_line(np.ones(12), hits, hits + others, offset) is None
 
 
 def test_a_side_that_is_never_seen_in_an_atom_gives_finite_numbers() -> None:
