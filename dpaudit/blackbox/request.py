@@ -105,7 +105,7 @@ class Request:
         """Raise `InputError` if the budget is more than the bound can do, or too small to detect anything."""
         runs, most = self.budget.confirmation, self.bound.max_runs
         if runs > most:
-            other = ", or take the melded bound" if most < MAX_RUNS else ""
+            other = ", or take {bound:=melded}" if most < MAX_RUNS else ""
             self._refuse(f"and the {self.bound.name} bound takes at most {most}: lower {{trials}}{other}")
         epsilon, delta = self.claim.epsilon, self.claim.delta
         least = trials_needed(self.bound, epsilon=epsilon, delta=delta, gamma=self.verdict_gamma)
@@ -118,7 +118,7 @@ class Request:
     def _refuse(self, why: str) -> NoReturn:
         """Raise `InputError` for the number of runs."""
         made = f"{self.trials} with {len(self.pairs)} pair(s) makes {self.budget.confirmation} runs a side to confirm"
-        raise InputError(f"{{trials}} of {made}, {why}", parameter="trials", value=self.trials, names=("trials",))
+        raise InputError(f"{{trials}} of {made}, {why}", value=self.trials, names=("trials", "bound"))
 
 
 def _identical(pair: Pair) -> bool:

@@ -99,8 +99,8 @@ def with_sizes(original: Callable[..., Any], size: Callable[[Any], int]) -> Call
             def sample_size(self, alpha: float, beta: float) -> int:
                 return size(asked)
 
-            def utility(self, *levels: Any) -> Any:
-                return replace(asked.utility(*levels), sample_size=size(asked))
+            def utility(self, *levels: Any, **setting: Any) -> Any:
+                return replace(asked.utility(*levels, **setting), sample_size=size(asked))
 
         return Other(**{field.name: getattr(asked, field.name) for field in fields(asked)})
 
