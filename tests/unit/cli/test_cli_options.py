@@ -23,8 +23,8 @@ MANY = ("parity-private", "-p", "dimension=4", "-p", "epsilon=1", "--n", "9")
         (("privacy", "toy-coin", "-p", "gain=-1", "--epsilon", "1"), "epsilon must be a finite number >= 0, got -1"),
         (
             ("privacy", *COIN, "--strict", "--trials", "1e7"),
-            "--trials of 10000000 with 6 pair(s) makes 33600000 runs a side to confirm, and the unconditional bound takes "
-            "at most 1000000: lower --trials, or take --bound melded",
+            "--trials of 10000000 with 6 pair(s) makes 33600000 runs a side to confirm, and the unconditional bound "
+            "takes at most 1000000: lower --trials, or take --bound melded",
         ),
         (("privacy", *COIN, "--sequential", "--trials", "10", "--n", "0"), "--n must be an integer >= 1, got 0"),
         (("exact", *MANY), "are allowed; give a few samples or pairs by --crafted, or use the black-box audit"),
