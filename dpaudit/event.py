@@ -39,7 +39,7 @@ class Cells(Frozen, frozen=True, tag="cells", tag_field="kind"):
 
     @property
     def size(self) -> int:
-        """How many cells the event names."""
+        """The number of cells that the event names."""
         return sum(high - low + 1 for low, high in self.ranges) + len(self.values)
 
 

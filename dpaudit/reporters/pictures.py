@@ -70,7 +70,7 @@ def _draw(panel: Panel, name: str, label: str) -> str:
 
 
 class _Frame:
-    """Where a panel's rectangle lies on the page, and how its units become the page's pixels."""
+    """The place of a panel's rectangle on the page, and the scale from its units to the page's pixels."""
 
     def __init__(self, panel: Panel) -> None:
         (self.x0, self.x1), (self.y0, self.y1) = panel.x, panel.y

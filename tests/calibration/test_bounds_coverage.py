@@ -1,6 +1,6 @@
 """Exact non-coverage: Pr[epsilon_lower > epsilon], summed over every outcome, at the worst q of a grid; no sampling.
 
-The event epsilon_lower > epsilon is the event p_value(epsilon) <= gamma (tests/unit/test_bounds.py); it is
+The event epsilon_lower > epsilon is the event p_value(epsilon) <= gamma (tests/unit/bounds/test_bounds.py); it is
 {x >= least(y)}, and its probability on the boundary p = exp(epsilon) q + delta must be at most gamma for every q.
 Nothing here is random, so nothing here can fail by chance.
 """

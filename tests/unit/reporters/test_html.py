@@ -64,7 +64,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module", autouse=True)
 def no_calibration():
-    """Leave out the calibration of the package, which changes; `test_reporters_calibration` has its own."""
+    """Leave out the calibration of the package, which changes; `test_calibration_report` has its own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(html, "load_calibration", lambda: None)
         yield
