@@ -60,7 +60,7 @@ def test_listed_and_refined_triangles_have_one_law(monkeypatch: pytest.MonkeyPat
     sample = samples(learner.domain)[-1]
     law = learner.law(sample)
     place = {row.tobytes(): i for i, row in enumerate(_labels(learner, law.atoms))}
-    monkeypatch.setattr("learners.regions.triangles.LISTED_TRIANGLES", 0)
+    monkeypatch.setattr("learners.regions.kinds.LISTED_TRIANGLES", 0)
 
     class Refined:
         def run(self, sample: Any, rng: Any, size: int) -> list[int]:
