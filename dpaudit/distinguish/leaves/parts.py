@@ -12,7 +12,7 @@ import decimal
 import enum
 import fractions
 import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Collection, Iterator, Mapping
 from functools import singledispatch
 from typing import Any
 
@@ -83,6 +83,11 @@ def parts(value: Any) -> Any:
         return tuple(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Iterator | Awaitable | AsyncIterable):
+        raise InputError(
+            f"an output is a {type(value).__qualname__}, which shows nothing until it is run: return what it makes, "
+            "as list(output)"
+        )
     found = _by_library(value)
     if found is not None:
         return found
@@ -95,12 +100,13 @@ def parts(value: Any) -> Any:
         return attributes
     if isinstance(value, Collection):
         return tuple(value)
-    if type(value).__repr__ is not object.__repr__:
-        return repr(value)
+    shown = repr(value)
+    if " at 0x" not in shown:
+        return shown
+    name = type(value).__qualname__
     raise InputError(
-        f"an output of type {type(value).__qualname__} cannot be taken apart: {value!r:.100}; say how, by "
-        f"dpaudit.register_flattener({type(value).__qualname__}, lambda output: ...), or return numbers, text, arrays or "
-        "containers of these"
+        f"an output of type {name} cannot be taken apart: {value!r:.100}; say how, by "
+        f"dpaudit.register_flattener({name}, lambda output: ...), or return numbers, text, arrays or containers of these"
     )
 
 

@@ -13,7 +13,7 @@ from dpaudit.distinguish.leaves.plan import Plan
 from dpaudit.distinguish.screen.features import ABSENT, Feature, groups_of, placed
 from dpaudit.distinguish.screen.groups import Cells
 from dpaudit.distinguish.screen.parity import Parity, parities
-from dpaudit.distinguish.screen.wilson import best_promise
+from dpaudit.distinguish.screen.wilson import best_event, promise
 
 __all__ = ["AnyFeature", "Promising", "screen"]
 
@@ -22,6 +22,7 @@ ROWS = 5_000
 RECOUNTED = 24
 """Features that are counted again, on runs that did not rank them."""
 RETURNED = 6
+PARTS = 3
 ENOUGH = 0.3
 """If nothing promises so much more than the claim, parities of bits are searched too."""
 
@@ -72,33 +73,48 @@ def screen(
     """
     left, right = data[:ROWS], neighbour[:ROWS]
     rows = _joined(left, right)
-    m, half = len(left), (len(left) // 2, len(right) // 2)
-    fit = np.r_[0 : half[0], m : m + half[1]]
-    check = np.r_[half[0] : m, m + half[1] : m + len(right)]
-    sides = np.r_[np.zeros(m, dtype=np.int64), np.ones(len(right), dtype=np.int64)]
-    ranked: list[tuple[float, int, Feature | Parity, Cells]] = []
+    # Two parts rank the features, each ordered by the other; a third recounts the best.
+    side = np.r_[np.zeros(len(left), dtype=np.int64), np.ones(len(right), dtype=np.int64)]
+    part = np.r_[_parts(len(left)), _parts(len(right))]
+    groups = part + PARTS * side
+    ranked: list[tuple[float, float, Feature | Parity]] = []
     bits: list[tuple[Feature, Cells]] = []
     for feature, cells in _features(plan, rows, stored):
         if cells.min() == cells.max():
             continue
-        promised = _promise(cells[fit], sides[fit], confirm, 2.0)
-        ranked.append((promised, len(ranked), feature, cells))
+        ranked.append((*_promises(cells, groups, confirm), feature))
         if cells.min() >= 0 and cells.max() == 1 and not feature.representation:
             bits.append((feature, cells))
-    best = max((promised for promised, *_ in ranked), default=-np.inf)
-    if best < epsilon + ENOUGH and bits:
+    if max((promised for promised, *_ in ranked), default=-np.inf) < epsilon + ENOUGH and bits:
         matrix = np.stack([cells for _, cells in bits], axis=1).astype(np.uint8)
-        first, second = fit[fit < m], fit[fit >= m]
-        for parity in parities([feature for feature, _ in bits], matrix[first], matrix[second]):
-            cells = parity(rows)
-            ranked.append((_promise(cells[fit], sides[fit], confirm, 2.0), len(ranked), parity, cells))
-    ranked.sort(key=lambda item: (-item[0], item[1]))
-    again = [
-        (_promise(cells[check], sides[check], confirm, 1.0), -place, feature)
-        for place, (_, _, feature, cells) in enumerate(ranked[:RECOUNTED])
-    ]
-    again.sort(key=lambda item: (-item[0], -item[1]))
-    return [Promising(feature, promised) for promised, _, feature in again[:RETURNED]]
+        fit = part < PARTS - 1
+        for parity in parities([bit for bit, _ in bits], matrix[fit & (side == 0)], matrix[fit & (side == 1)]):
+            ranked.append((*_promises(parity(rows), groups, confirm), parity))
+    order = sorted(range(len(ranked)), key=lambda i: (-ranked[i][0], i))[:RECOUNTED]
+    order.sort(key=lambda i: -ranked[i][1])
+    return [Promising(ranked[i][2], ranked[i][1]) for i in order[:RETURNED]]
+
+
+def _parts(runs: int) -> NDArray[np.int64]:
+    """Return which part each run belongs to: a quarter each to rank by, the rest to recount."""
+    return np.minimum(4 * np.arange(runs) // max(1, runs), PARTS - 1)
+
+
+def _promises(cells: Cells, groups: NDArray[np.int64], confirm: int) -> tuple[float, float]:
+    """Return what a feature's best event promises on the parts that rank, and on the part that recounts."""
+    codes = cells - ABSENT
+    width = int(codes.max(initial=0)) + 1
+    counts = np.bincount(codes + width * groups, minlength=2 * PARTS * width).reshape(2, PARTS, width).astype(float)
+    counts = counts[:, :, counts.sum(axis=(0, 1)) > 0]
+    (data, fresh), (neighbour, other) = ((side[:-1], side[-1]) for side in counts)
+    promised, event, forward = best_event(data, neighbour, confirm)
+    if not len(event):
+        return promised, promised
+    (x, m), (y, k) = (fresh[event].sum(), fresh.sum()), (other[event].sum(), other.sum())
+    if not forward:
+        x, m, y, k = y, k, x, m
+    again = promise(np.array([x]), max(m, 1.0), np.array([y]), max(k, 1.0), confirm, training=1.0)
+    return promised, float(again[0])
 
 
 def _joined(data: Sequence[Any], neighbour: Sequence[Any]) -> Any:
@@ -118,12 +134,3 @@ def _features(plan: Plan, rows: Any, stored: bool) -> Iterator[tuple[Feature, Ce
                 continue
             for j in range(len(group.names)):
                 yield Feature(owner, group, j), placed(group.column(read, j), where, len(rows))
-
-
-def _promise(cells: Cells, sides: NDArray[np.int64], confirm: int, training: float) -> float:
-    """Return what the best event of a feature promises."""
-    codes = cells - ABSENT
-    width = int(codes.max(initial=0)) + 1
-    counts = np.bincount(codes + width * sides, minlength=2 * width).astype(np.float64)
-    seen = counts[:width] + counts[width:] > 0
-    return best_promise(counts[:width][seen], counts[width:][seen], confirm, training)

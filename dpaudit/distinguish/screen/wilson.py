@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["best_promise", "promise"]
+__all__ = ["best_event", "best_promise", "promise"]
 
 Floats = NDArray[np.float64]
 
@@ -40,22 +40,52 @@ def _wilson(p: Floats, size: float, side: float) -> Floats:
 
 
 def best_promise(data: Floats, neighbour: Floats, confirm: int, training: float = TRAINING) -> float:
-    """Return the greatest promise of the prefixes of cells ordered by their likelihood ratio, in both directions.
+    """Return the greatest promise of the events of `best_event`, judged on the runs that chose it."""
+    return best_event(data, neighbour, confirm, training)[0]
+
+
+def best_event(
+    data: Floats, neighbour: Floats, confirm: int, training: float = TRAINING
+) -> tuple[float, NDArray[np.intp], bool]:
+    """Return the best prefix of the cells ordered by likelihood ratio: its promise, its cells, and whether it is data's.
 
     Parameters
     ----------
-    data, neighbour : array, shape (cells,)
-        Training runs in each cell.
+    data, neighbour : array, shape (parts, cells)
+        Training runs in each cell. With two parts each is ordered by the other's counts, so that many cells of few
+        runs promise nothing by luck; the mean promise says how many cells to take of the order by all runs.
     confirm : int
         Fresh runs a side to come.
     training : float
         Standard errors to mark down by.
     """
+    data, neighbour = np.atleast_2d(data), np.atleast_2d(neighbour)
+    cells = data.shape[1]
+    if cells < 2:
+        return -np.inf, np.zeros(0, dtype=np.intp), True
+    found = []
+    for part in range(len(data)):
+        order = _order(data[-1 - part], neighbour[-1 - part])
+        found.append(_promises(data[part][order], neighbour[part][order], confirm, training))
+    mean = np.mean(found, axis=0)
+    direction, length = np.unravel_index(int(np.argmax(mean)), mean.shape)
+    order = _order(data.sum(axis=0), neighbour.sum(axis=0))
+    taken = order[: length + 1] if direction == 0 else order[length + 1 :]
+    return float(mean[direction, length]), taken, direction == 0
+
+
+def _order(data: Floats, neighbour: Floats) -> NDArray[np.intp]:
+    """Return the cells by descending likelihood ratio."""
+    ratio = np.log(data + 0.5) - np.log(neighbour + 0.5)
+    return np.argsort(-ratio, kind="stable")
+
+
+def _promises(data: Floats, neighbour: Floats, confirm: int, training: float) -> Floats:
+    """Return the promises, shape (2, cells - 1), of the prefixes on data and of their complements on neighbour."""
     m, k = float(data.sum()), float(neighbour.sum())
-    order = np.argsort(-(np.log((data + 0.5) / (m + 1)) - np.log((neighbour + 0.5) / (k + 1))), kind="stable")
-    x, y = np.cumsum(data[order])[:-1], np.cumsum(neighbour[order])[:-1]
-    if not len(x):
-        return -np.inf
-    forward = promise(x, m, y, k, confirm, training).max()
-    backward = promise(k - y, k, m - x, m, confirm, training).max()
-    return float(max(forward, backward))
+    if m == 0 or k == 0:
+        return np.full((2, len(data) - 1), -np.inf)
+    x, y = np.cumsum(data)[:-1], np.cumsum(neighbour)[:-1]
+    return np.stack([
+        promise(x, m, y, k, confirm, training), promise(k - y, k, m - x, m, confirm, training)
+    ])  # fmt: skip
