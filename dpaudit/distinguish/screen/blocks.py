@@ -67,9 +67,13 @@ class Summaries:
         """What each feature is."""
         return [name for name, _ in _SUMMARIES]
 
+    def real(self, rows: Rows, j: int) -> NDArray[np.float64]:
+        """Return the number that sums up each row."""
+        return _finite(_SUMMARIES[j][1](rows))
+
     def column(self, rows: Rows, j: int) -> Cells:
         """Return the cell of each row."""
-        return quantile_cells(self.edges[j], _finite(_SUMMARIES[j][1](rows)))
+        return quantile_cells(self.edges[j], self.real(rows, j))
 
     def cell(self, j: int, code: int) -> str:
         """Return the interval."""
@@ -108,9 +112,13 @@ class Entries:
         """What each feature is."""
         return [f"element {j}" for j in range(len(self.edges))]
 
+    def real(self, rows: Rows, j: int) -> NDArray[np.float64]:
+        """Return each row's element."""
+        return _finite(rows[:, j])
+
     def column(self, rows: Rows, j: int) -> Cells:
         """Return the cell of each row's element."""
-        return quantile_cells(self.edges[j], _finite(rows[:, j]))
+        return quantile_cells(self.edges[j], self.real(rows, j))
 
     def cell(self, j: int, code: int) -> str:
         """Return the interval."""
@@ -146,10 +154,14 @@ class Relations:
         """What each feature is."""
         return [kind.format(i, j) for i, j in self.pairs for kind in _KINDS]
 
+    def real(self, rows: Rows, j: int) -> NDArray[np.float64]:
+        """Return the relation of each row."""
+        pair, kind = divmod(j, len(_KINDS))
+        return _finite(_related(rows, self.pairs[pair], kind))
+
     def column(self, rows: Rows, j: int) -> Cells:
         """Return the cell of each row's relation."""
-        pair, kind = divmod(j, len(_KINDS))
-        return quantile_cells(self.edges[j], _finite(_related(rows, self.pairs[pair], kind)))
+        return quantile_cells(self.edges[j], self.real(rows, j))
 
     def cell(self, j: int, code: int) -> str:
         """Return the interval."""

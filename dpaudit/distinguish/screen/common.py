@@ -39,6 +39,10 @@ class Value:
         """Return the group for numbers like these."""
         return cls(quantile_edges(_real(values)))
 
+    def real(self, values: Any, j: int) -> NDArray[np.float64]:
+        """Return each number."""
+        return _real(values)
+
     def column(self, values: Any, j: int) -> Cells:
         """Return the cell of each number."""
         return quantile_cells(self.edges, _real(values))

@@ -54,6 +54,21 @@ class Feature:
         values, where = self.leaf.read(outputs)
         return placed(self.group.column(values, self.index), where, len(outputs))
 
+    @property
+    def ordered(self) -> bool:
+        """Whether the feature is a real number, whose cells ascend with it."""
+        return hasattr(self.group, "real")
+
+    def real(self, outputs: Sequence[Any]) -> NDArray[np.float64]:
+        """Return the number of each output, -inf where there is none; for ordered features alone."""
+        values, where = self.leaf.read(outputs)
+        found: NDArray[np.float64] = self.group.real(values, self.index)  # type: ignore[attr-defined]
+        if where is None:
+            return found
+        placed = np.full(len(outputs), -np.inf)
+        placed[where] = found
+        return placed
+
     def cell(self, code: int) -> str | int:
         """Return a cell as a person would write it."""
         return "absent" if code == ABSENT else self.group.cell(self.index, code)

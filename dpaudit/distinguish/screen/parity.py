@@ -37,6 +37,7 @@ class Parity:
 
     bits: tuple[Feature, ...]
     representation: bool = False
+    ordered: bool = False
 
     @property
     def name(self) -> str:
