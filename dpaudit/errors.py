@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["DpauditError", "InputError", "ToolFault", "blamed", "place_of"]
+__all__ = ["DpauditError", "InputError", "ToolFault", "blamed", "in_python", "place_of"]
 
 
 class DpauditError(Exception):
@@ -19,16 +19,17 @@ class InputError(DpauditError, ValueError):
     Parameters
     ----------
     message : str
-        The message. With `names` or `flags` it is a template of `str.format` in which they, and `values`, stand in
-        braces: the Python interface then shows ``trials`` and ``strict=True`` where the command line shows its options.
+        The message. With `names` it is a template of `str.format` in which they, and `values`, stand in braces. Of a
+        parameter in braces the Python interface shows the name, the command line the option; of ``{trials:=10}`` they
+        show ``trials=10`` and ``--trials 10``, of ``{strict:=True}`` ``strict=True`` and ``--strict``.
     parameter : str, optional
-        The parameter at fault.
+        The parameter at fault; by default the first of `names`.
     value : object
         What was given.
     allowed : str
         What is allowed, in words.
-    names, flags : tuple of str
-        Parameters, and Boolean parameters that are to be set, of which the message speaks.
+    names : tuple of str
+        Parameters of which the message speaks.
     **values
         What else the template shows.
     """
@@ -41,46 +42,62 @@ class InputError(DpauditError, ValueError):
         value: object = None,
         allowed: str = "",
         names: tuple[str, ...] = (),
-        flags: tuple[str, ...] = (),
         **values: object,
     ) -> None:
-        self.message, self.parameter, self.value, self.allowed = message, parameter, value, allowed
-        self.names, self.flags, self.values = names, flags, values
-        super().__init__(self.told(str))
+        self.message, self.value, self.allowed = message, value, allowed
+        self.parameter = names[0] if parameter is None and names else parameter
+        self.names, self.values = names, values
+        super().__init__(self.told(in_python))
 
     @classmethod
     def of(cls, parameter: str, value: object, allowed: str, hint: str = "") -> InputError:
         """Return the error that a parameter must be what is allowed, and was given something else."""
-        template = "{" + parameter + "} must be {allowed_}, got {value_:.100}" + ("; {hint_}" if hint else "")
-        return cls(
-            template,
-            parameter=parameter,
-            value=value,
-            allowed=allowed,
-            names=(parameter,),
-            allowed_=allowed,
-            value_=repr(value),
-            hint_=hint,
-        )
+        return cls._that(parameter, value, allowed, ",", hint)
 
-    def told(self, option: Callable[[str], str]) -> str:
-        """Return the message with `option(name)` in the place of each parameter's name."""
-        if not self.names and not self.flags and not self.values:
+    @classmethod
+    def among(cls, parameter: str, value: object, allowed: Iterable[str]) -> InputError:
+        """Return the error that a parameter must be one of some words, and was given something else."""
+        return cls._that(parameter, value, f"one of {', '.join(allowed)}", ";")
+
+    @classmethod
+    def _that(cls, parameter: str, value: object, allowed: str, comma: str, hint: str = "") -> InputError:
+        told = "{" + parameter + "} must be {allowed_}{comma_} got {value_:.100}" + ("; {hint_}" if hint else "")
+        shown = {"allowed_": allowed, "comma_": comma, "value_": repr(value), "hint_": hint}
+        return cls(told, value=value, allowed=allowed, names=(parameter,), **shown)
+
+    def told(self, shown: Callable[[str, str | None], str]) -> str:
+        """Return the message with `shown(name, value)` for each parameter; value is None for the name alone."""
+        if not self.names:
             return self.message
-        shown = {name: option(name) for name in self.names}
-        shown |= {name: f"{name}=True" if option(name) == name else option(name) for name in self.flags}
-        return self.message.format(**shown, **self.values)
+        return self.message.format(**{name: _Named(name, shown) for name in self.names}, **self.values)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let the error travel between processes with its parts."""
-        return _rebuilt, (type(self), self.message, self.__dict__.copy())
+        """Let the error travel between processes with its parts; a value that might not pickle becomes its `repr`."""
+        plain = self.value is None or isinstance(self.value, bool | int | float | str)
+        parts = {**self.__dict__, "value": self.value if plain else repr(self.value)}
+        return _rebuilt, (type(self), self.message, parts)
+
+
+def in_python(name: str, value: str | None) -> str:
+    """Return a parameter as a caller of the Python interface writes it: ``name`` or ``name=value``."""
+    return name if value is None else f"{name}={value}"
+
+
+class _Named:
+    """A parameter in a template."""
+
+    def __init__(self, name: str, shown: Callable[[str, str | None], str]) -> None:
+        self._name, self._shown = name, shown
+
+    def __format__(self, spec: str) -> str:
+        return self._shown(self._name, spec.removeprefix("=") if spec else None)
 
 
 def _rebuilt(kind: type[InputError], message: str, parts: dict[str, Any]) -> InputError:
     """Return an error with the parts of one that was pickled."""
     error = kind.__new__(kind)
     error.__dict__.update(parts)
-    DpauditError.__init__(error, error.told(str))
+    DpauditError.__init__(error, error.told(in_python))
     return error
 
 

@@ -126,7 +126,13 @@ class Panel:
 
 @dataclass(frozen=True)
 class Picture:
-    """What a learner shows of some of its outputs: one panel or more."""
+    """A picture of some outputs of a learner.
+
+    Parameters
+    ----------
+    panels : tuple of Panel
+        One or more, at most 2048 shapes together.
+    """
 
     panels: tuple[Panel, ...]
 

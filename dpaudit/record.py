@@ -6,28 +6,68 @@ accepts exactly the fields and the types that a record declares, and its error n
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
 from dpaudit.errors import ToolFault
 from dpaudit.jsonable import jsonable
 
-__all__ = ["Extended", "Frozen", "decode", "encodable", "schema_of_type"]
+__all__ = [
+    "Amount",
+    "Count",
+    "Extended",
+    "Frozen",
+    "Level",
+    "NonNegative",
+    "Probability",
+    "Share",
+    "Size",
+    "Words",
+    "decode",
+    "encodable",
+    "schema_of_type",
+]
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+"""An integer >= 0."""
+Size = Annotated[int, msgspec.Meta(ge=1)]
+"""An integer >= 1."""
+Amount = Annotated[float, msgspec.Meta(ge=0)]
+"""A finite number >= 0."""
+Probability = Annotated[float, msgspec.Meta(ge=0, le=1)]
+"""A number in [0, 1]."""
+Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
+"""A number in (0, 1]."""
+Level = Annotated[float, msgspec.Meta(gt=0, lt=1)]
+"""A number in (0, 1)."""
+Words = Annotated[str, msgspec.Meta(min_length=1)]
+"""A text that is not empty."""
 
 if TYPE_CHECKING:
     Extended = float
+    NonNegative = float
 else:
 
     class _Real(type):
-        """Makes integers and floats instances of a type that only annotates them."""
+        """Makes the integers and floats from `least` on instances of a type that only annotates them."""
 
         def __instancecheck__(cls, value: object) -> bool:
-            return isinstance(value, int | float) and not isinstance(value, bool)
+            return isinstance(value, int | float) and not isinstance(value, bool) and value >= cls.least
 
     class Extended(metaclass=_Real):
         """Annotates a real number that may be infinite; JSON holds "inf" or "-inf" then."""
+
+        least = -math.inf
+        infinities = ("inf", "-inf")
+
+    class NonNegative(metaclass=_Real):
+        """Annotates a number >= 0 that may be infinite; JSON holds "inf" then."""
+
+        least = 0
+        infinities = ("inf",)
 
 
 class Frozen(msgspec.Struct, frozen=True, kw_only=False, forbid_unknown_fields=True):
@@ -35,14 +75,22 @@ class Frozen(msgspec.Struct, frozen=True, kw_only=False, forbid_unknown_fields=T
 
 
 def encodable(record: Any) -> Any:
-    """Return a record as JSON-safe data, infinities as "inf".
+    """Return a record as JSON-safe data, infinities as "inf" and lone surrogates, which no JSON may hold, escaped.
 
     Raises
     ------
     ToolFault
         If a number is NaN.
     """
-    return jsonable(msgspec.to_builtins(record, enc_hook=jsonable))
+    return _without_surrogates(jsonable(msgspec.to_builtins(record, enc_hook=jsonable)))
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    return list(map(_without_surrogates, value)) if isinstance(value, list) else value
 
 
 def decode(data: bytes | str, kind: Any) -> Any:
@@ -71,19 +119,20 @@ def _decoder(kind: Any) -> Any:
     return msgspec.json.Decoder(kind, dec_hook=_decoded)
 
 
-def _decoded(kind: type, value: Any) -> Any:
+def _decoded(kind: Any, value: Any) -> Any:
     """Return a value of a type that JSON does not know."""
-    if kind is Extended:
-        if isinstance(value, Extended):
-            return value
-        if value in ("inf", "-inf"):
-            return float(value)
-        raise ValueError(f'Expected a number, "inf" or "-inf", got {value!r:.60}')
-    raise NotImplementedError(f"records hold no {kind!r}")
+    if kind not in (Extended, NonNegative):
+        raise NotImplementedError(f"records hold no {kind!r}")
+    number = float(value) if value in kind.infinities else value
+    if not isinstance(number, kind):
+        least = "" if kind.least < 0 else f" >= {kind.least}"
+        raise ValueError(f"Expected a number{least} or one of {', '.join(kind.infinities)}, got {value!r:.60}")
+    return number
 
 
-def schema_of_type(kind: type) -> dict[str, Any]:
+def schema_of_type(kind: Any) -> dict[str, Any]:
     """Return the JSON Schema of a type that msgspec does not know."""
-    if kind is Extended:
-        return {"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf"]}]}
-    raise NotImplementedError(f"records hold no {kind!r}")
+    if kind not in (Extended, NonNegative):
+        raise NotImplementedError(f"records hold no {kind!r}")
+    number = {"type": "number"} if kind.least < 0 else {"type": "number", "minimum": kind.least}
+    return {"anyOf": [number, {"enum": list(kind.infinities)}]}

@@ -12,10 +12,18 @@ from dpaudit.contract import Distribution, Domain, Hypothesis, InputError
 from learners.parameters import check_integer
 from learners.samples import Sample
 
-__all__ = ["ENUMERABLE", "Cube", "Grid", "Interval"]
+__all__ = ["ENUMERABLE", "Cube", "Grid", "Interval", "grid_rows"]
 
 ENUMERABLE = 2**22
 """The largest domain whose points are listed; larger ones must be handled implicitly."""
+
+
+def grid_rows(points: NDArray[Any], side: int) -> NDArray[np.int64]:
+    """Return the rows (m,) of points (m, k) in the lexicographic order of {0 .. side}^k, last coordinate fastest."""
+    rows = np.zeros(len(points), dtype=np.int64)
+    for column in points.T:
+        rows = rows * (side + 1) + column.astype(np.int64)
+    return rows
 
 
 class _Box:

@@ -19,7 +19,7 @@ import numpy as np
 from learners.domains import Grid
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.mixtures.learners import MixtureHalfspace
+from learners.mixtures.halfspace import MixtureHalfspace
 
 
 def best(action: Callable[[], object], repeat: int = 5) -> float:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-import msgspec
+import math
+from typing import ClassVar, Literal
 
 from dpaudit.bounds.curve import Curve
 from dpaudit.contract import Direction, Grade, PrivacyVerdict, Relation
+from dpaudit.errors import InputError
 from dpaudit.event import Event
-from dpaudit.record import Extended, Frozen
+from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size
 from dpaudit.results import Finding
 
 __all__ = ["EventTest", "PrivacyFinding", "Witness"]
+
+_BUDGETS = {
+    "fixed": {"halving", "local", "training", "confirmation"},
+    "sequential": {"used", "allowed"},
+}
 
 
 class Witness(Frozen, frozen=True):
@@ -37,16 +42,16 @@ class Witness(Frozen, frozen=True):
         The same on the other side.
     """
 
-    pair: int
+    pair: Count
     origin: str
     data: str
     neighbour: str
     direction: Direction
     event: Event
-    hits: int | None = None
-    trials: int | None = None
-    neighbour_hits: int | None = None
-    neighbour_trials: int | None = None
+    hits: Count | None = None
+    trials: Count | None = None
+    neighbour_hits: Count | None = None
+    neighbour_trials: Count | None = None
 
 
 class EventTest(Frozen, frozen=True):
@@ -65,10 +70,10 @@ class EventTest(Frozen, frozen=True):
     """
 
     event: Event
-    error: float
-    hits: int
-    neighbour_hits: int
-    epsilon_lower: Extended
+    error: Share
+    hits: Count
+    neighbour_hits: Count
+    epsilon_lower: NonNegative
 
 
 class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
@@ -137,30 +142,44 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
 
     kind: ClassVar[str] = "privacy"
     verdict: PrivacyVerdict
-    epsilon: float
-    delta: float
-    epsilon_lower: Extended
-    detectable_epsilon: Extended
-    confidence: float
-    trials: int
-    selection_trials: int
-    confirmation_trials: int
-    pairs: int
-    events: int
+    epsilon: Amount
+    delta: Probability
+    epsilon_lower: NonNegative
+    detectable_epsilon: NonNegative
+    confidence: Level
+    trials: Size
+    selection_trials: Count
+    confirmation_trials: Count
+    pairs: Size
+    events: Count
     witness: Witness
     bound: str
     distinguisher: str
     relation: Relation | None
-    seed: int
-    design: str
-    detectable_delta: Extended
-    frontier: tuple[tuple[float, Extended], ...]
-    budget: dict[str, int]
-    errors: dict[str, float]
+    seed: Count
+    design: Literal["fixed", "sequential"]
+    detectable_delta: NonNegative
+    frontier: tuple[tuple[Share, NonNegative], ...]
+    budget: dict[str, Count]
+    errors: dict[str, Share]
     scores: tuple[str, ...]
     origins: tuple[str, ...]
     tests: tuple[EventTest, ...] = ()
     curve: Curve | None = None
     claim_id: str = ""
     warnings: tuple[str, ...] = ()
-    grade: Grade = msgspec.field(default=Grade.STATISTICAL)
+    grade: Grade = Grade.STATISTICAL
+
+    def __post_init__(self) -> None:
+        counts = (self.witness.hits, self.witness.trials, self.witness.neighbour_hits, self.witness.neighbour_trials)
+        fixed = self.design == "fixed"
+        if any((count is None) == fixed for count in counts) or (self.curve is not None and not fixed):
+            raise InputError("the witness has counts, and there may be a curve, in the fixed design and only there")
+        if set(self.budget) != _BUDGETS[self.design]:
+            raise InputError(f"budget must have {', '.join(sorted(_BUDGETS[self.design]))} in the {self.design} design")
+        if "verdict" not in self.errors:
+            raise InputError("errors must have that of the verdict")
+        if 1 < self.detectable_delta < math.inf:
+            raise InputError(f"detectable_delta must be in [0, 1] or infinite, got {self.detectable_delta!r}")
+        if self.grade != Grade.STATISTICAL:
+            raise InputError(f"grade must be statistical, got {self.grade!r}")

@@ -12,7 +12,7 @@ from dpaudit.blackbox.finding import EventTest, PrivacyFinding, Witness
 from dpaudit.blackbox.power import Power
 from dpaudit.blackbox.request import LawRatios, Request
 from dpaudit.blackbox.search import ChosenEvent, select
-from dpaudit.blackbox.training import Trainer, untried
+from dpaudit.blackbox.training import Trainer
 from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
 from dpaudit.contract import Direction, PrivacyVerdict
 from dpaudit.distinguish.histogram import Tally, tally
@@ -65,7 +65,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
         curve=_curve(chosen, counts, errors["curve"]) if request.curve else None,
         claim_id=claim.claim_id,
         # A histogram of few outputs leaves nothing for a score to find.
-        warnings=request.warnings + (untried() if len(chosen.tried) > 1 else ()),
+        warnings=request.warnings,
     )
 
 

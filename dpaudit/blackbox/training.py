@@ -9,7 +9,6 @@ from typing import Any
 
 from dpaudit.adapters import Mechanism
 from dpaudit.contract import Pair
-from dpaudit.distinguish import classifiers
 from dpaudit.distinguish.candidates import discrete_labeller, join, scored_labellers
 from dpaudit.distinguish.discretizers import AsTheyAre, Labeller, Ranked, Scored
 from dpaudit.distinguish.features import Flattener
@@ -17,7 +16,7 @@ from dpaudit.distinguish.histogram import Tally, separation, tally
 from dpaudit.distinguish.selected_event import LabelChoice, LabelFamilies
 from dpaudit.sampling import Job, chunk_jobs, run_jobs
 
-__all__ = ["Candidate", "Trainer", "untried"]
+__all__ = ["Candidate", "Trainer"]
 
 PILOT = 512
 FIT_ROWS = 250_000
@@ -274,10 +273,3 @@ def _worth(candidate: Candidate, choices: Sequence[LabelChoice]) -> list[float]:
         doubt, margin = (SLOW_DOUBT, SLOW_MARGIN) if labeller.slow else (DOUBT, 0.0)
         worth.append(choice.value - doubt * choice.doubt - margin * abs(choice.value))
     return worth
-
-
-def untried() -> tuple[str, ...]:
-    """Return which scores could not be tried on this machine, in words."""
-    if classifiers.available():
-        return ()
-    return ("scikit-learn is not installed (extra `attacks`): boosted and logistic scores were not tried",)

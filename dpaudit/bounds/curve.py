@@ -15,7 +15,7 @@ from dpaudit.bounds.counts import Counts, check_level
 from dpaudit.bounds.hull import lower_hull
 from dpaudit.bounds.limits import upper_limit
 from dpaudit.errors import InputError
-from dpaudit.record import Frozen
+from dpaudit.record import Amount, Frozen, Level, Share, Size
 
 __all__ = ["Curve", "choose_thresholds", "fit_curve"]
 
@@ -64,12 +64,12 @@ class Curve(Frozen, frozen=True):
     *assumes* that the true trade-off is Gaussian; `epsilon_lower` assumes nothing.
     """
 
-    false_positive_upper: tuple[float, ...]
-    false_negative_upper: tuple[float, ...]
-    gamma: float
-    trials: int
-    neighbour_trials: int
-    mu_lower: float
+    false_positive_upper: tuple[Share, ...]
+    false_negative_upper: tuple[Share, ...]
+    gamma: Level
+    trials: Size
+    neighbour_trials: Size
+    mu_lower: Amount
 
     @classmethod
     def of(cls, a: Array, b: Array, gamma: float, trials: int, neighbour_trials: int) -> Curve:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
-import dpaudit
+from msgspec.structs import asdict
+
 from dpaudit.arguments import check_built
+from dpaudit.blackbox.audit import audit_privacy
 from dpaudit.contract import Learner
+from dpaudit.engine.arguments import PrivacyArguments
+from dpaudit.engine.records import Result
+from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
-from dpaudit.jsonable import jsonable
 from dpaudit.neighbours.sampled import pairs_from_strategy
 from dpaudit.neighbours.sources import is_source, pairs_of_source
 
@@ -27,15 +31,15 @@ def is_mechanism(text: str) -> bool:
     return ":" in text
 
 
-def audit_mechanism(args: argparse.Namespace, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Audit MODULE:FUNCTION and return the record, as `engine.perform` makes it for a learner.
+def audit_mechanism(args: argparse.Namespace, arguments: PrivacyArguments) -> Result:
+    """Audit MODULE:FUNCTION and return the result, as `engine.perform` makes it for a learner.
 
     Parameters
     ----------
     args : Namespace
         Of ``dpaudit privacy``.
-    options : mapping
-        Further arguments of `audit_privacy`.
+    arguments : PrivacyArguments
+        What the audit is given.
 
     Raises
     ------
@@ -44,30 +48,21 @@ def audit_mechanism(args: argparse.Namespace, options: Mapping[str, Any]) -> dic
     """
     if args.parameter:
         raise InputError(f"-p is for learners of the registry; {args.id} takes none")
+    chosen = asdict(arguments)
+    place = chosen.pop("pairs")
     with importable_here():
         mechanism = find_object("the mechanism", args.id)
         check_built(mechanism, args.id)
-        pairs = None if args.pairs is None else _pairs(args, mechanism)
-        own = mechanism.privacy if isinstance(mechanism, Learner) else None
-        if not isinstance(mechanism, Learner):
+        pairs = None if place is None else _pairs(args, place, mechanism)
+        learner = mechanism if isinstance(mechanism, Learner) else None
+        if learner is None:
             _check_plain(args, mechanism)
-        # Pairs of a source are of n examples already.
-        chosen = options if pairs is None else {name: value for name, value in options.items() if name != "n"}
-        finding = dpaudit.audit_privacy(
-            mechanism, pairs, batched=args.batched, **chosen, seed=args.seed, n_jobs=args.jobs
-        )
-    record: dict[str, Any] = jsonable(
-        {
-            "task": None,
-            "kind": "privacy",
-            "learner": args.id,
-            "parameters": {},
-            "arguments": {**options, "pairs": args.pairs, "batched": args.batched},
-            "fault": None,
-            "claim": own,
-        }
-    )
-    return {**record, "finding": finding.to_dict()}
+        if pairs is not None:
+            del chosen["n"]  # they are of n examples already
+        finding = audit_privacy(mechanism, pairs, **chosen, seed=args.seed, n_jobs=args.n_jobs)
+    claim = None if learner is None else learner.privacy
+    key = Task(args.id, {}, arguments).key
+    return Result(task=key, learner=args.id, parameters={}, arguments=arguments, finding=finding, claim=claim)
 
 
 @contextmanager
@@ -102,11 +97,11 @@ def find_object(role: str, place: str) -> Any:
     return found
 
 
-def _pairs(args: argparse.Namespace, mechanism: Any) -> list[Any]:
+def _pairs(args: argparse.Namespace, place: str, mechanism: Any) -> list[Any]:
     """Return the pairs that --pairs names: a source such as random:50, or those at MODULE:NAME."""
-    if is_source(args.pairs):
-        return list(pairs_of_source(args.pairs, mechanism, n=args.n, relation=args.relation, seed=args.seed))
-    return find_pairs(args.pairs, args.seed)
+    if is_source(place):
+        return list(pairs_of_source(place, mechanism, n=args.n, relation=args.relation, seed=args.seed))
+    return find_pairs(place, args.seed)
 
 
 def find_pairs(place: str, seed: int = 0) -> list[Any]:

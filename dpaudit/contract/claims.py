@@ -43,6 +43,15 @@ class PrivacyClaim:
     """A claim of (epsilon, delta)-differential privacy.
 
     For all neighbours S, S' and all events T: Pr[A(S) in T] <= exp(epsilon) Pr[A(S') in T] + delta.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The claim; finite and >= 0, and in [0, 1).
+    relation : Relation
+        What neighbours are.
+    claim_id, source : str
+        The theorem, and its paper and place.
     """
 
     epsilon: float

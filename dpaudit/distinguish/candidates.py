@@ -91,7 +91,7 @@ def scored_labellers(
     data, neighbour : batch
         Training outputs.
     thorough : bool
-        Whether to fit scikit-learn's classifiers too, where it is installed and outputs have several columns.
+        Whether to fit scikit-learn's classifiers too, where outputs have several columns.
     float_bits : bool
         Whether to look at the bits of floats and not only at their values.
     atoms : bool
@@ -129,7 +129,7 @@ def _scores(
         yield (name,), NaiveBayes.fit(*sides), f"naive Bayes on {name}"
         if name in ("values", "differences") and left.shape[1] > 1:
             yield (name,), NaiveBayes.fit(*sides, pooled=True), f"pooled naive Bayes on {name}"
-    if thorough and left.shape[1] > 1 and classifiers.available():
+    if thorough and left.shape[1] > 1:
         # Bits would drown the other columns, and the naive score reads them as they are.
         groups = tuple(name for name in names if name != "float bits")
         some = (left[:CLASSIFIER_ROWS], right[:CLASSIFIER_ROWS])

@@ -1,27 +1,24 @@
-"""Scores from scikit-learn, the extra `attacks`: boosting and logistic regression on all groups of columns."""
+"""Scores from scikit-learn: boosted trees and logistic regression on all groups of columns.
+
+It is loaded when a score is fitted, for it takes longer to import than a small audit takes to run.
+"""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Classifier", "available", "boosting", "logistic"]
+__all__ = ["Classifier", "boosting", "logistic"]
 
 Matrix = NDArray[np.float64]
 
 TREE_ROWS = 50_000
 """Rows a side that trees are fitted on: more cost more than they tell, where simpler scores are fitted on all."""
-
-
-def available() -> bool:
-    """Say whether scikit-learn can be imported."""
-    return find_spec("sklearn") is not None
 
 
 @cache

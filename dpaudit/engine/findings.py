@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+import msgspec
 
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.contract import Grade, Picture, StatementVerdict
+from dpaudit.errors import InputError
 from dpaudit.exact.finding import LawFinding
-from dpaudit.record import Extended
+from dpaudit.record import Count, Extended, Size, Words
 from dpaudit.results import Finding
 from dpaudit.utility.finding import UtilityFinding
 
@@ -36,14 +39,21 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
     """
 
     kind: ClassVar[str] = "ledger"
-    id: str
-    statement: str
-    source: str
+    id: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9]+([-._][A-Za-z0-9]+)*$")]
+    statement: Words
+    source: Words
     verdict: StatementVerdict
-    summary: str
+    summary: Words
     numbers: dict[str, Extended]
     grade: Grade
     witness: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("statement", "source", "summary"):
+            if not getattr(self, name):
+                raise InputError(f"{name} must not be empty")
+        if self.verdict == StatementVerdict.REFUTED and not self.witness:
+            raise InputError("a refutation needs a witness")
 
 
 class PictureFinding(Finding, kw_only=True, frozen=True, tag="picture"):
@@ -63,9 +73,9 @@ class PictureFinding(Finding, kw_only=True, frozen=True, tag="picture"):
 
     kind: ClassVar[str] = "picture"
     picture: Picture
-    n: int
-    runs: int
-    seed: int
+    n: Count
+    runs: Size
+    seed: Count
 
 
 AnyFinding = PrivacyFinding | LawFinding | UtilityFinding | LedgerRow | PictureFinding

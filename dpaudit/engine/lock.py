@@ -1,17 +1,26 @@
-"""Keeps two runs from writing into the same folder at once."""
+"""Keep two runs from writing into the same folder at once."""
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 __all__ = ["FILENAME", "held"]
 
 FILENAME = "run.lock"
+PATIENCE = 0.2
+"""Seconds: whoever opens the file while its holder removes it needs a second try."""
+NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK}
+"""Errors of file systems that have no locks, as some network file systems."""
 
 
 @contextmanager
@@ -19,50 +28,51 @@ def held(folder: Path) -> Iterator[None]:
     """Hold a folder for this process while the block runs.
 
     The system lets go of the lock when the process ends, however it ends, so that the file of one that was killed
-    stands in nobody's way. Where the system or the file system knows no such locks, nothing is held.
+    stands in nobody's way. Where the file system knows no locks, nothing is held.
 
     Raises
     ------
     InputError
-        If another process holds it.
+        If another process holds it, or if the file of the lock is a symbolic link.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / FILENAME
-    handle = _take(path)
+    if path.is_symlink():
+        raise InputError(f"{path} is a symbolic link, which no run makes: remove it, or choose another --out")
+    lock = _taken(path)
     try:
-        os.ftruncate(handle, 0)
-        os.write(handle, f"{os.getpid()}\n".encode())
         yield
     finally:
-        path.unlink(missing_ok=True)
-        os.close(handle)
+        with suppress(OSError):  # Windows removes no open file
+            path.unlink()  # before it is released: once another holds it, it must stay
+        if lock is not None:
+            lock.release()
 
 
-def _take(path: Path) -> int:
-    """Return the open and locked file; one that its last holder has just removed is not the file any more."""
-    while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            _lock(handle, path)
-            if path.exists() and os.path.samestat(os.fstat(handle), path.stat()):
-                return handle
-        except BaseException:
-            os.close(handle)
-            raise
-        os.close(handle)
+def _taken(path: Path) -> BaseFileLock | None:
+    """Return the lock, held and with the number of this process in its file, or None where there are no locks."""
+    from filelock import FileLock, Timeout  # takes longer to import than most commands take to answer
 
-
-def _lock(handle: int, path: Path) -> None:
+    lock = FileLock(path, timeout=PATIENCE, on_acquired=_sign)
     try:
-        import fcntl
-    except ImportError:  # Windows
-        return
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = os.read(handle, 32).decode(errors="replace").strip() or "unknown"
+        lock.acquire()
+    except Timeout:
         raise InputError(
-            f"another run (process {holder}) is writing to {path.parent}: wait for it, or choose another --out"
+            f"another run (process {_holder(path)}) is writing to {path.parent}: wait for it, or choose another --out"
         ) from None
-    except OSError:  # some network file systems have no locks
-        return
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        return None
+    return lock
+
+
+def _sign(handle: int) -> None:
+    os.ftruncate(handle, 0)
+    os.write(handle, f"{os.getpid()}\n".encode())
+
+
+def _holder(path: Path) -> str:
+    with suppress(OSError):  # it ended meanwhile, or keeps the file for itself
+        return path.read_text(errors="replace").strip()[:32] or "unknown"
+    return "unknown"

@@ -9,7 +9,8 @@ import msgspec
 from dpaudit.contract import PrivacyClaim
 from dpaudit.engine.arguments import Arguments
 from dpaudit.engine.findings import AnyFinding
-from dpaudit.record import Frozen
+from dpaudit.errors import InputError
+from dpaudit.record import Count, Frozen, Words
 from dpaudit.results import SCHEMA_VERSION, STREAMS_VERSION
 
 __all__ = ["Failure", "Header", "Parameters", "Record", "Result", "Run"]
@@ -45,9 +46,9 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
         Over the other bytes of the line.
     """
 
-    seed: int
+    seed: Count
     profile: str
-    plan: tuple[str, ...]
+    plan: tuple[Words, ...]
     command: str
     versions: dict[str, str]
     faults: tuple[str, ...] = ()
@@ -59,23 +60,7 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
 
 
 class _Task(Frozen, frozen=True, kw_only=True, tag_field="record"):
-    """What every line says of its task."""
-
-    task: str
-    learner: str
-    parameters: Parameters
-    arguments: Arguments
-    index: int = 0
-    digest: str = ""
-
-    @property
-    def kind(self) -> str:
-        """The kind of the audit: "exact", "privacy", "utility", "ledger" or "picture"."""
-        return self.arguments.kind
-
-
-class Result(_Task, kw_only=True, frozen=True, tag="result"):
-    """What one task found.
+    """Base of the lines that are about a task.
 
     Attributes
     ----------
@@ -86,25 +71,49 @@ class Result(_Task, kw_only=True, frozen=True, tag="result"):
     parameters : dict
         The learner's keyword arguments.
     arguments : Arguments
-        What the audit was given.
-    finding : Finding
-        What it found.
-    fault : str or None
-        For a positive control, what it leaks.
-    claim : PrivacyClaim or None
-        The learner's claim of privacy.
-    decoded : dict of str to str
-        What the outputs stand for that the finding names, by code.
+        The arguments of the audit; their type is its kind.
     index : int
         The task's place in the plan.
     digest : str
         Over the other bytes of the line.
     """
 
+    task: Words
+    learner: str
+    parameters: Parameters
+    arguments: Arguments
+    index: Count = 0
+    digest: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the audit: "exact", "privacy", "utility", "ledger" or "picture"."""
+        return self.arguments.kind
+
+
+class Result(_Task, kw_only=True, frozen=True, tag="result"):
+    """The result of one task.
+
+    Attributes
+    ----------
+    finding : Finding
+        The finding; its kind is that of the arguments.
+    fault : str or None
+        For a positive control, what it leaks.
+    claim : PrivacyClaim or None
+        The learner's claim of privacy.
+    decoded : dict of str to str
+        What the outputs stand for that the finding names, by code.
+    """
+
     finding: AnyFinding
     fault: str | None = None
     claim: PrivacyClaim | None = None
-    decoded: dict[str, str] = msgspec.field(default_factory=dict)
+    decoded: dict[str, Words] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.finding.kind != self.arguments.kind:
+            raise InputError(f"a task of kind {self.arguments.kind} has a finding of kind {self.finding.kind}")
 
 
 class Failure(_Task, kw_only=True, frozen=True, tag="failure"):
@@ -112,13 +121,11 @@ class Failure(_Task, kw_only=True, frozen=True, tag="failure"):
 
     Attributes
     ----------
-    task, learner, parameters, arguments, index, digest
-        As in `Result`.
     error : str
-        What it raised.
+        The error that it raised.
     """
 
-    error: str
+    error: Words
 
 
 Record = Header | Result | Failure

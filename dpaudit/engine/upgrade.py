@@ -21,7 +21,7 @@ def upgraded(line: bytes) -> bytes:
     Raises
     ------
     ToolFault
-        If the line is not JSON, or no object.
+        If the line is not JSON, or no object, or has a digest: version 1 knew none, so the file was altered.
     """
     try:
         record = json.loads(line)
@@ -29,6 +29,8 @@ def upgraded(line: bytes) -> bytes:
         raise ToolFault(f"corrupt ({error})") from None
     if not isinstance(record, dict):
         raise ToolFault("not a JSON object")
+    if "digest" in record:
+        raise ToolFault("altered since it was written: a record of schema version 1 has no digest")
     if record.get("record") == "run":
         record["schema_version"] = SCHEMA_VERSION
     else:
@@ -50,3 +52,7 @@ def _upgrade_task(record: dict[str, Any]) -> None:
     for told in (finding.get("witness"), *(finding.get("tests") or ())):
         if isinstance(told, dict) and isinstance(told.get("event"), str):
             told["event"] = {"kind": "told", "text": told["event"]}
+    witness, decoded = finding.get("witness"), record.get("decoded")
+    if isinstance(witness, dict) and isinstance(decoded, dict) and decoded:
+        # Version 1 told what codes stand for where it told the event.
+        witness["event"]["text"] += f" ({', '.join(f'{code}: {word}' for code, word in decoded.items())})"

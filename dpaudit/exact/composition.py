@@ -20,7 +20,7 @@ from dpaudit.errors import InputError
 from dpaudit.exact.convolution import LARGEST_TIMES, LossSum
 from dpaudit.exact.dominating import MAX_LOSS, LossLaw, dominating_law
 from dpaudit.exact.profiles import UNBOUNDED, LossProfiles
-from dpaudit.record import Extended, Frozen
+from dpaudit.record import Extended, Frozen, NonNegative, Probability, Size
 
 __all__ = ["Composition", "CompositionTable", "check_times", "compose", "pair_law", "tabulate"]
 
@@ -164,10 +164,10 @@ class CompositionTable(Frozen, frozen=True):
         to the greatest finite loss times `times`.
     """
 
-    times: int
+    times: Size
     grade: str
-    basic: Extended
-    epsilons: tuple[tuple[float, Extended, Extended], ...]
+    basic: NonNegative
+    epsilons: tuple[tuple[Probability, Extended, Extended], ...]
     deltas: tuple[tuple[float, float, float], ...]
 
 

@@ -10,7 +10,7 @@ from dpaudit.contract import Grade, Pair, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
 from dpaudit.exact.composition import Composition, CompositionTable, compose
 from dpaudit.exact.profiles import LossProfiles
-from dpaudit.record import Extended, Frozen
+from dpaudit.record import Amount, Count, Extended, Frozen, NonNegative, Probability
 from dpaudit.results import Finding
 
 __all__ = ["LawFinding", "PairInWords"]
@@ -72,23 +72,27 @@ class LawFinding(Finding, kw_only=True, frozen=True, tag="exact", dict=True):
 
     kind: ClassVar[str] = "exact"
     verdict: PrivacyVerdict
-    epsilon: Extended
-    error: Extended
-    claimed_epsilon: float | None
-    claimed_delta: float
-    delta_at_claim: float
+    epsilon: NonNegative
+    error: NonNegative
+    claimed_epsilon: Amount | None
+    claimed_delta: Probability
+    delta_at_claim: Probability
     pair_in_words: PairInWords = msgspec.field(name="worst_pair")
     worst_atom: str
-    pairs: int
-    samples: int
-    laws: int
-    n: int | None
+    pairs: Count
+    samples: Count
+    laws: Count
+    n: Count | None
     relation: Relation
     grade: Grade
-    curve: tuple[tuple[float, float], ...]
+    curve: tuple[tuple[float, Probability], ...]
     claim_id: str = ""
     enclosure: tuple[Extended, Extended] | None = None
     composition: CompositionTable | None = None
+
+    def __post_init__(self) -> None:
+        if self.grade == Grade.STATISTICAL:
+            raise InputError(f"grade must be exact or numeric, got {self.grade!r}")
 
     def with_laws(self, worst_pair: Pair, profiles: LossProfiles) -> LawFinding:
         """Return the finding itself, which from now on knows its worst pair and the laws it was computed from."""

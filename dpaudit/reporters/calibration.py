@@ -1,41 +1,34 @@
 """The auditor audited, in words: what `scripts/calibrate.py` measured, as the tables that every format shows.
 
 The package carries the last full calibration of its own version; a report shows it, so that a reader knows how often
-the tool that accuses accuses wrongly.
+the tool errs.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import Any
 
-from dpaudit.errors import InputError
-from dpaudit.reporters.wording import count, percent, significant, value_text
+from dpaudit.reporters.calibration_record import Calibration, Mutation, NullCell, PowerCell
+from dpaudit.reporters.numbers import count, percent, significant, value_text
 
-__all__ = ["CALIBRATION_VERSION", "Table", "load_calibration", "sentences", "tables"]
+__all__ = ["Table", "broken_promises", "rates", "tables"]
 
-CALIBRATION_VERSION = 1
-
-Document = Mapping[str, Any]
-Cell = Mapping[str, Any]
-
-_ACCUSATIONS = (
-    "Every claim here holds, most of them with equality, so that every accusation is a false one. Boundary: the claim "
-    "is the exact epsilon of the pair, at the mechanism's own delta. Swapped: the same with the inputs exchanged. No "
-    "signal: two equal inputs against epsilon = 0. Wrong sign: a given event that is likelier on the other side than "
-    "assumed. Given: one event, fixed in advance. Fixed and strict: events chosen on a part of the runs (melded and "
-    "certified bound). Sequential: bets. p is the exact one-sided p-value of a rate of at most the level."
+_NULL = (
+    "Every claim here holds, most of them with equality, so that every violation found is a false positive. Boundary: "
+    "the claim is the exact epsilon of the pair, at the mechanism's own delta. Swapped: the same with the inputs "
+    "exchanged. No signal: two equal inputs against epsilon = 0. Wrong sign: a given event that is likelier on the "
+    "other side than assumed. Given: one event, fixed in advance. Fixed and strict: events chosen on a part of the "
+    "runs (melded and certified bound). Sequential: bets. p is the exact one-sided p-value of a rate of at most the "
+    "level."
 )
-_POWER = (
+_ALTERNATIVE = (
     "The claim is that of full noise, and the mechanism adds less. The runs are the least for which a leak as large as "
-    "the true one is convicted with probability 0.95 by the best event, given: known in advance, all runs spent on it. "
+    "the true one is detected with probability 0.95 by the best event, given: known in advance, all runs spent on it. "
     "For events that have to be learned the audit's frontier reckons with twice as many, of which the fixed design "
     "confirms with all, and has a quarter more to find its event; the sequential design gets them in all. The promise "
     "is broken where 0.95 for given events, or 0.9 for learned ones at twice the runs, is missed beyond chance. What "
-    "learned events convict with the runs of given ones tells what learning costs. In brackets: audits."
+    "learned events detect with the runs of given ones tells what learning costs. In brackets: audits."
 )
 _DESIGNS = {
     "given": "given events",
@@ -69,119 +62,111 @@ class Table:
     broken: tuple[bool, ...]
 
 
-def load_calibration() -> Document | None:
-    """Return the calibration that the package carries; None if it carries none."""
-    place = files("dpaudit").joinpath("data", "calibration.json")
-    if not place.is_file():
-        return None
-    document: Document = json.loads(place.read_text(encoding="utf-8"))
-    if document["schema_version"] != CALIBRATION_VERSION:
-        raise InputError(f"schema_version must be {CALIBRATION_VERSION}, got {document['schema_version']!r} in {place}")
-    return document
-
-
-def sentences(document: Document) -> list[str]:
-    """Return what the calibration amounts to: false accusations, power, missed faults, and every broken promise."""
-    innocent, mutation = document["false_accusations"], document["mutation"]
-    audits, accused = (sum(cell[name] for cell in innocent) for name in ("audits", "accused"))
-    worst = max((cell["rate"] for cell in innocent), default=0.0)
-    missed = [control["id"] for control in mutation["controls"] if not control["convicted"]]
-    controls, sound = len(mutation["controls"]), mutation["sound"]
+def rates(found: Calibration) -> list[str]:
+    """Return what the calibration amounts to: false positives, power, missed faults."""
+    null, mutation = found.false_accusations, found.mutation
+    audits, refuted = sum(cell.audits for cell in null), sum(cell.accused for cell in null)
+    worst = max((cell.rate for cell in null), default=0.0)
+    missed = [control.id for control in mutation.controls if not control.convicted]
+    controls, sound = len(mutation.controls), mutation.sound
     caught = f"{count(controls - len(missed))} of {count(controls)} learners with a planted leak are convicted"
     return [
-        f"False accusations: {count(accused)} of {count(audits)} audits of claims that hold accuse, "
-        f"{_percent(accused / max(audits, 1))} where {percent(document['level'])} is allowed, in "
-        f"{count(len(innocent))} settings, of which the worst has {_percent(worst)}.",
-        f"Power: {_power_sentence(document['power'])}",
-        f"Missed faults: {caught} at {count(mutation['trials'])} runs a side and confidence "
-        f"{value_text(mutation['confidence'])}" + (f"; not convicted: {', '.join(missed)}" if missed else "") + ".",
-        f"Sound learners: {count(sum(s['convicted'] for s in sound))} of {count(len(sound))} are accused by the same "
-        "audits.",
-        *(f"Broken promise: {text}" for text in document["broken"]),
+        f"False positives: {count(refuted)} of {count(audits)} audits of claims that hold find a violation, "
+        f"{_percent(refuted / max(audits, 1))} where {percent(found.level)} is allowed, in "
+        f"{count(len(null))} settings, of which the worst has {_percent(worst)}.",
+        f"Power: {_power_sentence(found.power)}",
+        f"Missed faults: {caught} at {count(mutation.trials)} runs a side and confidence "
+        f"{value_text(mutation.confidence)}" + (f"; not convicted: {', '.join(missed)}" if missed else "") + ".",
+        f"Sound learners: in {count(sum(one.convicted for one in sound))} of {count(len(sound))} the same audits find "
+        "a violation.",
     ]
 
 
-def _power_sentence(cells: Sequence[Cell]) -> str:
-    """Return the least and the mean rate of conviction by design, at the runs predicted: most for learned events."""
+def broken_promises(found: Calibration) -> list[str]:
+    """Return every promise that the calibration found broken, in a sentence each."""
+    return [f"Broken promise: {text}" for text in found.broken]
+
+
+def _power_sentence(cells: Sequence[PowerCell]) -> str:
+    """Return the least and the mean rate of detection by design, at the runs predicted: most for learned events."""
     told = []
     for design, words in _DESIGNS.items():
-        most = max((cell["factor"] for cell in cells if cell["design"] == design), default=1)
-        rates = [cell["rate"] for cell in cells if cell["design"] == design and cell["factor"] == most]
-        if rates:
-            mean, least = _percent(sum(rates) / len(rates)), _percent(min(rates))
-            told.append(f"{words} convict in {mean} of audits (worst case {least})")
-    return f"with the runs that the frontier predicts, {', '.join(told)}." if told else "not measured."
+        most = max((cell.factor for cell in cells if cell.design == design), default=1)
+        found = [cell.rate for cell in cells if cell.design == design and cell.factor == most]
+        if found:
+            mean, least = _percent(sum(found) / len(found)), _percent(min(found))
+            told.append(f"in {mean} of audits by {words} (worst case {least})")
+    return (
+        f"with the runs that the frontier predicts, leaks are detected {', '.join(told)}." if told else "not measured."
+    )
 
 
-def tables(document: Document) -> list[Table]:
-    """Return the three tables: the innocent, the guilty, the planted faults."""
-    return [_accusations(document["false_accusations"]), _guilty(document["power"]), _controls(document["mutation"])]
+def tables(found: Calibration) -> list[Table]:
+    """Return the three tables: claims that hold, claims that fail, planted faults."""
+    return [_null(found.false_accusations), _alternative(found.power), _controls(found.mutation)]
 
 
-def _accusations(cells: Sequence[Cell]) -> Table:
-    heads = ("outputs", "mechanism", "condition", "design", "runs a side", "pairs", "jobs", "audits", "accused", "rate",
+def _null(cells: Sequence[NullCell]) -> Table:
+    heads = ("outputs", "mechanism", "condition", "design", "runs a side", "pairs", "jobs", "audits", "refuted", "rate",
              "95 % interval", "level", "p")  # fmt: skip
     rows = [
         (
-            cell["outputs"],
-            cell["mechanism"] + (" (delta > 0)" if cell["delta"] else ""),
-            cell["condition"],
-            cell["design"],
-            count(cell["runs"]),
-            count(cell["pairs"]),
-            count(cell["jobs"]),
-            count(cell["audits"]),
-            count(cell["accused"]),
-            _share(cell["rate"]),
-            f"{_share(cell['lower'])} to {_share(cell['upper'])}",
-            value_text(cell["level"]),
-            significant(cell["p_value"], digits=2),
+            cell.outputs,
+            cell.mechanism + (" (delta > 0)" if cell.delta else ""),
+            cell.condition,
+            cell.design,
+            *map(count, (cell.runs, cell.pairs, cell.jobs, cell.audits, cell.accused)),
+            _share(cell.rate),
+            f"{_share(cell.lower)} to {_share(cell.upper)}",
+            value_text(cell.level),
+            significant(cell.p_value, digits=2),
         )
         for cell in cells
     ]
-    broken = tuple(bool(cell["broken"]) for cell in cells)
-    return Table("The innocent: how often a claim that holds is refuted", _ACCUSATIONS, heads, tuple(rows), broken)
+    broken = tuple(cell.broken for cell in cells)
+    return Table("Under the null: how often a claim that holds is refuted", _NULL, heads, tuple(rows), broken)
 
 
 _COLUMNS = (("given", 1), ("fixed", 1), ("fixed", 2), ("bets given", 1), ("sequential", 1), ("sequential", 2))
 
 
-def _guilty(cells: Sequence[Cell]) -> Table:
+def _alternative(cells: Sequence[PowerCell]) -> Table:
     """Return one row for each mechanism and noise."""
     heads = ("mechanism", "less noise", "true epsilon", "runs a side, fixed", "event given", "learned, same runs",
              "learned, twice the runs", "runs a side, sequential", "event given", "learned, same runs",
              "learned, twice the runs")  # fmt: skip
-    groups: dict[tuple[str, float], dict[tuple[str, int], Cell]] = {}
+    groups: dict[tuple[str, float], dict[tuple[str, int], PowerCell]] = {}
     for cell in cells:
-        groups.setdefault((cell["mechanism"], cell["removed"]), {})[cell["design"], cell["factor"]] = cell
+        groups.setdefault((cell.mechanism, cell.removed), {})[cell.design, cell.factor] = cell
     rows = []
     for (mechanism, removed), group in groups.items():
-        shown = [_convicted(group.get(column)) for column in _COLUMNS]
+        shown = [_detected(group.get(column)) for column in _COLUMNS]
         known = next(iter(group.values()))
-        runs = [count(group[d, 1]["predicted"]) if (d, 1) in group else "-" for d in ("given", "bets given")]
-        first = (mechanism, percent(removed), significant(known["epsilon"]))
+        runs = [count(group[d, 1].predicted) if (d, 1) in group else "-" for d in ("given", "bets given")]
+        first = (mechanism, percent(removed), significant(known.epsilon))
         rows.append((*first, runs[0], *shown[:3], runs[1], *shown[3:]))
-    broken = tuple(any(cell["broken"] for cell in group.values()) for group in groups.values())
-    return Table("The guilty: are leaks found with the runs that are predicted?", _POWER, heads, tuple(rows), broken)
+    broken = tuple(any(cell.broken for cell in group.values()) for group in groups.values())
+    title = "Under the alternative: are leaks found with the runs that are predicted?"
+    return Table(title, _ALTERNATIVE, heads, tuple(rows), broken)
 
 
-def _controls(mutation: Document) -> Table:
+def _controls(mutation: Mutation) -> Table:
     rows = [
         (
-            control["id"],
-            value_text(control["claim"]),
-            significant(control["lower"], "down", apart_from=control["claim"]),
-            "yes" if control["convicted"] else "no",
+            control.id,
+            value_text(control.claim),
+            significant(control.lower, "down", apart_from=control.claim),
+            "yes" if control.convicted else "no",
         )
-        for control in mutation["controls"]
+        for control in mutation.controls
     ]
     heads = ("control", "claimed epsilon", "lower bound", "convicted")
-    missed = tuple(not control["convicted"] for control in mutation["controls"])
+    missed = tuple(not control.convicted for control in mutation.controls)
     return Table("The planted faults", _CONTROLS, heads, tuple(rows), missed)
 
 
-def _convicted(cell: Cell | None) -> str:
-    return "-" if cell is None else f"{_share(cell['rate'])} ({count(cell['audits'])})"
+def _detected(cell: PowerCell | None) -> str:
+    return "-" if cell is None else f"{_share(cell.rate)} ({count(cell.audits)})"
 
 
 def _share(rate: float) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from dpaudit.reporters import svg
+from dpaudit.reporters.numbers import count, value_text
 from dpaudit.reporters.row import Row
-from dpaudit.reporters.wording import count, failure_text, value_text
+from dpaudit.reporters.wording import failure_text
+from dpaudit.utility.finding import UtilityFinding
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["failure_figure"]
 
+_MAIN, _OTHERS = "failure rate", "other hard cases"
 _ASIDE = 1.06  # what stands at the theorem's n beside the line is drawn a little to its right
 
 
@@ -33,8 +36,8 @@ def _failure_caption(row: Row) -> str:
     others = " Diamonds: the other hard cases, with the interval of the worst." if len(row.cases) > 1 else ""
     ladder = f" Line: the hard case {_ladder_case(row)} at growing n." if row.ladder else ""
     return (
-        f"Setting {u['setting']}: share of runs in which {failure_text(u)}, with exact intervals. Dashed: "
-        f"beta = {value_text(u['beta'])}. Dotted: the theorem's n = {count(u['n'])}; "
+        f"Setting {u.setting}: share of runs in which {failure_text(u)}, with exact intervals. Dashed: "
+        f"beta = {value_text(u.beta)}. Dotted: the theorem's n = {count(u.n)}; "
         f"only there is beta promised.{ladder}{others}"
     )
 
@@ -42,52 +45,34 @@ def _failure_caption(row: Row) -> str:
 def _paint_failure(figure: Figure, row: Row) -> None:
     """Draw failure rates with their intervals against n on a logarithmic axis."""
     assert row.utility is not None
-    axes = figure.subplots()
+    u, axes = row.utility, figure.subplots()
     name = _ladder_case(row)
-    main = [r["finding"] for r in [*row.ladder, *row.cases] if r["arguments"].get("case", "") == name]
-    others = [r["finding"] for r in row.cases if r["arguments"].get("case", "") != name]
+    main = [case.finding for case in (*row.ladder, *row.cases) if case.name == name]
+    others = [case.finding for case in row.cases if case.name != name]
     if others:
         # Their intervals would lie on each other: the points of all, and the interval of the worst.
-        worst = max(others, key=lambda f: float(f["failure_upper"]))
-        axes.plot(
-            [f["n"] * _ASIDE for f in others],
-            [f["failure_rate"] for f in others],
-            "D",
-            color=svg.OTHER,
-            ms=3.5,
-        )
-        _intervals(axes, [worst], "D", svg.OTHER, "other hard cases", offset=_ASIDE)
-    _intervals(axes, sorted(main, key=lambda f: int(f["n"])), "o-", svg.EXACT, "failure rate")
-    axes.axhline(
-        row.utility["beta"],
-        color=svg.CLAIM,
-        ls="--",
-        lw=1.2,
-        label=f"beta = {value_text(row.utility['beta'])}",
-    )
-    axes.axvline(row.utility["n"], color=svg.INK, ls=":", lw=1.2, label="theorem's n")
+        worst = max(others, key=lambda f: f.failure_upper)
+        axes.plot([f.n * _ASIDE for f in others], [f.failure_rate for f in others], "D", color=svg.OTHER, ms=3.5)
+        _intervals(axes, [worst], "D", svg.OTHER, _OTHERS, offset=_ASIDE)
+    _intervals(axes, sorted(main, key=lambda f: f.n), "o-", svg.EXACT, _MAIN)
+    axes.axhline(u.beta, color=svg.CLAIM, ls="--", lw=1.2, label=f"beta = {value_text(u.beta)}")
+    axes.axvline(u.n, color=svg.INK, ls=":", lw=1.2, label="theorem's n")
     axes.set_xscale("log", base=2)
-    top = max(row.utility["beta"], *(f["failure_upper"] for f in [*main, *others]))
-    _ticks(axes, sorted({int(f["n"]) for f in [*main, *others]}))
+    top = max(u.beta, *(f.failure_upper for f in (*main, *others)))
+    _ticks(axes, sorted({f.n for f in (*main, *others)}))
     axes.set(xlabel="examples n", ylabel="failure rate", ylim=(0, 1.08 * top))
-    svg.legend(figure)
+    svg.legend(figure, (_MAIN, _OTHERS))
 
 
 def _intervals(
-    axes: Axes,
-    findings: Sequence[Mapping[str, Any]],
-    marker: str,
-    colour: str,
-    label: str,
-    offset: float = 1.0,
+    axes: Axes, findings: Sequence[UtilityFinding], marker: str, colour: str, label: str, offset: float = 1.0
 ) -> None:
     """Draw rates with their exact confidence intervals."""
-    rates = [f["failure_rate"] for f in findings]
-    below = [max(0.0, f["failure_rate"] - f["failure_lower"]) for f in findings]
-    above = [max(0.0, f["failure_upper"] - f["failure_rate"]) for f in findings]
+    below = [max(0.0, f.failure_rate - f.failure_lower) for f in findings]
+    above = [max(0.0, f.failure_upper - f.failure_rate) for f in findings]
     axes.errorbar(
-        [f["n"] * offset for f in findings],
-        rates,
+        [f.n * offset for f in findings],
+        [f.failure_rate for f in findings],
         yerr=[below, above],
         fmt=marker,
         color=colour,
@@ -113,5 +98,4 @@ def _ticks(axes: Axes, sizes: Sequence[int]) -> None:
 
 def _ladder_case(row: Row) -> str:
     """Return the name of the hard case that the ladder climbs, or of the first."""
-    name: str = [*row.ladder, *row.cases][0]["arguments"].get("case", "")
-    return name
+    return [*row.ladder, *row.cases][0].name

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from html import escape
-from typing import Any
 
+from dpaudit.contract import Panel, Shape
 from dpaudit.reporters import svg
+from dpaudit.reporters.numbers import count
 from dpaudit.reporters.row import Row
-from dpaudit.reporters.wording import count, label_parameters
+from dpaudit.reporters.wording import harmless, label_parameters
 
 __all__ = ["pictures"]
-
-Shape = Mapping[str, Any]
 
 _TONES = {"ink": svg.INK, "blue": svg.EXACT, "orange": svg.CLAIM, "purple": svg.BOUND, "grey": svg.OTHER}
 _LEFT, _TOP, _SIZE, _AXIS, _LINE, _RIGHT = 44.0, 8.0, 300.0, 38.0, 15.0, 12.0
@@ -37,31 +37,30 @@ def pictures(row: Row, name: str) -> list[tuple[str, str]]:
     """
     if row.picture is None:
         return []
-    finding, parameters = row.picture["finding"], row.picture["parameters"]
-    made = f"{finding['runs']} runs on one sample of {count(finding['n'])} examples"
+    parameters, finding = row.picture
+    made = f"{finding.runs} runs on one sample of {count(finding.n)} examples"
     shown = "" if parameters == row.parameters else f", for {label_parameters(parameters)}"
-    panels = enumerate(finding["picture"]["panels"], start=1)
     return [
-        (_draw(panel, f"{name}-{i}", row.label), f"{panel['caption']} An illustration: {made}{shown}.")
-        for i, panel in panels
+        (_draw(panel, f"{name}-{i}", row.label), f"{panel.caption} An illustration: {made}{shown}.")
+        for i, panel in enumerate(finding.picture.panels, start=1)
     ]
 
 
-def _draw(panel: Mapping[str, Any], name: str, label: str) -> str:
+def _draw(panel: Panel, name: str, label: str) -> str:
     """Return one panel as an SVG element."""
     frame = _Frame(panel)
-    entries = _entries(panel["shapes"])
+    entries = _entries(panel.shapes)
     height = frame.bottom + _AXIS + _LINE * sum(len(lines) for _, lines in entries) + 6
     width = max(_LEFT + _SIZE, frame.right) + _RIGHT
     clip = f"{name}-clip"
     box = f'x="{_n(_LEFT)}" y="{_n(_TOP)}" width="{_n(frame.width)}" height="{_n(frame.height)}"'
-    said = escape(f"{label}. {panel['caption']}")
+    said = escape(harmless(f"{label}. {panel.caption}"))
     parts = [
         f'<svg role="img" aria-label="{said}" viewBox="0 0 {_n(width)} {_n(height)}">',
         f'<defs><clipPath id="{clip}"><rect {box}/></clipPath></defs>',
         *frame.axes(panel),
         f'<g clip-path="url(#{clip})">',
-        *(line for shape in panel["shapes"] for line in _shape(shape, frame)),
+        *(line for shape in panel.shapes for line in _shape(shape, frame)),
         "</g>",
         f'<rect {box} style="fill: none; stroke: {svg.themed(svg.OTHER)}; stroke-width: .8"/>',
         *_legend(entries, frame.bottom + _AXIS),
@@ -73,10 +72,10 @@ def _draw(panel: Mapping[str, Any], name: str, label: str) -> str:
 class _Frame:
     """Where a panel's rectangle lies on the page, and how its units become the page's pixels."""
 
-    def __init__(self, panel: Mapping[str, Any]) -> None:
-        (self.x0, self.x1), (self.y0, self.y1) = panel["x"], panel["y"]
+    def __init__(self, panel: Panel) -> None:
+        (self.x0, self.x1), (self.y0, self.y1) = panel.x, panel.y
         self.across, self.up = _SIZE / (self.x1 - self.x0), _SIZE / (self.y1 - self.y0)
-        if panel["equal"]:
+        if panel.equal:
             self.across = self.up = min(self.across, self.up)
         self.width, self.height = self.across * (self.x1 - self.x0), self.up * (self.y1 - self.y0)
         self.right, self.bottom = _LEFT + self.width, _TOP + self.height
@@ -85,7 +84,7 @@ class _Frame:
         """Return a point of the panel in pixels."""
         return _LEFT + (point[0] - self.x0) * self.across, self.bottom - (point[1] - self.y0) * self.up
 
-    def axes(self, panel: Mapping[str, Any]) -> Iterator[str]:
+    def axes(self, panel: Panel) -> Iterator[str]:
         """Yield the numbers and names at the axes."""
         text, line = f"{_TEXT}; fill: {svg.themed(svg.INK)}", f"stroke: {svg.themed(svg.GRID)}; stroke-width: .8"
         for value in _ticks(self.x0, self.x1):
@@ -97,13 +96,13 @@ class _Frame:
             yield f'<path d="M{_n(_LEFT)} {_n(y)}H{_n(self.right)}" style="{line}"/>'
             yield _words(f"{value:g}", _n(_LEFT - 5), _n(y + 3.5), text, "end")
         middle = _n((_LEFT + self.right) / 2)
-        yield _words(panel["x_label"], middle, _n(self.bottom + 27), text, "middle")
+        yield _words(panel.x_label, middle, _n(self.bottom + 27), text, "middle")
         centre = _n((_TOP + self.bottom) / 2)
-        yield _words(panel["y_label"], "10", centre, text, "middle", f' transform="rotate(-90 10 {centre})"')
+        yield _words(panel.y_label, "10", centre, text, "middle", f' transform="rotate(-90 10 {centre})"')
 
 
 def _words(words: str, x: str, y: str, style: str, anchor: str, more: str = "") -> str:
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}" style="{style}"{more}>{escape(words)}</text>'
+    return f'<text x="{x}" y="{y}" text-anchor="{anchor}" style="{style}"{more}>{escape(harmless(words))}</text>'
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -116,41 +115,41 @@ def _ticks(low: float, high: float) -> list[float]:
 
 def _shape(shape: Shape, frame: _Frame) -> Iterator[str]:
     """Yield the elements of a shape."""
-    places = [frame.place(point) for point in shape["points"]]
-    if shape["kind"] == "points":
+    places = [frame.place(point) for point in shape.points]
+    if shape.kind == "points":
         yield from _markers(shape, places)
-    elif shape["kind"] == "disc":
+    elif shape.kind == "disc":
         (x, y) = places[0]
-        rx, ry = _n(shape["radius"] * frame.across), _n(shape["radius"] * frame.up)
+        rx, ry = _n(shape.radius * frame.across), _n(shape.radius * frame.up)
         yield f'<ellipse cx="{_n(x)}" cy="{_n(y)}" rx="{rx}" ry="{ry}" style="{_style(shape)}"/>'
     elif places:
         path = "M" + "L".join(f"{_n(x)} {_n(y)}" for x, y in places)
-        yield f'<path d="{path}{"Z" if shape["kind"] == "polygon" else ""}" style="{_style(shape)}"/>'
+        yield f'<path d="{path}{"Z" if shape.kind == "polygon" else ""}" style="{_style(shape)}"/>'
 
 
 def _style(shape: Shape) -> str:
     """Return how a polygon, disc or line is filled and outlined."""
-    colour = svg.themed(_TONES[shape["tone"]])
-    filled = shape["shade"] > 0 and shape["kind"] != "line"
-    style = f"fill: {colour}; fill-opacity: {_n(shape['shade'], 3)}" if filled else "fill: none"
-    if shape["width"] > 0:
-        style += f"; stroke: {colour}; stroke-width: {_n(shape['width'])}"
-        style += "; stroke-dasharray: 5 3" if shape["dashed"] else ""
+    colour = svg.themed(_TONES[shape.tone])
+    filled = shape.shade > 0 and shape.kind != "line"
+    style = f"fill: {colour}; fill-opacity: {_n(shape.shade, 3)}" if filled else "fill: none"
+    if shape.width > 0:
+        style += f"; stroke: {colour}; stroke-width: {_n(shape.width)}"
+        style += "; stroke-dasharray: 5 3" if shape.dashed else ""
     return style
 
 
 def _markers(shape: Shape, places: Sequence[tuple[float, float]]) -> Iterator[str]:
     """Yield the markers of points, each with its size, in one group."""
-    colour = svg.themed(_TONES[shape["tone"]])
-    hollow = shape["marker"] in ("ring", "cross")
+    colour = svg.themed(_TONES[shape.tone])
+    hollow = shape.marker in ("ring", "cross")
     style = f"fill: none; stroke: {colour}; stroke-width: 1.4" if hollow else f"fill: {colour}"
     yield f'<g style="{style}">'
-    for (x, y), size in zip(places, shape["sizes"] or [_MARKER] * len(places), strict=True):
+    for (x, y), size in zip(places, shape.sizes or [_MARKER] * len(places), strict=True):
         r, across = _n(size / 2), _n(size)
         corner = f"{_n(x - size / 2)} {_n(y - size / 2)}"
-        if shape["marker"] == "cross":
+        if shape.marker == "cross":
             yield f'<path d="M{corner}l{across} {across}m0 {_n(-size)}l{_n(-size)} {across}"/>'
-        elif shape["marker"] == "square":
+        elif shape.marker == "square":
             yield f'<path d="M{corner}h{across}v{across}h{_n(-size)}z"/>'
         else:
             yield f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{r}"/>'
@@ -161,8 +160,8 @@ def _entries(shapes: Sequence[Shape]) -> list[tuple[Shape, list[str]]]:
     """Return the first shape of each label, with the label in lines."""
     first: dict[str, Shape] = {}
     for shape in shapes:
-        if shape["label"]:
-            first.setdefault(shape["label"], shape)
+        if shape.label:
+            first.setdefault(shape.label, shape)
     return [(shape, textwrap.wrap(label, _LEGEND_CHARACTERS)) for label, shape in first.items()]
 
 
@@ -170,9 +169,9 @@ def _legend(entries: Sequence[tuple[Shape, list[str]]], top: float) -> Iterator[
     """Yield the legend below the panel: a sample of each labelled shape, and its words."""
     y = top + 4
     for shape, lines in entries:
-        if shape["kind"] == "points":
-            yield from _markers({**shape, "sizes": ()}, [(_LEFT + 8, y)])
-        elif shape["kind"] == "line":
+        if shape.kind == "points":
+            yield from _markers(replace(shape, sizes=()), [(_LEFT + 8, y)])
+        elif shape.kind == "line":
             yield f'<path d="M{_n(_LEFT)} {_n(y)}h16" style="{_style(shape)}"/>'
         else:
             yield f'<path d="M{_n(_LEFT)} {_n(y - 4)}h16v8h-16z" style="{_style(shape)}"/>'

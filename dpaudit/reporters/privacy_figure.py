@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.bounds.curve import Curve
+from dpaudit.exact.finding import LawFinding
 from dpaudit.reporters import svg
+from dpaudit.reporters.numbers import percent, significant, value_text
 from dpaudit.reporters.row import Row
-from dpaudit.reporters.wording import claim_text, percent, significant, value_text
-from dpaudit.results import number
+from dpaudit.reporters.wording import claim_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,14 +52,9 @@ def _privacy_caption(row: Row) -> str:
     """Say what the figure shows, number by number."""
     parts = []
     if row.exact is not None:
-        epsilon = significant(
-            row.exact["epsilon"],
-            apart_from=row.exact["claimed_epsilon"],
-            error=row.exact["error"],
-            infinity="infinite",
-        )
+        epsilon = _epsilon_text(row.exact)
         parts.append(
-            f"Solid line: the worst case over the pairs enumerated ({row.exact['grade']}); its epsilon is {epsilon}."
+            f"Solid line: the worst case over the pairs enumerated ({row.exact.grade}); its epsilon is {epsilon}."
         )
         parts += _end_caption(row)
     else:
@@ -79,25 +77,27 @@ def _end_caption(row: Row) -> list[str]:
     ]
 
 
-def _blackbox_caption(finding: Mapping[str, Any]) -> list[str]:
+def _blackbox_caption(finding: PrivacyFinding) -> list[str]:
     """Say what the black-box audit ruled out: an epsilon, and with a curve everything below it."""
-    lower = number(finding["epsilon_lower"])
-    at = f"at delta = {value_text(finding['delta'])} and confidence {percent(finding['confidence'])}"
-    shown = significant(lower, "down", apart_from=finding["epsilon"])
-    banded = finding["curve"] is not None
+    at = f"at delta = {value_text(finding.delta)} and confidence {percent(finding.confidence)}"
+    shown = significant(finding.epsilon_lower, "down", apart_from=finding.epsilon)
     said = f"every epsilon below {shown} is ruled out by the black-box audit {at}."
-    said = f"{'Dotted' if banded else 'Shaded'}: {said}" if lower > 0 else ""
+    said = f"{'Shaded' if finding.curve is None else 'Dotted'}: {said}" if finding.epsilon_lower > 0 else ""
     parts = [said or f"The black-box audit ruled out no epsilon {at}."]
-    if banded:
+    if finding.curve is not None:
         parts.append(
             "Shaded: the true worst-case curve does not lie in it, at all epsilons together, with confidence "
-            f"{_curve_confidence(finding)} (black box, from the pair that was chosen)."
+            f"{_confidence(finding.curve)} (black box, from the pair that was chosen)."
         )
     return parts
 
 
-def _curve_confidence(finding: Mapping[str, Any]) -> str:
-    return percent(1 - float(finding["curve"]["gamma"]))
+def _confidence(curve: Curve) -> str:
+    return percent(1 - curve.gamma)
+
+
+def _epsilon_text(exact: LawFinding) -> str:
+    return significant(exact.epsilon, apart_from=exact.claimed_epsilon, error=exact.error, infinity="infinite")
 
 
 def _paint_privacy(figure: Figure, row: Row) -> None:
@@ -106,74 +106,60 @@ def _paint_privacy(figure: Figure, row: Row) -> None:
     curve = _curve(row)
     right = _right_end(row, curve)
     if row.claim is not None:
-        claim = float(row.claim["epsilon"]), float(row.claim["delta"])
+        claim = row.claim.epsilon, row.claim.delta
         # The claim's own epsilon is a knot, so that the bend and the marker are where they belong.
         grid = sorted({*(right * i / (_POINTS - 1) for i in range(_POINTS)), claim[0]})
-        axes.plot(
-            grid,
-            [claimed_delta(e, *claim) for e in grid],
-            "--",
-            color=svg.CLAIM,
-            label="allowed by the claim",
-        )
+        allowed = [claimed_delta(e, *claim) for e in grid]
+        axes.plot(grid, allowed, "--", color=svg.CLAIM, label="allowed by the claim")
         axes.plot(*claim, "D", color=svg.CLAIM, ms=6, clip_on=False, label=f"claim {claim_text(row.claim)}")
-    if row.exact is not None:
-        if curve:
-            axes.plot(*zip(*curve, strict=True), color=svg.EXACT, label=f"worst case ({row.exact['grade']})")
-        if _cut_short(row, curve):
-            _mark(axes, curve[-1], "o", f"computed up to {significant(curve[-1][0])}", hollow=True)
-        _mark_exact(axes, row.exact, right)
+    measured = [] if row.exact is None else _paint_exact(axes, row.exact, right, _cut_short(row, curve))
     heights = [d for e, d in curve if e <= right]
     heights += [0.0 if row.blackbox is None else _paint_blackbox(axes, row.blackbox, right)]
-    heights += [claimed_delta(0.0, row.claim["epsilon"], row.claim["delta"])] if row.claim is not None else []
+    heights += [claimed_delta(0.0, row.claim.epsilon, row.claim.delta)] if row.claim is not None else []
     axes.set(
         xlim=(0, right),
         ylim=(0, 1.08 * max(heights, default=0.0) or 1.0),
         xlabel="epsilon",
         ylabel="worst-case delta",
     )
-    svg.legend(figure)
+    svg.legend(figure, measured)
 
 
-def _paint_blackbox(axes: Axes, finding: Mapping[str, Any], right: float) -> float:
+def _paint_blackbox(axes: Axes, finding: PrivacyFinding, right: float) -> float:
     """Shade what the black-box audit ruled out, all below its curve or else left of its epsilon; return its height."""
-    top, lower = 0.0, min(number(finding["epsilon_lower"]), right)
-    if finding["curve"] is not None:
-        from dpaudit.bounds.curve import Curve
-
+    top, lower = 0.0, min(finding.epsilon_lower, right)
+    if finding.curve is not None:
         grid = [right * i / (_POINTS - 1) for i in range(_POINTS)]
-        delta = Curve.from_dict(finding["curve"]).delta_lower(grid)
-        label = f"below: ruled out (black box, {_curve_confidence(finding)})"
+        delta = finding.curve.delta_lower(grid)
+        label = f"below: ruled out (black box, {_confidence(finding.curve)})"
         axes.fill_between(grid, delta, color=svg.AREA, lw=0, label=label)
         axes.plot(grid, delta, color=svg.BOUND, lw=1.2)
         top = float(delta.max())
     elif lower > 0:
         axes.axvspan(0, lower, color=svg.AREA, lw=0)
     if lower > 0:
-        label = f"left: ruled out (black box, {percent(finding['confidence'])})"
-        axes.axvline(lower, color=svg.BOUND, lw=1.2, ls=":" if finding["curve"] else "-", label=label)
+        label = f"left: ruled out (black box, {percent(finding.confidence)})"
+        axes.axvline(lower, color=svg.BOUND, lw=1.2, ls=":" if finding.curve else "-", label=label)
     return top
 
 
-def _mark_exact(axes: Axes, exact: Mapping[str, Any], right: float) -> None:
-    """Mark the exact epsilon on the axis, an infinite one by an arrow at its end."""
-    epsilon = number(exact["epsilon"])
-    if math.isfinite(epsilon):
-        shown = significant(epsilon, apart_from=exact["claimed_epsilon"], error=exact["error"])
-        _mark(axes, (epsilon, 0.0), "o", f"exact epsilon {shown}")
-    else:
-        _mark(axes, (right, 0.0), ">", "exact epsilon infinite")
+def _paint_exact(axes: Axes, exact: LawFinding, right: float, cut_short: bool) -> list[str]:
+    """Draw the exact curve, and mark where it ends and the exact epsilon; return the labels of all that."""
+    labels = [f"worst case ({exact.grade})"] if exact.curve else []
+    if exact.curve:
+        axes.plot(*zip(*exact.curve, strict=True), color=svg.EXACT, label=labels[0])
+    marks = [(exact.curve[-1], "o", f"computed up to {significant(exact.curve[-1][0])}", "none")] if cut_short else []
+    place, marker = ((exact.epsilon, 0.0), "o") if math.isfinite(exact.epsilon) else ((right, 0.0), ">")
+    marks.append((place, marker, f"exact epsilon {_epsilon_text(exact)}", svg.EXACT))
+    for at, shape, label, inside in marks:
+        # An infinite epsilon is an arrow at the end of the axis, which must not cut the markers.
+        axes.plot(*at, shape, color=svg.EXACT, mfc=inside, ms=7, clip_on=False, zorder=5, label=label)
+    return labels + [label for _, _, label, _ in marks]
 
 
-def _mark(axes: Axes, place: tuple[float, float], marker: str, label: str, hollow: bool = False) -> None:
-    """Put a marker that the axes do not cut, with its legend."""
-    inside = "none" if hollow else svg.EXACT
-    axes.plot(*place, marker, color=svg.EXACT, mfc=inside, ms=7, clip_on=False, zorder=5, label=label)
-
-
-def _curve(row: Row) -> list[tuple[float, float]]:
+def _curve(row: Row) -> Sequence[tuple[float, float]]:
     """Return the points (epsilon, worst-case delta) of the exact curve; none without an exact audit."""
-    return [(number(e), float(d)) for e, d in (row.exact or {}).get("curve", ())]
+    return () if row.exact is None else row.exact.curve
 
 
 def _cut_short(row: Row, curve: Sequence[tuple[float, float]]) -> bool:
@@ -183,9 +169,8 @@ def _cut_short(row: Row, curve: Sequence[tuple[float, float]]) -> bool:
 
 def _right_end(row: Row, curve: Sequence[tuple[float, float]]) -> float:
     """Return the right end of the epsilon axis: a little beyond everything that is marked."""
-    marks = [row.exact["epsilon"]] if row.exact else []
-    marks += [row.claim["epsilon"]] if row.claim else []
-    marks += [row.blackbox["epsilon_lower"]] if row.blackbox else []
-    finite = [m for m in map(number, marks) if math.isfinite(m) and m > 0]
-    ends = [1.1 * m for m in finite] or [e for e, _ in curve if math.isfinite(e)]
+    marks = [row.exact.epsilon] if row.exact else []
+    marks += [row.claim.epsilon] if row.claim else []
+    marks += [row.blackbox.epsilon_lower] if row.blackbox else []
+    ends = [1.1 * m for m in marks if math.isfinite(m) and m > 0] or [e for e, _ in curve if math.isfinite(e)]
     return max(ends, default=1.0) or 1.0

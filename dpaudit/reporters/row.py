@@ -1,215 +1,190 @@
-"""What a run learned about one learner: one row of every report, and the verdicts on it."""
+"""The findings of a run about one learner: one row of every report, and the verdicts on it."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import NamedTuple
 
+from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.contract import PrivacyClaim, UtilityVerdict
+from dpaudit.engine.findings import PictureFinding
 from dpaudit.engine.outcome import PRIVACY_AUDITS, refuting
-from dpaudit.results import number
+from dpaudit.engine.records import Parameters, Result
+from dpaudit.exact.finding import LawFinding
+from dpaudit.reporters.verdicts import BAD, UNSETTLED, RowVerdict, blind, contradicts, powerless, worst
+from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["NO_VIOLATION", "Finding", "Result", "Row", "powerless", "worst"]
+__all__ = ["Case", "Drawn", "Row", "Trouble"]
 
-NO_VIOLATION = "no violation found"
 
-Finding = Mapping[str, Any]
-Result = Mapping[str, Any]
+class Case(NamedTuple):
+    """The result of an audit of utility on one hard case."""
 
-_SEVERITY = {"violation": 2, "undecided": 1}
-_ROUNDING = 1e-12
+    name: str
+    finding: UtilityFinding
+
+
+class Trouble(NamedTuple):
+    """An audit that raised: its kind and its error; the kind "plan" is that no audit could be planned."""
+
+    kind: str
+    error: str
+
+
+class Drawn(NamedTuple):
+    """A picture, and the parameters of the learner that it shows."""
+
+    parameters: Parameters
+    finding: PictureFinding
 
 
 @dataclass(frozen=True)
 class Row:
-    """What a run learned about one learner at one setting of its parameters.
+    """The findings of a run about one learner at one setting of its parameters.
 
     Attributes
     ----------
     label : str
         The learner's id, followed by its parameters where the run holds the learner more than once.
-    claim : mapping or None
-        The claim of privacy: epsilon, delta, relation, claim_id, source.
+    claim : PrivacyClaim or None
+        The claim of privacy.
     fault : str or None
         For a positive control, what it leaks.
     exact, blackbox, utility : finding or None
         The finding that decides each column: the violation if there is one, else the strongest number.
-    ladder, cases : sequence of results
-        Utility results below the theorem's sample size, and at it (one a hard case).
+    cases, ladder : sequence of Case
+        Utility at the theorem's sample size, one a hard case, and below it.
     scope : str
-        What the exact audit covered: "all samples", "crafted samples only", or "" where the run does not say.
+        What the exact audit covered: "all samples", "crafted samples only", or "" without one.
     missing : mapping
-        For each column that is None, why.
-    results : sequence of results
+        For each kind of audit whose column is None, why.
+    results : sequence of Result
         All its audits.
-    picture : result or None
+    picture : Drawn or None
         The picture that the learner offers; on the first row of a learner with several.
     further : bool
         Whether this is a further instance whose utility alone was audited; its privacy is judged on another row.
-    failures : sequence of mappings
-        Its audits that raised, each with its kind and its error; the kind "plan" is that no audit could be planned.
+    failures : sequence of Trouble
+        Its audits that raised.
     pending : sequence of str
         The kinds of its audits that were planned and not run to their end.
     """
 
     label: str
     learner: str
-    parameters: Mapping[str, Any]
-    claim: Mapping[str, Any] | None
+    parameters: Parameters
+    claim: PrivacyClaim | None
     fault: str | None
-    exact: Finding | None
-    blackbox: Finding | None
-    utility: Finding | None
-    cases: Sequence[Result]
-    ladder: Sequence[Result]
+    exact: LawFinding | None
+    blackbox: PrivacyFinding | None
+    utility: UtilityFinding | None
+    cases: Sequence[Case]
+    ladder: Sequence[Case]
     scope: str
     missing: Mapping[str, str]
     results: Sequence[Result] = field(repr=False)
-    picture: Result | None = field(default=None, repr=False)
+    picture: Drawn | None = field(default=None, repr=False)
     further: bool = False
-    failures: Sequence[Mapping[str, Any]] = ()
+    failures: Sequence[Trouble] = ()
     pending: Sequence[str] = ()
 
     @property
-    def privacy_verdict(self) -> str:
-        """One of "violation", "failed", "incomplete", "no power", "no violation found", "no claim", "not checked"."""
-        if any(kind in PRIVACY_AUDITS for kind in refuting(self.results)):
-            return "violation"
+    def privacy_verdict(self) -> RowVerdict:
+        """The verdict on privacy; exact laws without a claim say nothing about one."""
+        if self.convicted_by:
+            return RowVerdict.VIOLATION
         if unfinished := self._unfinished(PRIVACY_AUDITS):
             return unfinished
-        if judging := [f for f in self.findings if _judges_claim(f)]:
-            return "no power" if all(map(_blind, judging)) else NO_VIOLATION
-        return "no claim" if self.claim is None else "not checked"
+        if judging := self._judging:
+            return RowVerdict.NO_POWER if all(map(blind, judging)) else RowVerdict.NO_VIOLATION
+        return RowVerdict.NO_CLAIM if self.claim is None else RowVerdict.NOT_CHECKED
 
     @property
-    def utility_verdict(self) -> str:
-        """The gravest of "violation", "undecided" and "holds" over the hard cases; "not checked" without any.
-
-        If nothing is violated and an audit has no result: "failed" or "incomplete".
-        """
-        if refuting(self.cases):
-            return "violation"
+    def utility_verdict(self) -> RowVerdict:
+        """The gravest verdict over the hard cases."""
+        verdicts = {case.finding.verdict for case in self.cases}
+        if UtilityVerdict.VIOLATION in verdicts:
+            return RowVerdict.VIOLATION
         if unfinished := self._unfinished(("utility",)):
             return unfinished
-        verdicts = {case["finding"]["verdict"] for case in self.cases}
-        return next((v for v in ("undecided", "holds") if v in verdicts), "not checked")
+        if UtilityVerdict.UNDECIDED in verdicts:
+            return RowVerdict.UNDECIDED
+        return RowVerdict.HOLDS if verdicts else RowVerdict.NOT_CHECKED
 
     @property
-    def verdict(self) -> str:
-        """Both verdicts in one phrase."""
+    def verdict(self) -> RowVerdict:
+        """The graver of both verdicts; where neither is bad, what is known of privacy."""
+        found = (self.privacy_verdict, self.utility_verdict)
+        if bad := next((verdict for verdict in BAD if verdict in found), None):
+            return bad
+        return RowVerdict.NO_VIOLATION if self.further and found[0] == RowVerdict.NOT_CHECKED else found[0]
+
+    @property
+    def to_blame(self) -> tuple[str, ...]:
+        """The promises for which the verdict is a bad one."""
         found = {"privacy": self.privacy_verdict, "utility": self.utility_verdict}
-        for gravest in ("violation", "failed", "incomplete", "undecided"):
-            if names := [name for name, verdict in found.items() if verdict == gravest]:
-                return f"{gravest}: {' and '.join(names)}"
-        if self.privacy_verdict == "no power":
-            return "privacy not tested: no power"
-        if self.privacy_verdict == "no claim":
-            return "no privacy claim"
-        if self.further:
-            return NO_VIOLATION
-        return "privacy not checked" if self.privacy_verdict == "not checked" else NO_VIOLATION
+        return tuple(name for name, verdict in found.items() if verdict == self.verdict and verdict in BAD)
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether the verdict leaves open if a promise is kept, beyond what every audit leaves open."""
+        return self.verdict in UNSETTLED
 
     @property
     def complete(self) -> bool:
         """Whether each of its planned audits has a result."""
         return not self.failures and not self.pending
 
-    def _unfinished(self, kinds: Sequence[str]) -> str:
-        """Return "failed" or "incomplete" if an audit of these kinds has no result, else an empty text."""
-        if any(failure["kind"] in (*kinds, "plan") for failure in self.failures):
-            return "failed"
-        return "incomplete" if any(kind in kinds for kind in self.pending) else ""
+    def _unfinished(self, kinds: Sequence[str]) -> RowVerdict | None:
+        """Return why an audit of these kinds has no result; None if each has one."""
+        if any(failure.kind in (*kinds, "plan") for failure in self.failures):
+            return RowVerdict.FAILED
+        return RowVerdict.INCOMPLETE if any(kind in kinds for kind in self.pending) else None
+
+    @property
+    def _judging(self) -> Sequence[PrivacyFinding | LawFinding]:
+        """The findings that judge a claim of privacy."""
+        found = [result.finding for result in self.results]
+        return [f for f in found if isinstance(f, PrivacyFinding)
+                or (isinstance(f, LawFinding) and f.claimed_epsilon is not None)]  # fmt: skip
 
     @property
     def powerless(self) -> bool:
-        """Whether privacy was judged, and by no audit that would have convicted any leak on the event it confirmed."""
-        judging = [f for f in self.findings if _judges_claim(f)]
-        return bool(judging) and all(map(powerless, judging))
+        """Whether privacy was judged, and by no audit that would have detected any leak on the event it confirmed."""
+        return bool(self._judging) and all(map(powerless, self._judging))
 
     @property
     def convicted_by(self) -> tuple[str, ...]:
-        """Which privacy audits found a violation."""
+        """The privacy audits that found a violation."""
         names = {"exact": "exact", "privacy": "black box"}
         return tuple(names[kind] for kind in refuting(self.results) if kind in PRIVACY_AUDITS)
 
     @property
-    def findings(self) -> Sequence[Finding]:
-        """What all its audits found."""
-        return [result["finding"] for result in self.results]
-
-    @property
     def decoded(self) -> Mapping[str, str]:
         """What the outputs stand for that its audits of privacy name, by code."""
-        return {code: word for result in self.results for code, word in result.get("decoded", {}).items()}
+        return {code: word for result in self.results for code, word in result.decoded.items()}
 
     @property
     def settings(self) -> tuple[str, ...]:
         """The settings in which utility was audited at the theorem's sample size, in the order of the run."""
-        return tuple(dict.fromkeys(case["finding"]["setting"] for case in self.cases))
+        return tuple(dict.fromkeys(case.finding.setting for case in self.cases))
 
     def in_setting(self, setting: str) -> Row:
         """Return the row with the utility results of one setting alone."""
-        cases = [case for case in self.cases if case["finding"]["setting"] == setting]
-        ladder = [step for step in self.ladder if step["finding"]["setting"] == setting]
-        return replace(self, cases=cases, ladder=ladder, utility=worst([c["finding"] for c in cases], "failure_upper"))
+        cases, ladder = ([case for case in given if case.finding.setting == setting]
+                         for given in (self.cases, self.ladder))  # fmt: skip
+        deciding = worst([case.finding for case in cases], lambda f: f.failure_upper)
+        return replace(self, cases=cases, ladder=ladder, utility=deciding)
 
     @property
     def utility_confidence(self) -> float | None:
         """The confidence at which the intervals of all hard cases hold together (Bonferroni); None without cases."""
         if not self.cases:
             return None
-        return max(0.0, round(1 - sum(1 - float(case["finding"]["confidence"]) for case in self.cases), 12))
+        return max(0.0, round(1 - sum(1 - case.finding.confidence for case in self.cases), 12))
 
     @property
     def conflict(self) -> bool:
-        """Whether what the black box showed contradicts the exact laws by more than their error.
-
-        A lower bound on epsilon may not exceed the exact worst case, at whatever delta: epsilon at a delta > 0 is at
-        most that at delta = 0. Nor may it, at the delta d, exceed an epsilon at which the exact delta is at most d; and
-        no lower bound on delta, of a curve, may exceed the exact delta. Exact laws of some samples alone contradict
-        nothing: the black box goes on to others from there.
-        """
-        if self.exact is None or self.blackbox is None or self.exact["relation"] != self.blackbox["relation"]:
-            return False
-        if self.exact["n"] is None:
-            return False
-        worst = number(self.exact["epsilon"]) + number(self.exact["error"])
-        return number(self.blackbox["epsilon_lower"]) > worst or _above_curve(self.blackbox, self.exact)
-
-
-def _above_curve(blackbox: Finding, exact: Finding) -> bool:
-    """Say whether a black-box finding claims more than the exact delta(epsilon) at the points where that is stored."""
-    # The error of a log-probability is a relative one of the probabilities, whose sum is at most 1.
-    slack = math.expm1(min(number(exact["error"]), 1.0)) + _ROUNDING
-    points = [(number(epsilon), number(delta) + slack) for epsilon, delta in exact["curve"]]
-    lower, delta = number(blackbox["epsilon_lower"]), number(blackbox["delta"])
-    if delta > 0 and any(at < lower and most <= delta for at, most in points):
-        return True
-    if blackbox["curve"] is None:
-        return False
-    from dpaudit.bounds.curve import Curve
-
-    shown = Curve.from_dict(blackbox["curve"]).delta_lower([at for at, _ in points]).tolist()
-    return any(found > most for found, (_, most) in zip(shown, points, strict=True))
-
-
-def powerless(finding: Finding) -> bool:
-    """Say whether a black-box audit confirmed an event on which it would have convicted no leak, however large."""
-    unseen = finding["kind"] == "privacy" and finding["detectable_epsilon"] == "inf"
-    return bool(unseen and finding["verdict"] != "violation")
-
-
-def _blind(finding: Finding) -> bool:
-    """Say whether a powerless audit would have convicted no leak on rarer events either."""
-    return powerless(finding) and all(least == "inf" for _, least in finding["frontier"])
-
-
-def worst(findings: Sequence[Finding], key: str) -> Finding | None:
-    """Return the finding with the gravest verdict, and among those with the largest `key`."""
-    return max(findings, key=lambda f: (_SEVERITY.get(f["verdict"], 0), number(f[key])), default=None)
-
-
-def _judges_claim(finding: Finding) -> bool:
-    """Say whether a finding judges a claim of privacy; from exact laws without a claim its verdict says nothing."""
-    return finding["kind"] == "privacy" or (finding["kind"] == "exact" and finding["claimed_epsilon"] is not None)
+        """Whether the black box contradicts the exact laws by more than their error."""
+        return self.exact is not None and self.blackbox is not None and contradicts(self.blackbox, self.exact)

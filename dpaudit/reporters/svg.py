@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
 from dpaudit.reporters.compact import compact
+from dpaudit.reporters.wording import harmless
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +37,6 @@ _VARIABLES = {
     OTHER: "other",
 }
 
-_LEGEND = ("worst case", "computed up", "exact epsilon", "failure rate", "other hard")
 _SIZE = (5.0, 3.2)
 _STYLE = {
     # Text stays text: small files that can be searched and read aloud. Its extent is measured in DejaVu Sans, which
@@ -91,11 +91,10 @@ def draw(name: str, description: str, paint: Callable[[Figure], None]) -> str:
     return _inline(text.getvalue(), name, description)
 
 
-def legend(figure: Figure) -> None:
-    """Put the legend above the axes, where it can cover nothing; what was measured comes first."""
+def legend(figure: Figure, first: Sequence[str]) -> None:
+    """Put the legend above the axes, where it can cover nothing; the labels in `first`, what was measured, lead."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
-    rank = [next((k for k, word in enumerate(_LEGEND) if label.startswith(word)), len(_LEGEND)) for label in labels]
-    order = sorted(range(len(labels)), key=lambda i: (rank[i], i))
+    order = sorted(range(len(labels)), key=lambda i: first.index(labels[i]) if labels[i] in first else len(first))
     figure.legend(
         [handles[i] for i in order],
         [labels[i] for i in order],
@@ -113,7 +112,7 @@ def _inline(svg: str, name: str, description: str) -> str:
     body = re.sub(r'<svg\b[^>]*?(viewBox="[^"]*")[^>]*>', r"<svg \1>", body, count=1).replace("xlink:href", "href")
     # Only inside tags: a label such as "0.5108" is text and stays what it is.
     body = re.sub(r"<[^>]*>", lambda tag: _retag(tag.group(), name), compact(body))
-    return body.replace("<svg", f'<svg role="img" aria-label="{escape(description)}"', 1)
+    return body.replace("<svg", f'<svg role="img" aria-label="{escape(harmless(description))}"', 1)
 
 
 def _retag(tag: str, name: str) -> str:

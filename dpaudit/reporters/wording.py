@@ -1,30 +1,32 @@
-"""Numbers and grades in words: rounding goes the safe way, and never hides on which side of a claim a number lies."""
+"""Events, claims and verdicts in words, made here and nowhere else; nothing parses them.
+
+Words of others (a learner's, a mechanism's, a paper's) become harmless here before they are shown.
+"""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Mapping
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
-from typing import Any
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
-from dpaudit.engine.decoding import named_codes
-from dpaudit.results import number
+from dpaudit.contract import FAIL
+from dpaudit.engine.decoding import codes_of
+from dpaudit.event import Bets, Cells, Event, Interval, Told
+from dpaudit.reporters.numbers import value_text
+from dpaudit.reporters.verdicts import RowVerdict
+from dpaudit.utility.finding import UtilityFinding
 
 __all__ = [
     "BOUNDS",
     "SETTINGS",
     "claim_text",
-    "count",
-    "event_text",
+    "event_words",
     "failure_text",
+    "harmless",
     "label_parameters",
     "output_text",
-    "percent",
-    "plain_ascii",
-    "rate",
-    "significant",
-    "value_text",
+    "short_verdict",
+    "verdict_words",
 ]
 
 SETTINGS = {
@@ -41,111 +43,115 @@ BOUNDS = {
 }
 """What a bound on epsilon is, by its name."""
 
-_FAILURE = {"-1": "failure"}
-_FAILING = re.compile(r"output in \{-1(?=[,.}])")
+_FAILURE = {str(FAIL): "failure"}
+_MOST = 12
+"""How many labels of an event are shown."""
+_RARE = "any output rare or unseen in training"
+_SHORT = {
+    RowVerdict.NO_CLAIM: "no privacy claim",
+    RowVerdict.NO_POWER: "privacy not tested",
+    RowVerdict.NOT_CHECKED: "privacy not checked",
+}
+_HARMFUL = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Unicode categories of characters that act instead of being seen: controls, formats, surrogates, separators."""
 
-_ROUNDING = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
+
+def harmless(text: str) -> str:
+    r"""Return foreign text on one line, with everything escaped that a terminal or a browser could obey.
+
+    These are escape codes and other control characters (C0 and C1), line breaks, overrides of the direction of writing
+    and what is invisible, and lone surrogates, which no file can hold.
+
+    >>> print(harmless("a\x1b[2Jb\nc"))
+    a\x1b[2Jb\nc
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c.encode("unicode_escape").decode() if unicodedata.category(c) in _HARMFUL else c for c in text)
 
 
-def significant(
-    value: float | str,
-    towards: str = "nearest",
-    *,
-    digits: int = 4,
-    apart_from: float | str | None = None,
-    error: float = 0.0,
-    infinity: str = "inf",
-) -> str:
-    """Return a number >= 0 with `digits` significant digits, and more where they are needed to tell it from another.
+def event_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
+    """Return an event in words.
 
     Parameters
     ----------
-    value : float or "inf"
-        The number.
-    towards : {"nearest", "down", "up"}
-        Lower bounds are rounded down and upper bounds up.
-    digits : int
-        Significant digits; at most 17 are shown.
-    apart_from : float, optional
-        A number (a claim). What is shown lies on the same side of it as `value`, and on it if `value` is.
-    error : float
-        What `value` is uncertain by: if it is within that of `apart_from`, that is shown.
-    infinity : str
-        How infinity is written.
+    event : Event
+        The event.
+    decoded : mapping of str to str, optional
+        What the codes of a learner's outputs stand for, by code, as far as it is known; -1 is failure in any case.
+        None for a mechanism, whose integers are no codes.
     """
-    x = number(value)
-    if math.isinf(x):
-        return infinity
-    if x == 0:
-        return "0"
-    reference = None if apart_from is None else number(apart_from)
-    if reference is not None and abs(x - reference) <= error:
-        x = reference
-    shown = Decimal(repr(x))
-    for places in range(digits, 18):
-        rounded = shown.quantize(Decimal(1).scaleb(shown.adjusted() - places + 1), rounding=_ROUNDING[towards])
-        if reference is None or _same_side(rounded, shown, Decimal(repr(reference))):
-            break
-    return f"{rounded:f}" if -5 < rounded.adjusted() < 7 else f"{rounded:.{places - 1}e}"
+    match event:
+        case Cells():
+            return _cells_words(event, decoded)
+        case Interval():
+            return f"{_subject(event.feature, event.path)} in [{event.low:.6g}, {event.high:.6g})"
+        case Bets():
+            stake = f"raised the stake by exp({event.log_stake:.4g})"
+            return f"no single event: bets on {event.runs} runs of this pair {stake}"
+        case Told():
+            return event.text
 
 
-def rate(value: float, towards: str = "nearest", *, beta: float) -> str:
-    """Return a rate with at least one digit more than beta, always on the same side of beta as the rate itself."""
-    shown, reference = Decimal(repr(float(value))), Decimal(repr(float(beta)))
-    for places in range(max(3, 2 - reference.adjusted()), 18):
-        rounded = shown.quantize(Decimal(1).scaleb(-places), rounding=_ROUNDING[towards])
-        if _same_side(rounded, shown, reference):
-            break
-    return f"{rounded:f}"
+def _cells_words(event: Cells, decoded: Mapping[str, str] | None) -> str:
+    """Return which cells a feature of the output has, or that it has one that training hardly saw."""
+    labels = [*(label for ends in event.ranges for label in _range(*ends)), *event.values]
+    shown = ", ".join(labels[:_MOST]) + (f", ... ({event.size} outputs)" if len(labels) > _MOST else "")
+    subject = _subject(event.feature, event.path)
+    named = f"{subject if event.feature == 'output' else f'cell of the {subject}'} in {{{shown}}}" if labels else ""
+    words = " or ".join(part for part in (named, _RARE if event.rare else "") if part)
+    known = {} if decoded is None else _FAILURE | dict(decoded)
+    meant = ", ".join(f"{code}: {known[code]}" for code in map(str, _codes(event)) if code in known)
+    return f"{words} ({meant})" if meant else words
 
 
-def _same_side(rounded: Decimal, exact: Decimal, reference: Decimal) -> bool:
-    """Say whether rounding kept a number below, at or above the reference."""
-    return rounded.compare(reference) == exact.compare(reference)
+def _range(low: int, high: int) -> list[str]:
+    """Return a range of integers as labels: three and more as one."""
+    return [f"{low}..{high}"] if high - low > 1 else [str(code) for code in range(low, high + 1)]
 
 
-def value_text(value: float | str) -> str:
-    """Return a parameter or a claimed number as it was given: 1.0 is "1", 1e-06 is "1e-06"."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return str(value)
+def _codes(event: Cells) -> Sequence[int]:
+    """Return the codes in an event that are worth decoding: a few, or failure among many."""
+    if event.path or event.feature != "output":
+        return ()
+    return codes_of(event) or [FAIL] * any(low <= FAIL <= high for low, high in event.ranges)
 
 
-def failure_text(finding: Mapping[str, Any]) -> str:
-    """Return in words what counts as a failure in a finding of utility."""
-    return str(finding.get("failure") or f"error > {value_text(finding['alpha'])}")
+def _subject(feature: str, path: Sequence[int | str]) -> str:
+    """Return a feature with the place in the output where it is read, if that is not the whole output."""
+    where = "output" + "".join(f"[{step!r}]" for step in path)
+    if feature == "output":
+        return where
+    return f"{feature} of {where}" if path else feature
 
 
 def output_text(output: str, decoded: Mapping[str, str] | None = None) -> str:
-    """Return an output of a learner with what it stands for, if that is known; -1 is its failure (`contract.FAIL`)."""
-    word = (_FAILURE | dict(decoded or {})).get(output)
+    """Return an output with what it stands for, if that is known; `decoded` is as for `event_words`."""
+    word = None if decoded is None else (_FAILURE | dict(decoded)).get(output)
     return output if word is None else f"{output} ({word})"
 
 
-def event_text(event: str, decoded: Mapping[str, str] | None = None) -> str:
-    """Return an event of a learner's outputs with what the codes in it stand for, where that is known."""
-    known = _FAILURE | dict(decoded or {})
-    codes = [str(code) for code in named_codes(event)] or (["-1"] if _FAILING.match(event) else [])
-    words = ", ".join(f"{code}: {known[code]}" for code in codes if code in known)
-    return f"{event} ({words})" if words else event
+def failure_text(finding: UtilityFinding) -> str:
+    """Return in words what counts as a failure in a finding of utility."""
+    return finding.failure or f"error > {value_text(finding.alpha)}"
 
 
-def percent(share: float) -> str:
-    """Return a share as a percentage with up to six decimals: 0.95 is "95 %"."""
-    return f"{round(100 * share, 6):.10g} %"
+class _Claim(Protocol):
+    """Anything with an epsilon and a delta."""
+
+    @property
+    def epsilon(self) -> float: ...
+
+    @property
+    def delta(self) -> float: ...
 
 
-def count(n: int) -> str:
-    """Return an integer with its thousands set apart."""
-    return f"{n:,}"
-
-
-def claim_text(claim: Mapping[str, Any] | None) -> str:
+def claim_text(claim: _Claim | None) -> str:
     """Return the claimed epsilon, with delta where it is not 0."""
     if claim is None:
         return "none"
-    delta = "" if claim["delta"] == 0 else f", {value_text(claim['delta'])}"
-    return f"({value_text(claim['epsilon'])}{delta})" if delta else value_text(claim["epsilon"])
+    epsilon = value_text(claim.epsilon)
+    return epsilon if claim.delta == 0 else f"({epsilon}, {value_text(claim.delta)})"
 
 
 def label_parameters(parameters: Mapping[str, Any]) -> str:
@@ -153,7 +159,13 @@ def label_parameters(parameters: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(parameters.items())) or "none"
 
 
-def plain_ascii(text: str) -> str:
-    """Return text in printable ASCII: a learner's words must not break a terminal."""
-    plain = text.encode("ascii", "backslashreplace").decode()
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in plain)
+def verdict_words(verdict: RowVerdict, promises: Sequence[str] = ()) -> str:
+    """Return the verdict on a learner, with the promises that it is about where these are to blame."""
+    if promises:
+        return f"{verdict}: {' and '.join(promises)}"
+    return f"{short_verdict(verdict)}: {verdict}" if verdict == RowVerdict.NO_POWER else short_verdict(verdict)
+
+
+def short_verdict(verdict: RowVerdict) -> str:
+    """Return the verdict on a learner without the promises that it is about."""
+    return _SHORT.get(verdict, str(verdict))

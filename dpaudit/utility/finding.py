@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from dpaudit.contract import Grade, UtilityVerdict
+import msgspec
+
+from dpaudit.contract import SETTINGS, Grade, UtilityVerdict
+from dpaudit.errors import InputError
+from dpaudit.record import Count, Level, Probability, Size
 from dpaudit.results import Finding
 
-__all__ = ["UtilityFinding"]
+__all__ = ["Setting", "UtilityFinding"]
+
+Setting = Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(SETTINGS)})$")]
+"""One of `contract.SETTINGS`."""
 
 
 class UtilityFinding(Finding, kw_only=True, frozen=True, tag="utility"):
@@ -45,20 +52,24 @@ class UtilityFinding(Finding, kw_only=True, frozen=True, tag="utility"):
 
     kind: ClassVar[str] = "utility"
     verdict: UtilityVerdict
-    failure_rate: float
-    failure_lower: float
-    failure_upper: float
-    failures: int
-    trials: int
-    alpha: float
-    beta: float
-    n: int
-    setting: str
+    failure_rate: Probability
+    failure_lower: Probability
+    failure_upper: Probability
+    failures: Count
+    trials: Size
+    alpha: Level
+    beta: Level
+    n: Size
+    setting: Setting
     concept: str
     distribution: str
-    confidence: float
-    seed: int
+    confidence: Level
+    seed: Count
     claim_id: str = ""
     grade: Grade = Grade.STATISTICAL
     failure: str = ""
-    best_error: float | None = None
+    best_error: Probability | None = None
+
+    def __post_init__(self) -> None:
+        if self.grade != Grade.STATISTICAL:
+            raise InputError(f"grade must be statistical, got {self.grade!r}")

@@ -45,18 +45,18 @@ class Axis:
 
     @cached_property
     def sizes(self) -> list[int]:
-        """How many intervals each span has, then how many lie in each gap."""
+        """The numbers of intervals of the spans, then of the gaps."""
         gaps = [step - 1 for step in self.steps]
         return [self.steps[p] * self.steps[q + 1] for p, q in self.spans] + [g * (g + 1) // 2 for g in gaps]
 
     @cached_property
     def holding(self) -> int:
-        """How many intervals hold some v_i."""
+        """The number of intervals that hold some v_i."""
         return sum(self.sizes[: len(self.spans)])
 
     @property
     def total(self) -> int:
-        """How many intervals there are."""
+        """The number of intervals."""
         return self.count * (self.count + 1) // 2
 
     @cached_property
@@ -128,7 +128,7 @@ class BoxCells:
         return np.asarray(self.negatives + table.ravel(), dtype=np.int64)
 
     def _sizes(self) -> list[int]:
-        """Return how many boxes each cell has."""
+        """Return the number of boxes of each cell."""
         sizes = [1]
         for axis in self.axes:
             own = axis.sizes[: len(axis.spans)]

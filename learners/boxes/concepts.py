@@ -17,7 +17,7 @@ from learners.parameters import check_integer
 __all__ = ["LABELS", "Box", "Boxes", "interval_number", "interval_of"]
 
 LABELS = 2**26
-"""How many labels are ever evaluated at once."""
+"""The most labels that are evaluated at once."""
 
 
 def interval_number(a: int, b: int, count: int) -> int:

@@ -6,27 +6,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from dpaudit.contract import Instance, PrivacyClaim
+from dpaudit.contract import Instance
 from learners.boxes.exponential import BoxExponential
-from learners.boxes.learners import BoxInteriorPoint
+from learners.boxes.interior_point import BoxInteriorPoint
+from learners.controls import control
 from learners.finite.faults import Doubled, Shortcut, Support
-from learners.interior_points.controls import HullSolver, parameters
+from learners.interior_points.faults import ClaimsAsSound, HullSolver
 from learners.interior_points.solvers import Solver
 
 __all__ = ["LEARNERS"]
 
 
-class _Claims(BoxInteriorPoint):
-    """A box learner with a fault, and the sound one's claim."""
-
-    @property
-    def privacy(self) -> PrivacyClaim:
-        """The sound learner's claim."""
-        return BoxInteriorPoint(**{**parameters(self), "literal": False}).privacy
-
-
 @dataclass(frozen=True)
-class BoxExactCount(_Claims):
+class BoxExactCount(ClaimsAsSound, BoxInteriorPoint):
     """Broken control: the lecture's text, which counts the positive examples without noise and without charge."""
 
     literal: bool = True
@@ -37,7 +29,7 @@ class BoxExactCount(_Claims):
 
 
 @dataclass(frozen=True)
-class BoxUndivided(_Claims):
+class BoxUndivided(ClaimsAsSound, BoxInteriorPoint):
     """Broken control: every interior point and the count spend the whole budget."""
 
     id: ClassVar[str] = "broken-box-ip-undivided"
@@ -49,7 +41,7 @@ class BoxUndivided(_Claims):
 
 
 @dataclass(frozen=True)
-class BoxHull(_Claims):
+class BoxHull(ClaimsAsSound, BoxInteriorPoint):
     """Broken control: the faces lie between the coordinates that the mechanism sees."""
 
     id: ClassVar[str] = "broken-box-ip-hull"
@@ -63,26 +55,21 @@ class BoxHull(_Claims):
         return HullSolver(self.side + 1, self._shares()[0]), m, scale
 
 
-@dataclass(frozen=True)
-class BoxDoubled(Doubled, BoxExponential):
-    """Broken control: boxes by the exponential mechanism at twice the rate."""
-
-    id: ClassVar[str] = "broken-box-doubled"
-
-
-@dataclass(frozen=True)
-class BoxSupport(Support, BoxExponential):
-    """Broken control: boxes by the exponential mechanism over a data-dependent range."""
-
-    id: ClassVar[str] = "broken-box-support"
-    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=2)
-
-
-@dataclass(frozen=True)
-class BoxShortcut(Shortcut, BoxExponential):
-    """Broken control: boxes by the exponential mechanism, but consistent ones first."""
-
-    id: ClassVar[str] = "broken-box-shortcut"
-
+BoxDoubled = control(
+    BoxExponential, Doubled, "broken-box-doubled", "boxes by the exponential mechanism at twice the rate"
+)
+BoxSupport = control(
+    BoxExponential,
+    Support,
+    "broken-box-support",
+    "boxes by the exponential mechanism over a data-dependent range",
+    Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=2),
+)
+BoxShortcut = control(
+    BoxExponential,
+    Shortcut,
+    "broken-box-shortcut",
+    "boxes by the exponential mechanism, but consistent ones first",
+)
 
 LEARNERS = (BoxExactCount, BoxUndivided, BoxHull, BoxDoubled, BoxSupport, BoxShortcut)

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.boxes.base import BoxLearner
 from learners.boxes.cells import BoxCells
 from learners.boxes.concepts import Box
-from learners.boxes.learners import BoxLearner
+from learners.citations import STE
 from learners.domains import ENUMERABLE
+from learners.finite.counting import as_codes
 from learners.finite.generic import ExponentialLearner
 from learners.inputs import check_run
-from learners.interior_points.learners import LECTURE, as_codes
 from learners.mechanisms import equal_scores
 from learners.parameters import check_positive
 
@@ -29,7 +30,7 @@ class BoxExponential(BoxLearner, ExponentialLearner):
 
     `run` never lists the boxes: it draws a cell of boxes that label the sample alike, exactly by the number of its
     boxes times exp(epsilon score/2), and a box of the cell uniformly. With c_i distinct coordinates of examples on axis
-    i, that takes time and memory O(prod c_i^2), whatever the side (see `box_cells`). `law` lists all boxes.
+    i, that takes time and memory O(prod c_i^2), whatever the side (see `boxes.cells`). `law` lists all boxes.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ class BoxExponential(BoxLearner, ExponentialLearner):
     @property
     def privacy(self) -> PrivacyClaim:
         """Pure epsilon-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, claim_id="STE-ExpRec", source=f"{LECTURE}, the exponential mechanism")
+        return PrivacyClaim(self.epsilon, claim_id="STE-ExpRec", source=f"{STE}, the exponential mechanism")
 
     def _cells(self, sample: Sample) -> tuple[BoxCells, list[int]]:
         """Return the cells, and those that may be returned and have boxes."""
@@ -89,7 +90,7 @@ class BoxExponential(BoxLearner, ExponentialLearner):
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim of the exponential mechanism over |C| boxes; ln|C| <= 2 d ln(side + 1)."""
         claim = ExponentialLearner.utility(self, alpha, beta, setting)
-        return dataclasses.replace(claim, claim_id="STE-ExpRec", source=f"{LECTURE}, the exponential mechanism")
+        return dataclasses.replace(claim, claim_id="STE-ExpRec", source=f"{STE}, the exponential mechanism")
 
 
 LEARNERS = (BoxExponential,)

@@ -1,4 +1,4 @@
-"""What concept classes share: numbers of concepts, their enumeration, and exact counts of a sample on a line."""
+"""Numbers of concepts, their enumeration, and exact counts of a sample on a line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpaudit.contract import ConceptClass, Hypothesis, InputError, Sample
 from learners.domains import ENUMERABLE
 from learners.parameters import check_integer
 
-__all__ = ["Numbered", "check_code", "check_listable", "excess_of_ones"]
+__all__ = ["Numbered", "as_codes", "check_code", "check_listable", "excess_of_ones"]
 
 
 class Numbered:
@@ -19,7 +19,7 @@ class Numbered:
 
     @property
     def size(self) -> int:
-        """How many concepts there are."""
+        """The number of concepts."""
         raise NotImplementedError("a concept class says its size")
 
     def concept(self, code: int) -> Hypothesis:
@@ -41,6 +41,11 @@ def check_listable(concepts: ConceptClass | Numbered) -> None:
     """Raise `InputError` if the class has more concepts than are ever listed."""
     if concepts.size > ENUMERABLE:
         raise InputError(f"{concepts} has {concepts.size} concepts, more than the {ENUMERABLE} that can be listed")
+
+
+def as_codes(codes: list[int], size: int) -> NDArray[np.int64] | list[int]:
+    """Return codes below `size` as an int64 array, or as they are where they may be too large."""
+    return np.array(codes, dtype=np.int64) if size <= 2**63 else codes
 
 
 def excess_of_ones(sample: Sample, domain_size: int) -> tuple[int, NDArray[np.int64]]:

@@ -24,13 +24,14 @@ from dpaudit.contract import (
     Sample,
     UtilityClaim,
 )
+from learners.citations import NIS
 from learners.domains import ENUMERABLE
 from learners.inputs import check_run, check_sample
 from learners.mechanisms import exponential
+from learners.mechanisms.log_laws import placed
 from learners.parameters import check_probability
 
 __all__ = [
-    "SLIDES",
     "ConsistentLearner",
     "Deterministic",
     "ExponentialLearner",
@@ -41,9 +42,8 @@ __all__ = [
     "scores",
 ]
 
-SLIDES = "Private Learning 1, Bar-Ilan Winter School on Differential Privacy 2017 (slides)"
 BLOCK = 2**24
-"""How many labels are evaluated at a time."""
+"""The number of labels that are evaluated at a time."""
 
 
 def occam_sample_size(log_size: float, alpha: float, beta: float) -> int:
@@ -89,17 +89,15 @@ def check_law_size(concepts: ConceptClass) -> None:
 
 def point_law(atoms: range, atom: int) -> Law:
     """Return the law that puts all mass on one atom; exact."""
-    log_prob = np.full(len(atoms), -np.inf)
-    log_prob[atoms.index(atom)] = 0.0
-    return Law(atoms, log_prob, 0.0)
+    return Law(atoms, placed(len(atoms), atoms.index(atom), 0.0), 0.0)
 
 
 class Deterministic:
-    """What learners share whose answer is a function of the sample: one run is like another, and nothing is claimed."""
+    """A learner whose answer is a function of the sample: one run is like another, and no privacy is claimed."""
 
     @property
     def domain(self) -> Domain:
-        """Where the points live."""
+        """The domain of the points."""
         raise NotImplementedError("a learner says its domain")
 
     @property
@@ -125,7 +123,7 @@ class ConsistentLearner(Deterministic):
     """
 
     claim_id: ClassVar[str] = "NIS-Occam"
-    source: ClassVar[str] = f"{SLIDES}, Occam's razor"
+    source: ClassVar[str] = f"{NIS}, Occam's razor"
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     @property
@@ -194,7 +192,7 @@ class ExponentialLearner:
 
     @property
     def domain(self) -> Domain:
-        """Where the points live."""
+        """The domain of the points."""
         raise NotImplementedError("an exponential learner says its domain")
 
     @property
@@ -205,7 +203,7 @@ class ExponentialLearner:
     @property
     def privacy(self) -> PrivacyClaim:
         """Pure epsilon-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, claim_id="NIS-Generic", source=f"{SLIDES}, finite concept classes")
+        return PrivacyClaim(self.epsilon, claim_id="NIS-Generic", source=f"{NIS}, finite concept classes")
 
     @property
     def _rate(self) -> float:
@@ -266,7 +264,7 @@ class ExponentialLearner:
             n = max(chernoff, 4 / (alpha * self.epsilon)) * (math.log(2) + log_size)
         else:
             raise InputError(f"setting must be realizable, agnostic or empirical, got {setting!r}")
-        source = f"{SLIDES}, finite concept classes"
+        source = f"{NIS}, finite concept classes"
         return UtilityClaim(alpha, beta, math.ceil(n), setting, "NIS-Generic", source)
 
     def symmetries(self) -> list[NDArray[np.int64]]:

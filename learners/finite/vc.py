@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpaudit.contract import ConceptClass, InputError
 from learners.parameters import check_integer, check_probability
 
-__all__ = ["MAX_LABELS", "lower_sample_size", "sauer_bound", "sauer_power_bound", "upper_sample_size", "vc_dimension"]
+__all__ = ["MAX_LABELS", "lower_sample_size", "sauer_power_bound", "upper_sample_size", "vc_dimension"]
 
 MAX_LABELS = 2**22
 """The most labels (concepts times points) that are searched."""
@@ -59,15 +59,8 @@ def vc_dimension(points: NDArray[Any], concepts: ConceptClass) -> int:
     return best
 
 
-def sauer_bound(n: int, d: int) -> int:
-    """Return sum_{i <= d} C(n, i), the most dichotomies of n points by a class of VC dimension d (Sauer's lemma)."""
-    check_integer("n", n, 0)
-    check_integer("d", d, 0)
-    return sum(math.comb(n, i) for i in range(min(n, d) + 1))
-
-
 def sauer_power_bound(n: int, d: int) -> float:
-    """Return (e n / d)^d, an upper bound on `sauer_bound(n, d)` for n >= d >= 1."""
+    """Return (e n / d)^d, an upper bound on sum_{i <= d} C(n, i), Sauer's, for n >= d >= 1."""
     check_integer("d", d, 1)
     check_integer("n", n, d)
     return (math.e * n / d) ** d

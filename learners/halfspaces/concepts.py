@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from learners.domains import Grid
+from learners.domains import Grid, grid_rows
 from learners.finite.counting import check_code
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.halfspaces.halfspace_dichotomies import grid_halfspaces
@@ -59,7 +59,7 @@ class Halfspaces:
 
     @property
     def size(self) -> int:
-        """How many labellings there are; `InputError` if they are too many to list."""
+        """The number of labellings; `InputError` if they are too many to list."""
         return len(grid_halfspaces(self.side, self.dimension)[0])
 
     @property
@@ -74,11 +74,7 @@ class Halfspaces:
 
     def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the labels (size, m) of points (m, dimension) of the grid."""
-        points = np.asarray(points)
-        rows = np.zeros(len(points), dtype=np.int64)
-        for column in points.T:
-            rows = rows * (self.side + 1) + column.astype(np.int64)
-        return grid_halfspaces(self.side, self.dimension)[0][:, rows]
+        return grid_halfspaces(self.side, self.dimension)[0][:, grid_rows(np.asarray(points), self.side)]
 
     def concept(self, code: int) -> Halfspace:
         """Return the halfspace with that number."""

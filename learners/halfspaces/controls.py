@@ -1,4 +1,4 @@
-"""Halfspace learners with one known leak each."""
+"""Halfspace and hull point learners with one known leak each."""
 
 from __future__ import annotations
 
@@ -11,47 +11,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Sample
-from learners.halfspaces.learners import HalfspaceExponential, HalfspaceTukey
+from learners.controls import control
+from learners.finite.faults import Doubled, Shortcut, Support
+from learners.halfspaces.exponential import HalfspaceExponential
+from learners.halfspaces.hull_point_base import Selected
+from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.subsamples import Hit, Subsamples
+from learners.halfspaces.tukey import HalfspaceTukey
+from learners.mechanisms.log_laws import placed
 
 __all__ = ["LEARNERS"]
 
-TUKEY_EXAMPLE = Instance({"side": 1, "dimension": 1, "epsilon": 0.5, "subsamples": 3}, n=3)
+SUBSAMPLES = Instance({"side": 1, "dimension": 1, "epsilon": 0.5, "subsamples": 3}, n=3)
+FOUR = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=4)
+FOUR_RECURSIVE = Instance({**FOUR.parameters, "delta": 1e-6, "beta": 0.1}, n=4)
 
-
-@dataclass(frozen=True)
-class HalfspaceDoubled(HalfspaceExponential):
-    """Broken control: halfspaces by the exponential mechanism at twice the rate."""
-
-    id: ClassVar[str] = "broken-halfspace-doubled"
-    fault: ClassVar[str] = "weights exp(epsilon q) instead of exp(epsilon q / 2): up to twice the claimed epsilon"
-
-    @property
-    def _rate(self) -> float:
-        return self.epsilon
-
-
-@dataclass(frozen=True)
-class HalfspaceSupport(HalfspaceExponential):
-    """Broken control: halfspaces by the exponential mechanism over a data-dependent range."""
-
-    id: ClassVar[str] = "broken-halfspace-support"
-    fault: ClassVar[str] = "returns only halfspaces that label some example correctly: the support shows the sample"
-    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=2)
-
-    def _eligible(self, sample: Sample, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-        return correct > 0 if (correct > 0).any() else None
-
-
-@dataclass(frozen=True)
-class HalfspaceShortcut(HalfspaceExponential):
-    """Broken control: consistent halfspaces first."""
-
-    id: ClassVar[str] = "broken-halfspace-shortcut"
-    fault: ClassVar[str] = "chooses among the consistent halfspaces alone whenever there are any: consistency shows"
-
-    def _eligible(self, sample: Sample, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-        return correct == sample.n if (correct == sample.n).any() else None
+HalfspaceDoubled = control(
+    HalfspaceExponential,
+    Doubled,
+    "broken-halfspace-doubled",
+    "halfspaces by the exponential mechanism at twice the rate",
+)
+HalfspaceSupport = control(
+    HalfspaceExponential,
+    Support,
+    "broken-halfspace-support",
+    "halfspaces by the exponential mechanism over a data-dependent range",
+    Instance(FOUR.parameters, n=2),
+    fault="returns only halfspaces that label some example correctly: the support shows the sample",
+)
+HalfspaceShortcut = control(
+    HalfspaceExponential,
+    Shortcut,
+    "broken-halfspace-shortcut",
+    "consistent halfspaces first",
+    fault="chooses among the consistent halfspaces alone whenever there are any: consistency shows",
+)
 
 
 class _WholeSamples(Subsamples):
@@ -87,7 +83,7 @@ class HalfspaceRefusing(HalfspaceTukey):
 
     id: ClassVar[str] = "broken-halfspace-refusing"
     fault: ClassVar[str] = "gives up where a subsample is inconsistent: failure shows that the sample is not realizable"
-    instance: ClassVar[Instance] = TUKEY_EXAMPLE
+    instance: ClassVar[Instance] = SUBSAMPLES
 
     _subsampling: ClassVar[type[Subsamples]] = _RefusingSubsamples
 
@@ -98,9 +94,93 @@ class HalfspaceOverspent(HalfspaceTukey):
 
     id: ClassVar[str] = "broken-halfspace-overspent"
     fault: ClassVar[str] = "releases the deep point with sixteen times the claimed epsilon"
-    instance: ClassVar[Instance] = TUKEY_EXAMPLE
+    instance: ClassVar[Instance] = SUBSAMPLES
 
     _spending: ClassVar[float] = 16.0
+
+
+@dataclass(frozen=True)
+class HullPointUndivided(HullPointExponential):
+    """Broken control: every coordinate spends twice the whole budget."""
+
+    id: ClassVar[str] = "broken-hull-point-undivided"
+    fault: ClassVar[str] = "weights exp(epsilon Q) for every coordinate: neither halved nor divided over coordinates"
+    instance: ClassVar[Instance] = FOUR
+
+    @property
+    def _rate(self) -> float:
+        return self.epsilon
+
+
+@dataclass(frozen=True)
+class HullPointSupport(HullPointExponential):
+    """Broken control: only points in the convex hull are ever released."""
+
+    id: ClassVar[str] = "broken-hull-point-support"
+    fault: ClassVar[str] = "selects among coordinates of positive depth alone: the support shows the convex hull"
+    instance: ClassVar[Instance] = FOUR
+
+    def _eligible(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
+        positive = np.asarray(scores > 0, dtype=np.bool_)
+        return positive if positive.any() else np.ones(len(scores), dtype=np.bool_)
+
+
+@dataclass(frozen=True)
+class HullPointMedian(HullPointExponential):
+    """Broken control: only the deepest coordinates are released."""
+
+    id: ClassVar[str] = "broken-hull-point-median"
+    fault: ClassVar[str] = "selects among the coordinates of greatest depth alone: a Tukey median without noise"
+    instance: ClassVar[Instance] = FOUR
+
+    def _eligible(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.asarray(scores == scores.max(), dtype=np.bool_)
+
+
+@dataclass(frozen=True)
+class HullPointOverspent(HullPointRecConcave):
+    """Broken control: every coordinate spends four times the whole budget."""
+
+    id: ClassVar[str] = "broken-hull-point-overspent"
+    fault: ClassVar[str] = "each coordinate spends four times the whole epsilon instead of epsilon/d"
+    instance: ClassVar[Instance] = FOUR_RECURSIVE
+
+    _spent: ClassVar[int] = 8
+
+
+@dataclass(frozen=True)
+class HullPointNoNoise(HullPointRecConcave):
+    """Broken control: the deepest candidate with the least number, always."""
+
+    id: ClassVar[str] = "broken-hull-point-no-noise"
+    fault: ClassVar[str] = "returns the first deepest coordinate: the output is a function of the sample"
+    instance: ClassVar[Instance] = FOUR_RECURSIVE
+
+    def _draw(
+        self, scores: NDArray[np.int64], axis: int, n: int, rng: np.random.Generator, size: int
+    ) -> NDArray[np.int64]:
+        return np.full(size, scores.argmax(), dtype=np.int64)
+
+    def _log_law(self, scores: NDArray[np.int64], axis: int, n: int) -> Selected:
+        order = np.lexsort((np.arange(len(scores)), -scores))
+        return placed(len(scores), order[0], 0.0), 0.0
+
+
+@dataclass(frozen=True)
+class HullPointSteep(HullPointRecConcave):
+    """Broken control: depths are multiplied by 12 before they are used as scores."""
+
+    id: ClassVar[str] = "broken-hull-point-steep"
+    fault: ClassVar[str] = "takes 12 times the depth as its score: the sensitivity is 12, not 1"
+    instance: ClassVar[Instance] = FOUR_RECURSIVE
+
+    def _draw(
+        self, scores: NDArray[np.int64], axis: int, n: int, rng: np.random.Generator, size: int
+    ) -> NDArray[np.int64]:
+        return super()._draw(12 * scores, axis, n, rng, size)
+
+    def _log_law(self, scores: NDArray[np.int64], axis: int, n: int) -> Selected:
+        return super()._log_law(12 * scores, axis, n)
 
 
 LEARNERS = (
@@ -110,4 +190,10 @@ LEARNERS = (
     HalfspaceOverlapping,
     HalfspaceRefusing,
     HalfspaceOverspent,
+    HullPointUndivided,
+    HullPointSupport,
+    HullPointMedian,
+    HullPointOverspent,
+    HullPointNoNoise,
+    HullPointSteep,
 )

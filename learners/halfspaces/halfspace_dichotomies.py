@@ -11,17 +11,16 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
 from learners.domains import Grid
 from learners.halfspaces.depth.depth_regions import spanned_normals
+from learners.halfspaces.depth.directions import Integers
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.parameters import check_integer
 
 __all__ = ["MAX_DICHOTOMIES", "grid_halfspaces", "halfspace_dichotomies"]
 
-Integers = NDArray[Any]
 Row = tuple[int, ...]
 
 MAX_DICHOTOMIES = 2**21

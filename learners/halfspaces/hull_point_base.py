@@ -1,4 +1,4 @@
-"""What releases a point deep in the data one coordinate after the other, by whatever selection (BMNS: FindTukey)."""
+"""A point deep in the data, released one coordinate after the other by some private selection (BMNS: FindTukey)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, InputError, Law, Panel, Picture, Sample, UtilityClaim
-from learners.domains import Grid
 from learners.geometry.pictures import examples
-from learners.halfspaces.concepts import Halfspace, Halfspaces
+from learners.halfspaces.concepts import Halfspace
 from learners.halfspaces.depth.depth_pictures import depth_panel
 from learners.halfspaces.depth.depth_regions import DepthRegions
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import tukey_depth
+from learners.halfspaces.grid import HalfspacesOnAGrid
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_probability
 from learners.symmetries import moving_points
 
-__all__ = ["PICTURED_EXAMPLES", "SOURCE", "HullPoint", "Point", "Selected", "weighted_points"]
-
-SOURCE = "Beimel, Moran, Nissim, Stemmer, Private center points and learning of halfspaces (2019)"
+__all__ = ["PICTURED_EXAMPLES", "HullPoint", "Point", "Selected", "weighted_points"]
 
 MAX_ATOMS = 2**16
 PICTURED_EXAMPLES = 300
@@ -41,27 +39,16 @@ def weighted_points(sample: Sample) -> tuple[NDArray[np.int64], NDArray[np.int64
     return points, weights
 
 
-class HullPoint:
-    """What the learners share: coordinate i is selected from X~_i(prefix) by the score Q_prefix of sensitivity 1.
+class HullPoint(HalfspacesOnAGrid):
+    """A learner that releases a deep point: coordinate i is selected from X~_i(prefix) by Q_prefix, of sensitivity 1.
 
-    Q_prefix(x) is the greatest depth of a point that begins with (prefix, x); see `depth.depth_regions`. Outputs are
-    tuples of d fractions. `decode` reads a point p as the halfspace x_1 >= p_1.
+    Q_prefix(x) is the greatest depth of a point that begins with (prefix, x); see `halfspaces.depth.depth_regions`.
+    Outputs are tuples of d fractions. `decode` reads a point p as the halfspace x_1 >= p_1.
     """
 
-    side: int
-    dimension: int
-
     settings: ClassVar[tuple[str, ...]] = ("solution",)
-
-    @property
-    def domain(self) -> Grid:
-        """The grid {0 .. side}^dimension."""
-        return Grid(self.side, self.dimension)
-
-    @property
-    def concepts(self) -> Halfspaces:
-        """Halfspaces: the point's first coordinate bounds one."""
-        return Halfspaces(self.side, self.dimension)
+    claim_id: ClassVar[str]
+    source: ClassVar[str]
 
     @property
     def extended(self) -> ExtendedDomain:
@@ -80,18 +67,17 @@ class HullPoint:
         """Return how many examples suffice for a point of the hull with probability 1 - beta, whatever alpha."""
         raise NotImplementedError("a hull point learner says how many examples it needs")
 
+    def explicit_examples(self, beta: float) -> int:
+        """Return the n from which a depth of n/(2 (d + 1)) is proved with probability 1 - beta, on every sample."""
+        raise NotImplementedError("a hull point learner says how many examples keep half of the depth")
+
     def utility(self, alpha: float, beta: float, setting: str = "solution") -> UtilityClaim:
         """Return the claim that the point is in the hull with probability 1 - beta, for every sample of that size."""
         if setting != "solution":
             raise InputError(f"setting must be solution, got {setting!r}: the theorem is not on errors")
         check_probability("alpha", alpha)
-        size, claim = self.sample_size(alpha, beta), self._theorem
-        return UtilityClaim(alpha, beta, size, setting, *claim, "the point lies outside the convex hull")
-
-    @property
-    def _theorem(self) -> tuple[str, str]:
-        """The claim's id and source."""
-        raise NotImplementedError("a hull point learner has a theorem")
+        size, failure = self.sample_size(alpha, beta), "the point lies outside the convex hull"
+        return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source, failure)
 
     def _scores(self, regions: DepthRegions, prefix: Point, candidates: tuple[Fraction, ...]) -> NDArray[np.int64]:
         """Return Q_prefix of the candidates."""

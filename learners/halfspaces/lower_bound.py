@@ -1,4 +1,4 @@
-"""Theorem 5.1 of BMNS as an experiment: who finds a point in the span of the data gives its points away.
+"""Theorem 5.1 of BMNS as an experiment: an algorithm that finds a point in the span of the data gives its points away.
 
 S holds equally many copies of each of k = d/2 random points x_1 .. x_k of [T]^d, S' has another random point x' in the
 place of a random x_i. A point b of span(S) names one of the x_j: the one with the largest absolute coefficient. On S it
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Sample
+from learners.bisection import last
 from learners.domains import Grid
 from learners.mechanisms import equal_scores
 from learners.parameters import check_integer, check_positive, check_probability
@@ -73,10 +74,7 @@ def required_examples(dimension: int, side: int, epsilon: float, delta: float = 
     low, high = 0.0, 1.0
     while excess(high) < 0:
         low, high = high, 2 * high
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if excess(middle) < 0 else (low, middle)
-    return low
+    return last(lambda m: excess(m) < 0, low, high, 200)
 
 
 def common_point(epsilon: float) -> Callable[[Sample, np.random.Generator], Vector]:
@@ -154,7 +152,7 @@ def named_point(point: Vector, points: Sequence[Vector], *, literal: bool = Fals
 
 @dataclass(frozen=True)
 class Reconstruction:
-    """How often B named x_i on S and on S', how often A answered in span(S), and a simultaneous error of the rates.
+    """The rates at which B named x_i on S and on S', and A answered in span(S), with their simultaneous error.
 
     `error` bounds |rate - probability| for all three rates with probability `confidence` (Hoeffding, union bound).
     """

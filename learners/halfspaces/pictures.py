@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dpaudit.contract import Panel, Shape
-from learners.halfspaces.hull_point import HullPointExponential, HullPointRecConcave
+from learners.halfspaces.hull_point_base import HullPoint
 from learners.halfspaces.lower_bound import common_point_examples, required_examples
 from learners.halfspaces.sizes import (
     candidates_bound,
@@ -24,17 +24,26 @@ LINE = range(1, 13)
 MEASURED, MEASURED_RECURSIVE = (2, 3, 4, 5, 6, 7, 8), (5, 6, 7)
 SPACE = (1, 2, 3, 4, 6, 8)
 """log2 T of the grids [T]^10."""
+Pure = Callable[[int, int, float], HullPoint]
+Recursive = Callable[[int, int, float, float, float], HullPoint]
 
 
-def size_panels() -> tuple[Panel, Panel]:
-    """Return n against the domain's size: on a line, measured sizes included, and for d = 10 with the lower bound."""
+def size_panels(exponential: Pure, rec_concave: Recursive) -> tuple[Panel, Panel]:
+    """Return n against the domain's size: on a line, measured sizes included, and for d = 10 with the lower bound.
+
+    Parameters
+    ----------
+    exponential, rec_concave : callable
+        The learners whose sizes are measured, made of (side, dimension, epsilon) and (side, dimension, epsilon, delta,
+        beta).
+    """
     setting = f"epsilon = {EPSILON:g}, delta = {DELTA:g}, beta = {BETA:g}"
     line = Panel(
         f"Examples for a point of depth n/4 among 2^k points on a line, {setting}; measured are the least n at which "
         "no hard sample fails more often than beta. The sample pictured beside has no part in it.",
         (0.0, 13.0),
         (0.0, 11.0),
-        _on_a_line(),
+        _on_a_line(exponential, rec_concave),
         x_label="log2 of the number of points",
         y_label="log10 n",
         equal=False,
@@ -64,11 +73,9 @@ def _dots(xs: Sequence[int], ns: Sequence[float], tone: str, label: str) -> Shap
     return Shape("points", points, tone, label=label)
 
 
-def _on_a_line() -> tuple[Shape, ...]:
-    pure = [measured_examples(HullPointExponential(2**k - 1, 1, EPSILON), BETA) for k in MEASURED]
-    recursive = [
-        measured_examples(HullPointRecConcave(2**k - 1, 1, EPSILON, DELTA, BETA), BETA) for k in MEASURED_RECURSIVE
-    ]
+def _on_a_line(exponential: Pure, rec_concave: Recursive) -> tuple[Shape, ...]:
+    pure = [measured_examples(exponential(2**k - 1, 1, EPSILON), BETA) for k in MEASURED]
+    recursive = [measured_examples(rec_concave(2**k - 1, 1, EPSILON, DELTA, BETA), BETA) for k in MEASURED_RECURSIVE]
     printed = [printed_examples(1, 2**k, EPSILON, DELTA, BETA) for k in LINE]
     explicit = [recursive_examples(1, 2**k, EPSILON, DELTA, BETA) for k in LINE]
     return (

@@ -20,14 +20,16 @@ from dpaudit.contract import InputError, Law
 from learners.halfspaces.concepts import Halfspaces
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound
-from learners.halfspaces.hull_point import HullPoint, HullPointExponential, HullPointRecConcave, Point
+from learners.halfspaces.hull_point_base import HullPoint, Point
+from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.mechanisms import exponential
 
 __all__ = ["Agreement", "AnyHullPoint", "DeepExponential", "DeepRecConcave", "Release"]
 
 
 class Release(Protocol):
-    """How an aggregate of the h_i is released."""
+    """A private release of one halfspace that aggregates the h_i."""
 
     @property
     def outputs(self) -> Sequence[Point]:

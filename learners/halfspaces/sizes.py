@@ -1,4 +1,4 @@
-"""How many examples finding a deep point takes: as Theorem 3.6 prints, with explicit constants, and measured.
+"""Sample sizes that finding a deep point takes: as Theorem 3.6 prints, with explicit constants, and measured.
 
 Success is the theorem's: a point of depth at least n/(2 (d + 1)), with probability 1 - beta.
 """
@@ -6,28 +6,22 @@ Success is the theorem's: a point of depth at least n/(2 (d + 1)), with probabil
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 
 from dpaudit.contract import Sample
+from learners.bisection import least
 from learners.halfspaces.depth.tukey_depth import tukey_depths
-from learners.halfspaces.hull_point import (
-    HullPoint,
-    HullPointExponential,
-    HullPointRecConcave,
-    figure_1_share,
-    weighted_points,
-)
+from learners.halfspaces.hull_point_base import HullPoint, weighted_points
 from learners.mechanisms.rec_concave import RecConcave
 from learners.parameters import check_integer, check_positive, check_probability
 
 __all__ = [
     "candidates_bound",
     "crossover",
-    "explicit_examples",
     "exponential_examples",
+    "figure_1_share",
     "hard_samples",
     "log_star",
     "measured_examples",
@@ -40,6 +34,11 @@ __all__ = [
 def log_star(size: float) -> int:
     """Return how often the binary logarithm must be taken of a size >= 1 until it is at most 1."""
     return 0 if size <= 1 else 1 + log_star(math.log2(size))
+
+
+def figure_1_share(epsilon: float, delta: float, dimension: int) -> float:
+    """Return epsilon_0 = epsilon / (2 sqrt(2 d ln(2/delta))), what Figure 1 gives each coordinate."""
+    return epsilon / (2 * math.sqrt(2 * dimension * math.log(2 / delta)))
 
 
 def printed_examples(dimension: int, candidates: int, epsilon: float, delta: float, beta: float) -> float:
@@ -84,15 +83,6 @@ def candidates_bound(dimension: int, side: int) -> int:
     return int(2 ** math.ceil(bits + 1e-6 * bits))
 
 
-def explicit_examples(learner: HullPoint, beta: float) -> int:
-    """Return the n from which a learner's own analysis promises success on every sample."""
-    if isinstance(learner, HullPointRecConcave):
-        own = type(learner)(learner.side, learner.dimension, learner.epsilon, learner.delta, beta)
-        return own.required_examples(max(learner.extended.most))
-    assert isinstance(learner, HullPointExponential)
-    return exponential_examples(learner.dimension, learner.extended.most, learner.epsilon, beta)
-
-
 def crossover(dimension: int, epsilon: float, delta: float, beta: float, most: int = 2**15) -> int | None:
     """Return the least k from which RecConcave needs fewer examples than the exponential mechanism, 2^k candidates.
 
@@ -104,13 +94,7 @@ def crossover(dimension: int, epsilon: float, delta: float, beta: float, most: i
         pure = exponential_examples(dimension, (2**k,) * dimension, epsilon, beta)
         return recursive_examples(dimension, 2**k, epsilon, delta, beta) < pure
 
-    low, high = 0, most
-    if not pays(high):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if pays(middle) else (middle, high)
-    return high
+    return least(pays, 0, most) if pays(most) else None
 
 
 def hard_samples(learner: HullPoint, n: int) -> list[Sample]:
@@ -149,13 +133,4 @@ def measured_examples(learner: HullPoint, beta: float) -> int:
     def fails(n: int) -> bool:
         return any(shallow_probability(learner, sample) > beta for sample in hard_samples(learner, n))
 
-    return 12 * _first(lambda k: not fails(12 * k), -(-explicit_examples(learner, beta) // 12))
-
-
-def _first(holds: Callable[[int], bool], high: int) -> int:
-    """Return a k <= high with holds(k) and not holds(k - 1), given holds(high)."""
-    low = 0
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return 12 * least(lambda k: not fails(12 * k), 0, -(-learner.explicit_examples(beta) // 12))

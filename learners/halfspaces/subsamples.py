@@ -51,7 +51,7 @@ class Subsamples:
     subsamples: int
 
     refuses: ClassVar[bool] = False
-    """Whether a run stops where a subsample is inconsistent; then its counts are None."""
+    """True if a run stops where a subsample is inconsistent; then its counts are None."""
 
     def _violations(self, sample: Sample) -> NDArray[np.bool_]:
         """Return which halfspaces contradict which example (examples, |H|)."""

@@ -1,71 +1,41 @@
-"""Interior point learners with one known leak each."""
+"""Learners of interior points, and of thresholds by them, with one known leak each."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Instance, PrivacyClaim
-from learners.interior_points.learners import (
-    InteriorPoint,
-    InteriorPointExponential,
-    InteriorPointRecConcave,
-    InteriorPointTreeLog,
+from dpaudit.contract import Instance, Law, Sample
+from learners.controls import control
+from learners.finite.generic import point_law
+from learners.inputs import check_run, check_sample
+from learners.interior_points.base import InteriorPoint
+from learners.interior_points.exponential import InteriorPointExponential
+from learners.interior_points.faults import (
+    ClaimsAsSound,
+    DoubledSolver,
+    HullSolver,
+    MedianSolver,
+    RetryingSolver,
+    ShortcutSolver,
+    best_pieces,
+    parameters,
 )
+from learners.interior_points.rec_concave import InteriorPointRecConcave
 from learners.interior_points.solvers import ExponentialSolver, Solver
-from learners.mechanisms.composition import Cost
+from learners.interior_points.thresholds import ThresholdInteriorPoint
+from learners.interior_points.tree_log import InteriorPointTreeLog
 from learners.mechanisms.rec_concave import RecConcave
-from learners.mechanisms.steps import Steps, log_mixture
+from learners.mechanisms.steps import Steps
 from learners.mechanisms.tree_log import TreeLog
 
-__all__ = ["LEARNERS", "DoubledSolver", "HullSolver", "MedianSolver"]
+__all__ = ["LEARNERS"]
 
-
-def parameters(learner: Any) -> dict[str, Any]:
-    """Return the parameters of a learner by name."""
-    return {f.name: getattr(learner, f.name) for f in dataclasses.fields(learner)}
-
-
-@dataclass(frozen=True)
-class DoubledSolver(ExponentialSolver):
-    """Weights exp(epsilon q)."""
-
-    @property
-    def rate(self) -> float:
-        """Twice what the sensitivity allows."""
-        return float(self.epsilon)
-
-
-@dataclass(frozen=True)
-class HullSolver(ExponentialSolver):
-    """Interior points only."""
-
-    def scores(self, points: Sequence[int], counts: Sequence[int]) -> Steps:
-        """Return q on the interior points."""
-        whole = super().scores(points, counts)
-        return whole.restricted([(points[0], points[-1] + 1)]) if points else whole
-
-
-def _best(score: Steps) -> Steps:
-    """Return the score on the pieces where it is greatest."""
-    top = max(score.values)
-    best = [(s, n, v) for s, n, v in zip(score.starts, score.lengths, score.values, strict=True) if v == top]
-    return Steps([s for s, _, _ in best], [n for _, n, _ in best], [v for _, _, v in best])
-
-
-@dataclass(frozen=True)
-class MedianSolver(ExponentialSolver):
-    """Medians only."""
-
-    def scores(self, points: Sequence[int], counts: Sequence[int]) -> Steps:
-        """Return q where it is greatest."""
-        return _best(super().scores(points, counts))
+SMALL_TREE = Instance({"domain_size": 32, "epsilon": 1.0, "delta": 0.01, "beta": 0.5}, n=8, exhaustive=False)
 
 
 class _Exponential(InteriorPointExponential):
@@ -73,7 +43,7 @@ class _Exponential(InteriorPointExponential):
 
     _solver_class: ClassVar[type[ExponentialSolver]]
 
-    def _solver(self, n: int) -> Solver:
+    def _solver(self, n: int) -> ExponentialSolver:
         return self._solver_class(self.domain_size, Fraction(self.epsilon))
 
 
@@ -83,7 +53,6 @@ class InteriorPointDoubled(_Exponential):
 
     id: ClassVar[str] = "broken-interior-point-doubled"
     fault: ClassVar[str] = "weights exp(epsilon q) instead of exp(epsilon q / 2): up to twice the claimed epsilon"
-    instance: ClassVar[Instance] = Instance({"domain_size": 5, "epsilon": 1.0}, n=4)
     _solver_class: ClassVar[type[ExponentialSolver]] = DoubledSolver
 
 
@@ -105,25 +74,16 @@ class InteriorPointMedian(_Exponential):
     _solver_class: ClassVar[type[ExponentialSolver]] = MedianSolver
 
 
-class _RecConcave(InteriorPointRecConcave):
-    """RecConcave with a fault in its calls, and the sound one's claim."""
-
-    @property
-    def privacy(self) -> PrivacyClaim:
-        """The sound learner's claim."""
-        return InteriorPointRecConcave(**parameters(self)).privacy
-
-
 @dataclass(frozen=True)
 class _GreedyConcave(RecConcave):
     """Returns uniformly among the best candidates of the last step."""
 
     def _candidates(self, padded: Steps, k: int, a: bool, b: bool) -> Steps:
-        return _best(super()._candidates(padded, k, a, b))
+        return best_pieces(super()._candidates(padded, k, a, b))
 
 
 @dataclass(frozen=True)
-class RecConcaveGreedy(_RecConcave):
+class RecConcaveGreedy(ClaimsAsSound, InteriorPointRecConcave):
     """Broken control: interior points by RecConcave whose last step takes the best candidate."""
 
     id: ClassVar[str] = "broken-rec-concave-greedy"
@@ -135,36 +95,18 @@ class RecConcaveGreedy(_RecConcave):
 
 
 @dataclass(frozen=True)
-class RetryingSolver:
-    """Repeats a solver until its answer is an interior point."""
+class RecConcaveUndivided(ClaimsAsSound, InteriorPointRecConcave):
+    """Broken control: interior points by RecConcave in which every call spends the whole budget."""
 
-    solver: Solver
+    id: ClassVar[str] = "broken-rec-concave-undivided"
+    fault: ClassVar[str] = "the budget is not divided over the calls"
 
-    @property
-    def cost(self) -> Cost:
-        """That of one repetition, wrongly."""
-        return self.solver.cost
-
-    def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
-        """Return interior points; any point if there are no data."""
-        kept: list[int] = []
-        while len(kept) < size:
-            drawn = self.solver.draw(points, counts, rng, size)
-            kept += [x for x in drawn if not points or points[0] <= x <= points[-1]]
-        return kept[:size]
-
-    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
-        """Return the law of the solver, given that the answer is interior."""
-        logs, error = self.solver.log_law(points, counts)
-        if not points:
-            return logs, error
-        inside = np.full(len(logs), -np.inf)
-        inside[points[0] : points[-1] + 1] = logs[points[0] : points[-1] + 1]
-        total, more = log_mixture([0.0] * len(inside), list(inside[:, None]), error)
-        return inside - total[0], error + more + 2.0**-51 * float(abs(total[0]))
+    def _concave(self, n: int) -> RecConcave:
+        whole = Fraction(self.epsilon), Fraction(self.delta)
+        return replace(super()._concave(n), epsilon=4 * whole[0], delta=whole[1])
 
 
-class _Retrying(InteriorPoint):
+class _Retrying(ClaimsAsSound, InteriorPoint):
     """The fault of repeating a learner until its answer is an interior point."""
 
     fault: ClassVar[str] = "repeats until the point is interior: the support shows the extreme examples"
@@ -173,37 +115,24 @@ class _Retrying(InteriorPoint):
         return RetryingSolver(super()._solver(n))
 
 
-@dataclass(frozen=True)
-class RecConcaveRetrying(_Retrying, _RecConcave):
-    """Broken control: interior points by RecConcave, repeated until one is found."""
-
-    id: ClassVar[str] = "broken-rec-concave-retrying"
-    instance: ClassVar[Instance] = Instance({"domain_size": 64, "epsilon": 1.0, "delta": 0.01}, n=24, exhaustive=False)
-
-
-@dataclass(frozen=True)
-class RecConcaveUndivided(_RecConcave):
-    """Broken control: interior points by RecConcave in which every call spends the whole budget."""
-
-    id: ClassVar[str] = "broken-rec-concave-undivided"
-    fault: ClassVar[str] = "the budget is not divided over the calls"
-
-    def _concave(self, n: int) -> RecConcave:
-        whole = Fraction(self.epsilon), Fraction(self.delta)
-        return dataclasses.replace(super()._concave(n), epsilon=4 * whole[0], delta=whole[1])
-
-
-class _TreeLog(InteriorPointTreeLog):
-    """TreeLog with a fault in its calls, and the sound one's claim."""
-
-    @property
-    def privacy(self) -> PrivacyClaim:
-        """The sound learner's claim."""
-        return InteriorPointTreeLog(**parameters(self)).privacy
+RecConcaveRetrying = control(
+    InteriorPointRecConcave,
+    _Retrying,
+    "broken-rec-concave-retrying",
+    "interior points by RecConcave, repeated until one is found",
+    Instance({"domain_size": 64, "epsilon": 1.0, "delta": 0.01}, n=24, exhaustive=False),
+)
+TreeLogRetrying = control(
+    InteriorPointTreeLog,
+    _Retrying,
+    "broken-tree-log-retrying",
+    "interior points by TreeLog, repeated until one is found",
+    SMALL_TREE,
+)
 
 
 @dataclass(frozen=True)
-class TreeLogUndivided(_TreeLog):
+class TreeLogUndivided(ClaimsAsSound, InteriorPointTreeLog):
     """Broken control: interior points by TreeLog in which every call spends the whole budget, four times over."""
 
     id: ClassVar[str] = "broken-tree-log-undivided"
@@ -214,56 +143,68 @@ class TreeLogUndivided(_TreeLog):
 
     def _tree(self, n: int) -> TreeLog:
         sound = super()._tree(n)
-        return dataclasses.replace(sound, epsilon=sound.epsilon * (3 * sound.levels - 2) ** 2)
+        return replace(sound, epsilon=sound.epsilon * (3 * sound.levels - 2) ** 2)
 
 
 @dataclass(frozen=True)
-class TreeLogRetrying(_Retrying, _TreeLog):
-    """Broken control: interior points by TreeLog, repeated until one is found."""
-
-    id: ClassVar[str] = "broken-tree-log-retrying"
-    instance: ClassVar[Instance] = Instance(
-        {"domain_size": 32, "epsilon": 1.0, "delta": 0.01, "beta": 0.5}, n=8, exhaustive=False
-    )
-
-
-@dataclass(frozen=True)
-class ShortcutSolver:
-    """Answers at once where all points are equal."""
-
-    solver: Solver
-
-    @property
-    def cost(self) -> Cost:
-        """That of the solver, wrongly."""
-        return self.solver.cost
-
-    def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
-        """Return the only point, or what the solver finds."""
-        return [points[0]] * size if len(points) == 1 else self.solver.draw(points, counts, rng, size)
-
-    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
-        """Return all mass on the only point, or the solver's law."""
-        logs, error = self.solver.log_law(points, counts)
-        if len(points) != 1:
-            return logs, error
-        sure = np.full(len(logs), -np.inf)
-        sure[points[0]] = 0.0
-        return sure, 0.0
-
-
-@dataclass(frozen=True)
-class TreeLogShortcut(_TreeLog):
+class TreeLogShortcut(ClaimsAsSound, InteriorPointTreeLog):
     """Broken control: interior points by TreeLog, without a call where the data are one point."""
 
     id: ClassVar[str] = "broken-tree-log-shortcut"
     fault: ClassVar[str] = "returns the point for certain where all examples are equal"
-    instance: ClassVar[Instance] = Instance(
-        {"domain_size": 32, "epsilon": 1.0, "delta": 0.01, "beta": 0.5}, n=8, exhaustive=False
-    )
+    instance: ClassVar[Instance] = SMALL_TREE
 
     def _solver(self, n: int) -> Solver:
         return ShortcutSolver(super()._solver(n))
+
+
+@dataclass(frozen=True)
+class ThresholdUngrouped(ClaimsAsSound, ThresholdInteriorPoint):
+    """Broken control: the interior point mechanism is not charged for the second change."""
+
+    id: ClassVar[str] = "broken-threshold-ip-ungrouped"
+    fault: ClassVar[str] = "a flipped label changes two of the points, but the mechanism is calibrated for one"
+
+    def _share(self) -> tuple[Fraction, Fraction]:
+        return Fraction(self.epsilon), Fraction(self.delta or 0)
+
+
+@dataclass(frozen=True)
+class ThresholdDoubled(ClaimsAsSound, ThresholdInteriorPoint):
+    """Broken control: the interior point by the exponential mechanism at twice the rate."""
+
+    id: ClassVar[str] = "broken-threshold-ip-doubled"
+    fault: ClassVar[str] = "weights exp(epsilon q) instead of exp(epsilon q / 2) in the interior point mechanism"
+
+    def _plan(self) -> tuple[Solver, int]:
+        _, m = super()._plan()
+        return DoubledSolver(self.domain_size + 1, self._share()[0]), m
+
+
+@dataclass(frozen=True)
+class ThresholdUnpadded(ClaimsAsSound, ThresholdInteriorPoint):
+    """Broken control: no padding; with fewer than m examples of a label the answer is fixed."""
+
+    id: ClassVar[str] = "broken-threshold-ip-unpadded"
+    fault: ClassVar[str] = "returns c_0 for certain where either label has fewer than m examples"
+    instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 8.0, "beta": 0.8}, n=4, beta=0.9)
+
+    def _few(self, sample: Sample) -> bool:
+        return any(int(sample.counts[sample.labels == label].sum()) < self.m for label in (0, 1))
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:
+        """Return the codes of `size` independent runs."""
+        check_run(sample, self.domain, size)
+        return np.zeros(size, dtype=np.int64) if self._few(sample) else super().run(sample, rng, size)
+
+    def law(self, sample: Sample) -> Law:
+        """Return the law on all thresholds."""
+        check_sample(sample, self.domain)
+        return point_law(range(self.concepts.size), 0) if self._few(sample) else super().law(sample)
+
+    def symmetries(self) -> list[NDArray[np.int64]]:
+        """Return no symmetry: c_0 is not symmetric."""
+        return []
 
 
 LEARNERS = (
@@ -276,4 +217,7 @@ LEARNERS = (
     TreeLogUndivided,
     TreeLogRetrying,
     TreeLogShortcut,
+    ThresholdUngrouped,
+    ThresholdDoubled,
+    ThresholdUnpadded,
 )

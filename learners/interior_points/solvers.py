@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
 from learners.mechanisms.composition import Cost
-from learners.mechanisms.rec_concave import LAW_SIZE, RecConcave
+from learners.mechanisms.log_laws import check_size
+from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps, interior_scores
 from learners.mechanisms.tree_log import TreeLog
 
@@ -27,7 +28,7 @@ class Solver(Protocol):
 
     @property
     def cost(self) -> Cost:
-        """What one call costs under replacement."""
+        """The guarantee of one call under replacement."""
 
     def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
         """Return the points found by `size` independent calls."""
@@ -67,11 +68,7 @@ class ExponentialSolver:
 
     def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
         """Return the log-probabilities of 0 .. size - 1 and a bound on their error."""
-        if self.size > LAW_SIZE:
-            raise InputError(
-                f"the domain must have at most {LAW_SIZE} points for the exact law, got {self.size}; "
-                "run has no such limit"
-            )
+        check_size(self.size)
         return self.scores(points, counts).log_exponential(self.rate, self.size)
 
     def points_needed(self, beta: float) -> int:
@@ -87,7 +84,7 @@ class RecConcaveSolver:
 
     @property
     def cost(self) -> Cost:
-        """That of RecConcave's calls."""
+        """The guarantee of RecConcave's calls."""
         return self.concave.cost
 
     def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
@@ -111,15 +108,13 @@ def check_variant(variant: str, delta: float | None) -> None:
         raise InputError(f"delta must be in (0, 1) for the variant {variant!r}, which is not pure; got None")
 
 
-def make_solver(
-    variant: str, size: int, n: int, epsilon: Fraction, delta: Fraction, beta: float, alpha: Fraction = Fraction(1, 2)
-) -> tuple[Solver, int]:
+def make_solver(variant: str, size: int, n: int, epsilon: Fraction, delta: Fraction, beta: float) -> tuple[Solver, int]:
     """Return a solver for n points that costs at most (epsilon, delta), and how many points it needs for beta."""
     if variant == "exponential":
         plain = ExponentialSolver(size, epsilon)
         return plain, plain.points_needed(beta)
     if variant == "rec-concave":
-        concave = RecConcaveSolver(RecConcave.within(size - 1, Fraction(n, 2), alpha, epsilon, delta))
+        concave = RecConcaveSolver(RecConcave.within(size - 1, Fraction(n, 2), Fraction(1, 2), epsilon, delta))
         return concave, concave.points_needed(beta)
     tree = TreeLog.within(size, n, epsilon, delta, beta)
     return tree, tree.points_needed

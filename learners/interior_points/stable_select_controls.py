@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, Hypothesis, Instance, Law, PrivacyClaim, Sample
 from learners.inputs import check_run, check_sample
-from learners.interior_points.learners import multiset
+from learners.mechanisms.log_laws import placed
+from learners.mechanisms.multisets import multiset
 from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_values
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.points.line import PointsOnALine
@@ -77,7 +78,7 @@ class StableMode(PointsOnALine):
 
     @property
     def privacy(self) -> PrivacyClaim:
-        """What a stable selection with the right calibration would keep."""
+        """The guarantee that a stable selection with the right calibration keeps."""
         return PrivacyClaim(self.epsilon, self.delta, claim_id="Stable-select", source="mechanisms.stable_select")
 
     def _standing(self, sample: Sample) -> Standing:
@@ -96,8 +97,7 @@ class StableMode(PointsOnALine):
         check_sample(sample, self.domain)
         standing = self._standing(sample)
         named, none, error = self._stable(Fraction(self.epsilon), Fraction(self.delta)).log_law(standing)
-        log_prob = np.full(self.domain_size + 1, -np.inf)
-        log_prob[0], log_prob[1 + standing.best] = none, named
+        log_prob = placed(self.domain_size + 1, [0, 1 + standing.best], [none, named])
         return Law(range(FAIL, self.domain_size), log_prob, error)
 
     def decode(self, code: int) -> Hypothesis | None:

@@ -5,55 +5,26 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.citations import STE
+from learners.finite.counting import as_codes
 from learners.inputs import check_run, check_sample
-from learners.interior_points.learners import LECTURE, as_codes, multiset
 from learners.interior_points.solvers import Solver, check_variant, make_solver
 from learners.mechanisms.composition import Cost
+from learners.mechanisms.multisets import Multiset, extremes, merged
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.points.line import ThresholdsOnALine
 from learners.symmetries import moving_points
 
-__all__ = ["LEARNERS", "ThresholdInteriorPoint", "extremes"]
-
-Multiset = tuple[list[int], list[int]]
+__all__ = ["LEARNERS", "ThresholdInteriorPoint", "check_utility"]
 
 MAX_EPSILON = 1000
 """Up to here e^(epsilon/2) is a float."""
-
-
-def extremes(values: NDArray[Any], counts: NDArray[np.int64], m: int, padding: int, largest: bool) -> Multiset:
-    """Return the m smallest (largest) values of a multiset, filled up with copies of `padding`.
-
-    Whatever the multiset: replacing one value, removing one or adding one replaces at most one of the m. That needs the
-    padding to be an upper bound of the values where the smallest are taken (a lower bound for the largest): then these
-    are the m first of the sorted list with endless padding behind it.
-    """
-    points, weights = multiset(values, counts)
-    points, weights = (points[::-1], weights[::-1]) if largest else (points, weights)
-    kept: list[tuple[int, int]] = []
-    missing = m
-    for x, count in zip(points, weights, strict=True):
-        if missing == 0:
-            break
-        kept.append((x, min(count, missing)))
-        missing -= kept[-1][1]
-    if missing and kept and kept[-1][0] == padding:
-        kept[-1] = (padding, kept[-1][1] + missing)
-    elif missing:
-        kept.append((padding, missing))
-    kept.sort()
-    return [x for x, _ in kept], [c for _, c in kept]
-
-
-def merged(first: Multiset, second: Multiset) -> Multiset:
-    """Return the union of two multisets."""
-    return multiset(np.array([*first[0], *second[0]], dtype=object), np.array([*first[1], *second[1]], dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -95,6 +66,8 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
 
     id: ClassVar[str] = "threshold-interior-point"
     instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 4.0, "beta": 0.5}, n=4, beta=0.6)
+    claim_id: ClassVar[str] = "STE-Thr"
+    source: ClassVar[str] = f"{STE}, the interior point problem"
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     def __post_init__(self) -> None:
@@ -126,7 +99,7 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
 
     @property
     def m(self) -> int:
-        """How many examples of each label the mechanism sees."""
+        """The number of examples of each label that the mechanism sees."""
         return self._plan()[1]
 
     @property
@@ -136,10 +109,9 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
 
     @property
     def privacy(self) -> PrivacyClaim:
-        """What the one call costs for a group of two."""
+        """The guarantee of the one call for a group of two."""
         (cost,) = self.calls
-        source = f"{LECTURE}, the interior point problem"
-        return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id="STE-Thr", source=source)
+        return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=self.claim_id, source=self.source)
 
     def _data(self, sample: Sample, m: int) -> Multiset:
         """Return the 2 m points."""
@@ -180,8 +152,7 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
         n = (self.m - 1) / alpha
         if setting == "realizable":
             n = max(2 * n, 8 / alpha * math.log(2 / (beta - self.beta)))
-        source = f"{LECTURE}, the interior point problem"
-        return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, "STE-Thr", source)
+        return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, self.claim_id, self.source)
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return the reflection with labels flipped, which takes c_j to c_{T - j}, where the mechanism has it."""

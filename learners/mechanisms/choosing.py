@@ -14,11 +14,10 @@ from dpaudit.contract import InputError
 from learners.mechanisms import exponential
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.laplace import log_above, log_below
+from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_integer
 
 __all__ = ["Choosing"]
-
-ULP = 2.0**-52
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class Choosing:
 
     @property
     def cost(self) -> Cost:
-        """What a call costs."""
+        """The guarantee of a call."""
         return Cost(self.epsilon, self.delta, "choosing")
 
     @property

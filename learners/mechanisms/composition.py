@@ -1,4 +1,4 @@
-"""What a sequence of private calls costs together: the accountant from which every claim is computed."""
+"""The guarantee of a sequence of private calls: the accountant from which every claim is computed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpaudit.contract import InputError
+from learners.bisection import last
 
 __all__ = ["Cost", "advanced", "basic", "best", "largest_share"]
 
@@ -83,8 +84,4 @@ def largest_share(epsilon: Fraction, slack: float | Fraction, calls: Callable[[F
     plain = epsilon / unit
     if not slack or best(calls(plain), slack).epsilon >= epsilon:
         return plain
-    low, high = plain, epsilon
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if best(calls(middle), slack).epsilon <= epsilon else (low, middle)
-    return low
+    return last(lambda share: best(calls(share), slack).epsilon <= epsilon, plain, epsilon, 40)

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["draw", "log_law"]
+from learners.mechanisms.log_laws import ULP
 
-ULP = 2.0**-52
+__all__ = ["draw", "log_law"]
 
 
 def _log_weights(scores: NDArray[np.int64], rate: float, eligible: NDArray[np.bool_] | None) -> NDArray[np.float64]:

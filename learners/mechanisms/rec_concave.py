@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -14,49 +13,15 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
 from learners.mechanisms.composition import Cost, basic
+from learners.mechanisms.log_laws import check_size, log_mixture, placed
 from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_intervals
-from learners.mechanisms.steps import Number, Steps, log_mixture
+from learners.mechanisms.steps import Steps, widest_windows
 from learners.parameters import check_integer
 
-__all__ = ["BASE", "LAW_SIZE", "RecConcave", "widest_windows"]
+__all__ = ["BASE", "RecConcave"]
 
 BASE = 32
 """Up to this greatest index the exponential mechanism is used directly."""
-LAW_SIZE = 4096
-"""The largest domain on which the exact law is computed."""
-
-
-def widest_windows(score: Steps, steps: int) -> list[Number]:
-    """Return L(0) .. L(steps): the greatest minimum of the score over any 2^j consecutive integers.
-
-    Every piece is extended to both sides as long as the score does not fall below its own; a window of 2^j integers has
-    minimum >= v exactly if it fits into such an extension of a piece with value >= v. Works for any step function.
-    """
-    values, ends = score.values, [s + n for s, n in zip(score.starts, score.lengths, strict=True)]
-    left = _reach(values, score.starts)
-    right = _reach(values[::-1], [-e for e in ends[::-1]])[::-1]
-    widths = [-b - a for a, b in zip(left, right, strict=True)]
-    order = sorted(range(len(values)), key=lambda i: -values[i])
-    found: list[Number] = []
-    widest, following = 0, 0
-    for j in range(steps + 1):
-        while widest < 1 << j:
-            widest = max(widest, widths[order[following]])
-            following += 1
-        found.append(values[order[following - 1]])
-    return found
-
-
-def _reach(values: Sequence[Number], starts: Sequence[int]) -> list[int]:
-    """Return for each piece the start of the first piece from which on no value up to it is smaller than its own."""
-    stack: list[tuple[Number, int]] = []
-    reached = []
-    for value, start in zip(values, starts, strict=True):
-        while stack and stack[-1][0] >= value:
-            start = stack.pop()[1]
-        stack.append((value, start))
-        reached.append(start)
-    return reached
 
 
 @dataclass(frozen=True)
@@ -95,7 +60,7 @@ class RecConcave:
 
     Notes
     -----
-    ----- Source: Beimel, Nissim, Stemmer, "Private learning and sanitization" (2013/2016); Proposition 2.11 of "Private
+    Source: Beimel, Nissim, Stemmer, "Private learning and sanitization" (2013/2016); Proposition 2.11 of "Private
     center points and learning of halfspaces" states its properties.
     """
 
@@ -158,7 +123,7 @@ class RecConcave:
 
     @property
     def cost(self) -> Cost:
-        """What a run costs, by basic composition of `calls`."""
+        """The guarantee of a run, by basic composition of `calls`."""
         return basic(self.calls)
 
     def promise_needed(self, beta: float) -> float:
@@ -239,11 +204,7 @@ class RecConcave:
     def log_law(self, score: Steps) -> tuple[NDArray[np.float64], float]:
         """Return the log-probabilities (top + 1,) of the indices and a bound on their error."""
         self._check(score)
-        if self.top >= LAW_SIZE:
-            raise InputError(
-                f"the domain must have at most {LAW_SIZE} points for the exact law, got {self.top + 1}; "
-                "run has no such limit"
-            )
+        check_size(self.top + 1)
         if self.inner is None:
             return score.log_exponential(float(self.epsilon) / 2, self.top + 1)
         padded = self._padded(score)
@@ -255,15 +216,14 @@ class RecConcave:
             weights.append(float(ks[k]) + named[0][0 if a else 1] + named[1][0 if b else 1])
             law, more = self._last_law(padded, k, a, b)
             laws.append(law)
-            worst = max(worst, named[0][2] + named[1][2] + more + 2.0**-51 * abs(weights[-1]) * (weights[-1] > -np.inf))
+            if weights[-1] > -np.inf:
+                worst = max(worst, named[0][2] + named[1][2] + more + 2.0**-51 * abs(weights[-1]))
         return log_mixture(weights, laws, error + worst)
 
     def _last_law(self, padded: Steps, k: int, a: bool, b: bool) -> tuple[NDArray[np.float64], float]:
         """Return the law of `_last`, with the mass of padded indices at `top`."""
         if not (a or b):
-            law = np.full(self.top + 1, -np.inf)
-            law[0] = 0.0
-            return law, 0.0
+            return placed(self.top + 1, 0, 0.0), 0.0
         logs, error = self._candidates(padded, k, a, b).log_exponential(float(self.epsilon) / 2, padded.size)
         beyond = logs[self.top :]
         if not np.isfinite(beyond).any():

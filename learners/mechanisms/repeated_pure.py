@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from learners.bisection import last
+
 __all__ = ["largest_repeated_epsilon", "repeated_delta"]
 
 SAFETY = 1e-9
@@ -42,7 +44,4 @@ def largest_repeated_epsilon(epsilon: float, delta: float, times: int) -> float:
     high = 2 * low
     while repeated_delta(epsilon, high, times) <= delta:
         low, high = high, 2 * high
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if repeated_delta(epsilon, middle, times) <= delta else (low, middle)
-    return low
+    return last(lambda share: repeated_delta(epsilon, share, times) <= delta, low, high, 40)

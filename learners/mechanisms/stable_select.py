@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from dpaudit.contract import InputError
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.laplace import log_above, log_below
+from learners.mechanisms.log_laws import ULP
 from learners.mechanisms.steps import Number, Steps
 
 __all__ = ["StableSelect", "Standing", "standing_of_intervals", "standing_of_values"]
-
-ULP = 2.0**-52
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class StableSelect:
 
     @property
     def cost(self) -> Cost:
-        """What a call costs."""
+        """The guarantee of a call."""
         return Cost(self.epsilon, self.delta, "stable select")
 
     @property

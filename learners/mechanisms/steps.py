@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
 from learners.mechanisms import equal_scores, exponential
+from learners.mechanisms.log_laws import ULP, placed
 
-__all__ = ["Steps", "interior_scores", "log_mixture"]
+__all__ = ["Number", "Steps", "interior_scores", "widest_windows"]
 
-ULP = 2.0**-52
 Number = int | Fraction
 
 
@@ -86,9 +86,7 @@ class Steps:
         scores, divisor = self.integers()
         logs, error = exponential.log_law(np.repeat(scores, self.lengths), rate / divisor)
         points = np.concatenate([np.arange(s, s + n) for s, n in zip(self.starts, self.lengths, strict=True)])
-        everywhere = np.full(size, -np.inf)
-        everywhere[points] = logs
-        return everywhere, error + ULP * float(-logs.min())
+        return placed(size, points, logs), error + ULP * float(-logs.min())
 
 
 def interior_scores(points: Sequence[int], counts: Sequence[int], size: int) -> Steps:
@@ -119,21 +117,34 @@ def interior_scores(points: Sequence[int], counts: Sequence[int], size: int) -> 
     return Steps.of(starts, values, size)
 
 
-def log_mixture(
-    log_weights: Sequence[float], laws: Sequence[NDArray[np.float64]], error: float
-) -> tuple[NDArray[np.float64], float]:
-    """Return the logarithms of sum over i of e^w_i e^law_i, and a bound on their error.
+def widest_windows(score: Steps, steps: int) -> list[Number]:
+    """Return L(0) .. L(steps): the greatest minimum of the score over any 2^j consecutive integers.
 
-    If each w_i + law_i is within `error` of the truth, so is the logarithm of the sum of their exponentials. Relative
-    to the greatest of k terms, subtracting it, exponentials (4 ulp) and the sum add at most 5 k ulp; the logarithm and
-    adding the greatest term back add 2 (|result| + ln k + 1) ulp.
+    Every piece is extended to both sides as long as the score does not fall below its own; a window of 2^j integers has
+    minimum >= v exactly if it fits into such an extension of a piece with value >= v. Works for any step function.
     """
-    kept = [(w, law) for w, law in zip(log_weights, laws, strict=True) if w > -math.inf]
-    terms = np.stack([w + law for w, law in kept])
-    peak = terms.max(axis=0)
-    safe = np.where(np.isfinite(peak), peak, 0.0)
-    with np.errstate(divide="ignore"):
-        total = np.log(np.exp(terms - safe).sum(axis=0)) + safe
-    finite = total[np.isfinite(total)]
-    size = float(np.abs(finite).max()) if len(finite) else 0.0
-    return total, error + ULP * (6 * len(kept) + 3 * size + 4)
+    values, ends = score.values, [s + n for s, n in zip(score.starts, score.lengths, strict=True)]
+    left = _reach(values, score.starts)
+    right = _reach(values[::-1], [-e for e in ends[::-1]])[::-1]
+    widths = [-b - a for a, b in zip(left, right, strict=True)]
+    order = sorted(range(len(values)), key=lambda i: -values[i])
+    found: list[Number] = []
+    widest, following = 0, 0
+    for j in range(steps + 1):
+        while widest < 1 << j:
+            widest = max(widest, widths[order[following]])
+            following += 1
+        found.append(values[order[following - 1]])
+    return found
+
+
+def _reach(values: Sequence[Number], starts: Sequence[int]) -> list[int]:
+    """Return for each piece the start of the first piece from which on no value up to it is smaller than its own."""
+    stack: list[tuple[Number, int]] = []
+    reached = []
+    for value, start in zip(values, starts, strict=True):
+        while stack and stack[-1][0] >= value:
+            start = stack.pop()[1]
+        stack.append((value, start))
+        reached.append(start)
+    return reached

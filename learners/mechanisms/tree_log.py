@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +16,16 @@ from numpy.typing import NDArray
 from dpaudit.contract import InputError
 from learners.mechanisms.choosing import Choosing
 from learners.mechanisms.composition import Cost, basic
-from learners.mechanisms.rec_concave import LAW_SIZE
+from learners.mechanisms.log_laws import ULP, check_size, greatest, log_mixture, placed
+from learners.mechanisms.multisets import Multiset, of_counter, ranks
 from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_values
-from learners.mechanisms.steps import Steps, interior_scores, log_mixture
+from learners.mechanisms.steps import Steps, interior_scores
 from learners.parameters import check_integer
 
 __all__ = ["BASE", "TreeLog"]
 
 BASE = 16
 """Up to this many points the exponential mechanism is used directly."""
-Multiset = tuple[list[int], list[int]]
-"""Distinct points in ascending order, and their counts."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,6 @@ class TreeLog:
     delta: Fraction
     beta: float
     base: int = BASE
-    choosing: type[Choosing] = Choosing
-    stable: type[StableSelect] = StableSelect
 
     def __post_init__(self) -> None:
         check_integer("size", self.size, 2)
@@ -120,11 +118,11 @@ class TreeLog:
 
     @property
     def _choice(self) -> Choosing:
-        return self.choosing(self.epsilon, self.delta, self.height)
+        return Choosing(self.epsilon, self.delta, self.height)
 
     @property
     def _selection(self) -> StableSelect:
-        return self.stable(self.epsilon, self.delta)
+        return StableSelect(self.epsilon, self.delta)
 
     @property
     def margin(self) -> int:
@@ -159,12 +157,12 @@ class TreeLog:
 
     @property
     def cost(self) -> Cost:
-        """What a run costs, by basic composition of `calls`."""
+        """The guarantee of a run, by basic composition of `calls`."""
         return basic(self.calls)
 
     @property
     def points_needed(self) -> int:
-        """How many examples suffice for every event to fail with probability at most beta; `n` is not used."""
+        """A number of examples with which every event fails with probability at most beta; `n` is not used."""
         if self.size <= self.base:
             return math.ceil(4 / float(self.epsilon) * math.log(self.size / self.beta))
         return 2 * self.margin + self.deep + replace(self, size=self.height + 1).points_needed
@@ -175,7 +173,7 @@ class TreeLog:
         data = list(points), list(counts)
         if self.inner is None:
             return interior_scores(*data, self.size).draw_exponential(float(self.epsilon) / 2, rng, size)
-        middle = _slice(data, self.margin, self.n - self.margin)
+        middle = ranks(data, self.margin, self.n - self.margin)
         named = self._choice.draw(_balanced_nodes(middle), rng, size)  # type: ignore[arg-type]
         drawn = [int(x) for x in named if x is not None]  # type: ignore[call-overload]
         deep, shallow = self._embedding(middle)
@@ -192,36 +190,30 @@ class TreeLog:
     def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
         """Return the log-probabilities (size,) of the outputs and a bound on their error."""
         self._check(counts)
-        if self.size > LAW_SIZE:
-            raise InputError(f"the domain must have at most {LAW_SIZE} points for the exact law, got {self.size}; "
-                             "run has no such limit")  # fmt: skip
+        check_size(self.size)
         data = list(points), list(counts)
         if self.inner is None:
             return interior_scores(*data, self.size).log_exponential(float(self.epsilon) / 2, self.size)
-        middle = _slice(data, self.margin, self.n - self.margin)
+        middle = ranks(data, self.margin, self.n - self.margin)
         nodes = _balanced_nodes(middle)
         named, nothing, error = self._choice.log_law(nodes)  # type: ignore[arg-type]
-        weights, laws = [0.0, nothing], [np.full(self.size, -np.inf)]
-        laws[0][list(nodes)] = named
         following, more = self._log_rest(data, middle)
-        laws.append(following)
-        return log_mixture(weights, laws, error + more + _rounding([nothing]))
+        laws = [placed(self.size, list(nodes), named), following]
+        return log_mixture([0.0, nothing], laws, error + more + 2 * ULP * greatest([nothing]))
 
     def _log_rest(self, data: Multiset, middle: Multiset) -> tuple[NDArray[np.float64], float]:
         """Return the law of steps 3 to 6."""
         assert self.inner is not None
         deep, shallow = self._embedding(middle)
         ys, error = self.inner.log_law(*shallow)
-        zero = np.full(self.size, -np.inf)
-        zero[0] = 0.0
         weights, laws, worst = [], [], 0.0
         for y, log_y in enumerate(ys):
             standing, candidates = self._candidates(deep, y)
             named, none, e = self._selection.log_law(standing)
             law, more = _scored(candidates, data).log_exponential(float(self.epsilon) / 2, self.size)
             weights += [float(log_y) + named, float(log_y) + none]
-            laws += [law, zero]
-            worst = max(worst, e + more + _rounding(weights[-2:]))
+            laws += [law, placed(self.size, 0, 0.0)]
+            worst = max(worst, e + more + 2 * ULP * greatest(weights[-2:]))
         return log_mixture(weights, laws, error + worst)
 
     def _embedding(self, middle: Multiset) -> tuple[Multiset, Multiset]:
@@ -237,7 +229,7 @@ class TreeLog:
             missing -= taken
             deep[points[i]] += taken
             shallow[depths[i]] += counts[i] - taken
-        return _sorted(deep), _sorted(shallow)
+        return of_counter(deep), of_counter(shallow)
 
     def _candidates(self, deep: Multiset, depth: int) -> tuple[Standing, list[int]]:
         """Return the standing of the nodes at a depth by their share of S, and the best one's candidates."""
@@ -256,37 +248,13 @@ class TreeLog:
             raise InputError(f"the data must have n = {self.n} points, got {sum(counts)}")
 
 
-def _rounding(logs: Sequence[float]) -> float:
-    """Return a bound on what adding such logarithms to others rounds away."""
-    return 2.0**-51 * max((abs(v) for v in logs if v > -math.inf), default=0.0)
-
-
-def _sorted(multiset: Counter[int]) -> Multiset:
-    items = sorted((x, c) for x, c in multiset.items() if c)
-    return [x for x, _ in items], [c for _, c in items]
-
-
-def _slice(data: Multiset, start: int, stop: int) -> Multiset:
-    """Return the elements with ranks start .. stop - 1."""
-    points, counts, seen = [], [], 0
-    for x, count in zip(*data, strict=True):
-        kept = min(seen + count, stop) - max(seen, start)
-        seen += count
-        if kept > 0:
-            points.append(x)
-            counts.append(kept)
-    return points, counts
-
-
 def _balanced_nodes(data: Multiset) -> dict[int, int]:
     """Return {last leaf of the left child: min(elements in the left child, in the right)} where that is at least 1.
 
     The last leaf of the left child names the node. Only nodes where two neighbouring points part have a score.
     """
     points, counts = data
-    below = [0]
-    for count in counts:
-        below.append(below[-1] + count)
+    below = list(accumulate(counts, initial=0))
     found: dict[int, int] = {}
     todo = [(0, len(points))]
     while todo:
@@ -303,9 +271,7 @@ def _balanced_nodes(data: Multiset) -> dict[int, int]:
 
 def _depths(points: list[int], counts: list[int], height: int) -> list[int]:
     """Return for each point one less than the depth at which it leaves the heavy path; `height` if it never does."""
-    below = [0]
-    for count in counts:
-        below.append(below[-1] + count)
+    below = list(accumulate(counts, initial=0))
     depths = [height] * len(points)
     low, high, start = 0, len(points), 0
     for depth in range(height):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Sample
-from learners.mixtures.learners import MixtureHalfspace
+from learners.mixtures.halfspace import MixtureHalfspace
 
 __all__ = ["LEARNERS"]
 

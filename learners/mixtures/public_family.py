@@ -9,20 +9,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.halfspaces.depth.directions import Integers, primitive
 
 __all__ = ["MAX_COLLECTIONS", "PublicFamily", "collections_of", "public_family"]
 
-Integers = NDArray[Any]
 Row = tuple[int, ...]
 
 MAX_COLLECTIONS = 2**23
-"""How many intersections of halfspaces are listed at most."""
+"""The most intersections of halfspaces that are listed."""
 
 
 @dataclass(frozen=True)
@@ -142,15 +141,12 @@ def _spanned(points: Integers) -> Integers:
     """Return the distinct hyperplanes spanned by points of full rank, as rows (w, t), first entry of w positive."""
     k = points.shape[1]
     picks = np.array(list(combinations(range(len(points)), k)), dtype=np.intp)
-    return np.unique(_normalised(_through(points[picks])), axis=0)
+    return _planes(_through(points[picks]))
 
 
-def _normalised(rows: Integers) -> Integers:
-    """Drop rows with w = 0; divide by the common divisor and make the first entry of w that is not 0 positive."""
-    rows = rows[(rows[:, :-1] != 0).any(axis=1)]
-    rows = rows // np.gcd.reduce(rows, axis=1)[:, None]
-    lead = rows[np.arange(len(rows)), (rows[:, :-1] != 0).argmax(axis=1)]
-    return np.asarray(rows * np.sign(lead)[:, None])
+def _planes(rows: Integers) -> Integers:
+    """Return the distinct hyperplanes among rows (w, t), w not 0, as coprime integers, first entry of w positive."""
+    return primitive(rows[(rows[:, :-1] != 0).any(axis=1)])
 
 
 def _lifted(rows: Integers, axes: list[int], dimension: int) -> Integers:
@@ -165,7 +161,7 @@ def _flat(points: Integers, axes: list[int]) -> tuple[Row, ...]:
     dimension, found = points.shape[1], []
     base = points[_independent(points[:, axes])]
     for axis in sorted(set(range(dimension)) - set(axes)):
-        row = _normalised(_through(base[None][:, :, [*axes, axis]]))
+        row = _planes(_through(base[None][:, :, [*axes, axis]]))
         found.append(tuple(_lifted(row, [*axes, axis], dimension)[0].tolist()))
     return tuple(found)
 
@@ -182,7 +178,7 @@ def _independent(points: Integers) -> list[int]:
 def _arbitrary(points: Integers) -> Integers:
     """Return one hyperplane for every set of at most d points, completed by the directions e_1, e_2, ..."""
     dimension = points.shape[1]
-    return np.unique(_normalised(np.array(list(_completed(points, dimension)))), axis=0)
+    return _planes(np.array(list(_completed(points, dimension))))
 
 
 def _completed(points: Integers, dimension: int) -> Iterator[Integers]:

@@ -1,4 +1,4 @@
-"""Claims of "Learning from mixtures of private and public populations" (BMN) that computation decides."""
+"""Statements of "Learning from mixtures of private and public populations" (BMN) that computation decides."""
 
 from __future__ import annotations
 
@@ -8,15 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Statement
+from dpaudit.contract import Evidence
+from learners.citations import BMN
 from learners.finite.generic import scores
-from learners.mixtures.learners import SOURCE, MixtureHalfspace
+from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import public_family
+from learners.papers.statements import states
 from learners.papers.verdicts import judged
 
 __all__ = ["STATEMENTS"]
 
 
+@states(
+    "BMN-Alg1-literal",
+    "With one arbitrary halfspace for each set of public points, G has the error of the best halfspace.",
+    f"{BMN}, Algorithm 1 and Lemma 4.5",
+)
 def _literal_family(tools: Any) -> Evidence:
     printed, repaired = MixtureHalfspace(2, 1.0, literal=True), MixtureHalfspace(2, 1.0)
     sample = printed.domain.sample([[0, 0], [1, 0], [3, 0], [4, 0]], [0, 0, 1, 1])
@@ -31,6 +38,11 @@ def _literal_family(tools: Any) -> Evidence:
     return judged("undecided", failed=failed, summary=text, numbers=numbers, witness=witness)
 
 
+@states(
+    "BMN-Lem4.5",
+    "With halfspaces that cut the public flat properly, G has a hypothesis at least as good as the best halfspace.",
+    f"{BMN}, Lemma 4.5, repaired",
+)
 def _helly(tools: Any) -> Evidence:
     checked, witness = 0, ""
     for dimension, side, n in ((1, 3, 4), (2, 1, 4), (2, 2, 3)):
@@ -42,7 +54,7 @@ def _helly(tools: Any) -> Evidence:
             if learner.errors(sample).min() > n - scores(learner.concepts, sample).max():
                 witness = repr(sample)
     text = f"{checked} label-determined samples: G {'misses' if witness else 'always has'} the best halfspace's error"
-    return Evidence("refuted" if witness else "holds", text, {"samples": checked}, "exact", witness)
+    return judged("holds", failed=bool(witness), summary=text, numbers={"samples": checked}, witness=witness)
 
 
 def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
@@ -63,9 +75,33 @@ def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
         f"{checked} samples with public examples of both labels: the best of G errs at most {used} times more than the "
         "best halfspace" + ", each time for a private example labelled 0" * (used > 0)
     )
-    return Evidence("refuted" if witness else "holds", text, {"samples": checked, "excess": used}, "exact", witness)
+    numbers = {"samples": checked, "excess": used}
+    return judged("holds", failed=bool(witness), summary=text, numbers=numbers, witness=witness)
 
 
+@states(
+    "BMN-relaxation-i",
+    "If privacy and label are only correlated, each private example labelled 0 costs at most one more error.",
+    f"{BMN}, Section 3, relaxations (i)",
+)
+def _relaxation_i(tools: Any) -> Evidence:
+    return _relaxed((0, 1))
+
+
+@states(
+    "BMN-relaxation-ii",
+    "If only private examples share a label, and public ones have both, G still has the best halfspace's error.",
+    f"{BMN}, Section 3, relaxations (ii)",
+)
+def _relaxation_ii(tools: Any) -> Evidence:
+    return _relaxed((1,))
+
+
+@states(
+    "BMN-Lem4.1",
+    "The learner is epsilon-differentially private with respect to the private examples.",
+    f"{BMN}, Lemma 4.1",
+)
 def _private(tools: Any) -> Evidence:
     worst = 0.0
     for dimension, side, points in ((1, 4, [0, 2, 4]), (2, 2, [[0, 0], [2, 0], [0, 2], [1, 2]])):
@@ -84,6 +120,7 @@ def _private(tools: Any) -> Evidence:
     return Evidence("holds", text, {"epsilon": worst}, "exact")
 
 
+@states("BMN-size", "|C~_pub| = O(n^d) and |G| = O(2^d n^(d^2)).", f"{BMN}, Section 4")
 def _family_size(tools: Any) -> Evidence:
     line = public_family(np.arange(10)[:, None])
     # No three of these points are collinear.
@@ -94,9 +131,14 @@ def _family_size(tools: Any) -> Evidence:
     }
     good = line.collections(1) <= 21 and curve.collections(2) <= 1 + 90 + math.comb(90, 2)
     text = ", ".join(f"{k}: {v}" for k, v in numbers.items())
-    return Evidence("holds" if good else "refuted", text, numbers, "exact", "" if good else text)
+    return judged("holds", failed=not good, summary=text, numbers=numbers, witness=text)
 
 
+@states(
+    "BMN-Thm4.10-display",
+    "|err - empirical err| <= 8 d^2 ln(4 n/beta)/n + 2 d^2/n with probability 1 - beta/4.",
+    f"{BMN}, proof of Theorem 4.10",
+)
 def _agnostic_display(tools: Any) -> Evidence:
     n, beta = 10**6, 0.1
     bound = 8 * math.log(4 * n / beta) / n + 2 / n
@@ -114,42 +156,4 @@ def _agnostic_display(tools: Any) -> Evidence:
     return judged("undecided", failed=failed, summary=text, numbers=numbers, grade="numeric", witness=witness)
 
 
-STATEMENTS = (
-    Statement(
-        "BMN-Alg1-literal",
-        "With one arbitrary halfspace for each set of public points, G has the error of the best halfspace.",
-        f"{SOURCE}, Algorithm 1 and Lemma 4.5",
-        _literal_family,
-    ),
-    Statement(
-        "BMN-Lem4.5",
-        "With halfspaces that cut the public flat properly, G has a hypothesis at least as good as the best halfspace.",
-        f"{SOURCE}, Lemma 4.5, repaired",
-        _helly,
-    ),
-    Statement(
-        "BMN-relaxation-i",
-        "If privacy and label are only correlated, each private example labelled 0 costs at most one more error.",
-        f"{SOURCE}, Section 3, relaxations (i)",
-        lambda tools: _relaxed((0, 1)),
-    ),
-    Statement(
-        "BMN-relaxation-ii",
-        "If only private examples share a label, and public ones have both, G still has the best halfspace's error.",
-        f"{SOURCE}, Section 3, relaxations (ii)",
-        lambda tools: _relaxed((1,)),
-    ),
-    Statement(
-        "BMN-Lem4.1",
-        "The learner is epsilon-differentially private with respect to the private examples.",
-        f"{SOURCE}, Lemma 4.1",
-        _private,
-    ),
-    Statement("BMN-size", "|C~_pub| = O(n^d) and |G| = O(2^d n^(d^2)).", f"{SOURCE}, Section 4", _family_size),
-    Statement(
-        "BMN-Thm4.10-display",
-        "|err - empirical err| <= 8 d^2 ln(4 n/beta)/n + 2 d^2/n with probability 1 - beta/4.",
-        f"{SOURCE}, proof of Theorem 4.10",
-        _agnostic_display,
-    ),
-)
+STATEMENTS = (_literal_family, _helly, _relaxation_i, _relaxation_ii, _private, _family_size, _agnostic_display)

@@ -1,4 +1,4 @@
-"""Claims of KMMS, Differentially Private Learning of Geometric Concepts (ICML 2019), that enumeration can decide."""
+"""Statements of KMMS on halfplanes, regions and the Set Cover Learner's privacy, that enumeration can decide."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Evidence, Statement
+from dpaudit.contract import Evidence
+from learners.citations import KMMS
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.covers.game import calibrate, game_epsilon
 from learners.finite.vc import vc_dimension
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Polygon, area, polygon
+from learners.papers.failure_probability import errors_of_law
+from learners.papers.statements import states
 from learners.papers.verdicts import exceeds, judged, tightness
-from learners.regions.halfplanes import KMMS, HalfplaneSelect
+from learners.regions.halfplanes import HalfplaneSelect
 from learners.regions.planar.dichotomies import dichotomies
 from learners.regions.planar.snapping import full_grid
 
@@ -54,6 +57,9 @@ def closed_halfplanes(side: int) -> set[bytes]:
     return found
 
 
+@states(
+    "KMMS-Obs4.1", "every halfplane agrees on the grid with one of the box, d = 1, 2, 3", f"{KMMS}, Observation 4.1"
+)
 def _observation_41(tools: Any) -> Evidence:
     counts = {}
     for side in (1, 2, 3):
@@ -74,6 +80,7 @@ def least_area(side: int) -> Fraction:
     return min(area(polygon(arrangement, c)) for c, value in enumerate(arrangement.areas) if value <= floor)
 
 
+@states("KMMS-Claim4.5", "every region has area at least d^-4/4, d = 4..10", f"{KMMS}, Claim 4.5")
 def _claim_45(tools: Any) -> Evidence:
     least = {side: least_area(side) for side in range(4, 11)}
     printed = {side: value * 4 * side**4 for side, value in least.items()}
@@ -103,6 +110,11 @@ def thinnest_cell(side: int) -> tuple[float, Polygon]:
     return math.sqrt(ratio), corners
 
 
+@states(
+    "KMMS-Claim4.5-proof",
+    "a region is at least as large as the equilateral triangle on its shortest edge",
+    f"{KMMS}, proof of Claim 4.5",
+)
 def _proof_45(tools: Any) -> Evidence:
     ratio, corners = thinnest_cell(8)
     numbers = {"area over equilateral area": ratio}
@@ -115,6 +127,9 @@ def _proof_45(tools: Any) -> Evidence:
     return Evidence("refuted", summary, numbers, "exact", witness)
 
 
+@states(
+    "KMMS-n2regions", "n lines divide the plane into at most n^2 regions, n >= 1", f"{KMMS}, Select Halfplane, step 3"
+)
 def _regions(tools: Any) -> Evidence:
     rng = np.random.default_rng(0)
     samples = [([(1, 1)], 2), *(([_grid(9)[i] for i in rng.choice(100, n, replace=False)], 9) for n in range(1, 9))]
@@ -133,6 +148,7 @@ def _regions(tools: Any) -> Evidence:
     return judged("holds", failed=bool(witness), summary=summary, numbers=numbers, witness=witness)
 
 
+@states("KMMS-Obs4.4", "halfplanes of one region label the sample alike", f"{KMMS}, Observation 4.4")
 def _observation_44(tools: Any) -> Evidence:
     grid, fine = _grid(2), full_grid(2)
     samples = [list(chosen) for size in (1, 2, 3) for chosen in combinations(range(9), size)]
@@ -168,6 +184,7 @@ class _Listed:
         return self.labels[:, points[:, 0]]
 
 
+@states("KMMS-Obs2.2", "VC(H^{and k}) <= 2 k log2(3 k) VC(H) on small classes", f"{KMMS}, Observation 2.2")
 def _observation_22(tools: Any) -> Evidence:
     numbers: dict[str, float] = {}
     thresholds = np.tri(9, 8, -1, dtype=np.uint8)
@@ -185,6 +202,7 @@ def _observation_22(tools: Any) -> Evidence:
     return Evidence("holds", summary, numbers, "exact")
 
 
+@states("KMMS-SelHP-priv", "Select Halfplane with weights exp(epsilon q) is 2 epsilon-private", f"{KMMS}, Section 4")
 def _select_halfplane(tools: Any) -> Evidence:
     full = tools.audit_law(HalfplaneSelect(1, 0.5, "full"), n=3)
     half = tools.audit_law(HalfplaneSelect(1, 0.5, "half"), n=3)
@@ -196,6 +214,9 @@ def _select_halfplane(tools: Any) -> Evidence:
     return judged("holds", failed=failed, summary=summary, numbers=numbers, witness=repr(full.worst_pair))
 
 
+@states(
+    "KMMS-Lem4.6", "q >= max q - (8/epsilon) ln(2 d/beta) with probability 1 - beta, d = 1, 2", f"{KMMS}, Lemma 4.6"
+)
 def _lemma_46(tools: Any) -> Evidence:
     beta, worst, where = 0.1, 0.0, ""
     for side in (1, 2):
@@ -205,9 +226,8 @@ def _lemma_46(tools: Any) -> Evidence:
         limit = 8 * math.log(2 * side / beta)
         for row in labels:
             sample = learner.domain.sample(points, row, np.full(len(points), 12))
-            law = learner.law(sample)
-            errors = np.array([sample.errors(learner.decode(atom)) for atom in law.atoms])  # type: ignore[arg-type]
-            failure = float(np.exp(law.log_prob)[errors > limit].sum())
+            p, errors = errors_of_law(learner, sample)
+            failure = float(p[errors > limit].sum())
             if failure > worst:
                 worst, where = failure, f"d = {side}, 12 examples at each point, labels {row}"
     return judged(
@@ -219,6 +239,11 @@ def _lemma_46(tools: Any) -> Evidence:
     )
 
 
+@states(
+    "KMMS-Claim3.4",
+    "eps_hat = epsilon/(2 ln(e/delta)) makes the Set Cover Learner (epsilon, delta)-private",
+    f"{KMMS}, Claim 3.4",
+)
 def _claim_34(tools: Any) -> Evidence:
     epsilon, delta = 1.0, 1e-6
     share = epsilon / (2 * (1 - math.log(delta)))
@@ -242,26 +267,18 @@ def _claim_34(tools: Any) -> Evidence:
         f"{upper / epsilon:.2f} of the claim; the game allows {best / share:.1f} times that eps_hat; a tiny instance "
         f"costs {law.epsilon:.3f} exactly"
     )
-    # The game bounds the cost from above: it can show the claim, and cannot contradict it.
+    # The game bounds the cost from above: it can show the statement, and cannot contradict it.
     return Evidence("undecided" if upper > epsilon else tightness(upper, epsilon), summary, numbers, "numeric")
 
 
 STATEMENTS = (
-    Statement("KMMS-Obs2.2", "VC(H^{and k}) <= 2 k log2(3 k) VC(H) on small classes", f"{KMMS}, Observation 2.2",
-          _observation_22),
-    Statement("KMMS-Claim3.4", "eps_hat = epsilon/(2 ln(e/delta)) makes the Set Cover Learner (epsilon, delta)-private",
-          f"{KMMS}, Claim 3.4", _claim_34),
-    Statement("KMMS-Obs4.1", "every halfplane agrees on the grid with one of the box, d = 1, 2, 3",
-          f"{KMMS}, Observation 4.1", _observation_41),
-    Statement("KMMS-SelHP-priv", "Select Halfplane with weights exp(epsilon q) is 2 epsilon-private",
-          f"{KMMS}, Section 4", _select_halfplane),
-    Statement("KMMS-Obs4.4", "halfplanes of one region label the sample alike", f"{KMMS}, Observation 4.4",
-          _observation_44),
-    Statement("KMMS-n2regions", "n lines divide the plane into at most n^2 regions, n >= 1",
-          f"{KMMS}, Select Halfplane, step 3", _regions),
-    Statement("KMMS-Claim4.5", "every region has area at least d^-4/4, d = 4..10", f"{KMMS}, Claim 4.5", _claim_45),
-    Statement("KMMS-Claim4.5-proof", "a region is at least as large as the equilateral triangle on its shortest edge",
-          f"{KMMS}, proof of Claim 4.5", _proof_45),
-    Statement("KMMS-Lem4.6", "q >= max q - (8/epsilon) ln(2 d/beta) with probability 1 - beta, d = 1, 2",
-          f"{KMMS}, Lemma 4.6", _lemma_46),
-)  # fmt: skip
+    _observation_22,
+    _claim_34,
+    _observation_41,
+    _select_halfplane,
+    _observation_44,
+    _regions,
+    _claim_45,
+    _proof_45,
+    _lemma_46,
+)

@@ -1,22 +1,28 @@
-"""Claims of KMMS on the Set Cover Learner for literals: what its theorem leaves out, what its constant gives away."""
+"""Statements of KMMS on the Set Cover Learner for literals: a target left out, and a loose constant."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from dpaudit.contract import Evidence, Relation, Statement
+from dpaudit.contract import Evidence, Relation
+from learners.citations import KMMS
 from learners.conjunctions.concepts import Conjunction
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.covers.game import calibrate
 from learners.covers.shares import composed_share, noiseless_share, paper_share
 from learners.domains import Cube
+from learners.papers.statements import states
 from learners.papers.verdicts import judged, tightness
-from learners.regions.halfplanes import KMMS
 
 __all__ = ["STATEMENTS"]
 
 
+@states(
+    "KMMS-Thm3.5",
+    "the Set Cover Learner learns every conjunction of at most k literals, that of none included",
+    f"{KMMS}, Theorem 3.5",
+)
 def _no_literal(tools: Any) -> Evidence:
     least: dict[str, float] = {}
     for dimension in (2, 3, 4):
@@ -38,6 +44,11 @@ def _no_literal(tools: Any) -> Evidence:
     return Evidence("refuted", summary, numbers, "exact", witness)
 
 
+@states(
+    "KMMS-Claim3.4-loss",
+    "eps_hat = epsilon/(2 ln(e/delta)) makes the Set Cover Learner (1, 1e-6)-private, k = 1, alpha = 0.1",
+    f"{KMMS}, Claim 3.4",
+)
 def _calibration(tools: Any) -> Evidence:
     epsilon, delta, rounds = 1.0, 1e-6, math.ceil(2 * math.log(20))
     printed = paper_share(epsilon, delta)
@@ -70,11 +81,4 @@ def _calibration(tools: Any) -> Evidence:
     )
 
 
-STATEMENTS = (
-    Statement("KMMS-Thm3.5",
-          "the Set Cover Learner learns every conjunction of at most k literals, that of none included",
-          f"{KMMS}, Theorem 3.5", _no_literal),
-    Statement("KMMS-Claim3.4-loss",
-          "eps_hat = epsilon/(2 ln(e/delta)) makes the Set Cover Learner (1, 1e-6)-private, k = 1, alpha = 0.1",
-          f"{KMMS}, Claim 3.4", _calibration),
-)  # fmt: skip
+STATEMENTS = (_no_literal, _calibration)

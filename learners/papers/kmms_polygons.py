@@ -1,4 +1,4 @@
-"""Claims of KMMS on convex polygons and unions of polygons (Sections 4 and 5) that computation can decide."""
+"""Statements of KMMS on convex polygons and unions of polygons (Sections 4 and 5) that computation can decide."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Statement
+from dpaudit.contract import Evidence
+from learners.citations import KMMS
 from learners.covers.game import game_epsilon
 from learners.geometry.triangulation import contains, cross, triangulate
+from learners.papers.statements import states
 from learners.papers.verdicts import tightness
-from learners.regions.halfplanes import KMMS
 from learners.regions.planar.families import triangle_family
 from learners.regions.polygon_covers import ConvexPolygon, PolygonUnion
 
@@ -24,6 +25,11 @@ Corner = tuple[int, int]
 SMALL: dict[str, Any] = {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}
 
 
+@states(
+    "KMMS-Claim4.3",
+    "eps_hat = epsilon/(2 ln(e/delta)) suffices for polygons, at (1, 1e-6), d = 1",
+    f"{KMMS}, Claim 4.3",
+)
 def _claim_43(tools: Any) -> Evidence:
     upper = 0.0
     numbers: dict[str, float] = {}
@@ -43,7 +49,7 @@ def _claim_43(tools: Any) -> Evidence:
         f"(convex) and {numbers['exact, polygon-union']:.3f} (unions) exactly at d = 1, k = 1, n = 3, and at most "
         f"{upper:.3f} on any sample by the game, which holds for any measure on the hypotheses"
     )
-    # The game bounds the cost from above: it can show the claim, and cannot contradict it.
+    # The game bounds the cost from above: it can show the statement, and cannot contradict it.
     return Evidence("undecided" if upper > 1 else tightness(upper, 1), summary, numbers, "numeric")
 
 
@@ -67,6 +73,11 @@ def random_polygon(rng: np.random.Generator, side: int, corners: int) -> list[Co
     return ordered
 
 
+@states(
+    "KMMS-VCtri",
+    "a simple polygon with k edges is a union of at most k triangles, each three halfplanes",
+    f"{KMMS}, Section 5",
+)
 def _triangles(tools: Any) -> Evidence:
     rng, side = np.random.default_rng(0), 12
     grid = [(x, y) for x in range(side + 1) for y in range(side + 1)]
@@ -123,13 +134,22 @@ def _utility(kind: type[ConvexPolygon] | type[PolygonUnion], k: int, tools: Any)
     return Evidence("loose" if fewer.verdict == "holds" else "holds", summary, numbers, "statistical")
 
 
-STATEMENTS = (
-    Statement("KMMS-Claim4.3", "eps_hat = epsilon/(2 ln(e/delta)) suffices for polygons, at (1, 1e-6), d = 1",
-          f"{KMMS}, Claim 4.3", _claim_43),
-    Statement("KMMS-VCtri", "a simple polygon with k edges is a union of at most k triangles, each three halfplanes",
-          f"{KMMS}, Section 5", _triangles),
-    Statement("KMMS-Thm4.7", "with the explicit sample size convex-polygon is an (alpha, beta)-PAC learner, d = 2",
-          f"{KMMS}, Theorem 4.7", lambda tools: _utility(ConvexPolygon, 3, tools)),
-    Statement("KMMS-Thm5.1", "with the explicit sample size polygon-union is an (alpha, beta)-PAC learner, d = 2",
-          f"{KMMS}, Theorem 5.1", lambda tools: _utility(PolygonUnion, 2, tools)),
-)  # fmt: skip
+@states(
+    "KMMS-Thm4.7",
+    "with the explicit sample size convex-polygon is an (alpha, beta)-PAC learner, d = 2",
+    f"{KMMS}, Theorem 4.7",
+)
+def _convex_polygon(tools: Any) -> Evidence:
+    return _utility(ConvexPolygon, 3, tools)
+
+
+@states(
+    "KMMS-Thm5.1",
+    "with the explicit sample size polygon-union is an (alpha, beta)-PAC learner, d = 2",
+    f"{KMMS}, Theorem 5.1",
+)
+def _polygon_union(tools: Any) -> Evidence:
+    return _utility(PolygonUnion, 2, tools)
+
+
+STATEMENTS = (_claim_43, _triangles, _convex_polygon, _polygon_union)

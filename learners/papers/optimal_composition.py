@@ -1,8 +1,10 @@
-"""What d calls cost together at worst, exactly: the other side of the composition theorems that papers use."""
+"""Optimal composition: the exact worst-case cost of several calls, which the papers' theorems bound from above."""
 
 from __future__ import annotations
 
 import math
+
+from learners.bisection import last
 
 __all__ = ["composed_delta", "greatest_share"]
 
@@ -30,8 +32,4 @@ def greatest_share(calls: int, each: float, epsilon: float, delta: float) -> flo
 
     At most 2 epsilon is tried, far above what a small delta allows a single call.
     """
-    low, high = 0.0, 2 * epsilon
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if composed_delta(calls, middle, each, epsilon) <= delta else (low, middle)
-    return low
+    return last(lambda share: composed_delta(calls, share, each, epsilon) <= delta, 0.0, 2 * epsilon, 50)

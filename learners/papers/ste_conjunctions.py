@@ -1,4 +1,4 @@
-"""Ledger claims of lecture 12, "Private PAC Learning", on conjunctions."""
+"""Statements of lecture 12, "Private PAC Learning", on conjunctions."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair, Relation, Statement
-from learners.conjunctions.elimination import LECTURE, ConjunctionElimination, ConjunctionLaplace
+from dpaudit.contract import Evidence, Pair, Relation
+from learners.citations import STE
+from learners.conjunctions.elimination import ConjunctionElimination, ConjunctionLaplace
 from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.mechanisms.exponential import log_law
+from learners.papers.failure_probability import answer, errors_of_law, worst_empirical_failure
+from learners.papers.statements import states
 from learners.papers.verdicts import exceeds, judged, tightness
 
 __all__ = ["STATEMENTS"]
 
 
+@states("STE-NonPriv", "Elimination makes no error on samples that a conjunction labels.", STE)
 def _elimination(tools: Any) -> Evidence:
     learner = ConjunctionElimination(2)
     points = learner.domain.points()
@@ -27,30 +31,26 @@ def _elimination(tools: Any) -> Evidence:
         truth = concept.predict(points)
         for rows in itertools.product(range(len(points)), repeat=3):
             sample = learner.domain.sample(points[list(rows)], truth[list(rows)])
-            wrong = int(sample.errors(_answer(learner, sample)))
+            wrong = int(sample.errors(answer(learner, sample)))
             errors, cases = errors + wrong, cases + 1
             witness = witness or (repr(sample) if wrong else "")
     example = ConjunctionElimination(6)
     lecture = ("0101011", "0101100", "1111011", "1111110", "0000000", "1011011", "1111011", "0001011")
     bits = np.array([[int(c) for c in row] for row in lecture])
     shown = example.domain.sample(bits[:, :6], bits[:, 6])
-    answer = _answer(example, shown)
-    errors += int(shown.errors(answer))
+    found = answer(example, shown)
+    errors += int(shown.errors(found))
     return judged(
         "holds",
         failed=errors > 0,
         summary=f"{errors} errors on all {cases} labelled sequences of 3 examples at d = 2, and on the lecture's "
-        f"example, which gives {answer}",
+        f"example, which gives {found}",
         numbers={"errors": errors, "cases": cases},
         witness=witness or repr(shown),
     )
 
 
-def _answer(learner: Any, sample: Any) -> Any:
-    """Return the hypothesis of a learner without randomness."""
-    return learner.decode(int(learner.run(sample, np.random.default_rng(0), 1)[0]))
-
-
+@states("STE-Conj1", "Noisy elimination with Lap(2 d/epsilon) is epsilon-private.", STE)
 def _laplace(tools: Any) -> Evidence:
     learner = ConjunctionLaplace(2, 1.0, 0.05)
     # Deep below and above the threshold the tails are exponential, so the ratio is attained.
@@ -73,6 +73,11 @@ def _laplace(tools: Any) -> Evidence:
     )
 
 
+@states(
+    "STE-Conj1-Size",
+    "n >= (8 d^2/(alpha epsilon)) ln(2 d/beta) gives error at most alpha on the sample with probability 1 - beta.",
+    STE,
+)
 def _laplace_utility(tools: Any) -> Evidence:
     alpha, beta = 0.2, 0.05
     learner = ConjunctionLaplace(2, 1.0, beta)
@@ -90,6 +95,11 @@ def _laplace_utility(tools: Any) -> Evidence:
     )
 
 
+@states(
+    "STE-ConjExp",
+    "The exponential mechanism over CONJ_{k,d} is epsilon-private and needs about (k/(epsilon alpha)) log d.",
+    STE,
+)
 def _exponential(tools: Any) -> Evidence:
     alpha, beta = 0.4, 0.1
     learner = ConjunctionExponential(2, 1, 1.0)
@@ -97,7 +107,7 @@ def _exponential(tools: Any) -> Evidence:
     epsilon = finding.epsilon
     n = learner.utility(alpha, beta, "empirical").sample_size
     printed = math.ceil(1 / (1.0 * alpha) * math.log(2))
-    (failure, where), (literal, _) = (_worst_empirical(learner, size, alpha) for size in (n, printed))
+    (failure, where), (literal, _) = (worst_empirical_failure(learner, size, alpha) for size in (n, printed))
     leaks = exceeds(epsilon, 1.0)
     return judged(
         "holds",
@@ -110,23 +120,7 @@ def _exponential(tools: Any) -> Evidence:
     )
 
 
-def _worst_empirical(learner: Any, n: int, alpha: float) -> tuple[float, str]:
-    """Return the worst Pr[error on the sample > alpha] over consistent samples of n examples, and the sample."""
-    points, worst, where = learner.domain.points(), 0.0, ""
-    for concept in learner.concepts.enumerate():
-        truth = concept.predict(points)
-        for counts in itertools.product(range(n + 1), repeat=len(points)):
-            if sum(counts) != n:
-                continue
-            sample = learner.domain.sample(points, truth, counts)
-            law = learner.law(sample)
-            wrong = n - learner.concepts.count_correct(sample)
-            failure = float(np.exp(law.log_prob[wrong > alpha * n]).sum())
-            if failure > worst:
-                worst, where = failure, repr(sample)
-    return worst, where
-
-
+@states("STE-Conj2", "J rounds with epsilon/J each, b = |S0| without noise, are epsilon-private.", STE)
 def _greedy(tools: Any) -> Evidence:
     findings = {k: tools.audit_law(ConjunctionGreedy(2, k, 1.0), n=4) for k in (1, 2)}
     worst = max(findings.values(), key=lambda finding: finding.epsilon)
@@ -143,6 +137,11 @@ def _greedy(tools: Any) -> Evidence:
     )
 
 
+@states(
+    "STE-Conj2-Delta",
+    "Every round chooses a literal with score at least -Delta, Delta = (1/epsilon) ln d, with high probability.",
+    STE,
+)
 def _greedy_slack(tools: Any) -> Evidence:
     d, k, n, epsilon = 10, 1, 10**4, 1.0
     learner = ConjunctionGreedy(d, k, epsilon, literal=True)
@@ -169,6 +168,11 @@ def _greedy_slack(tools: Any) -> Evidence:
     )
 
 
+@states(
+    "STE-Conj2-Constant",
+    "The greedy learner learns every conjunction of at most k literals, the empty one included.",
+    STE,
+)
 def _greedy_constant(tools: Any) -> Evidence:
     n = 4000
     errors = {}
@@ -176,9 +180,8 @@ def _greedy_constant(tools: Any) -> Evidence:
         learner = ConjunctionGreedy(2, 1, 1.0, literal=literal)
         points = learner.domain.points()
         sample = learner.domain.sample(points, np.ones(len(points), dtype=int), [n // 4] * 4)
-        law = learner.law(sample)
-        wrong = np.array([sample.errors(learner.decode(code)) / n for code in range(len(law.atoms))])
-        errors[literal] = float(np.exp(law.log_prob[wrong >= 0.5]).sum())
+        p, wrong = errors_of_law(learner, sample)
+        errors[literal] = float(p[wrong / n >= 0.5].sum())
     return judged(
         "undecided",
         failed=errors[True] > 0.5,
@@ -190,34 +193,4 @@ def _greedy_constant(tools: Any) -> Evidence:
     )
 
 
-STATEMENTS = (
-    Statement("STE-NonPriv", "Elimination makes no error on samples that a conjunction labels.", LECTURE, _elimination),
-    Statement("STE-Conj1", "Noisy elimination with Lap(2 d/epsilon) is epsilon-private.", LECTURE, _laplace),
-    Statement(
-        "STE-Conj1-Size",
-        "n >= (8 d^2/(alpha epsilon)) ln(2 d/beta) gives error at most alpha on the sample with probability 1 - beta.",
-        LECTURE,
-        _laplace_utility,
-    ),
-    Statement(
-        "STE-ConjExp",
-        "The exponential mechanism over CONJ_{k,d} is epsilon-private and needs about (k/(epsilon alpha)) log d.",
-        LECTURE,
-        _exponential,
-    ),
-    Statement(
-        "STE-Conj2", "J rounds with epsilon/J each, b = |S0| without noise, are epsilon-private.", LECTURE, _greedy
-    ),
-    Statement(
-        "STE-Conj2-Delta",
-        "Every round chooses a literal with score at least -Delta, Delta = (1/epsilon) ln d, with high probability.",
-        LECTURE,
-        _greedy_slack,
-    ),
-    Statement(
-        "STE-Conj2-Constant",
-        "The greedy learner learns every conjunction of at most k literals, the empty one included.",
-        LECTURE,
-        _greedy_constant,
-    ),
-)
+STATEMENTS = (_elimination, _laplace, _laplace_utility, _exponential, _greedy, _greedy_slack, _greedy_constant)

@@ -1,18 +1,19 @@
-"""Claims of lecture 12 (STE) on interior points and what is learned by them, on instances small enough to list."""
+"""Statements of lecture 12 (STE) on interior points and thresholds, on instances small enough to list."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair, Statement
-from learners.boxes.learners import BoxTightest
-from learners.interior_points.learners import LECTURE, InteriorPointExponential, InteriorPointTreeLog
+from dpaudit.contract import Evidence, Pair
+from learners.citations import STE
+from learners.interior_points.exponential import InteriorPointExponential
 from learners.interior_points.thresholds import ThresholdInteriorPoint
-from learners.papers.exact_failure import compositions, failure_probability, two_point
+from learners.interior_points.tree_log import InteriorPointTreeLog
+from learners.papers.failure_probability import compositions, worst_empirical_failure
+from learners.papers.statements import states
 from learners.papers.verdicts import exceeds, judged
 from learners.samples import Sample
 
@@ -26,6 +27,11 @@ def _outside(learner: Any, sample: Sample) -> float:
     return math.fsum(np.exp(law.log_prob)[~np.array(inside)].tolist())
 
 
+@states(
+    "STE-IPP",
+    "The exponential mechanism is epsilon-private and finds an interior point of n >= (4/epsilon) ln(T/beta).",
+    f"{STE}, the interior point problem",
+)
 def _interior(tools: Any) -> Evidence:
     beta, learner = 0.2, InteriorPointExponential(5, 1.0)
     n = learner.points_needed(beta)
@@ -46,26 +52,16 @@ def _interior(tools: Any) -> Evidence:
     )
 
 
-def _consistent(learner: Any, n: int) -> Iterator[Sample]:
-    """Yield every sample of n examples that some concept labels."""
-    points = learner.domain.points()
-    for concept in learner.concepts.enumerate():
-        labels = concept.predict(points)
-        for counts in compositions(n, len(points)):
-            yield learner.domain.sample(points, labels, counts)
-
-
+@states(
+    "STE-Thr",
+    "An interior point of the m largest positive and m smallest negative examples errs on at most m - 1 of them.",
+    f"{STE}, the interior point problem",
+)
 def _thresholds(tools: Any) -> Evidence:
     alpha, beta, learner = 0.25, 0.5, ThresholdInteriorPoint(4, 4.0, 0.5)
     n = learner.utility(alpha, beta, "empirical").sample_size
     finding = tools.audit_law(learner, n=4)
-    failure, worst = 0.0, ""
-    for sample in _consistent(learner, n):
-        law = learner.law(sample)
-        wrong = np.array([sample.errors(concept) for concept in learner.concepts.enumerate()])
-        found = float(np.exp(law.log_prob[wrong > alpha * n]).sum())
-        if found > failure:
-            failure, worst = found, repr(sample)
+    failure, worst = worst_empirical_failure(learner, n, alpha)
     leaks = exceeds(finding.epsilon, 4.0)
     return judged(
         "holds",
@@ -79,6 +75,11 @@ def _thresholds(tools: Any) -> Evidence:
     )
 
 
+@states(
+    "STE-TreeLog",
+    "TreeLog, every call charged, is (epsilon, delta)-private and finds one.",
+    f"{STE}, the interior point problem",
+)
 def _tree(tools: Any) -> Evidence:
     beta, learner = 0.1, InteriorPointTreeLog(32, 2.0, 0.01, 0.1)
     n = learner.points_needed(beta)
@@ -105,48 +106,4 @@ def _tree(tools: Any) -> Evidence:
     )
 
 
-def _tightest(tools: Any) -> Evidence:
-    alpha, beta, learner = 0.3, 0.2, BoxTightest(1, 2)
-    n, points = learner.sample_size(alpha, beta), learner.domain.points()
-    failures = {
-        (code, hard): failure_probability(
-            learner, learner.concepts.concept(code), two_point(points, hard, 3 - hard, alpha + 0.001), n, alpha
-        )
-        for code in range(learner.concepts.size)
-        for hard in range(4)
-    }
-    code, hard = max(failures, key=lambda case: failures[case])
-    failure = failures[code, hard]
-    return judged(
-        "holds",
-        failed=failure > beta,
-        summary=f"2 x 2 grid: the smaller of (2 d/alpha) ln(2 d/beta) and (ln|C| + ln(1/beta))/alpha is n = {n}; "
-        f"just above alpha = {alpha} on a point the exact failure is at most {failure:.4f} over all boxes and "
-        f"points, and beta is {beta}",
-        numbers={"n": n, "failure": failure, "(1 - alpha)^n": (1 - alpha - 0.001) ** n},
-        witness=f"box {code}, mass {alpha + 0.001:g} on point {hard}, n = {n}",
-    )
-
-
-IPP = f"{LECTURE}, the interior point problem"
-STATEMENTS = (
-    Statement(
-        "STE-IPP",
-        "The exponential mechanism is epsilon-private and finds an interior point of n >= (4/epsilon) ln(T/beta).",
-        IPP,
-        _interior,
-    ),
-    Statement(
-        "STE-Thr",
-        "An interior point of the m largest positive and m smallest negative examples errs on at most m - 1 of them.",
-        IPP,
-        _thresholds,
-    ),
-    Statement("STE-TreeLog", "TreeLog, every call charged, is (epsilon, delta)-private and finds one.", IPP, _tree),
-    Statement(
-        "STE-BoxTight",
-        "The tightest box has error at most alpha with probability 1 - beta on the smaller of two sample sizes.",
-        f"{LECTURE}, boxes without privacy",
-        _tightest,
-    ),
-)
+STATEMENTS = (_interior, _thresholds, _tree)

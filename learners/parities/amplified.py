@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
-from learners.finite.generic import SLIDES
+from learners.citations import NIS
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.parities.gf2 import MAX_DIMENSION
@@ -81,7 +81,7 @@ class _ConfidentParity(ParityLearner):
         if setting not in ("realizable", "empirical"):
             raise InputError(f"setting must be realizable or empirical, got {setting!r}")
         size = self.sample_size(alpha, beta)
-        return UtilityClaim(alpha, beta, size, setting, self.claim_id, f"{SLIDES}, private learner for parity")
+        return UtilityClaim(alpha, beta, size, setting, self.claim_id, f"{NIS}, private learner for parity")
 
     claim_id: ClassVar[str] = "NIS-ParityLearner"
 
@@ -136,7 +136,7 @@ class ParityAmplified(_ConfidentParity):
     @property
     def privacy(self) -> PrivacyClaim:
         """Pure epsilon-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, claim_id="NIS-ParityLearner", source=f"{SLIDES}, private learner for parity")
+        return PrivacyClaim(self.epsilon, claim_id="NIS-ParityLearner", source=f"{NIS}, private learner for parity")
 
     @property
     def failure(self) -> float:
@@ -215,7 +215,7 @@ class ParityRestart(_ConfidentParity):
     @property
     def privacy(self) -> PrivacyClaim:
         """Pure epsilon-differential privacy under replacement of one example."""
-        source = f"{SLIDES}, private learner for parity; restarted instead of repeated"
+        source = f"{NIS}, private learner for parity; restarted instead of repeated"
         return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=source)
 
     @property

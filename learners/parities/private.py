@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
-from learners.domains import Cube
-from learners.finite.generic import SLIDES, Deterministic, consistent_size, occam_sample_size, point_law
+from learners.citations import NIS
+from learners.domains import Cube, grid_rows
+from learners.finite.generic import Deterministic, consistent_size, occam_sample_size, point_law
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_positive, check_probability
 from learners.parities.concepts import Parities, Parity
@@ -20,7 +21,7 @@ from learners.parities.exact import rational_law
 from learners.parities.gf2 import MAX_DIMENSION
 from learners.parities.law import log_law
 from learners.parities.subsample import Subsampler, equations_of
-from learners.symmetries import moving_points, rows_of_bits
+from learners.symmetries import moving_points
 
 __all__ = [
     "LAW_DIMENSION",
@@ -128,7 +129,7 @@ class ParityElimination(ParityLearner, Deterministic):
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta, in the setting "realizable" or "empirical" (at any n)."""
         size = consistent_size(self.sample_size(alpha, beta), setting)
-        return UtilityClaim(alpha, beta, size, setting, "NIS-Occam", f"{SLIDES}, Example 2: parities")
+        return UtilityClaim(alpha, beta, size, setting, "NIS-Occam", f"{NIS}, Example 2: parities")
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return no symmetry: the least solution depends on the order of the variables."""
@@ -177,7 +178,7 @@ class ParityPrivate(ParityLearner):
     @property
     def privacy(self) -> PrivacyClaim:
         """Pure epsilon-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, claim_id="NIS-ParityLearner", source=f"{SLIDES}, private learner for parity")
+        return PrivacyClaim(self.epsilon, claim_id="NIS-ParityLearner", source=f"{NIS}, private learner for parity")
 
     @property
     def _keep(self) -> float:
@@ -235,7 +236,7 @@ class ParityPrivate(ParityLearner):
         if setting not in ("realizable", "empirical"):
             raise InputError(f"setting must be realizable or empirical, got {setting!r}")
         size = self.sample_size(alpha, beta)
-        source = f"{SLIDES}, private learner for parity"
+        source = f"{NIS}, private learner for parity"
         return UtilityClaim(alpha, beta, size, setting, "NIS-ParityLearner", source)
 
     def symmetries(self) -> list[NDArray[np.int64]]:
@@ -256,7 +257,7 @@ def general_linear_symmetries(dimension: int) -> list[NDArray[np.int64]]:
         sheared[:, 0] ^= points[:, 1]
         swapped = points[:, [1, 0, *range(2, dimension)]]
         images = (sheared, swapped, np.roll(points, 1, axis=1))
-        generators += [moving_points(rows_of_bits(image)) for image in images]
+        generators += [moving_points(grid_rows(image, 1)) for image in images]
     return generators
 
 

@@ -51,7 +51,7 @@ class Points(Numbered):
 
     @property
     def size(self) -> int:
-        """How many concepts there are."""
+        """The number of concepts, domain_size."""
         return self.domain_size
 
     @property

@@ -2,73 +2,62 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from dpaudit.contract import Instance
+from learners.controls import control
 from learners.finite.faults import Doubled, Frozen, Shortcut, Support
-from learners.points.learners import PointExponential, ThresholdExponential
+from learners.points.exponential import PointExponential, ThresholdExponential
 
 __all__ = ["LEARNERS"]
 
+TWO = Instance({"domain_size": 4, "epsilon": 1.0}, n=2)
 
-@dataclass(frozen=True)
-class PointDoubled(Doubled, PointExponential):
-    """Broken control: points by the exponential mechanism at twice the rate."""
-
-    id: ClassVar[str] = "broken-point-doubled"
-
-
-@dataclass(frozen=True)
-class PointSupport(Support, PointExponential):
-    """Broken control: points by the exponential mechanism over a data-dependent range."""
-
-    id: ClassVar[str] = "broken-point-support"
-    instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 1.0}, n=2)
-
-
-@dataclass(frozen=True)
-class PointShortcut(Shortcut, PointExponential):
-    """Broken control: points by the exponential mechanism, but consistent ones first."""
-
-    id: ClassVar[str] = "broken-point-shortcut"
-
-
-@dataclass(frozen=True)
-class PointFrozen(Frozen, PointExponential):
-    """Broken control: points by the exponential mechanism with noise drawn once and for all."""
-
-    id: ClassVar[str] = "broken-point-frozen"
-
-
-@dataclass(frozen=True)
-class ThresholdDoubled(Doubled, ThresholdExponential):
-    """Broken control: thresholds by the exponential mechanism at twice the rate."""
-
-    id: ClassVar[str] = "broken-threshold-doubled"
-
-
-@dataclass(frozen=True)
-class ThresholdSupport(Support, ThresholdExponential):
-    """Broken control: thresholds by the exponential mechanism over a data-dependent range."""
-
-    id: ClassVar[str] = "broken-threshold-support"
-    instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 1.0}, n=2)
-
-
-@dataclass(frozen=True)
-class ThresholdShortcut(Shortcut, ThresholdExponential):
-    """Broken control: thresholds by the exponential mechanism, but consistent ones first."""
-
-    id: ClassVar[str] = "broken-threshold-shortcut"
-
-
-@dataclass(frozen=True)
-class ThresholdFrozen(Frozen, ThresholdExponential):
-    """Broken control: thresholds by the exponential mechanism with noise drawn once and for all."""
-
-    id: ClassVar[str] = "broken-threshold-frozen"
-
+PointDoubled = control(
+    PointExponential, Doubled, "broken-point-doubled", "points by the exponential mechanism at twice the rate"
+)
+PointSupport = control(
+    PointExponential,
+    Support,
+    "broken-point-support",
+    "points by the exponential mechanism over a data-dependent range",
+    TWO,
+)
+PointShortcut = control(
+    PointExponential,
+    Shortcut,
+    "broken-point-shortcut",
+    "points by the exponential mechanism, but consistent ones first",
+)
+PointFrozen = control(
+    PointExponential,
+    Frozen,
+    "broken-point-frozen",
+    "points by the exponential mechanism with noise drawn once and for all",
+)
+ThresholdDoubled = control(
+    ThresholdExponential,
+    Doubled,
+    "broken-threshold-doubled",
+    "thresholds by the exponential mechanism at twice the rate",
+)
+ThresholdSupport = control(
+    ThresholdExponential,
+    Support,
+    "broken-threshold-support",
+    "thresholds by the exponential mechanism over a data-dependent range",
+    TWO,
+)
+ThresholdShortcut = control(
+    ThresholdExponential,
+    Shortcut,
+    "broken-threshold-shortcut",
+    "thresholds by the exponential mechanism, but consistent ones first",
+)
+ThresholdFrozen = control(
+    ThresholdExponential,
+    Frozen,
+    "broken-threshold-frozen",
+    "thresholds by the exponential mechanism with noise drawn once and for all",
+)
 
 LEARNERS = (
     PointDoubled,

@@ -1,4 +1,4 @@
-"""What learners on the line {0 .. domain_size - 1} share: where their points live, and the class that they learn."""
+"""Learners on the line {0 .. domain_size - 1}: their domain, and the class that they learn."""
 
 from __future__ import annotations
 

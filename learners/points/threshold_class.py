@@ -37,7 +37,7 @@ class Thresholds(Numbered):
 
     @property
     def size(self) -> int:
-        """How many concepts there are."""
+        """The number of concepts, domain_size + 1."""
         return self.domain_size + 1
 
     @property

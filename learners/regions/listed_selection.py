@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Law, PrivacyClaim, Sample
-from learners.mechanisms.exponential import ULP
+from learners.mechanisms.log_laws import ULP
 from learners.regions.halfplanes import KMMS
 from learners.regions.planar.families import Family
 

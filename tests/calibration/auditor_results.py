@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 from auditor_profiles import Cell
 from auditor_trials import LEVEL
 from scipy.stats import binom
 
 from dpaudit.blackbox.power import LEARNING
-from dpaudit.reporters.calibration import CALIBRATION_VERSION, Table, sentences, tables
+from dpaudit.reporters.calibration import Table, broken_promises, rates, tables
+from dpaudit.reporters.calibration_record import CALIBRATION_VERSION, Calibration
 from dpaudit.results import versions
 from dpaudit.utility.interval import failure_interval
 
-__all__ = ["BROKEN_BEYOND_CHANCE", "document", "markdown"]
+__all__ = ["BROKEN_BEYOND_CHANCE", "document", "markdown", "sentences"]
 
 POWER = 0.95
 BROKEN_BEYOND_CHANCE = 1e-3
@@ -134,13 +136,19 @@ def _words(cell: Mapping[str, Any]) -> str:
     return f"{cell['mechanism']}, {cell['condition']}, {cell['design']}, {cell['runs']:,} runs a side{pairs}{noise}"
 
 
+def sentences(found: Mapping[str, Any]) -> list[str]:
+    """Return what a document amounts to."""
+    calibration = msgspec.convert(found, Calibration)
+    return [*rates(calibration), *broken_promises(calibration)]
+
+
 def markdown(found: Mapping[str, Any]) -> str:
     """Return the page of a document."""
     used = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
     command = f"python scripts/calibrate.py --profile {found['profile']} --out docs/calibration.md"
     lines = ["# The auditor audited", "", f"Made by `{command}` (seed {found['seed']}; {used}).", ""]
     lines += [f"* {sentence}" for sentence in sentences(found)]
-    for table in tables(found):
+    for table in tables(msgspec.convert(found, Calibration)):
         lines += ["", f"## {table.title}", "", table.note, "", *_table(table)]
     return "\n".join([*lines, ""])
 

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
-from types import SimpleNamespace
 
 from scipy.stats import beta as beta_law
 
+from dpaudit.blackbox.finding import EventTest, PrivacyFinding, Witness
 from dpaudit.bounds.curve import fit_curve
-from dpaudit.contract import Pair
-from dpaudit.results import EventTest, LawFinding, LedgerRow, PrivacyFinding, UtilityFinding, Witness
+from dpaudit.contract import (
+    Direction,
+    Grade,
+    PrivacyClaim,
+    PrivacyVerdict,
+    Relation,
+    StatementVerdict,
+    UtilityVerdict,
+)
+from dpaudit.engine.arguments import ExactArguments, LedgerArguments, PrivacyArguments, UtilityArguments
+from dpaudit.engine.findings import LedgerRow
+from dpaudit.engine.lines import write_line
+from dpaudit.engine.records import Header, Result, Run
+from dpaudit.engine.store import load_run
+from dpaudit.event import Bets, Cells
+from dpaudit.exact.finding import LawFinding, PairInWords
+from dpaudit.utility.finding import UtilityFinding
 
 HERE = Path(__file__).parent
+_TWO = Cells("output", ((1, 1), (3, 3)))
 VERSIONS = {"python": "3.11.9", "dpaudit": "0.1.0", "numpy": "2.0.0", "scipy": "1.14.0"}
-
-
-def _sample(text):
-    """Return something whose repr is `text`."""
-    return type("Shown", (), {"__repr__": lambda self: f"Sample(n=1: {text})"})()
 
 
 def _curve(p, q, top, knots=33):
@@ -28,24 +38,22 @@ def _curve(p, q, top, knots=33):
 
 
 def law(verdict, epsilon, claimed, curve, claim_id, delta_at_claim=0.0, pairs=56, **extra):
-    pair = Pair(_sample("(0, 1)->0"), _sample("(1, 0)->1"), "enumerated")
     return LawFinding(
-        verdict=verdict,
+        verdict=PrivacyVerdict(verdict),
         epsilon=epsilon,
         error=4.4e-16,
         claimed_epsilon=claimed,
         claimed_delta=0.0,
         delta_at_claim=delta_at_claim,
-        worst_pair=pair,
+        pair_in_words=PairInWords("Sample(n=1: (0, 1)->0)", "Sample(n=1: (1, 0)->1)", "enumerated"),
         worst_atom="0",
         pairs=pairs,
         samples=8,
         laws=8,
         n=1,
-        relation="replace-one",
-        grade="exact",
+        relation=Relation.REPLACE_ONE,
+        grade=Grade.EXACT,
         curve=curve,
-        profiles=SimpleNamespace(),
         claim_id=claim_id,
         versions=VERSIONS,
         **extra,
@@ -55,23 +63,23 @@ def law(verdict, epsilon, claimed, curve, claim_id, delta_at_claim=0.0, pairs=56
 def blackbox(verdict, epsilon, lower, detectable, hits, other, claim_id, errors, curve=None):
     """Return a finding of the fixed design: 12 pairs given, 18 more tried by the local search, two events tested."""
     tests = (
-        EventTest("the output is 1 or 3", 0.8 * errors["verdict"], hits, other, lower),
-        EventTest("the output is 1", 0.2 * errors["verdict"], hits // 3, other // 3, 0.9 * lower),
+        EventTest(_TWO, 0.8 * errors["verdict"], hits, other, lower),
+        EventTest(Cells("output", ((1, 1),)), 0.2 * errors["verdict"], hits // 3, other // 3, 0.9 * lower),
     )
     witness = Witness(
         pair=3,
         origin="crafted: one label flipped",
         data="Sample(n=1: (0, 1)->0)",
         neighbour="Sample(n=1: (1, 0)->1)",
-        direction="backward",
-        event="the output is 1 or 3",
+        direction=Direction.BACKWARD,
+        event=_TWO,
         hits=hits,
         trials=160_000,
         neighbour_hits=other,
         neighbour_trials=160_000,
     )
     return PrivacyFinding(
-        verdict=verdict,
+        verdict=PrivacyVerdict(verdict),
         epsilon=epsilon,
         delta=0.0,
         epsilon_lower=lower,
@@ -87,7 +95,7 @@ def blackbox(verdict, epsilon, lower, detectable, hits, other, claim_id, errors,
         witness=witness,
         bound="melded",
         distinguisher="histogram",
-        relation="replace-one",
+        relation=Relation.REPLACE_ONE,
         seed=0,
         design="fixed",
         budget={"halving": 30_000, "local": 10_000, "training": 40_000, "confirmation": 160_000},
@@ -108,15 +116,11 @@ def betting(verdict, epsilon, lower, claim_id):
         origin="given",
         data="Sample(n=1: (3,)->0)",
         neighbour="Sample(n=1: (3,)->1)",
-        direction="forward",
-        event="no single event: bets on 3000 runs of this pair made the stake exp(1.25) times larger",
-        hits=None,
-        trials=None,
-        neighbour_hits=None,
-        neighbour_trials=None,
+        direction=Direction.FORWARD,
+        event=Bets(3000, 1.25),
     )
     return PrivacyFinding(
-        verdict=verdict,
+        verdict=PrivacyVerdict(verdict),
         epsilon=epsilon,
         delta=0.0,
         epsilon_lower=lower,
@@ -132,7 +136,7 @@ def betting(verdict, epsilon, lower, claim_id):
         witness=witness,
         bound="betting",
         distinguisher="betting",
-        relation="replace-one",
+        relation=Relation.REPLACE_ONE,
         seed=0,
         design="sequential",
         budget={"used": 4_000, "allowed": 4_000},
@@ -149,7 +153,7 @@ def utility(failures, n, beta, claim_id, concept, distribution, trials=1000, set
     upper = 1 - float(beta_law.ppf(0.0125, trials - failures, failures + 1))
     verdict = "holds" if upper <= beta else "violation" if lower > beta else "undecided"
     return UtilityFinding(
-        verdict=verdict,
+        verdict=UtilityVerdict(verdict),
         failure_rate=failures / trials,
         failure_lower=lower,
         failure_upper=upper,
@@ -170,64 +174,58 @@ def utility(failures, n, beta, claim_id, concept, distribution, trials=1000, set
 
 
 def _claim(epsilon, claim_id):
-    return {
-        "epsilon": epsilon,
-        "delta": 0.0,
-        "relation": "replace-one",
-        "claim_id": claim_id,
-        "source": "Private learning (slides): the parity learner",
-    }
+    return PrivacyClaim(epsilon, claim_id=claim_id, source="Private learning (slides): the parity learner")
+
+
+def _row(id, statement, verdict, summary, numbers, grade="exact", witness=""):
+    return LedgerRow(
+        id=id,
+        statement=statement,
+        source="Private learning (slides)",
+        verdict=StatementVerdict(verdict),
+        summary=summary,
+        numbers=numbers,
+        grade=Grade(grade),
+        witness=witness,
+        versions=VERSIONS,
+    )
 
 
 def _ledger():
-    """Yield one claim of each verdict that needs its own words."""
-    source = "Private learning (slides)"
-    yield LedgerRow(
-        "SL-Point",
-        "n = (1/alpha) ln(1/beta) examples suffice for points.",
-        source,
-        "holds",
-        "the exact failure probability at n = 30 is 0.0424 <= 0.05",
-        {"n": 30, "failure": 0.0424},
-        "exact",
-        versions=VERSIONS,
-    )
-    yield LedgerRow(
-        "SL-Rounds",
-        "J rounds of epsilon/J each are epsilon-private.",
-        source,
-        "loose",
-        "the worst epsilon that the optimiser found is 0.63 of 1; if examples are added or removed, it is infinite",
-        {"epsilon": 0.63, "added": math.inf},
-        "numeric",
-        versions=VERSIONS,
-    )
-    yield LedgerRow(
-        "SL-Failure",
-        "Replacing an example moves Pr[fail] from 1/2 to 1/2 + epsilon/4.",
-        source,
-        "refuted",
-        "Pr[fail] goes from 0.5 to 0.625 = 1/2 + epsilon/8",
-        {"before": 0.5, "after": 0.625},
-        "exact",
-        "d = 1, epsilon = 1: the sample (1 -> 1) replaced by (0 -> 1)",
-        versions=VERSIONS,
-    )
+    """Return one statement of each verdict that needs its own words."""
+    return [
+        _row(
+            "SL-Point",
+            "n = (1/alpha) ln(1/beta) examples suffice for points.",
+            "holds",
+            "the exact failure probability at n = 30 is 0.0424 <= 0.05",
+            {"n": 30, "failure": 0.0424},
+        ),
+        _row(
+            "SL-Rounds",
+            "J rounds of epsilon/J each are epsilon-private.",
+            "loose",
+            "the worst epsilon that the optimiser found is 0.63 of 1; if examples are added or removed, it is infinite",
+            {"epsilon": 0.63, "added": math.inf},
+            "numeric",
+        ),
+        _row(
+            "SL-Failure",
+            "Replacing an example moves Pr[fail] from 1/2 to 1/2 + epsilon/4.",
+            "refuted",
+            "Pr[fail] goes from 0.5 to 0.625 = 1/2 + epsilon/8",
+            {"before": 0.5, "after": 0.625},
+            witness="d = 1, epsilon = 1: the sample (1 -> 1) replaced by (0 -> 1)",
+        ),
+    ]
 
 
 def _entries():
-    """Yield (learner, parameters, fault, claim, kind, arguments, finding) of every task in plan order."""
+    """Yield (learner, parameters, fault, claim, finding, what its arguments have that the finding has not)."""
     good = ("parity-private", {"dimension": 2, "epsilon": 1.0}, None, _claim(1.0, "parity-private-pure"))
+    yield *good, law("consistent", math.log(5 / 3), 1.0, _curve(0.3125, 0.1875, 1.1), "parity-private-pure"), {}
     yield (
         *good,
-        "exact",
-        {"n": 1, "samples": "all"},
-        law("consistent", math.log(5 / 3), 1.0, _curve(0.3125, 0.1875, 1.1), "parity-private-pure"),
-    )
-    yield (
-        *good,
-        "privacy",
-        {"n": 1},
         blackbox(
             "consistent",
             1.0,
@@ -240,6 +238,7 @@ def _entries():
             # The pair's two likeliest outputs, then the third: nested events.
             curve=fit_curve([50_012, 80_020], 160_000, [29_968, 60_010], 160_000, 0.01),
         ),
+        {"curve": True},
     )
     first, last = "mass just above alpha on the hard point", "uniform, last concept"
     for role, case, concept, n, failures in (
@@ -250,28 +249,17 @@ def _entries():
         ("ladder", first, "parity 1", 15, 742),
     ):
         finding = utility(failures, n, 0.6, "parity-private-utility", concept, case)
-        yield *good, "utility", {"role": role, "case": case}, finding
+        yield *good, finding, {"role": role, "case": case}
     bare = ("parity-elimination", {"dimension": 2}, None, None)
+    yield *bare, law("consistent", math.inf, None, _curve(1.0, 0.0, 2.0), ""), {}
+    yield *bare, utility(0, 37, 0.1, "occam", "parity 3", "uniform"), {"role": "claim", "case": last}
     yield (
         *bare,
-        "exact",
-        {"n": 1, "samples": "all"},
-        law("consistent", math.inf, None, _curve(1.0, 0.0, 2.0), ""),
-    )
-    yield (
-        *bare,
-        "utility",
-        {"role": "claim", "case": last},
-        utility(0, 37, 0.1, "occam", "parity 3", "uniform"),
-    )
-    yield (
-        *bare,
-        "utility",
-        {"role": "claim", "case": first},
         utility(2, 1, 0.1, "occam", "parity 1", first, setting="empirical"),
+        {"role": "claim", "case": first},
     )
     bets = ("threshold-exponential", {"size": 8, "epsilon": 0.8}, None, _claim(0.8, "threshold-pure"))
-    yield *bets, "privacy", {"n": 1, "sequential": True}, betting("consistent", 0.8, 0.31, "threshold-pure")
+    yield *bets, betting("consistent", 0.8, 0.31, "threshold-pure"), {"sequential": True}
     broken = (
         "parity-private-careless",
         {"dimension": 2, "epsilon": 0.5},
@@ -280,8 +268,6 @@ def _entries():
     )
     yield (
         *broken,
-        "exact",
-        {"n": 1, "samples": "all"},
         law(
             "violation",
             math.log(3),
@@ -290,64 +276,68 @@ def _entries():
             "parity-private-pure",
             delta_at_claim=0.375 - 0.125 * math.exp(0.5),
         ),
+        {},
     )
     yield (
         *broken,
-        "privacy",
-        {"n": 1},
         blackbox("violation", 0.5, 1.08351, 0.51407, 59_950, 20_040, "parity-private-pure", errors={"verdict": 0.05}),
+        {},
     )
     for row in _ledger():
-        yield row.id, {}, None, None, "ledger", {"statement": row.statement}, row
+        yield row.id, {}, None, None, row, {}
+
+
+def _arguments(finding, more):
+    """Return the arguments of the task that could have made a finding."""
+    if isinstance(finding, LawFinding):
+        return ExactArguments(n=1, relation=Relation.REPLACE_ONE, samples="all")
+    if isinstance(finding, PrivacyFinding):
+        return PrivacyArguments(n=1, trials=finding.trials, confidence=finding.confidence, **more)
+    if isinstance(finding, LedgerRow):
+        return LedgerArguments(statement=finding.statement)
+    names = ("alpha", "beta", "n", "trials", "confidence", "setting")
+    index = 0 if "alpha" in more["case"] else 1
+    return UtilityArguments(case_index=index, concept=None, **more, **{name: getattr(finding, name) for name in names})
 
 
 def build():
-    """Return the run as the engine hands it to a reporter."""
-    results = []
-    for i, (learner, parameters, fault, claim, kind, arguments, finding) in enumerate(_entries()):
-        results.append(
-            {
-                "record": "result",
-                "index": i,
-                "task": f"{learner}/{kind}/{i:08x}",
-                "kind": kind,
-                "learner": learner,
-                "parameters": parameters,
-                "arguments": arguments,
-                "fault": fault,
-                "claim": claim,
-                "finding": finding.to_dict(),
-            }
+    """Return the run, its lines without digests."""
+    results = tuple(
+        Result(
+            index=i,
+            task=f"{learner}/{finding.kind}/{i:08x}",
+            learner=learner,
+            parameters=parameters,
+            arguments=_arguments(finding, more),
+            fault=fault,
+            claim=claim,
+            finding=finding,
         )
-    header = {
-        "record": "run",
-        "schema_version": 1,
-        "seed": 0,
-        "profile": "quick",
-        "plan": [r["task"] for r in results],
-        "command": "dpaudit run parity-private parity-elimination threshold-exponential --profile quick --seed 0",
-        "versions": VERSIONS,
-    }
-    return {"header": header, "results": results}
+        for i, (learner, parameters, fault, claim, finding, more) in enumerate(_entries())
+    )
+    header = Header(
+        seed=0,
+        profile="quick",
+        plan=tuple(result.task for result in results),
+        command="dpaudit run parity-private parity-elimination threshold-exponential --profile quick --seed 0",
+        versions=VERSIONS,
+    )
+    return Run(header, results)
 
 
 def lines(run):
     """Return a run as JSON Lines."""
-    return "".join(
-        json.dumps(record, sort_keys=True, allow_nan=False) + "\n" for record in (run["header"], *run["results"])
-    )
+    return b"".join(map(write_line, (run.header, *run.results)))
 
 
 def main():
     from dpaudit.reporters import console
     from dpaudit.reporters import json as json_report
 
-    run = build()
-    (HERE / "run_small.jsonl").write_text(lines(run))
-    stored = [json.loads(line) for line in lines(run).splitlines()]
-    read = {"header": stored[0], "results": stored[1:]}
-    (HERE / "run_small.txt").write_text(console.render(read))
-    (HERE / "run_small.json").write_text(json_report.render(read))
+    (HERE / "run_small.jsonl").write_bytes(lines(build()))
+    run = load_run(HERE / "run_small.jsonl")
+    (HERE / "run_small.txt").write_text(console.render(run))
+    (HERE / "run_small.json").write_text(json_report.render(run))
 
 
 if __name__ == "__main__":

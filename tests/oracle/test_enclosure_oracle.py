@@ -25,7 +25,7 @@ from learners.domains import Interval
 from learners.parities.exact import rational_law
 from learners.parities.private import ParityPrivate
 from learners.points.controls import PointFrozen, PointSupport
-from learners.points.learners import PointExponential, ThresholdExponential
+from learners.points.exponential import PointExponential, ThresholdExponential
 
 
 def slowest_thresholds(points: int, n: int, epsilon: Decimal) -> Decimal:

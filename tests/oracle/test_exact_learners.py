@@ -11,9 +11,11 @@ import dpaudit
 from dpaudit.contract import Relation
 from learners.conjunctions import elimination as conjunctions
 from learners.parities import private as parity
-from learners.points import learners as finite_class
+from learners.points import consistent, exponential
 
-LEARNERS = [c for module in (finite_class, parity, conjunctions) for c in module.LEARNERS if hasattr(c, "law")]
+LEARNERS = [
+    c for module in (consistent, exponential, parity, conjunctions) for c in module.LEARNERS if hasattr(c, "law")
+]
 ENUMERABLE = [(1, 1), (1, 2), (1, 5), (1, 12), (2, 1), (2, 3), (2, 6), (3, 1), (3, 3), (4, 1), (4, 2), (5, 2)]
 
 

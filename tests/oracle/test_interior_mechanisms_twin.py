@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners.mechanisms.rec_concave import RecConcave, widest_windows
+from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.stable_select import Standing
-from learners.mechanisms.steps import Steps, interior_scores
+from learners.mechanisms.steps import Steps, interior_scores, widest_windows
 from learners.mechanisms.tree_log import TreeLog, _balanced_nodes, _depths
 
 F = Fraction

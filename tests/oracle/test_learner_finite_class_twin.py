@@ -9,16 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from learners.finite.generic import scores
+from learners.finite.generic import ExponentialLearner, scores
 from learners.mechanisms import exponential
-from learners.points.learners import (
-    ExponentialLearner,
-    OccamConsistent,
-    PointConsistent,
-    PointExponential,
-    ThresholdConsistent,
-    ThresholdExponential,
-)
+from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
+from learners.points.exponential import PointExponential, ThresholdExponential
 
 decimal.getcontext().prec = 60
 

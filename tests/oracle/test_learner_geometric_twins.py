@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from learners.boxes.exponential import BoxExponential
-from learners.boxes.learners import BoxTightest
-from learners.halfspaces.learners import HalfspaceExponential
-from learners.interior_points.learners import InteriorPointExponential
+from learners.boxes.tightest import BoxTightest
+from learners.halfspaces.exponential import HalfspaceExponential
+from learners.interior_points.exponential import InteriorPointExponential
 
 decimal.getcontext().prec = 60
 

@@ -13,7 +13,7 @@ import learners.mechanisms.equal_scores as equal_scores
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.domains import Interval
-from learners.points.learners import ThresholdExponential
+from learners.points.exponential import ThresholdExponential
 from learners.points.threshold_class import Thresholds
 
 

@@ -15,7 +15,8 @@ from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.parities.amplified import ParityAmplified, ParityRestart
 from learners.parities.private import ParityElimination, ParityPrivate
-from learners.points.learners import PointExponential, ThresholdConsistent, ThresholdExponential
+from learners.points.consistent import ThresholdConsistent
+from learners.points.exponential import PointExponential, ThresholdExponential
 
 PRIVATE = [
     PointExponential(3, 0.8),

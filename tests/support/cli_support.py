@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-import dpaudit
 from dpaudit import cli
+from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.bounds.curve import fit_curve
-from dpaudit.results import PrivacyFinding, Witness
+from dpaudit.contract import Direction, PrivacyVerdict, Relation
+from dpaudit.engine import perform
+from dpaudit.event import Cells
 
 HERE = Path(__file__).parent
 TOYS = str(HERE / "toy_learners.py")
+PYTHONPATH = os.pathsep.join((str(HERE), str(HERE.parents[1])))
+"""Where a process of its own finds the toys, and the dpaudit that is under test."""
 
 
 @pytest.fixture(autouse=True)
@@ -21,9 +26,9 @@ def instant_privacy(monkeypatch):
 
     def audit(learner, *, epsilon=None, n, trials, confidence, seed, n_jobs, curve=False, **_):
         claim = learner.privacy.epsilon if epsilon is None else epsilon
-        witness = Witness(0, "toy", "S", "T", "forward", "output 1", 9, 10, 1, 10)
+        witness = Witness(0, "toy", "S", "T", Direction.FORWARD, Cells("output", ((1, 1),)), 9, 10, 1, 10)
         return PrivacyFinding(
-            verdict="violation" if learner.gain > claim else "consistent",
+            verdict=PrivacyVerdict.VIOLATION if learner.gain > claim else PrivacyVerdict.CONSISTENT,
             epsilon=claim,
             delta=0.0,
             epsilon_lower=learner.gain * 0.9,
@@ -37,7 +42,7 @@ def instant_privacy(monkeypatch):
             witness=witness,
             bound="toy",
             distinguisher="toy",
-            relation="replace-one",
+            relation=Relation.REPLACE_ONE,
             seed=seed,
             design="fixed",
             detectable_delta=0.2,
@@ -49,7 +54,7 @@ def instant_privacy(monkeypatch):
             curve=fit_curve([9], 10, [1], 10, 0.01) if curve else None,
         )
 
-    monkeypatch.setitem(dpaudit.__dict__, "audit_privacy", audit)
+    monkeypatch.setattr(perform, "audit_privacy", audit)
 
 
 def call(capsys, *words: str) -> tuple[int, str, str]:

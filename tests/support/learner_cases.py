@@ -19,11 +19,20 @@ from learners.conjunctions import search_controls as broken_search
 from learners.parities import amplified as parity_confidence
 from learners.parities import controls as broken_parity
 from learners.parities import private as parity
+from learners.points import consistent as points_consistent
 from learners.points import controls as broken_finite_class
-from learners.points import learners as finite_class
+from learners.points import exponential as points_exponential
 from learners.samples import Sample
 
-MODULES = (finite_class, parity, parity_confidence, conjunctions, conjunctions_exponential, conjunctions_greedy)
+MODULES = (
+    points_consistent,
+    points_exponential,
+    parity,
+    parity_confidence,
+    conjunctions,
+    conjunctions_exponential,
+    conjunctions_greedy,
+)
 CONTROLS = (broken_finite_class, broken_parity, broken_conjunctions, broken_search)
 SOUND = tuple(learner for module in MODULES for learner in module.LEARNERS)
 BROKEN = tuple(learner for module in CONTROLS for learner in module.LEARNERS)

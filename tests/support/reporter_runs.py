@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 import importlib.util
-import json
 from pathlib import Path
+
+from msgspec.structs import replace
+
+from dpaudit.engine.records import Failure, Run
+from dpaudit.engine.store import load_run
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 
-def load_small():
-    """Return the stored small run as the engine hands it to a reporter."""
-    header, *results = [json.loads(line) for line in (GOLDEN / "run_small.jsonl").read_text().splitlines()]
-    return {"header": header, "results": results}
+def load_small() -> Run:
+    """Return the stored small run."""
+    return load_run(GOLDEN / "run_small.jsonl")
 
 
 def remake():
@@ -24,20 +26,65 @@ def remake():
     return module
 
 
-def only(run, learner, *kinds):
+def only(run, learner, *kinds) -> Run:
     """Return the run with the results of one learner and of the kinds given (all by default)."""
-    chosen = [r for r in run["results"] if r["learner"] == learner and (not kinds or r["kind"] in kinds)]
-    return with_results(run, chosen)
+    return with_results(run, [r for r in run.results if r.learner == learner and (not kinds or r.kind in kinds)])
 
 
-def with_results(run, results):
-    """Return a deep copy of the run with other results and the plan that goes with them."""
-    results = copy.deepcopy(results)
-    for i, result in enumerate(results):
-        result["index"] = i
-    return {"header": {**run["header"], "plan": [r["task"] for r in results]}, "results": results}
+def with_results(run, results) -> Run:
+    """Return the run with other results and the plan that goes with them."""
+    results = tuple(replace(result, index=i) for i, result in enumerate(results))
+    return Run(replace(run.header, plan=tuple(r.task for r in results)), results)
 
 
 def first(run, kind, role=None):
-    """Return the first result of a kind (and role), to be changed in place."""
-    return next(r for r in run["results"] if r["kind"] == kind and (role is None or r["arguments"].get("role") == role))
+    """Return the first result of a kind (and role)."""
+    return next(r for r in run.results if r.kind == kind and (role is None or r.arguments.role == role))
+
+
+def put(run, *changed) -> Run:
+    """Return the run with results in the place of those of the same tasks."""
+    new = {result.task: result for result in changed}
+    return replace(run, results=tuple(new.get(result.task, result) for result in run.results))
+
+
+def retold(result, **changes):
+    """Return a result whose finding has other fields."""
+    return replace(result, finding=replace(result.finding, **changes))
+
+
+def change(run, kind, role=None, **changes) -> Run:
+    """Return the run with other fields in the finding of the first result of a kind (and role)."""
+    return put(run, retold(first(run, kind, role), **changes))
+
+
+def change_witness(run, **changes) -> Run:
+    """Return the run with other fields in the witness of its first black-box audit."""
+    return change(run, "privacy", witness=replace(first(run, "privacy").finding.witness, **changes))
+
+
+def claiming(run, **changes) -> Run:
+    """Return the run with other fields in the claims of its learners."""
+    return put(run, *(replace(r, claim=type(r.claim)(**_fields(r.claim) | changes)) for r in run.results if r.claim))
+
+
+def _fields(claim):
+    return {name: getattr(claim, name) for name in ("epsilon", "delta", "relation", "claim_id", "source")}
+
+
+def controls_missed(run) -> Run:
+    """Return the run with no violation found in its controls."""
+    return put(run, *(retold(r, verdict="consistent") for r in run.results if r.fault is not None))
+
+
+def planned(run, *keys) -> Run:
+    """Return the run with more tasks in its plan."""
+    return replace(run, header=replace(run.header, plan=(*run.header.plan, *keys)))
+
+
+def failed(run, result, error="RuntimeError: oops") -> Run:
+    """Return the run with a result replaced by a failure of its task."""
+    names = ("index", "task", "learner", "parameters", "arguments")
+    failure = Failure(**{name: getattr(result, name) for name in names}, error=error)
+    kept = tuple(r for r in run.results if r is not result)
+    return replace(run, results=kept, failures=(*run.failures, failure))

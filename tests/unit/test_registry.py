@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import cli_support
 import pytest
+import toy_learners
 
 from dpaudit import registry
 from dpaudit.contract import Instance
 from dpaudit.errors import InputError
 
-TOYS = cli_support.TOYS
+TOYS = toy_learners.__file__
 
 SOURCE = """
 from dataclasses import dataclass

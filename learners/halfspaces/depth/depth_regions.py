@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.halfspaces.depth.directions import Integers, cross, primitive
 from learners.halfspaces.depth.tukey_depth import tukey_depths
 
 __all__ = ["DepthRegions", "StepFunction", "spanned_normals"]
 
-Integers = NDArray[Any]
 Interval = tuple[Fraction, Fraction]
 
 _EXACT_QUOTIENT = 2**25
@@ -56,11 +56,6 @@ class StepFunction:
         index = min(from_left, from_right)
         return self.levels[index - 1] if index else 0
 
-    @property
-    def breakpoints(self) -> tuple[Fraction, ...]:
-        """The places where the value changes, in order."""
-        return tuple(sorted({*self.lower, *self.upper}))
-
 
 def spanned_normals(points: Integers) -> Integers:
     """Return the distinct primitive normals (k, d), up to sign, of the hyperplanes spanned by points (m, d).
@@ -73,37 +68,22 @@ def spanned_normals(points: Integers) -> Integers:
     if dimension == 1:
         return unit
     i, j = np.triu_indices(len(points), 1)
-    edges = _primitive(points[i] - points[j])
+    edges = primitive(points[i] - points[j])
     if dimension == 2:
-        return _primitive(np.concatenate([unit, edges[:, ::-1] * np.array([-1, 1])]))
+        return primitive(np.concatenate([unit, edges[:, ::-1] * np.array([-1, 1])]))
     # Planes through two edges that share a point, or through an edge and a direction of the axes.
-    crosses = [unit, *(_cross(edges, axis[None]) for axis in unit)]
+    crosses = [unit, *(cross(edges, axis[None]) for axis in unit)]
     for k in range(len(points)):
-        rays = _primitive(points - points[k])
+        rays = primitive(points - points[k])
         a, b = np.triu_indices(len(rays), 1)
-        crosses.append(_primitive(_cross(rays[a], rays[b])))
-    return _primitive(np.concatenate(crosses))
+        crosses.append(primitive(cross(rays[a], rays[b])))
+    return primitive(np.concatenate(crosses))
 
 
 def _wide(points: Integers) -> Integers:
     """Return the points as int64 if every later product fits it, as Python integers otherwise."""
     top = max(abs(int(points.min())), abs(int(points.max())), 1) if points.size else 1
     return points.astype(np.int64 if top < _COORDINATE_LIMIT[points.shape[1]] else object)
-
-
-def _cross(a: Integers, b: Integers) -> Integers:
-    return np.stack([a[:, k - 2] * b[:, k - 1] - a[:, k - 1] * b[:, k - 2] for k in range(3)], axis=1)
-
-
-def _primitive(v: Integers) -> Integers:
-    """Return the distinct directions, up to sign, of the vectors that are not 0: coprime, first entry positive."""
-    v = v[(v != 0).any(axis=1)]
-    if not len(v):
-        return v
-    v = v // np.gcd.reduce(v, axis=1)[:, None]
-    lead = v[np.arange(len(v)), (v != 0).argmax(axis=1)]
-    v = v * np.where(lead > 0, 1, -1)[:, None]
-    return np.array(sorted(set(map(tuple, v.tolist()))), dtype=v.dtype).reshape(-1, v.shape[1])
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,6 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product
 from math import comb, lcm
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +21,15 @@ from numpy.typing import NDArray
 from dpaudit.contract import InputError
 from learners.domains import Grid
 from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
+from learners.halfspaces.depth.directions import Integers
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.parameters import check_integer
 
 __all__ = ["ExtendedDomain"]
 
-Integers = NDArray[Any]
-
 _MAX_SIDE = {1: 2**20, 2: 8, 3: 1}
-"""Where all tuples of hyperplanes are still intersected in a second; at side 2 in space there are 2e7 triples."""
+"""The largest side, by dimension, at which all tuples of hyperplanes are intersected in a second; at side 2 in space
+there are 2e7 triples."""
 
 _FEW = 128
 """First coordinates up to which all prefixes are listed to count the candidates after them."""
@@ -131,20 +130,6 @@ class ExtendedDomain:
             return self.sizes
         planes = len(_hyperplanes(self.domain)[0])
         return (first, *(comb(planes, self.dimension - i) for i in range(1, self.dimension)))
-
-    def median(self, points: Integers, weights: NDArray[np.int64]) -> tuple[tuple[Fraction, ...], int]:
-        """Return a Tukey median of a multiset of points of X, the first in lexicographic order, and its depth.
-
-        Coordinate by coordinate, the first candidate of greatest Q: Claim 3.5 says that a deepest point is among them.
-        """
-        regions, depth = self.regions(points, weights), 0
-        point: tuple[Fraction, ...] = ()
-        for _ in range(self.dimension):
-            candidates = self.coordinates(point)
-            values = regions.values(point, candidates)
-            depth = int(values.max())
-            point = (*point, candidates[int(values.argmax())])
-        return point, depth
 
     def bound(self) -> int:
         """Return the paper's bound (d |X|^{d^2 (d + 1)})^{2^d} on the size of each axis."""

@@ -19,13 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.halfspaces.depth.directions import Integers, cross, primitive
 from learners.parameters import check_integer
 
 __all__ = ["MAX_DIMENSION", "centerpoint_bound", "tukey_depth", "tukey_depths"]
 
 MAX_DIMENSION = 3
-
-Integers = NDArray[Any]
 
 _SLOPE_LIMIT = 2**25
 """Quotients of two distinct pairs of integers below this differ by more than the rounding of a float64."""
@@ -155,7 +154,8 @@ def _space(v: Integers, weights: Integers) -> int:
     at, v, w = int(weights[zero].sum()), v[~zero], weights[~zero]
     if not len(v):
         return at
-    normals = _normals(v)
+    i, j = np.triu_indices(len(v), 1)
+    normals = primitive(cross(v[i], v[j]))
     if not len(normals):
         return at + int(_line((v @ v[0])[None], w)[0])
     heights = normals @ v.T
@@ -168,24 +168,6 @@ def _space(v: Integers, weights: Integers) -> int:
         flat = _dropped(v, normals[rest], inside[rest])
         best = min(best, int((base[rest] + _plane(flat, np.where(inside[rest], w, 0))).min()))
     return at + best
-
-
-def _normals(v: Integers) -> Integers:
-    """Return the distinct directions, up to sign, orthogonal to two independent vectors of v (m, 3)."""
-    i, j = np.triu_indices(len(v), 1)
-    a, b = v[i], v[j]
-    cross = np.stack([a[:, k - 2] * b[:, k - 1] - a[:, k - 1] * b[:, k - 2] for k in range(3)], axis=1)
-    cross = cross[(cross != 0).any(axis=1)]
-    if not len(cross):
-        return np.asarray(cross)
-    cross = cross // np.gcd.reduce(cross, axis=1)[:, None]
-    lead = np.where(cross[:, 0] != 0, cross[:, 0], np.where(cross[:, 1] != 0, cross[:, 1], cross[:, 2]))
-    cross = cross * np.where(lead > 0, 1, -1)[:, None]
-    if cross.dtype == object:
-        return np.array(sorted(set(map(tuple, cross))), dtype=object)
-    order = np.lexsort(cross.T)
-    cross = cross[order]
-    return np.asarray(cross[np.append(True, (cross[1:] != cross[:-1]).any(axis=1))])
 
 
 def _dropped(v: Integers, normals: Integers, inside: NDArray[np.bool_]) -> Integers:

@@ -16,7 +16,6 @@ from cli_support import TOYS
 
 import dpaudit
 from dpaudit.cli import main
-from dpaudit.cli.wording import in_options
 from dpaudit.contract import Pair
 from dpaudit.errors import InputError, blamed
 from dpaudit.neighbours.check import check_samples
@@ -228,20 +227,6 @@ def test_numbers_of_trials_are_whole(capsys, text):
     with pytest.raises(SystemExit):
         main(["privacy", "toy-coin", "--trials", text])
     assert f"must be a whole number, got {text!r}" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("message", "shown"),
-    [
-        ("strict=True takes at most 5; trials=10 makes 7", "--strict takes at most 5; --trials 10 makes 7"),
-        ("it has no theorem on its sample size; give n", "it has no theorem on its sample size; give --n"),
-        ("give a few samples or pairs by samples=, or use", "use --crafted, or use"),
-        ("use n_jobs=1 (--jobs 1), or return", "use --jobs 1, or return"),
-        ("n must be an integer >= 1, got 0", "n must be an integer >= 1, got 0"),
-    ],
-)
-def test_messages_speak_of_options(message, shown):
-    assert in_options(message) == shown
 
 
 def test_the_example_s_values_are_told_with_the_result(capsys):

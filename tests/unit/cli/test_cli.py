@@ -12,7 +12,7 @@ import pytest
 from cli_support import TOYS, call, instant_privacy  # noqa: F401
 
 from dpaudit import cli
-from dpaudit.cli import commands, help_text
+from dpaudit.cli import help_text, list_command
 
 COMMANDS = ("list", "privacy", "exact", "utility", "run", "ledger", "report")
 
@@ -251,7 +251,7 @@ def test_a_defect_of_the_tool_is_status_2_and_never_1(capsys, monkeypatch):
     def fail(args):
         raise ZeroDivisionError("defect")
 
-    monkeypatch.setattr(commands, "list_command", fail)
+    monkeypatch.setattr(list_command, "command", fail)
     assert cli.main(["list"]) == 2
     err = capsys.readouterr().err
     assert "Traceback" in err
@@ -272,7 +272,7 @@ def test_a_defect_of_the_tool_is_status_2_and_never_1(capsys, monkeypatch):
     ],
 )
 def test_values_of_parameters(text, value):
-    from dpaudit.cli.audit_commands import _parameter
+    from dpaudit.cli.single_audit import _parameter
 
     name, found = _parameter(f"x={text}")
     assert (name, found, type(found)) == ("x", value, type(value))

@@ -12,8 +12,8 @@ from pathlib import Path
 import cli_support
 import pytest
 
-import dpaudit
 from dpaudit import cli
+from dpaudit.cli import mechanism
 from dpaudit.cli.mechanism import find_object, find_pairs, importable_here
 from dpaudit.errors import InputError
 
@@ -103,8 +103,8 @@ def test_a_function_that_leaks_more_is_convicted_and_one_that_does_not_is_not(ca
 
 def test_the_block_tells_what_was_not_seen(capsys):
     _, out, _ = call(capsys, "mine:respond", "--pairs", "mine:MORE", "--epsilon", "1.1", "--trials", "4000")
-    assert re.search(r"^power +would convict with probability 95 %: a true epsilon of 1\.\d+ or more on", out, re.M)
-    assert re.search(r"^frontier +least epsilon convicted, by probability of the event: 0\.1: [12]\.\d+, ", out, re.M)
+    assert re.search(r"^power +would detect with probability 95 %: a true epsilon of 1\.\d+ or more on", out, re.M)
+    assert re.search(r"^frontier +least epsilon detected, by probability of the event: 0\.1: [12]\.\d+, ", out, re.M)
     assert re.search(r"^compared +pairs: 2 given; scores: histogram", out, re.M)
     assert re.search(r"^budget +runs on each side, all pairs together: 2,400 to compare the pairs", out, re.M)
     assert re.search(r"^errors +0\.05 in all: 0\.05 for the verdict$", out, re.M)
@@ -155,7 +155,7 @@ def test_options_reach_the_audit(capsys, monkeypatch):
         seen.update(options, pairs=pairs)
         raise InputError("enough")
 
-    monkeypatch.setitem(dpaudit.__dict__, "audit_privacy", audit)
+    monkeypatch.setattr(mechanism, "audit_privacy", audit)
     words = ("mine:batched", "--batched", "--pairs", "mine:PAIRS", "--epsilon", "1", "--trials", "100")
     off = {"strict": False, "curve": False, "float_bits": False, "sequential": False, "delta": None, "batched": True}
     assert call(capsys, *words)[0] == 2
@@ -181,7 +181,7 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
     found = []
     for jobs in ("1", "2"):
         words = ["privacy", "mine:Space.respond", "--pairs", "mine:PAIRS", *KEPT, "--jobs", jobs]
-        env = {"PATH": "", "PYTHONPATH": str(Path(cli_support.TOYS).parent), "HOME": str(tmp_path)}
+        env = {"PATH": "", "PYTHONPATH": cli_support.PYTHONPATH, "HOME": str(tmp_path)}
         line = [sys.executable, "-m", "dpaudit", *words]
         done = subprocess.run(line, capture_output=True, text=True, timeout=60, cwd=tmp_path, env=env)
         assert done.returncode == 0, done.stderr

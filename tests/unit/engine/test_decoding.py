@@ -1,31 +1,35 @@
 """Codes in words: what the outputs stand for that a finding names."""
 
 import pytest
+from toy_records import law_finding, privacy_finding, utility_finding
 
-from dpaudit.engine.decoding import decoded, named_codes
+from dpaudit.engine.decoding import codes_of, decoded
+from dpaudit.event import Bets, Cells, Interval, Told
 
 
 @pytest.mark.parametrize(
-    ("text", "codes"),
+    ("named", "codes"),
     [
         ("7", [7]),
         ("-1", [-1]),
         ("(1, 2)", []),
-        ("output in {3}", [3]),
-        ("output in {-1, 3..5}", [-1, 3, 4, 5]),
-        ("output in {-1..1, 7} or any output rare or unseen in training", [-1, 0, 1, 7]),
-        ("output in {1..5}", []),
-        ("output in {1, 2, 3, 4, 5}", []),
-        ("output in {0..1000000000000}", []),
-        ("output in {1, 2, ... (40 outputs)}", []),
-        ("output in {(1, 2), 3}", []),
-        ("output in {0.5}", []),
-        ("ranked histogram in [1, inf)", []),
-        ("no single event", []),
+        ("0.5", []),
+        (Cells("output", ((3, 3),)), [3]),
+        (Cells("output", ((-1, -1), (3, 5))), [-1, 3, 4, 5]),
+        (Cells("output", ((-1, 1), (7, 7)), rare=True), [-1, 0, 1, 7]),
+        (Cells("output", ((1, 5),)), []),
+        (Cells("output", tuple((i, i) for i in range(0, 10, 2))), []),
+        (Cells("output", ((0, 10**12),)), []),
+        (Cells("output", ((3, 3),), values=("(1, 2)",)), []),
+        (Cells("output", (), values=("0.5",)), []),
+        (Cells("logistic", ((3, 3),)), []),
+        (Interval("ranked histogram", 1.0, float("inf")), []),
+        (Bets(10, 1.0), []),
+        (Told("output in {3}"), []),
     ],
 )
-def test_codes_that_are_named(text, codes):
-    assert named_codes(text) == codes
+def test_codes_that_are_named(named, codes):
+    assert codes_of(named) == codes
 
 
 class Learner:
@@ -36,7 +40,7 @@ class Learner:
 
 
 def test_words_that_are_long_or_differ_from_run_to_run_are_left_out():
-    words = {code: decoded(Learner(), {"kind": "exact", "worst_atom": str(code)}) for code in range(-1, 7)}
+    words = {code: decoded(Learner(), law_finding(worst_atom=str(code))) for code in range(-1, 7)}
     assert words == {
         -1: {"-1": "failure"},
         0: {"0": "failure"},
@@ -50,5 +54,6 @@ def test_words_that_are_long_or_differ_from_run_to_run_are_left_out():
 
 
 def test_an_event_names_several():
-    finding = {"kind": "privacy", "witness": {"event": "output in {-1, 1, 5}"}}
+    finding = privacy_finding(event=Cells("output", ((-1, -1), (1, 1), (5, 5))))
     assert decoded(Learner(), finding) == {"-1": "failure", "1": "v1 and not v2", "5": "x" * 60}
+    assert decoded(Learner(), utility_finding()) == {}

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import io
-import itertools
 import re
 from collections import Counter
 
-import cli_support
 import pytest
+import toy_learners
+from msgspec.structs import replace
+from toy_records import privacy_finding, result, run_of
 
-import dpaudit
+from dpaudit.blackbox.audit import audit_privacy
+from dpaudit.contract import PrivacyClaim, Relation
 from dpaudit.engine import execute as execute_module
+from dpaudit.engine import perform as perform_module
+from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.execute import BACKENDS, RunFinished, RunStarted, TaskFailed, TaskFinished, execute
 from dpaudit.engine.outcome import outcome, word
 from dpaudit.engine.perform import perform
@@ -22,11 +27,9 @@ from dpaudit.engine.tasks import Task, canonical, exact_task
 from dpaudit.engine.utility_tasks import utility_tasks
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.registry import load
-from dpaudit.reporters.summary import summarise
-from dpaudit.results import SCHEMA_VERSION
 from dpaudit.workers import WorkerDied
 
-TOYS = (cli_support.TOYS,)
+TOYS = (toy_learners.__file__,)
 
 
 def plan(*ids: str) -> list[Task]:
@@ -82,58 +85,51 @@ def test_the_stored_bytes_are_the_same_for_one_and_two_jobs(tmp_path):
 def test_a_record_says_what_a_report_needs():
     coin = load(TOYS).get("toy-coin")
     record = perform(exact_task(coin, coin.build(gain=3.0)), seed=0, paths=TOYS)
-    assert record["finding"]["epsilon"] == pytest.approx(3.0, abs=1e-12)
-    assert record["claim"] == {
-        "epsilon": 3.0,
-        "delta": 0.0,
-        "relation": "replace-one",
-        "claim_id": "toy",
-        "source": "",
-    }
-    assert (record["learner"], record["kind"], record["fault"]) == ("toy-coin", "exact", None)
+    assert record.finding.epsilon == pytest.approx(3.0, abs=1e-12)
+    assert record.claim == PrivacyClaim(3.0, 0.0, Relation.REPLACE_ONE, "toy")
+    assert (record.learner, record.kind, record.fault) == ("toy-coin", "exact", None)
     control = load(TOYS).get("broken-toy-open")
     record = perform(exact_task(control, control.build(gain=3.0)), seed=0, paths=TOYS)
-    assert record["fault"] == "it leaks twice its claim"
-    assert record["finding"]["verdict"] == "violation"
+    assert record.fault == "it leaks twice its claim"
+    assert record.finding.verdict == "violation"
 
 
 def test_crafted_samples_reach_the_exact_audit():
     coin = load(TOYS).get("toy-coin")
     task = exact_task(coin, coin.build(gain=3.0), n=4, crafted=True)
-    finding = perform(task, seed=0, paths=TOYS)["finding"]
-    assert "crafted" in finding["worst_pair"]["origin"]
-    assert finding["epsilon"] == pytest.approx(3.0, abs=1e-12)
+    finding = perform(task, seed=0, paths=TOYS).finding
+    assert "crafted" in finding.pair_in_words.origin
+    assert finding.epsilon == pytest.approx(3.0, abs=1e-12)
 
 
 def test_the_utility_audit_gets_the_hard_case_or_what_the_user_chose():
     coin = load(TOYS).get("toy-coin")
     learner = coin.build(gain=3.0)
     for task in utility_tasks(coin, learner, trials=20, confidence=0.9):
-        finding = perform(task, seed=0, paths=TOYS)["finding"]
-        assert (finding["n"], finding["alpha"], finding["trials"]) == (8, 0.3, 20)
-        assert finding["distribution"] in task.arguments["case"]
+        finding = perform(task, seed=0, paths=TOYS).finding
+        assert (finding.n, finding.alpha, finding.trials) == (8, 0.3, 20)
+        assert finding.distribution in task.arguments.case
     (task,) = utility_tasks(coin, learner, trials=20, confidence=0.9, cases=[None], concept=1)
-    finding = perform(task, seed=0, paths=TOYS)["finding"]
-    assert (finding["distribution"], finding["concept"]) == ("uniform", "concept 1")
+    finding = perform(task, seed=0, paths=TOYS).finding
+    assert (finding.distribution, finding.concept) == ("uniform", "concept 1")
 
 
 def test_the_privacy_audit_is_called_with_the_task_s_arguments(monkeypatch):
     calls = []
-
-    class Found:
-        def to_dict(self):
-            return {"verdict": "consistent", "kind": "privacy", "witness": {"event": "output in {1}"}}
-
-    monkeypatch.setitem(
-        dpaudit.__dict__, "audit_privacy", lambda *args, **named: calls.append((args, named)) or Found()
+    monkeypatch.setattr(
+        perform_module, "audit_privacy", lambda *args, **named: calls.append((args, named)) or privacy_finding()
     )
-    task = Task("toy-coin", "privacy", {"gain": 2.0}, {"n": 1, "trials": 10, "confidence": 0.9, "epsilon": 0.5})
+    task = Task("toy-coin", {"gain": 2.0}, PrivacyArguments(n=1, trials=10, confidence=0.9, epsilon=0.5, curve=True))
     record = perform(task, seed=7, paths=TOYS, n_jobs=2)
     ((learner,), named) = calls[0]
     assert (learner.id, learner.gain) == ("toy-coin", 2.0)
-    assert named == {"n": 1, "trials": 10, "confidence": 0.9, "epsilon": 0.5, "seed": 7, "n_jobs": 2}
-    assert record["finding"]["verdict"] == "consistent"
-    assert record["decoded"] == {"1": "Constant(label=1)"}
+    changed = {name: value for name, value in named.items() if value is not None and value is not False}
+    assert changed == {
+        "n": 1, "trials": 10, "confidence": 0.9, "epsilon": 0.5, "curve": True, "seed": 7, "n_jobs": 2,
+    }  # fmt: skip
+    assert set(named) <= set(inspect.signature(audit_privacy).parameters)
+    assert record.finding.verdict == "consistent"
+    assert record.decoded == {"1": "Constant(label=1)"}
 
 
 @pytest.mark.parametrize("backend", ["sequential", "threading"])
@@ -198,62 +194,48 @@ def test_bad_options_are_refused_before_anything_runs(options, words):
     assert events == []
 
 
-def stored(
-    verdict="consistent", fault=None, role=None, learner="a", task="t", kind="exact", gain=1.0, **finding
-) -> dict:
-    return {
-        "task": task,
-        "index": 0,
-        "kind": kind,
-        "learner": learner,
-        "parameters": {"gain": gain},
-        "claim": None,
-        "fault": fault,
-        "arguments": {} if role is None else {"role": role},
-        "finding": {"verdict": verdict, **finding},
-    }
-
-
 @pytest.mark.parametrize(
     ("record", "expected"),
     [
-        (stored("violation"), "violation"),
-        (stored("violation", role="claim"), "violation"),
-        (stored("violation", role="ladder"), "ladder"),
-        (stored("violation", fault="x"), "convicted"),
-        (stored("consistent", fault="x"), "not convicted"),
-        (stored("holds", role="claim"), "consistent"),
-        (stored("undecided", role="claim"), "undecided"),
-        (stored("violation", fault="x", kind="utility"), "not convicted"),  # what it leaks is privacy
-        (stored("refuted", kind="ledger"), "checked"),
-        (stored("drawn", kind="picture"), "drawn"),
+        (result("exact", "violation"), "violation"),
+        (result("utility", "violation"), "violation"),
+        (result("utility", "violation", role="ladder"), "ladder"),
+        (result("exact", "violation", fault="x"), "convicted"),
+        (result("privacy", "consistent", fault="x"), "not convicted"),
+        (result("utility", "holds"), "consistent"),
+        (result("utility", "undecided"), "undecided"),
+        (result("utility", "violation", fault="x"), "not convicted"),  # what it leaks is privacy
+        (result("ledger", "refuted"), "checked"),
+        (result("picture"), "drawn"),
     ],
 )
 def test_a_record_in_a_word(record, expected):
     assert word(record) == expected
 
 
+CLEARED, CONVICTED = result(fault="x"), result("exact", "violation", fault="x", task="u")
+
+
 @pytest.mark.parametrize(
     ("results_", "planned", "expected"),
     [
-        ([stored()], 1, 0),
-        ([stored("undecided", role="claim")], 1, 0),
-        ([stored("violation", role="ladder")], 1, 0),
-        ([stored("violation")], 1, 1),
-        ([stored("consistent", "x"), stored("violation", "x", task="u")], 2, 0),  # one audit suffices to convict
-        ([stored("consistent", "x"), stored("consistent", "x", task="u")], 2, 1),
-        ([stored("consistent", "x"), stored("violation", "x", learner="b", task="u")], 2, 1),  # not by another's fault
+        ([result()], 1, 0),
+        ([result("utility", "undecided")], 1, 0),
+        ([result("utility", "violation", role="ladder")], 1, 0),
+        ([result("exact", "violation")], 1, 1),
+        ([CLEARED, CONVICTED], 2, 0),  # one audit suffices to convict
+        ([CLEARED, result(fault="x", task="u")], 2, 1),
+        ([CLEARED, replace(CONVICTED, learner="b")], 2, 1),  # not by another's fault
         # By each setting of its parameters: the audits of one say nothing of the other.
-        ([stored("consistent", "x"), stored("violation", "x", gain=2.0, task="u")], 2, 1),
-        ([stored("violation", "x", kind="utility")], 1, 1),
-        ([stored("refuted", kind="ledger")], 1, 0),
-        ([stored()], 2, 2),
-        ([stored("violation")], 2, 2),
+        ([CLEARED, replace(CONVICTED, parameters={"gain": 2.0})], 2, 1),
+        ([result("utility", "violation")], 1, 1),
+        ([result("ledger", "refuted")], 1, 0),
+        ([result()], 2, 2),
+        ([result("exact", "violation")], 2, 2),
     ],
 )
 def test_the_status_of_a_run(results_, planned, expected):
-    found = outcome({"header": {"plan": ["t", "u"][:planned]}, "results": results_})
-    assert found.status == expected
+    assert outcome(run_of(*results_, plan=("t", "u")[:planned])).status == expected
 
 
 class Terminal(io.StringIO):
@@ -262,7 +244,7 @@ class Terminal(io.StringIO):
 
 
 def finished(record):
-    return TaskFinished(record["task"], record)
+    return TaskFinished(record.task, record)
 
 
 def test_progress_on_a_terminal_is_one_line_with_counts_and_time_left(monkeypatch):
@@ -271,8 +253,8 @@ def test_progress_on_a_terminal_is_one_line_with_counts_and_time_left(monkeypatc
     stream, now = Terminal(), iter([0, 0, 10, 20, 30])
     show = Progress(stream, lambda: next(now))
     show(RunStarted(4, 1))
-    show(finished(stored("violation")))
-    show(finished(stored("holds")))
+    show(finished(result("exact", "violation")))
+    show(finished(result("utility", "holds")))
     live = stream.getvalue().split("\r")[1:]
     assert live[0] == "[2/4 audits] 1 violation; 0:10, about 0:20 left"
     assert live[1] == "[3/4 audits] 1 violation, 1 consistent; 0:20, about 0:10 left"
@@ -287,7 +269,7 @@ def test_progress_is_cut_to_the_terminal(monkeypatch):
     show = Progress(stream)
     show(RunStarted(3, 0))
     for verdict in ("violation", "undecided"):
-        show(finished(stored(verdict)))
+        show(finished(result("utility", verdict)))
     assert max(map(len, stream.getvalue().split("\r"))) <= 24
 
 
@@ -296,7 +278,7 @@ def test_progress_elsewhere_is_about_ten_lines(monkeypatch):
     show = Progress(stream, lambda: 0)
     show(RunStarted(200, 0))
     for _ in range(200):
-        show(finished(stored()))
+        show(finished(result()))
     show(RunFinished(0))
     lines = stream.getvalue().splitlines()
     assert len(lines) == 10
@@ -309,60 +291,23 @@ def test_failures_are_counted():
     show = Progress(stream, lambda: 0)
     show(RunStarted(2, 0))
     show(TaskFailed("t", "InputError: x"))
-    show(finished(stored("consistent", "leak")))
+    show(finished(result(fault="leak")))
     show(RunFinished(1))
     assert "1 failed, 1 on controls (0 of 1 convicted)" in stream.getvalue()
     assert Counter(stream.getvalue())["\n"] == 2
 
 
 def test_a_learner_without_a_plan_is_status_2():
-    run = {"header": {"plan": ["t"], "faults": ["b: no audit could be planned: ZeroDivisionError: x"]}}
-    found = outcome({**run, "results": [stored("violation")]})
-    assert found.faults == ("b: no audit could be planned: ZeroDivisionError: x",)
+    fault = "b: no audit could be planned: ZeroDivisionError: x"
+    found = outcome(run_of(result("exact", "violation"), faults=(fault,)))
+    assert found.faults == (fault,)
     assert (found.violations, found.missing, found.status) == (("t",), (), 2)
 
 
 def test_a_control_with_an_audit_missing_is_not_yet_unconvicted():
-    results = [stored("consistent", "x", task="a/exact/n1-0")]
-    for plan, unconvicted in ((["a/exact/n1-0"], ("a",)), (["a/exact/n1-0", "a/privacy/n1-0"], ())):
-        assert outcome({"header": {"plan": plan}, "results": results}).unconvicted == unconvicted
-
-
-VERDICTS = {"exact": ("consistent", "violation"), "privacy": ("consistent", "violation"),
-            "utility": ("holds", "undecided", "violation")}  # fmt: skip
-NUMBERS = {"epsilon": 1.0, "error": 0.0, "claimed_epsilon": 1.0, "epsilon_lower": 0.5, "failure_upper": 0.1,
-           "detectable_epsilon": 1.1}  # fmt: skip
-
-
-def combinations(size):
-    """Every choice of `size` records over kinds, roles, verdicts, two learners, two settings, honest or a control."""
-    singles = [
-        (kind, verdict, role, learner, gain)
-        for kind, verdicts in VERDICTS.items()
-        for verdict in verdicts
-        for role in ((None,) if kind != "utility" else ("claim", "ladder"))
-        for learner in ("a", "control")
-        for gain in (1.0, 2.0)
-    ]
-    return itertools.combinations(singles, size)
-
-
-@pytest.mark.parametrize("size", [1, 2])
-def test_status_words_and_reports_say_the_same(size):
-    for chosen in combinations(size):
-        records = [
-            {**stored(verdict, "x" if learner == "control" else None, role, learner, f"t{i}", kind, gain), "index": i}
-            for i, (kind, verdict, role, learner, gain) in enumerate(chosen)
-        ]
-        for record in records:
-            record["finding"] |= {"kind": record["kind"], "relation": "replace-one", "setting": "realizable"} | NUMBERS
-        header = {"schema_version": SCHEMA_VERSION, "plan": [record["task"] for record in records]}
-        run = {"header": header, "results": records}
-        found, summary, words = outcome(run), summarise(run), [word(record) for record in records]
-        assert bool(found.violations) == bool(summary.violations) == ("violation" in words), chosen
-        assert len(found.unconvicted) == len(summary.controls) - len(summary.convicted), chosen
-        assert bool(summary.convicted) == ("convicted" in words), chosen
-        assert found.status == int(bool(summary.violations) or len(summary.convicted) < len(summary.controls)), chosen
+    cleared = result(fault="x", task="a/exact/n1-0")
+    for plan, unconvicted in ((("a/exact/n1-0",), ("a",)), (("a/exact/n1-0", "a/privacy/n1-0"), ())):
+        assert outcome(run_of(cleared, plan=plan)).unconvicted == unconvicted
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -386,14 +331,14 @@ def test_progress_counts_every_kind_of_record():
     stream = io.StringIO()
     show = Progress(stream, lambda: 0)
     records = [
-        stored("violation"),
-        stored("undecided", role="claim"),
-        stored("holds", role="claim"),
-        stored("holds", role="ladder"),
-        stored("violation", "x"),
-        stored("consistent", "x"),
-        stored("refuted", kind="ledger"),
-        stored("drawn", kind="picture"),
+        result("exact", "violation"),
+        result("utility", "undecided"),
+        result("utility", "holds"),
+        result("utility", "holds", role="ladder"),
+        result("exact", "violation", fault="x"),
+        result("exact", "consistent", fault="x"),
+        result("ledger", "refuted"),
+        result("picture"),
     ]
     show(RunStarted(len(records) + 1, 0))
     for record in records:

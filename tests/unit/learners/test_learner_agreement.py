@@ -15,7 +15,7 @@ from learners.conjunctions.elimination import ConjunctionLaplace
 from learners.parities.controls import NoCoin, Oversampled
 from learners.parities.private import ParityPrivate
 from learners.points.controls import PointDoubled
-from learners.points.learners import PointExponential
+from learners.points.exponential import PointExponential
 
 RUNS = 40_000
 # Deterministic by seed; under a fresh seed each single comparison would fail by chance with probability 1e-6.

@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 from dpaudit.contract import InputError
-from learners.boxes.learners import BoxTightest
+from learners.boxes.tightest import BoxTightest
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.domains import Interval
-from learners.interior_points.learners import InteriorPointRecConcave, InteriorPointTreeLog
+from learners.interior_points.rec_concave import InteriorPointRecConcave
 from learners.interior_points.thresholds import ThresholdInteriorPoint
+from learners.interior_points.tree_log import InteriorPointTreeLog
 from learners.parities.amplified import ParityRestart
-from learners.points.learners import PointConsistent, PointExponential, ThresholdConsistent, ThresholdExponential
+from learners.points.consistent import PointConsistent, ThresholdConsistent
+from learners.points.exponential import PointExponential, ThresholdExponential
 
 
 def law(learner: Any, point: Any) -> Callable[[], Any]:

@@ -16,13 +16,8 @@ from dpaudit.seeding import generator
 from learners.conjunctions.elimination import ConjunctionElimination, ConjunctionLaplace
 from learners.domains import Cube, Interval
 from learners.parities.private import MAX_EPSILON, ParityElimination, ParityPrivate
-from learners.points.learners import (
-    OccamConsistent,
-    PointConsistent,
-    PointExponential,
-    ThresholdConsistent,
-    ThresholdExponential,
-)
+from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
+from learners.points.exponential import PointExponential, ThresholdExponential
 
 ALL = SOUND + BROKEN
 

@@ -15,7 +15,7 @@ from learners.conjunctions.elimination import ConjunctionLaplace
 from learners.parities.controls import Oversampled
 from learners.parities.private import MAX_EPSILON, ParityPrivate
 from learners.points.controls import PointDoubled, ThresholdDoubled
-from learners.points.learners import PointExponential, ThresholdExponential
+from learners.points.exponential import PointExponential, ThresholdExponential
 
 LEAK = math.log(1.25 / 0.75)
 

@@ -14,9 +14,10 @@ from dpaudit.contract import Distribution, InputError
 from dpaudit.utility.hard_cases import hard_cases
 from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
-from learners.papers.exact_failure import failure_probability, two_point
+from learners.papers.failure_probability import failure_probability, two_point
 from learners.parities.amplified import ParityAmplified, ParityRestart
-from learners.points.learners import OccamConsistent, PointExponential, ThresholdExponential
+from learners.points.consistent import OccamConsistent
+from learners.points.exponential import PointExponential, ThresholdExponential
 
 REACHED: list[tuple[Any, str]] = [
     (ThresholdExponential(8, 1.0), "realizable"),

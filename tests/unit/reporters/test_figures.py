@@ -1,4 +1,3 @@
-import copy
 import math
 import re
 import subprocess
@@ -7,7 +6,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from reporter_runs import GOLDEN, first, load_small, only, with_results
+from msgspec.structs import replace
+from reporter_runs import GOLDEN, change, claiming, load_small, only, put, retold, with_results
 
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.reporters.figures import figures
@@ -111,7 +111,7 @@ def test_band_of_the_curve_lies_below_the_exact_one_and_says_its_confidence():
 
 def test_band_over_the_claimed_curve_is_all_in_the_picture():
     run = only(load_small(), "parity-private", "privacy")
-    first(run, "privacy")["finding"]["curve"] = fit_curve([9_900], 10_000, [100], 10_000, 0.01).to_dict()
+    run = change(run, "privacy", curve=fit_curve([9_900], 10_000, [100], 10_000, 0.01))
     drawn = figures(row(run), "a")[0][0]
     band, claim = line_of(drawn, "bound", 1.2), line_of(drawn, "claim")
     assert band[0, 1] < claim[0, 1] - 10
@@ -120,7 +120,7 @@ def test_band_over_the_claimed_curve_is_all_in_the_picture():
 
 def test_a_band_that_shows_nothing_is_drawn():
     run = only(load_small(), "parity-private", "privacy")
-    first(run, "privacy")["finding"].update(epsilon_lower=0.0, curve=fit_curve([5], 10, [5], 10, 0.01).to_dict())
+    run = change(run, "privacy", epsilon_lower=0.0, curve=fit_curve([5], 10, [5], 10, 0.01))
     drawn, caption = figures(row(run), "a")[0]
     assert "below: ruled out (black box, 99 %)" in drawn
     assert "left: ruled out" not in drawn
@@ -128,20 +128,17 @@ def test_a_band_that_shows_nothing_is_drawn():
 
 
 def test_without_a_curve_the_band_is_only_for_a_positive_bound():
-    run = only(load_small(), "parity-private")
-    first(run, "privacy")["finding"]["curve"] = None
+    run = change(only(load_small(), "parity-private"), "privacy", curve=None)
     assert ">left: ruled out (black box, 95 %)<" in figures(row(run), "a")[0][0]
     assert "below: ruled out" not in figures(row(run), "a")[0][0]
-    first(run, "privacy")["finding"]["epsilon_lower"] = 0.0
-    drawn, caption = figures(row(run), "a")[0]
+    drawn, caption = figures(row(change(run, "privacy", epsilon_lower=0.0)), "a")[0]
     assert "left: ruled out" not in drawn
     assert "ruled out no epsilon" in caption
 
 
 def test_band_of_an_infinite_bound_and_infinite_epsilon():
-    run = only(load_small(), "parity-private-careless")
-    first(run, "privacy")["finding"]["epsilon_lower"] = "inf"
-    first(run, "exact")["finding"]["epsilon"] = "inf"
+    run = change(only(load_small(), "parity-private-careless"), "privacy", epsilon_lower=math.inf)
+    run = change(run, "exact", epsilon=math.inf)
     drawn, caption = figures(row(run), "a")[0]
     assert "exact epsilon infinite" in drawn
     # The arrow at the right end of the axis, and beside its words.
@@ -150,16 +147,14 @@ def test_band_of_an_infinite_bound_and_infinite_epsilon():
 
 
 def test_where_the_exact_curve_stops_short_is_marked_and_said():
-    run = only(load_small(), "parity-private-careless")
-    first(run, "exact")["finding"].update(epsilon="inf", curve=[[0.0, 0.25], [1.5, 0.25], [3.0, 0.25]])
-    first(run, "privacy")["finding"]["epsilon_lower"] = 8.0
+    run = change(only(load_small(), "parity-private-careless"), "privacy", epsilon_lower=8.0)
+    run = change(run, "exact", epsilon=math.inf, curve=((0.0, 0.25), (1.5, 0.25), (3.0, 0.25)))
     drawn, caption = figures(row(run), "a")[0]
     assert ">computed up to 3.000<" in drawn
     assert "The open circle, at epsilon = 3.000, is where it was computed last and not where the leak ends" in caption
     # Where it comes down to 0, or reaches the right end, nothing is left to say.
-    for curve, lower in (([[0.0, 0.25], [3.0, 0.0]], 8.0), ([[0.0, 0.25], [3.0, 0.25]], 2.0)):
-        first(run, "exact")["finding"]["curve"] = curve
-        first(run, "privacy")["finding"]["epsilon_lower"] = lower
+    for curve, lower in ((((0.0, 0.25), (3.0, 0.0)), 8.0), (((0.0, 0.25), (3.0, 0.25)), 2.0)):
+        run = change(change(run, "exact", curve=curve), "privacy", epsilon_lower=lower)
         drawn, caption = figures(row(run), "a")[0]
         assert "computed up to" not in drawn
         assert "open circle" not in caption
@@ -188,37 +183,31 @@ def test_each_setting_has_a_figure_of_its_own():
 
 def test_nothing_known_means_no_figure():
     run = only(load_small(), "parity-elimination", "utility")
-    run = with_results(run, [dict(r, arguments={"role": "ladder"}) for r in run["results"]])
+    run = put(run, *(replace(r, arguments=replace(r.arguments, role="ladder")) for r in run.results))
     assert figures(row(run), "a") == []
 
 
 def test_degenerate_curves_and_claims_are_drawn():
-    run = only(load_small(), "parity-private")
-    first(run, "exact")["finding"].update(epsilon=0.0, curve=[[0.0, 0.0], [1.0, 0.0]])
-    for result in run["results"]:
-        result["claim"].update(epsilon=0.0, delta=0.0)
-    first(run, "privacy")["finding"]["epsilon_lower"] = 0.0
+    run = claiming(only(load_small(), "parity-private"), epsilon=0.0, delta=0.0)
+    run = change(change(run, "privacy", epsilon_lower=0.0), "exact", epsilon=0.0, curve=((0.0, 0.0), (1.0, 0.0)))
     assert len(figures(row(run), "a")) == 2
-    first(run, "exact")["finding"]["curve"] = []
-    assert len(figures(row(run), "a")) == 2
+    assert len(figures(row(change(run, "exact", curve=())), "a")) == 2
 
 
 def test_huge_and_equal_sample_sizes_are_drawn():
     run = only(load_small(), "parity-private", "utility")
-    for i, result in enumerate(run["results"]):
-        result["finding"]["n"] = 10**12 >> max(0, i - 1)
+    run = put(run, *(retold(result, n=10**12 >> max(0, i - 1)) for i, result in enumerate(run.results)))
     drawn = figures(row(run), "a")[1][0]
     assert "1.0e+12" in drawn
-    one = with_results(run, [copy.deepcopy(run["results"][0])])
+    one = with_results(run, run.results[:1])
     assert len(figures(row(one), "a")) == 2
 
 
 _RENDER = """
-import hashlib, json, sys
-from pathlib import Path
+import hashlib, sys
+from dpaudit.engine.store import load_run
 from dpaudit.reporters import html
-header, *results = [json.loads(line) for line in Path(sys.argv[1]).read_text().splitlines()]
-print(hashlib.sha256(html.render({"header": header, "results": results}).encode()).hexdigest())
+print(hashlib.sha256(html.render(load_run(sys.argv[1])).encode()).hexdigest())
 print("matplotlib.pyplot" in sys.modules)
 """
 

@@ -1,11 +1,29 @@
-import copy
+import math
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from reporter_runs import first, load_small, only, with_results
+from msgspec.structs import replace
+from reporter_runs import (
+    GOLDEN,
+    change,
+    change_witness,
+    claiming,
+    controls_missed,
+    failed,
+    first,
+    load_small,
+    only,
+    planned,
+    put,
+    retold,
+    with_results,
+)
 
+from dpaudit.engine.store import load_run
+from dpaudit.event import Cells, Told
+from dpaudit.exact.finding import PairInWords
 from dpaudit.reporters import html
 
 TEMPLATES = Path(html.__file__).parent / "templates"
@@ -92,7 +110,7 @@ def test_every_number_stands_beside_its_grade(small):
     text = Page(small).text
     assert "0.5108 exact, 56 pairs, n = 1, all samples".replace(" ", "") in text.replace("\xa0", " ").replace(" ", "")
     assert "≥ 0.5002" in text
-    assert "statistical, 95 %; would convict from 1.013" in text
+    assert "statistical, 95 %; would detect from 1.013" in text
     assert "0.503 [0.467, 0.539]" in text
     assert "worst of 2 hard cases" in text
     assert "empirical; statistical, 95 %; worst of 2 hard cases in 2 settings" in text.replace("\xa0", " ")
@@ -112,13 +130,13 @@ def section(text, learner, following):
     return text[text.index(f"{learner} Verdict") : text.index(f"{following} Verdict")]
 
 
-def test_what_was_not_seen_stands_with_every_black_box_audit(small):
+def test_power_stands_with_every_black_box_audit(small):
     fixed = section(Page(small).text, "parity-private", "parity-elimination")
     for words in (
-        "What was not seen These runs convict with probability 95\xa0%: a true epsilon of 1.013 or more on an event as "
+        "Power These runs detect with probability 95\xa0%: a true epsilon of 1.013 or more on an event as "
         "likely as the main one tested; a probability of 0.0001200 or more of an event impossible on the other side.",
         "Probability of the event 0.10.010.0010.0001",
-        "Least epsilon convicted 1.0201.0701.300none in reach",
+        "Least epsilon detected 1.0201.0701.300none in reach",
         "Compared30 pairs, 64 events",
         "Pairs from8 crafted, 2 random, 2 given, 18 local search",
         "Scores triedhistogram, logistic",
@@ -127,16 +145,16 @@ def test_what_was_not_seen_stands_with_every_black_box_audit(small):
         "Error probability0.05 in all: 0.04 for the verdict, 0.01 for the curve",
     ):
         assert re.sub(r"\s", "", words) in re.sub(r"\s", "", fixed), words
-    assert "What was not seen" not in section(Page(small).text, "parity-elimination", "threshold-exponential")
+    assert "These runs detect" not in section(Page(small).text, "parity-elimination", "threshold-exponential")
 
 
 def test_bets_have_no_events_and_no_counts(small):
     told = section(Page(small).text, "threshold-exponential", "parity-private-careless convicted: exact + black box")
     assert "Sequential design: bets against the claim" in told
-    assert "No single event: bets on 3000 runs of this pair made the stake exp(1.25) times larger: Sample" in told
+    assert "No single event: bets on 3000 runs of this pair raised the stake by exp(1.25): Sample" in told
     assert "as likely as the" not in told
     assert "of probability 0.1" in told
-    assert "This is what bets on a given event convict with half of the runs of a pair that leads" in told
+    assert "This is what bets on a given event detect with half of the runs of a pair that leads" in told
     assert "4,000 runs used of 4,000 allowed" in told
     assert "2 pairs, by bets and not by events" in told
     assert not re.search(r"None|null", told)
@@ -144,10 +162,10 @@ def test_bets_have_no_events_and_no_counts(small):
 
 def test_a_leak_out_of_reach_is_said_to_be_so():
     run = only(load_small(), "parity-private", "privacy")
-    first(run, "privacy")["finding"].update(detectable_epsilon="inf", detectable_delta="inf", frontier=[])
+    run = change(run, "privacy", detectable_epsilon=math.inf, detectable_delta=math.inf, frontier=())
     text = Page(html.render(run)).text
     assert "no leak, however large, on an event as likely as the main one tested; no probability, however" in text
-    assert "no power: so few runs convict no leak, however large" in text
+    assert "no power: so few runs detect no leak, however large" in text
     assert "The black-box audit had no power on the event that it tested for: parity-private." in text
     assert "privacy not tested: no power" in text
     assert "The frontier" not in text
@@ -158,14 +176,13 @@ def test_witness_is_told_from_the_likelier_side(small):
         "occurred in 50,012 of 160,000 runs (31.26 %) on Sample(n=1: (1, 0)->1), and in 29,968 of 160,000 (18.73 %) on "
         "Sample(n=1: (0, 1)->0)"
     ) in Page(small).text
-    run = only(load_small(), "parity-private")
-    first(run, "privacy")["finding"]["witness"]["direction"] = "forward"
+    run = change_witness(only(load_small(), "parity-private"), direction="forward")
     assert "(31.26 %) on Sample(n=1: (0, 1)->0), and in" in Page(html.render(run)).text
 
 
 def test_command_seed_and_versions_are_there(small):
     text = Page(small).text
-    assert load_small()["header"]["command"] in text
+    assert load_small().header.command in text
     assert "the seed 0" in text
     assert '<tr><th scope="row">numpy</th><td>2.0.0</td></tr>' in small
 
@@ -175,7 +192,7 @@ def test_command_seed_and_versions_are_there(small):
 def test_missing_pieces_are_named_with_a_reason(learner, kind):
     run = load_small()
     page = Page(html.render(only(run, learner, kind)))
-    present = bool(only(run, learner, kind)["results"])
+    present = bool(only(run, learner, kind).results)
     assert page.text.count("not computed") >= (2 if present else 1)
     assert not re.search(r"None|Undefined|nan\b", page.text)
 
@@ -187,13 +204,8 @@ def test_empty_run_still_reads():
 
 
 def test_violations_controls_and_pending_tasks_are_announced():
-    run = load_small()
-    first(run, "exact")["finding"].update(verdict="violation", epsilon=1.0000001)
-    for result in run["results"]:
-        if result["fault"]:
-            result["finding"]["verdict"] = "consistent"
-    run["header"]["plan"].append("box-tightest/exact/n1-ab")
-    page = html.render(run)
+    run = controls_missed(change(load_small(), "exact", verdict="violation", epsilon=1.0000001))
+    page = html.render(planned(run, "box-tightest/exact/n1-ab"))
     text = Page(page).text
     assert "1 of 4 learners breaks a promise." in text
     assert "A violation in: parity-private." in text
@@ -206,22 +218,17 @@ def test_violations_controls_and_pending_tasks_are_announced():
 
 
 def test_a_missed_control_is_said_in_the_headline():
-    run = load_small()
-    for result in run["results"]:
-        if result["fault"]:
-            result["finding"]["verdict"] = "consistent"
-    page = html.render(run)
+    page = html.render(controls_missed(load_small()))
     assert "No violation found at these runs, but a positive control was missed." in Page(page).text
     assert '<div class="violation outcome">' in page
 
 
 def test_an_incomplete_run_says_so_first_and_shows_every_learner():
     run = load_small()
-    lost = [r for r in run["results"] if r["learner"] == "threshold-exponential"]
-    run["results"] = [r for r in run["results"] if r not in lost and r["kind"] != "exact"]
-    names = ("index", "task", "kind", "learner", "parameters", "arguments")
-    failure = {"record": "failure", **{name: lost[0][name] for name in names}, "error": "RuntimeError: <oops>"}
-    page = html.render({**run, "failures": [failure]})
+    lost = next(r for r in run.results if r.learner == "threshold-exponential")
+    run = failed(run, lost, "RuntimeError: <oops>")
+    run = replace(run, results=tuple(r for r in run.results if r.kind != "exact"))
+    page = html.render(run)
     text = Page(page).text
     assert '<p class="headline"><strong>Incomplete: 4 of 16 planned audits have no result.</strong></p>' in page
     assert '<div class="undecided outcome">' in page
@@ -231,14 +238,13 @@ def test_an_incomplete_run_says_so_first_and_shows_every_learner():
     assert '<span class="undecided tag">failed: privacy</span>' in page
     assert "Failedprivacy: RuntimeError: <oops>" in text
     assert "unknownno audit has a result" in text
-    assert f"{lost[0]['task']}: failed, RuntimeError: <oops>" in text
+    assert f"{lost.task}: failed, RuntimeError: <oops>" in text
 
 
 def test_a_learner_whose_only_audit_had_no_power_gets_no_green_badge():
     run = only(load_small(), "parity-private", "privacy")
     assert '<span class="clear tag">no violation found</span>' in html.render(run)
-    first(run, "privacy")["finding"]["detectable_epsilon"] = "inf"
-    page = html.render(run)
+    page = html.render(change(run, "privacy", detectable_epsilon=math.inf))
     assert '<span class="clear tag">' not in page
     assert '<span class="neutral tag">no violation found</span>' in page
     assert "black box: no power on the event tested" in page
@@ -250,75 +256,92 @@ def test_the_page_has_contents_and_folds_what_is_long(small):
     sections = ["learners", "controls", "ledger", "calibration", "reading", "details", "control-details", "remake"]
     assert links[: len(sections)] == sections
     folded = [a.get("id") for tag, a in page.attributes if tag == "details"]
-    assert folded == [None, None, "learner-4"]  # what two audits did not see, and the control
+    assert folded == [None, None, "learner-4"]  # the power of two audits, and the control
     assert not any("open" in a for tag, a in page.attributes if tag == "details")
     # Of a control that running it convicted, the witness says all.
     control = small[small.index('<details class="learner"') :]
-    assert "What was not seen" not in control[: control.index("</details>")]
+    assert "These runs detect" not in control[: control.index("</details>")]
     assert "details { display: none; }" in small.partition("@media print")[2].replace("nav, .screen, ", "")
 
 
-def test_the_code_of_failure_is_said_in_words():
-    run = only(load_small(), "parity-private")
-    first(run, "exact")["finding"]["worst_atom"] = "-1"
-    first(run, "privacy")["finding"]["witness"]["event"] = "output in {-1, 3}"
+def test_codes_are_said_in_words():
+    run = change(only(load_small(), "parity-private"), "exact", worst_atom="-1")
+    run = change_witness(run, event=Cells("output", ((-1, -1), (3, 3))))
     text = Page(html.render(run)).text
     assert "at the output -1 (failure)" in text
     assert "The event “output in {-1, 3} (-1: failure)” occurred" in text
-    first(run, "privacy")["decoded"] = {"-1": "failure", "3": "parity 3"}
+    run = put(run, replace(first(run, "privacy"), decoded={"-1": "failure", "3": "parity 3"}))
     assert "The event “output in {-1, 3} (-1: failure, 3: parity 3)” occurred" in Page(html.render(run)).text
+
+
+def test_a_run_of_schema_version_1_tells_its_events_in_its_own_words(small):
+    old = html.render(load_run(GOLDEN / "run_small_v1.jsonl"))
+    differs = [(a, b) for a, b in zip(old.splitlines(), small.splitlines(), strict=True) if a != b]
+    # The witnesses of three black-box audits: version 1 knew the words of an event alone.
+    fixed, bets, control = differs
+    for before, after in (fixed, control):
+        assert before.replace("the output is 1 or 3", "output in {1, 3}") == after
+    assert bets[0].replace("made the stake exp(1.25) times larger", "raised the stake by exp(1.25)") == bets[1]
 
 
 def test_instances_of_one_learner_are_one_learner():
     run = only(load_small(), "parity-private")
-    for result in run["results"][:1]:
-        result["parameters"] = {**result["parameters"], "dimension": 3}
+    run = put(run, replace(run.results[0], parameters={**run.results[0].parameters, "dimension": 3}))
     assert "1 learner in 2 instances, against what each promises" in Page(html.render(run)).text
 
 
 def test_contradiction_and_several_audits_are_told():
-    run = only(load_small(), "parity-private")
-    first(run, "privacy")["finding"].update(epsilon_lower=0.6, warnings=["few runs"])
-    twin = copy.deepcopy(first(run, "exact"))
-    twin["task"] += "-2"
-    text = Page(html.render(with_results(run, [*run["results"], twin]))).text
+    run = change(only(load_small(), "parity-private"), "privacy", epsilon_lower=0.6, warnings=("few runs",))
+    twin = replace(first(run, "exact"), task="twin")
+    text = Page(html.render(with_results(run, [*run.results, twin]))).text
     assert "The black-box lower bound exceeds the exact worst case." in text
     assert "This run holds 3 audits of the privacy of this learner" in text
     assert "few runs" in text
 
 
 def test_delta_decides_where_the_claim_has_one():
-    run = only(load_small(), "parity-private")
-    for result in run["results"]:
-        result["claim"]["delta"] = 1e-6
-    first(run, "exact")["finding"].update(epsilon="inf", claimed_delta=1e-6, delta_at_claim=2.5e-7)
+    run = claiming(only(load_small(), "parity-private"), delta=1e-6)
+    run = change(run, "exact", epsilon=math.inf, claimed_delta=1e-6, delta_at_claim=2.5e-7)
     text = Page(html.render(run)).text
     assert "delta 1e-06" in text
     assert "delta at the claimed epsilon: 2.500e-7" in text
     assert "epsilon is infinite (exact)" in text
 
 
+def full_of(words):
+    """Return a run in which everything that others say is `words`."""
+    run = claiming(only(load_small(), "parity-private"), source=words, claim_id=words)
+    cases = [r for r in run.results if r.kind == "utility"]
+    run = put(run, *(replace(r, arguments=replace(r.arguments, case=words)) for r in cases))
+    run = put(run, *(retold(r, concept=words, failure=words, claim_id=words) for r in run.results if r in cases))
+    run = change_witness(run, event=Told(words), data=words, neighbour=words, origin=words)
+    run = change(run, "privacy", warnings=(words,), distinguisher=words, scores=(words,), origins=(words,), bound=words)
+    run = change(run, "exact", worst_atom=words, pair_in_words=PairInWords(words, words, words))
+    renamed = (replace(r, learner=words, parameters={words: words}) for r in run.results)
+    run = planned(replace(run, results=tuple(renamed)), f"{words}/exact/n1-ab")
+    told = {"command": words, "profile": words, "versions": {words: words}, "sources": {words: words}}
+    return replace(run, header=replace(run.header, faults=(f"{words}: {words}",), **told))
+
+
 def test_words_of_a_learner_cannot_become_markup():
     evil = "<script>alert('x')</script>\"><img src=x onerror=y>&{{ 7*7 }}"
-    run = only(load_small(), "parity-private")
-    run["header"]["command"] = evil
-    for result in run["results"]:
-        result.update(learner=evil, parameters={evil: evil})
-        result["arguments"]["case"] = evil
-        result["claim"].update(source=evil, claim_id=evil)
-        result["finding"]["versions"] = {evil: evil}
-    first(run, "privacy")["finding"]["witness"].update(event=evil, data=evil, neighbour=evil, origin=evil)
-    first(run, "exact")["finding"].update(worst_atom=evil, worst_pair={"data": evil, "neighbour": evil, "origin": evil})
-    page = Page(html.render(run))
+    page = Page(html.render(full_of(evil)))
     assert not {"script", "img"} & set(page.tags)
     assert evil in "".join(page.words)
     assert "49" not in "".join(page.words).replace("491", "")
 
 
+def test_words_of_a_learner_cannot_change_how_a_page_reads():
+    page = html.render(full_of("a\x1b[2J\u202eb\ud800\x00\x85\nc"))
+    page.encode()
+    assert page.count("a\\x1b[2J\\u202eb\\ud800\\x00\\x85\\nc") >= 30
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\ud800]", page)
+
+
 def test_same_results_same_bytes(small):
     run = load_small()
     assert html.render(run) == small
-    assert html.render({"header": run["header"], "results": run["results"][::-1]}) == small
+    assert html.render(replace(run, results=run.results[::-1])) == small
 
 
 def luminance(colour):

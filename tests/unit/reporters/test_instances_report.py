@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-
-from reporter_runs import load_small, only
+from msgspec.structs import replace
+from reporter_runs import first, load_small, only, retold, with_results
 
 from dpaudit.reporters import html
 from dpaudit.reporters.summary import summarise
@@ -12,14 +11,10 @@ from dpaudit.reporters.summary import summarise
 
 def with_further_instance(verdict="holds"):
     """Return the run of a learner whose utility alone was also audited with other parameters."""
-    run = copy.deepcopy(only(load_small(), "parity-private"))
-    original = next(r for r in run["results"] if r["kind"] == "utility" and r["arguments"]["role"] == "claim")
-    further = copy.deepcopy(original)
-    further.update(index=len(run["results"]), task="further", parameters={**original["parameters"], "dimension": 5})
-    further["finding"]["verdict"] = verdict
-    run["results"].append(further)
-    run["header"]["plan"].append("further")
-    return run
+    run = only(load_small(), "parity-private")
+    original = first(run, "utility", "claim")
+    further = replace(original, task="further", parameters={**original.parameters, "dimension": 5})
+    return with_results(run, [*run.results, retold(further, verdict=verdict)])
 
 
 def test_labels_say_what_differs():
@@ -39,13 +34,11 @@ def test_a_further_instance_is_not_blamed_for_what_another_row_judges():
 
 def test_its_own_violation_is_one():
     _, further = summarise(with_further_instance("violation")).learners
-    assert further.verdict == "violation: utility"
+    assert (further.verdict, further.to_blame) == ("violation", ("utility",))
 
 
 def test_without_the_other_row_it_is_not_checked():
     run = with_further_instance()
-    run["results"] = [{**run["results"][-1], "index": 0}]
-    run["header"]["plan"] = ["further"]
-    (row,) = summarise(run).learners
+    (row,) = summarise(with_results(run, run.results[-1:])).learners
     assert row.label == "parity-private"
-    assert row.verdict == "privacy not checked"
+    assert row.verdict == "not checked"

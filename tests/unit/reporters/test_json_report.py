@@ -1,11 +1,16 @@
 import json
+import math
 
 import pytest
 from jsonschema import Draft202012Validator
-from reporter_runs import GOLDEN, first, load_small, only, with_results
+from msgspec.structs import replace
+from reporter_runs import GOLDEN, change, failed, first, load_small, only, with_results
 
 from dpaudit import schema
+from dpaudit.errors import ToolFault
+from dpaudit.record import decode, encodable
 from dpaudit.reporters import json as json_report
+from dpaudit.reporters.document import Report
 
 
 def variants():
@@ -24,14 +29,16 @@ def test_small_run_is_the_golden_document():
 
 @pytest.mark.parametrize("run", list(variants()))
 def test_every_report_validates(run):
-    Draft202012Validator(schema.load("report")).validate(json.loads(json_report.render(run)))
+    text = json_report.render(run)
+    Draft202012Validator(schema.load("report")).validate(json.loads(text))
+    assert decode(text, Report) == json_report.report_of(run)
 
 
 def test_rows_hold_the_numbers_as_they_are():
     run = load_small()
     document = json.loads(json_report.render(run))
     good, bare, bets = document["learners"]
-    assert good["exact"]["epsilon"] == first(run, "exact")["finding"]["epsilon"]
+    assert good["exact"]["epsilon"] == first(run, "exact").finding.epsilon
     assert good["blackbox"]["epsilon_lower"] == 0.50021
     assert good["utility"]["joint_confidence"] == 0.95
     assert (bare["utility"]["setting"], bare["utility"]["failure"]) == ("empirical", "error on the sample > 0.1")
@@ -39,10 +46,11 @@ def test_rows_hold_the_numbers_as_they_are():
         ("realizable", "error > 0.1", 37),
         ("empirical", "error on the sample > 0.1", 1),
     ]
-    assert bets["utility"]["settings"] == []
+    assert bets["utility"] is None
+    assert bets["missing"]["utility"] == "no audit of utility was planned"
     assert bare["exact"]["epsilon"] == "inf"
-    assert bare["blackbox"] == {"computed": False, "reason": "the learner claims no privacy"}
-    assert bets["blackbox"]["unseen"] == {
+    assert (bare["blackbox"], bare["missing"]) == (None, {"privacy": "the learner claims no privacy"})
+    assert bets["blackbox"]["power"] == {
         "detectable_epsilon": 0.93,
         "detectable_delta": 0.0021,
         "frontier": [[0.1, 0.93], [0.01, 1.4], [0.001, 3.1], [0.0001, "inf"]],
@@ -54,9 +62,9 @@ def test_rows_hold_the_numbers_as_they_are():
         "errors": {"verdict": 0.025, "epsilon_lower": 0.025},
         "origins": {"given": 2},
     }
-    assert good["blackbox"]["unseen"]["origins"] == {"crafted": 8, "random": 2, "given": 2, "local search": 18}
+    assert good["blackbox"]["power"]["origins"] == {"crafted": 8, "random": 2, "given": 2, "local search": 18}
     assert document["positive_controls"][0]["convicted_by"] == ["exact", "black box"]
-    assert document["results"] == run["results"]
+    assert document["results"] == [encodable(result) for result in run.results]
     assert document["totals"] == {
         "learners": 3,
         "violations": 0,
@@ -73,27 +81,19 @@ def test_keys_are_sorted_and_order_of_the_results_does_not_matter():
     run = load_small()
     text = json_report.render(run)
     assert text == json.dumps(json.loads(text), sort_keys=True, indent=1) + "\n"
-    assert json_report.render({"header": run["header"], "results": run["results"][::-1]}) == text
+    assert json_report.render(replace(run, results=run.results[::-1])) == text
 
 
 def test_nan_is_refused():
-    run = load_small()
-    run["results"][0]["finding"]["epsilon"] = float("nan")
-    with pytest.raises(ValueError, match="JSON compliant"):
-        json_report.render(run)
+    with pytest.raises(ToolFault, match="NaN"):
+        json_report.render(change(load_small(), "exact", epsilon=math.nan))
 
 
 def test_failures_are_in_the_document_and_in_the_schema():
     run = load_small()
-    lost = run["results"].pop(0)
-    names = ("index", "task", "kind", "learner", "parameters", "arguments")
-    failure = {"record": "failure", **{name: lost[name] for name in names}, "error": "RuntimeError: oops"}
-    document = json.loads(json_report.render({**run, "failures": [failure]}))
+    run = failed(run, run.results[0])
+    document = json.loads(json_report.render(run))
     Draft202012Validator(schema.load("report")).validate(document)
-    assert document["failures"] == [failure]
+    assert document["failures"] == [encodable(run.failures[0])]
     assert (document["totals"]["failed"], document["totals"]["pending"]) == (1, 1)
-    assert document["learners"][0]["verdict"] == {
-        "privacy": "failed",
-        "utility": "holds",
-        "overall": "failed: privacy",
-    }
+    assert document["learners"][0]["verdict"] == {"privacy": "failed", "utility": "holds", "overall": "failed"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from dataclasses import dataclass, replace
@@ -11,18 +10,21 @@ from xml.etree import ElementTree
 
 import pytest
 from jsonschema import Draft202012Validator
-from reporter_runs import load_small, only
+from msgspec import structs
+from reporter_runs import load_small, only, with_results
 from toy_learners import ToyCoin
 
 from dpaudit import schema
 from dpaudit.contract import Instance, Panel, Picture, Shape
+from dpaudit.engine.arguments import PictureArguments
 from dpaudit.engine.drawing import draw_picture
 from dpaudit.engine.outcome import outcome, word
 from dpaudit.engine.perform import perform
 from dpaudit.engine.plan import make_plan
+from dpaudit.engine.records import Result, Run
 from dpaudit.engine.tasks import Task, picture_task
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.jsonable import jsonable
+from dpaudit.record import encodable
 from dpaudit.registry import Entry, load
 from dpaudit.reporters import html
 from dpaudit.reporters import json as json_report
@@ -78,7 +80,7 @@ def test_a_picture_is_planned_for_learners_that_offer_one_and_not_for_controls()
     control = type("Control", (Drawn,), {"id": "broken-drawn", "fault": "all"})
     assert "picture" not in [task.kind for task in make_plan([Entry("broken-drawn", control, "here")]).tasks]
     task = picture_task(DRAWN)
-    assert (task.parameters, task.arguments) == ({"gain": 1.0}, {"n": 5, "runs": 3})
+    assert (task.parameters, task.arguments) == ({"gain": 1.0}, PictureArguments(n=5, runs=3))
     plain = type("Plain", (ToyCoin,), {"id": "toy-plain", "picture": Drawn.picture})
     assert picture_task(Entry("toy-plain", plain, "here")).parameters == {"gain": 3.0}
 
@@ -87,7 +89,7 @@ def test_the_picture_depends_on_the_seed_and_the_learner_alone():
     first, again, other = (draw_picture(Drawn(1.0), 5, 40, seed) for seed in (0, 0, 1))
     assert first == again
     assert first.picture != other.picture
-    assert first.picture["panels"][0]["caption"] == "n=5, target 1"
+    assert first.picture.panels[0].caption == "n=5, target 1"
     assert draw_picture(Drawn(1.5), 5, 40, 0).picture != first.picture
 
 
@@ -96,7 +98,7 @@ def test_a_scene_of_the_learners_own_is_used():
         return self.domain.sample([[0], [1]], [0, 1], [7, rng.integers(1, 2)]), ToyCoin(1.0).concepts.concept(0)
 
     staged = type("Staged", (Drawn,), {"scene": scene})(1.0)
-    assert draw_picture(staged, 5, 3, 0).picture["panels"][0]["caption"] == "n=8, target 0"
+    assert draw_picture(staged, 5, 3, 0).picture.panels[0].caption == "n=8, target 0"
 
 
 def test_something_else_than_a_picture_is_a_fault():
@@ -105,32 +107,28 @@ def test_something_else_than_a_picture_is_a_fault():
         draw_picture(wrong(1.0), 5, 3, 0)
 
 
-def record_of(panel: Panel, learner: str = "parity-private", **parameters: Any) -> dict[str, Any]:
-    """Return the stored result of a picture."""
-    finding = replace(draw_picture(Drawn(1.0), 5, 3, 0), picture=jsonable(Picture((panel,))))
-    task = Task(learner, "picture", parameters, {"n": 5, "runs": 3})
-    found = {"record": "result", "index": 0, "task": task.key, "kind": "picture", "learner": learner, "fault": None}
-    return found | {"parameters": parameters, "arguments": task.arguments, "claim": None, "finding": finding.to_dict()}
+def record_of(panel: Panel, learner: str = "parity-private", **parameters: Any) -> Result:
+    """Return the result of a picture."""
+    finding = structs.replace(draw_picture(Drawn(1.0), 5, 3, 0), picture=Picture((panel,)))
+    task = Task(learner, parameters, PictureArguments(n=5, runs=3))
+    return Result(task=task.key, learner=learner, parameters=parameters, arguments=task.arguments, finding=finding)
 
 
-def run_with(record: dict[str, Any]) -> dict[str, Any]:
-    run = copy.deepcopy(only(load_small(), "parity-private"))
-    record["index"] = len(run["results"])
-    run["results"].append(record)
-    run["header"]["plan"].append(record["task"])
-    return run
+def run_with(record: Result) -> Run:
+    run = only(load_small(), "parity-private")
+    return with_results(run, [*run.results, record])
 
 
 def test_the_report_shows_the_picture_under_its_learner():
     run = run_with(record_of(PANEL, gain=1.0))
     page = html.render(run)
-    assert page == html.render(copy.deepcopy(run))
+    assert page == html.render(run_with(record_of(PANEL, gain=1.0)))
     assert "What is seen. An illustration: 3 runs on one sample of 5 examples, for gain = 1." in page
     assert "a &lt;triangle&gt;" in page
     assert len(summarise(run).learners) == len(summarise(only(load_small(), "parity-private")).learners)
-    Draft202012Validator(schema.load("run")).validate(run["results"][-1])
+    Draft202012Validator(schema.load("run")).validate(encodable(run.results[-1]))
     Draft202012Validator(schema.load("report")).validate(json.loads(json_report.render(run)))
-    assert word(run["results"][-1]) == "drawn"
+    assert word(run.results[-1]) == "drawn"
     assert outcome(run).missing == ()
 
 
@@ -176,8 +174,8 @@ def test_axes_have_round_numbers(ends, words):
 @pytest.mark.parametrize("entry", OFFERED, ids=lambda entry: entry.id)
 def test_every_picture_offered_is_small_and_valid(entry):
     record = perform(picture_task(entry), seed=0)
-    Draft202012Validator(schema.load("picture")).validate(record["finding"])
-    run = run_with({"record": "result", **record, "learner": "parity-private"})
+    Draft202012Validator(schema.load("picture")).validate(record.finding.to_dict())
+    run = run_with(structs.replace(record, learner="parity-private"))
     (row,) = summarise(run).learners
     figures = pictures(row, "name")
     for text, caption in figures:

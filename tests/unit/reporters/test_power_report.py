@@ -1,17 +1,22 @@
-"""What was not seen, in words; and that no report ever says that something passed."""
+"""The power of an audit, in words; and that no report ever says that something passed."""
 
+import math
 import re
 
 import pytest
-from reporter_runs import first, load_small, only
+from msgspec.structs import replace
+from reporter_runs import first, load_small, only, put, retold
 
 from dpaudit.reporters import console, html
 from dpaudit.reporters import json as json_report
-from dpaudit.reporters import unseen as told
+from dpaudit.reporters import power as told
 
 
 def finding(learner="parity-private", **changes):
-    return {**first(only(load_small(), learner), "privacy")["finding"], **changes}
+    return replace(first(only(load_small(), learner), "privacy").finding, **changes)
+
+
+BETS = finding("threshold-exponential")
 
 
 def test_pairs_are_counted_by_how_they_were_made():
@@ -35,7 +40,7 @@ def test_the_moves_of_a_local_search_are_counted(origin, text):
 
 
 def test_the_frontier_is_rounded_up_and_stays_above_the_claim():
-    shown = told.frontier_text(finding(frontier=[[0.1, 1.0000001], [0.01, 1.0], [0.001, "inf"]]), infinity="none")
+    shown = told.frontier_text(finding(frontier=((0.1, 1.0000001), (0.01, 1.0), (0.001, math.inf))), infinity="none")
     assert shown == [("0.1", "1.001"), ("0.01", "1.000"), ("0.001", "none")]
 
 
@@ -48,89 +53,87 @@ def test_the_frontier_is_rounded_up_and_stays_above_the_claim():
             "a probability of 0.0001200 or more of an event impossible on the other side",
         ),
         (
-            {"detectable_epsilon": "inf", "detectable_delta": "inf", "frontier": [[0.1, "inf"]]},
+            {"detectable_epsilon": math.inf, "detectable_delta": math.inf, "frontier": ((0.1, math.inf),)},
             "no leak, however large, on an event as likely as the main one tested; "
             "no probability, however large, of an event impossible on the other side",
         ),
         (
-            {"detectable_epsilon": "inf", "frontier": [[0.1, "inf"], [0.01, 1.07], [0.001, 1.3]]},
+            {"detectable_epsilon": math.inf, "frontier": ((0.1, math.inf), (0.01, 1.07), (0.001, 1.3))},
             "no leak, however large, on an event as likely as the main one tested, a true epsilon of 1.070 or more on "
             "one of probability 0.01; a probability of 0.0001200 or more of an event impossible on the other side",
         ),
         (
-            {"design": "sequential", "detectable_delta": 1e-6, "delta": 1e-6},
-            "a true epsilon of 1.013 or more on an event of probability 0.1; "
-            "a probability of 0.000001000 or more of an event impossible on the other side",
+            {"learner": "threshold-exponential", "detectable_delta": 1e-6, "delta": 1e-6},
+            "a true epsilon of 0.9300 or more on an event of probability 0.1; "
+            "a probability of 1.000e-6 or more of an event impossible on the other side",
         ),
     ],
 )
 def test_power_in_words(changes, text):
-    assert told.power_text(finding(**changes)) == text.replace("0.000001000", "1.000e-6")
+    assert told.power_text(finding(**changes)) == text
 
 
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({}, "would convict from 1.013"),
-        ({"detectable_epsilon": "inf", "frontier": []}, "no power: so few runs convict no leak, however large"),
+        ({}, "would detect from 1.013"),
+        ({"detectable_epsilon": math.inf, "frontier": ()}, "no power: so few runs detect no leak, however large"),
         (
-            {"detectable_epsilon": "inf", "frontier": [[0.1, "inf"], [0.01, 1.07]]},
+            {"detectable_epsilon": math.inf, "frontier": ((0.1, math.inf), (0.01, 1.07))},
             "no power on the event tested, too likely to show a leak; from 1.070 on one of probability 0.01",
         ),
-        ({"detectable_epsilon": "inf", "frontier": [], "verdict": "violation"}, "convicted"),
+        ({"detectable_epsilon": math.inf, "frontier": (), "verdict": "violation"}, "detected"),
     ],
 )
-def test_what_would_convict_in_a_few_words(changes, text):
-    assert told.conviction_text(finding(**changes)) == text
+def test_what_would_be_detected_in_a_few_words(changes, text):
+    assert told.detection_text(finding(**changes)) == text
 
 
 def test_the_budget_leaves_out_what_was_not_spent():
     spent = {"halving": 0, "local": 0, "training": 4_000, "confirmation": 16_000}
     words = "runs on each side, all pairs together: 4,000 to choose the event, 16,000 to confirm it"
     assert told.budget_text(finding(budget=spent)) == words
-    bets = finding("threshold-exponential", budget={"used": 812, "allowed": 200_000})
+    bets = replace(BETS, budget={"used": 812, "allowed": 200_000})
     assert told.budget_text(bets) == "812 runs used of 200,000 allowed, on both sides of all pairs"
 
 
 def test_the_error_split_hides_binary_fractions_and_begins_with_the_verdict():
     split = {"curve": 0.2 * (1 - 0.95), "verdict": 0.8 * (1 - 0.95)}
-    assert told.errors_text(finding(errors=split, tests=[])) == "0.05 in all: 0.04 for the verdict, 0.01 for the curve"
-    bets = finding("threshold-exponential")
-    assert told.errors_text(bets) == "0.05 in all: 0.025 for the verdict, 0.025 for the bound on epsilon"
+    assert told.errors_text(finding(errors=split, tests=())) == "0.05 in all: 0.04 for the verdict, 0.01 for the curve"
+    assert told.errors_text(BETS) == "0.05 in all: 0.025 for the verdict, 0.025 for the bound on epsilon"
 
 
-@pytest.mark.parametrize(("bounds", "witness"), [((0.5, 0.4), "main one"), ((0.4, 0.5), "reserve")])
+@pytest.mark.parametrize(("bounds", "witness"), [((0.5, 0.4), "main one"), ((0.4, 0.5), "second one")])
 def test_the_error_split_tells_how_two_events_share_that_of_the_verdict(bounds, witness):
-    tests = [
-        {"error": share * (1 - 0.95), "epsilon_lower": bound} for share, bound in zip((0.7, 0.3), bounds, strict=True)
-    ]
+    tests = tuple(
+        replace(test, error=share * (1 - 0.95), epsilon_lower=bound)
+        for test, share, bound in zip(finding().tests, (0.7, 0.3), bounds, strict=True)
+    )
     assert told.errors_text(finding(errors={"verdict": 1 - 0.95}, tests=tests)) == (
         "0.05 in all: 0.05 for the verdict; two events share the verdict's, 0.035 for the main one, 0.015 for a "
-        f"reserve; the witness is the {witness}"
+        f"second one; the witness is the {witness}"
     )
     assert "on an event as likely as the main one tested" in told.power_text(finding(tests=tests))
     assert "on an event as likely as the one tested" in told.power_text(finding(tests=tests[:1]))
 
 
-def test_runs_from_before_there_were_reserves_are_told():
-    old = {name: value for name, value in finding().items() if name != "tests"}
-    assert "share" not in told.errors_text(old)
-    assert "as likely as the one tested" in told.power_text(old)
+def test_runs_from_before_there_were_second_events_are_told():
+    assert "share" not in told.errors_text(finding(tests=()))
+    assert "as likely as the one tested" in told.power_text(finding(tests=()))
 
 
 def test_scores():
     assert told.scores_text(finding()) == "histogram, logistic"
-    assert told.scores_text(finding("threshold-exponential")) == "betting"
+    assert told.scores_text(BETS) == "betting"
 
 
 def variants():
     """Return runs with all verdicts: as stored, all violations, all undecided or consistent, controls missed."""
-    yield load_small()
+    run = load_small()
+    yield run
+    audits = [result for result in run.results if result.kind != "ledger"]
     for privacy, utility in (("violation", "violation"), ("consistent", "undecided")):
-        run = load_small()
-        for result in (r for r in run["results"] if r["kind"] != "ledger"):
-            result["finding"]["verdict"] = utility if result["kind"] == "utility" else privacy
-        yield run
+        yield put(run, *(retold(r, verdict=utility if r.kind == "utility" else privacy) for r in audits))
 
 
 @pytest.mark.parametrize("render", [console.render, json_report.render, html.render])

@@ -1,19 +1,24 @@
+import math
+import typing
+import unicodedata
 from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpaudit.contract import PrivacyClaim
+from dpaudit.event import Bets, Cells, Event, Interval, Told
+from dpaudit.reporters.numbers import count, percent, plural, rate, significant, value_text
+from dpaudit.reporters.verdicts import RowVerdict
 from dpaudit.reporters.wording import (
     claim_text,
-    count,
-    event_text,
+    event_words,
+    harmless,
     label_parameters,
     output_text,
-    percent,
-    rate,
-    significant,
-    value_text,
+    short_verdict,
+    verdict_words,
 )
 
 
@@ -24,7 +29,7 @@ from dpaudit.reporters.wording import (
         (0.51089, "down", "0.5108"),
         (0.51081, "up", "0.5109"),
         (0, "up", "0"),
-        ("inf", "down", "inf"),
+        (math.inf, "down", "inf"),
         (1.0, "nearest", "1.000"),
         (9.9999, "up", "10.000"),
         (1234567.0, "down", "1234000"),
@@ -100,29 +105,107 @@ def test_small_words():
     assert label_parameters({}) == "none"
     assert label_parameters({"epsilon": 1.0, "dimension": 2}) == "dimension = 2, epsilon = 1"
     assert claim_text(None) == "none"
-    assert claim_text({"epsilon": 1.0, "delta": 0.0}) == "1"
-    assert claim_text({"epsilon": 1.0, "delta": 1e-6}) == "(1, 1e-06)"
+    assert claim_text(PrivacyClaim(1.0)) == "1"
+    assert claim_text(PrivacyClaim(1.0, 1e-6)) == "(1, 1e-06)"
+    assert [plural(n, "pair") for n in (0, 1, 2_000)] == ["0 pairs", "1 pair", "2,000 pairs"]
+
+
+RARE = "any output rare or unseen in training"
+EVENTS = [
+    (Cells("output", ((-1, -1), (3, 5))), "output in {-1, 3..5}"),
+    (Cells("output", ((-1, -1), (3, 4), (7, 9))), "output in {-1, 3, 4, 7..9}"),
+    (Cells("output", ((3, 3),), ("'a'", "(1, 2)")), "output in {3, 'a', (1, 2)}"),
+    (Cells("output", ((1, 1),), rare=True), f"output in {{1}} or {RARE}"),
+    (Cells("output", (), rare=True), RARE),
+    (
+        Cells("output", tuple((2 * i, 2 * i) for i in range(12))),
+        f"output in {{{', '.join(map(str, range(0, 24, 2)))}}}",
+    ),
+    (
+        Cells("output", tuple((4 * i, 4 * i + 2) for i in range(13))),
+        f"output in {{{', '.join(f'{4 * i}..{4 * i + 2}' for i in range(12))}, ... (39 outputs)}}",
+    ),
+    (Cells("naive Bayes", ((2, 2),)), "cell of the naive Bayes in {2}"),
+    (Cells("output", ((1, 1),), path=(0, "x")), "output[0]['x'] in {1}"),
+    (Cells("depth", ((1, 1),), path=(0,)), "cell of the depth of output[0] in {1}"),
+    (Interval("ranked histogram", -math.inf, 0.123456789), "ranked histogram in [-inf, 0.123457)"),
+    (Interval("value", 1e-7, math.inf), "value in [1e-07, inf)"),
+    (Interval("value", 0.5, 2.0, (3,)), "value of output[3] in [0.5, 2)"),
+    (Bets(3000, 1.25), "no single event: bets on 3000 runs of this pair raised the stake by exp(1.25)"),
+    (Bets(7, math.inf), "no single event: bets on 7 runs of this pair raised the stake by exp(inf)"),
+    (Told("output in {1}"), "output in {1}"),
+]
+
+
+@pytest.mark.parametrize(("event", "words"), EVENTS)
+def test_events_in_words(event, words):
+    assert event_words(event) == words
+
+
+def test_every_kind_of_event_has_words():
+    assert {type(event) for event, _ in EVENTS} == set(typing.get_args(Event))
 
 
 @pytest.mark.parametrize(
     ("event", "words"),
     [
-        ("output in {-1}", "output in {-1} (-1: failure)"),
-        ("output in {-1..3, 7}", "output in {-1..3, 7} (-1: failure)"),
-        ("output in {-12, 3}", "output in {-12, 3}"),
-        ("output in {(-1, 2)}", "output in {(-1, 2)}"),
-        ("ranked histogram in [-1, inf)", "ranked histogram in [-1, inf)"),
+        (Cells("output", ((-1, -1),)), "output in {-1} (-1: failure)"),
+        (Cells("output", ((-1, 3), (7, 7))), "output in {-1..3, 7} (-1: failure)"),
+        (Cells("output", ((-12, -12), (3, 3))), "output in {-12, 3}"),
+        (Cells("output", (), ("(-1, 2)",)), "output in {(-1, 2)}"),
+        (Cells("output", ((-1, -1),), path=(0,)), "output[0] in {-1}"),
+        (Cells("score", ((-1, -1),)), "cell of the score in {-1}"),
+        (Interval("ranked histogram", -1, math.inf), "ranked histogram in [-1, inf)"),
     ],
 )
 def test_only_the_code_of_failure_is_failure(event, words):
-    assert event_text(event) == words
-    assert [output_text(output) for output in ("-1", "-12", "(-1, 2)")] == ["-1 (failure)", "-12", "(-1, 2)"]
+    assert event_words(event, {}) == words
 
 
 def test_codes_are_told_by_what_they_stand_for():
     known = {"3": "Threshold(j=4)", "5": "Threshold(j=6)", "7": "Threshold(j=8)"}
     words = "output in {-1, 3, 5} (-1: failure, 3: Threshold(j=4), 5: Threshold(j=6))"
-    assert event_text("output in {-1, 3, 5}", known) == words
-    assert event_text("output in {2, 4}", known) == "output in {2, 4}"
-    assert output_text("3", known) == "3 (Threshold(j=4))"
-    assert output_text("4", known) == "4"
+    three = Cells("output", ((-1, -1), (3, 3), (5, 5)))
+    assert event_words(three, known) == words
+    assert event_words(three) == "output in {-1, 3, 5}"  # of a mechanism, whose integers are no codes
+    assert event_words(Cells("output", ((2, 2), (4, 4))), known) == "output in {2, 4}"
+    assert [output_text(output, known) for output in ("3", "4", "-1")] == ["3 (Threshold(j=4))", "4", "-1 (failure)"]
+    assert [output_text(output, {}) for output in ("-12", "(-1, 2)")] == ["-12", "(-1, 2)"]
+    assert output_text("-1") == "-1"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain words, \u03b5 \u2264 1\N{NO-BREAK SPACE}%", "plain words, \u03b5 \u2264 1\N{NO-BREAK SPACE}%"),
+        ("a\x1b[2Jb", "a\\x1b[2Jb"),
+        ("a\r\nb\tc\0\x7f", "a\\r\\nb\\tc\\x00\\x7f"),
+        ("a\x85b\x9b1mc", "a\\x85b\\x9b1mc"),
+        ("a\u202eb\u2066c\u200fd", "a\\u202eb\\u2066c\\u200fd"),
+        ("a\u2028b\u2029c", "a\\u2028b\\u2029c"),
+        ("a\ud800b\udfffc", "a\\ud800b\\udfffc"),
+        ("a\u200bb\ufeffc\U000e0041d", "a\\u200bb\\ufeffc\\U000e0041d"),
+    ],
+)
+def test_foreign_text_becomes_harmless(text, shown):
+    assert harmless(text) == shown
+
+
+@given(st.text(st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp", "Lu", "Mn", "So", "Zs"])))
+def test_harmless_text_is_one_visible_line_that_a_file_can_hold(text):
+    shown = harmless(text)
+    shown.encode()
+    assert not {unicodedata.category(c) for c in shown} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    assert len(shown.splitlines()) <= 1
+    assert harmless(shown) == shown
+
+
+def test_verdicts_in_words():
+    assert verdict_words(RowVerdict.VIOLATION, ("privacy", "utility")) == "violation: privacy and utility"
+    assert verdict_words(RowVerdict.NO_POWER) == "privacy not tested: no power"
+    assert [verdict_words(v) for v in (RowVerdict.NO_CLAIM, RowVerdict.NOT_CHECKED, RowVerdict.NO_VIOLATION)] == [
+        "no privacy claim",
+        "privacy not checked",
+        "no violation found",
+    ]
+    assert [short_verdict(v) for v in (RowVerdict.FAILED, RowVerdict.NO_POWER)] == ["failed", "privacy not tested"]

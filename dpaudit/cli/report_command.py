@@ -1,0 +1,42 @@
+"""The command that renders a stored run again, and what a run that has ended shows."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from pathlib import Path
+
+from dpaudit.cli.streams import say, tell, wants_color
+from dpaudit.engine.outcome import Outcome, outcome
+from dpaudit.engine.records import Run
+from dpaudit.engine.store import load_run, write_atomically
+
+__all__ = ["command", "rendered", "tell_faults"]
+
+
+def command(args: argparse.Namespace) -> int:
+    """Render stored results; the status is that of the results."""
+    run = load_run(args.path)
+    found = outcome(run)
+    text = rendered(run, args.format, color=args.out is None and wants_color())
+    if args.out is None:
+        say(text)
+    else:
+        write_atomically(Path(args.out), text.encode())
+    if found.missing:
+        tell("note", f"{len(found.missing)} of {len(run.header.plan)} audits have no result; `--resume` goes on")
+    tell_faults(run, found)
+    return found.status
+
+
+def rendered(run: Run, form: str, color: bool = False) -> str:
+    """Return a run as "console" (text, in colour if asked for), "json" or "html"."""
+    render = import_module(f"dpaudit.reporters.{form}").render
+    text: str = render(run, color) if form == "console" else render(run)
+    return text
+
+
+def tell_faults(run: Run, found: Outcome) -> None:
+    """Say on stderr of which tasks and learners nothing is known, and why."""
+    for line in [*(f"{failure.task}: {failure.error}" for failure in run.failures), *found.faults]:
+        tell("fault", line)

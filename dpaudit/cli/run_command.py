@@ -1,0 +1,133 @@
+"""The command that audits many learners, stores what it finds and reports it."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from dpaudit.cli.learners import find_learners
+from dpaudit.cli.options import option_words
+from dpaudit.cli.report_command import rendered, tell_faults
+from dpaudit.cli.streams import say, tell, wants_color
+from dpaudit.engine.execute import Event, Listener, TaskFailed, TaskFinished, execute
+from dpaudit.engine.lock import held
+from dpaudit.engine.outcome import outcome
+from dpaudit.engine.plan import Plan, make_plan
+from dpaudit.engine.progress import Progress
+from dpaudit.engine.records import Failure, Header
+from dpaudit.engine.sources import sources
+from dpaudit.engine.store import FILENAME, Store, keep_foreign, load_run, make_header, write_atomically
+from dpaudit.engine.tasks import Task
+from dpaudit.errors import InputError
+from dpaudit.jsonable import jsonable
+from dpaudit.registry import Entry, StatementEntry
+from dpaudit.seeding import check_seed
+
+__all__ = ["command"]
+
+
+def command(args: argparse.Namespace) -> int:
+    """Plan, run, store and report."""
+    check_seed(args.seed)
+    registry = find_learners(args)
+    entries = [registry.get(id) for id in dict.fromkeys(args.ids)] or registry.entries
+    statements = () if args.ids else registry.statements
+    plan = make_plan(
+        entries, profile=args.profile, confidence=args.confidence, trials=args.trials, statements=statements
+    )
+    for line in plan.notes:
+        tell("note", line)
+    if not plan.tasks:
+        raise InputError("; ".join(plan.faults) or "there is nothing to audit")
+    header = _header(args, plan, entries, statements)
+    path = Path(args.out) / FILENAME
+    with held(path.parent):
+        store = Store.resume(path, header) if args.resume else Store.start(path, header)
+        _execute(args, plan, store)
+        store.finish()
+        return _report(args, path)
+
+
+def _header(
+    args: argparse.Namespace, plan: Plan, entries: Sequence[Entry], statements: Sequence[StatementEntry]
+) -> Header:
+    """Return the first line of the run."""
+    modules = {entry.learner.__module__ for entry in entries}
+    modules |= {str(getattr(entry.statement.check, "__module__", "")) for entry in statements}
+    return make_header(
+        plan.keys,
+        seed=args.seed,
+        profile=args.profile,
+        command=_repeat(args),
+        faults=plan.faults,
+        controls={entry.id: entry.fault for entry in entries if entry.fault is not None},
+        sources=sources(modules, args.learners),
+    )
+
+
+def _repeat(args: argparse.Namespace) -> str:
+    """Return the command that remakes a run: without what does not change the results, into a folder of its own.
+
+    That folder is always the same, so that where a run was written changes no byte of it, and none that `run` writes
+    to of itself, so that the command can be pasted beside the report.
+    """
+    words = ["dpaudit", "run", *dict.fromkeys(args.ids)]
+    for name in ("profile", "seed", "confidence", "trials"):
+        value = getattr(args, name)
+        words += [] if value is None else option_words(args.parser, name, value)
+    for path in args.learners:
+        words += ["--learners", path]
+    return shlex.join([*words, "--out", "reports/remade"])
+
+
+def _execute(args: argparse.Namespace, plan: Plan, store: Store) -> None:
+    """Run what is not done yet into the store."""
+    tasks = {task.key: task for task in plan.tasks}
+
+    def keep(event: Event) -> None:
+        if isinstance(event, TaskFinished):
+            store.append(event.record)
+        elif isinstance(event, TaskFailed):
+            store.fail(_failure(tasks[event.task], event.error))
+
+    listeners: list[Listener] = [keep] if args.quiet else [keep, Progress(sys.stderr)]
+    try:
+        execute(
+            plan.tasks,
+            seed=args.seed,
+            listeners=listeners,
+            done=frozenset(store.done),
+            paths=tuple(args.learners),
+            n_jobs=args.n_jobs,
+            backend=args.backend,
+        )
+    except KeyboardInterrupt:
+        raise InputError(
+            f"interrupted; {len(store.done)} of {len(plan.tasks)} results are kept in {store.path}; --resume goes on"
+        ) from None
+
+
+def _failure(task: Task, error: str) -> Failure:
+    """Return the record of a task that failed."""
+    parameters = jsonable(task.parameters)
+    return Failure(task=task.key, learner=task.learner, parameters=parameters, arguments=task.arguments, error=error)
+
+
+def _report(args: argparse.Namespace, path: Path) -> int:
+    """Write the reports of a finished run, print the summary and return the status."""
+    run = load_run(path)
+    written = [path]
+    for form in ("json", "html") if args.html else ("json",):
+        written.append(path.with_name(f"report.{form}"))
+        keep_foreign(written[-1])
+        write_atomically(written[-1], rendered(run, form).encode())
+    found = outcome(run)
+    say(rendered(run, "console", color=wants_color()))
+    for name in found.unconvicted:
+        say(f"The positive control {name} was detected by no audit: these audits are blind to its leak.\n")
+    tell_faults(run, found)
+    tell("note", f"wrote {', '.join(map(str, written))}")
+    return found.status

@@ -1,0 +1,60 @@
+"""The results of one audit as a few lines of plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.cli.mechanism import is_mechanism
+from dpaudit.cli.verdict_block.claim import Lines
+from dpaudit.cli.verdict_block.exact import exact_lines
+from dpaudit.cli.verdict_block.privacy import privacy_lines
+from dpaudit.cli.verdict_block.utility import utility_lines
+from dpaudit.engine.records import Result
+from dpaudit.exact.finding import LawFinding
+from dpaudit.reporters.wording import harmless, label_parameters
+from dpaudit.utility.finding import UtilityFinding
+
+__all__ = ["verdict_block"]
+
+
+def verdict_block(results: Sequence[Result], repeat: str) -> str:
+    """Return the results of one command as aligned lines: learner, claim, numbers, verdict, witness, command.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        All of one learner and one kind.
+    repeat : str
+        The command that makes them again.
+    """
+    first = results[0]
+    lines: Lines = [_subject(first)]
+    if first.fault is not None:
+        lines.append(("leaks", f"on purpose: {first.fault}"))
+    for result in results:
+        # What several cases share, their claim, is said once: before the first of them.
+        said = [line for line in lines if line[0] in ("claim", "tested")][-1:]
+        lines += [line for line in _body(result) if line not in said]
+    shown = [*((name, harmless(text)) for name, text in lines), ("repeat", repeat)]
+    width = max(len(name) for name, _ in shown)
+    return "\n".join(f"{name.ljust(width)}  {text}" for name, text in shown) + "\n"
+
+
+def _subject(result: Result) -> tuple[str, str]:
+    """Return what was audited."""
+    if is_mechanism(result.learner):
+        return "mechanism", result.learner
+    return "learner", f"{result.learner} ({label_parameters(result.parameters)})"
+
+
+def _body(result: Result) -> Lines:
+    """Return the lines of one result."""
+    finding = result.finding
+    if isinstance(finding, PrivacyFinding):
+        return privacy_lines(result, finding)
+    if isinstance(finding, LawFinding):
+        return exact_lines(result, finding)
+    if isinstance(finding, UtilityFinding):
+        return utility_lines(result, finding)
+    raise TypeError(f"no command makes one {result.kind} alone")

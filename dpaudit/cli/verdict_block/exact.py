@@ -1,0 +1,67 @@
+"""The lines of an exact audit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpaudit.cli.verdict_block.claim import Lines, tested_claim
+from dpaudit.contract import PrivacyVerdict
+from dpaudit.engine.arguments import ExactArguments
+from dpaudit.engine.records import Result
+from dpaudit.exact.finding import LawFinding
+from dpaudit.reporters.numbers import count, plural, significant
+from dpaudit.reporters.wording import output_text
+
+__all__ = ["exact_lines"]
+
+_VERDICTS = {
+    PrivacyVerdict.VIOLATION: "VIOLATION: the claim is refuted",
+    PrivacyVerdict.CONSISTENT: "consistent: no violation on these pairs",
+}
+
+
+def exact_lines(result: Result, finding: LawFinding) -> Lines:
+    """Return the lines of an exact audit."""
+    claimed, worst = finding.claimed_epsilon, finding.pair_in_words
+    lines = [("epsilon", _epsilon(result, finding))]
+    if finding.enclosure is not None:
+        lines.append(("enclosed", "epsilon in [{}, {}], by ball arithmetic".format(*finding.enclosure)))
+    if claimed is None:
+        claim, verdict = "none", "the learner claims no privacy"
+    else:
+        claim = tested_claim(result, claimed, finding.claimed_delta, finding.relation)
+        verdict = _VERDICTS[finding.verdict]
+        at_claim = significant(finding.delta_at_claim, apart_from=finding.claimed_delta)
+        lines.append(("delta", f"{at_claim} at worst, at the claimed epsilon"))
+    output = output_text(finding.worst_atom, result.decoded)
+    witness = f"{worst.data} against {worst.neighbour}, output {output} [{worst.origin}]"
+    return [("claim", claim), *lines, *_composed(finding), ("verdict", verdict), ("witness", witness)]
+
+
+def _epsilon(result: Result, finding: LawFinding) -> str:
+    """Return the worst epsilon, its error, and the pairs that it is over."""
+    assert isinstance(result.arguments, ExactArguments)
+    over = "all neighbours of" if result.arguments.samples == "all" else "crafted pairs from"
+    covered = f"{count(finding.pairs)} ordered pairs: {over} samples of {result.arguments.n} examples"
+    shown = significant(finding.epsilon, apart_from=finding.claimed_epsilon, error=finding.error)
+    error = f"error at most {significant(finding.error, 'up', digits=2)}"
+    return f"{shown} at worst ({finding.grade}, {error}) over {covered}"
+
+
+def _composed(finding: LawFinding) -> Lines:
+    """Return what many runs cost, lower ends rounded down and upper ends up."""
+    made = finding.composition
+    if made is None:
+        return []
+    runs = f"{plural(made.times, 'run')} on one sample ({made.grade}, these pairs)"
+    return [
+        ("composed epsilon", f"{runs}: {_brackets(made.epsilons, 'delta')}"),
+        ("composed delta", f"{runs}: {_brackets(made.deltas, 'epsilon')}"),
+    ]
+
+
+def _brackets(rows: Sequence[tuple[float, float, float]], at: str) -> str:
+    """Return rows (where, lower end, upper end) on one line."""
+    return ", ".join(
+        f"[{significant(low, 'down')}, {significant(high, 'up')}] at {at} {significant(x)}" for x, low, high in rows
+    )

@@ -1,0 +1,171 @@
+"""The power of a black-box audit in words: which leaks it would have detected, and what it looked at."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.contract import PrivacyVerdict
+from dpaudit.reporters.numbers import count, significant, value_text
+
+__all__ = [
+    "POWER",
+    "assumed_text",
+    "budget_text",
+    "delta_text",
+    "detection_text",
+    "errors_text",
+    "frontier_text",
+    "origin_counts",
+    "origin_text",
+    "origins_text",
+    "power_text",
+    "reachable",
+    "scores_text",
+    "share_text",
+]
+
+POWER = "95 %"
+"""The probability of detection at which power is stated."""
+
+_PURPOSES = {
+    "halving": "to compare the pairs",
+    "local": "to vary the best pair",
+    "training": "to choose the event",
+    "confirmation": "to confirm it",
+}
+_SEARCHED = "local search from "
+_STATEMENTS = {"epsilon_lower": "bound on epsilon"}
+
+
+def origin_counts(finding: PrivacyFinding) -> dict[str, int]:
+    """Return how many pairs were made in each way: the words before an origin's colon.
+
+    The finding lists the origins of the pairs that the audit began with; the others are variations that the local
+    search tried.
+    """
+    kinds = Counter(origin.partition(":")[0].strip() or "origin not given" for origin in finding.origins)
+    varied = finding.pairs - len(finding.origins)
+    return dict(kinds) | ({"local search": varied} if varied > 0 else {})
+
+
+def origin_text(origin: str) -> str:
+    """Return how one pair was made; the moves of a local search are counted instead of told one by one."""
+    rest = origin
+    while rest.startswith(_SEARCHED):
+        rest = rest.removeprefix(_SEARCHED)
+    moves = (len(origin) - len(rest)) // len(_SEARCHED)
+    return f"local search, {moves} moves from {rest}" if moves > 1 else origin
+
+
+def origins_text(finding: PrivacyFinding) -> str:
+    """Return the counts of pairs by origin, as "12 crafted, 3 local search"."""
+    return ", ".join(f"{count(n)} {kind}" for kind, n in origin_counts(finding).items())
+
+
+def scores_text(finding: PrivacyFinding) -> str:
+    """Return the scores that were tried on the pair chosen."""
+    return ", ".join(finding.scores) or finding.distinguisher
+
+
+def frontier_text(finding: PrivacyFinding, infinity: str = "inf") -> list[tuple[str, str]]:
+    """Return (probability on the unlikelier side, least epsilon detected, rounded up) as text, likelier events first.
+
+    An infinite epsilon says that an event so unlikely would have been detected at no epsilon.
+    """
+    return [
+        (value_text(mass), significant(epsilon, "up", apart_from=finding.epsilon, infinity=infinity))
+        for mass, epsilon in finding.frontier
+    ]
+
+
+def delta_text(finding: PrivacyFinding) -> str:
+    """Return the least probability of an event impossible on the other side that would be detected, rounded up."""
+    return significant(finding.detectable_delta, "up", apart_from=finding.delta)
+
+
+def power_text(finding: PrivacyFinding) -> str:
+    """Return what these runs detect with probability `POWER`: an epsilon, and a probability of the impossible."""
+    one = "main one" if len(finding.tests) > 1 else "one"
+    likely = "of probability 0.1" if finding.design == "sequential" else f"as likely as the {one} tested"
+    least = _least(finding)
+    leak = f"a true epsilon of {least} or more on an event {likely}" if least else _too_likely(finding, likely)
+    reached = math.isfinite(finding.detectable_delta)
+    outright = f"a probability of {delta_text(finding)} or more" if reached else "no probability, however large,"
+    return f"{leak}; {outright} of an event impossible on the other side"
+
+
+def _least(finding: PrivacyFinding) -> str:
+    """Return the least epsilon detected, rounded up; empty where there is none."""
+    return significant(finding.detectable_epsilon, "up", apart_from=finding.epsilon, infinity="")
+
+
+def _too_likely(finding: PrivacyFinding, likely: str) -> str:
+    """Say in plain words that no leak would have been detected, and on which rarer event one would have been."""
+    told = f"no leak, however large, on an event {likely}"
+    rarer = reachable(finding)
+    return told if rarer is None else f"{told}, a true epsilon of {rarer[1]} or more on one of probability {rarer[0]}"
+
+
+def reachable(finding: PrivacyFinding) -> tuple[str, str] | None:
+    """Return the likeliest event of the frontier on which a leak would be detected, with the least such epsilon."""
+    steps = frontier_text(finding, infinity="")
+    return next(((mass, epsilon) for mass, epsilon in steps if epsilon), None)
+
+
+def detection_text(finding: PrivacyFinding) -> str:
+    """Return in a few words from which true epsilon an audit would have detected a leak, for the cell of a table."""
+    if least := _least(finding):
+        return f"would detect from {least}"
+    if finding.verdict == PrivacyVerdict.VIOLATION:
+        return "detected"
+    rarer = reachable(finding)
+    if rarer is None:
+        return "no power: so few runs detect no leak, however large"
+    return f"no power on the event tested, too likely to show a leak; from {rarer[1]} on one of probability {rarer[0]}"
+
+
+def assumed_text(finding: PrivacyFinding) -> str:
+    """Return what the numbers on power assume: that learning the event costs no more than half of the runs."""
+    if finding.design == "sequential":
+        return (
+            "This is what bets on a given event detect with half of the runs of a pair that leads from the start: "
+            "learning the labels costs about as much, as calibration shows. By an approximation that was compared with "
+            "simulated bets."
+        )
+    return (
+        "This is what a given event detects with half of the confirmation runs: an event that has to be learned does "
+        "about as well with all of them, as calibration shows."
+    )
+
+
+def budget_text(finding: PrivacyFinding) -> str:
+    """Return how the runs were spent."""
+    budget = finding.budget
+    if finding.design == "sequential":
+        return f"{count(budget['used'])} runs used of {count(budget['allowed'])} allowed, on both sides of all pairs"
+    spent = ", ".join(f"{count(budget[name])} {words}" for name, words in _PURPOSES.items() if budget[name])
+    return f"runs on each side, all pairs together: {spent}"
+
+
+def errors_text(finding: PrivacyFinding) -> str:
+    """Return how the probability of error is split over the statements."""
+    errors = sorted(finding.errors.items(), key=lambda item: (item[0] != "verdict", item[0]))
+    parts = [f"{share_text(share)} for the {_STATEMENTS.get(name, name)}" for name, share in errors]
+    return f"{share_text(1 - finding.confidence)} in all: {', '.join(parts)}{_shared(finding)}"
+
+
+def _shared(finding: PrivacyFinding) -> str:
+    """Return how two events share the verdict's error, and which of them is the witness."""
+    if len(finding.tests) < 2:
+        return ""
+    main, second = finding.tests
+    best = "main one" if main.epsilon_lower >= second.epsilon_lower else "second one"
+    shares = f"{share_text(main.error)} for the main one, {share_text(second.error)} for a second one"
+    return f"; two events share the verdict's, {shares}; the witness is the {best}"
+
+
+def share_text(share: float) -> str:
+    """Return a probability of error without the digits that binary fractions add: 0.05, not 0.050000000000000044."""
+    return f"{share:.10g}"

@@ -1,0 +1,242 @@
+"""Boxes by interior points, one for each face."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.boxes.base import BoxLearner
+from learners.citations import STE
+from learners.finite.counting import as_codes
+from learners.inputs import check_run, check_sample
+from learners.interior_points.solvers import Solver, check_variant, make_solver
+from learners.interior_points.thresholds import check_utility
+from learners.mechanisms.composition import Cost, best, largest_share
+from learners.mechanisms.laplace import log_above, log_below
+from learners.mechanisms.log_laws import ULP, greatest, log_mixture, placed
+from learners.mechanisms.multisets import extremes
+from learners.parameters import check_integer, check_positive, check_probability
+from learners.symmetries import moving_negatives
+
+__all__ = ["LEARNERS", "BoxInteriorPoint"]
+
+SOURCE = f"{STE}, private boxes by interior points"
+LAW_BOXES = 2**16
+"""The most products of ends for which the exact law is computed."""
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class BoxInteriorPoint(BoxLearner):
+    """Learn boxes by 2 d interior points, one for each face, after a noisy count of the positive examples.
+
+    1. If #positives + Lap(1/epsilon1) < m, return the empty box.
+    2. For each axis i, A_i is an interior point of the m smallest i-th coordinates of positive examples (padded with
+       `side`), B_i one of the m largest (padded with 0). Return the box of all [A_i, B_i].
+
+    Privacy. The count has sensitivity 1; the data of every call change in at most one value (see
+    `mechanisms.multisets.extremes`), for any sample. The claim is computed from the 2 d + 1 calls by basic or advanced
+    composition, whichever is better; the budget is divided so that they fill it. `literal=True` does what the lecture
+    says: the positives are counted without noise and only the 2 d interior points are paid for.
+
+    Utility. If a box labels the sample and all calls succeed, A_i is at least the least positive coordinate and B_i at
+    most the greatest: no negative example is inside. With the padding that holds for fewer than m positives too. A call
+    misses fewer than m positives: those beyond A_i are among its m. So at most 2 d (m - 1) positive examples are
+    mislabelled, or all of them, at most m + ln((2 d + 1)/(2 b))/epsilon1, if the count stops the learner.
+
+    Parameters
+    ----------
+    side, dimension : int
+        Of the grid {0 .. side}^dimension; side at most 2^63.
+    epsilon : float
+        > 0.
+    beta : float
+        b in (0, 1): each of the 2 d + 1 calls fails with probability at most b/(2 d + 1).
+    delta : float, optional
+        In (0, 1). Makes the claim approximate: for advanced composition, and for the variants that need it.
+    variant : {"exponential", "rec-concave", "tree-log"}
+        Who finds the interior points.
+    literal : bool
+        Whether to count the positives exactly and free of charge, as the text does.
+    """
+
+    side: int
+    dimension: int
+    epsilon: float
+    beta: float
+    delta: float | None = None
+    variant: str = "exponential"
+    literal: bool = False
+
+    id: ClassVar[str] = "box-interior-point"
+    instance: ClassVar[Instance] = Instance({"side": 2, "dimension": 1, "epsilon": 8.0, "beta": 0.8}, n=6, beta=0.9)
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
+
+    def __post_init__(self) -> None:
+        _ = self.concepts
+        check_integer("side", self.side, 1, 2**63)
+        check_positive("epsilon", self.epsilon)
+        check_probability("beta", self.beta)
+        if self.delta is not None:
+            check_probability("delta", self.delta)
+        check_variant(self.variant, self.delta)
+
+    @property
+    def _faces(self) -> int:
+        return 2 * self.dimension
+
+    @property
+    def _claim_id(self) -> str:
+        return "STE-Box2" if self.dimension == 2 else "STE-Boxd"
+
+    def _solver(self, n: int, epsilon: Fraction, delta: Fraction) -> tuple[Solver, int]:
+        """Return a mechanism for n coordinates that costs (epsilon, delta), and how many coordinates it needs."""
+        return make_solver(self.variant, self.side + 1, n, epsilon, delta, self.beta / (self._faces + 1))
+
+    def _shares(self) -> tuple[Fraction, Fraction, Fraction]:
+        """Return epsilon and delta of each call, and the slack for advanced composition; the better of two ways."""
+        whole = Fraction(self.delta or 0)
+        pure = self.variant == "exponential"
+        ways = [(Fraction(0), Fraction(0) if pure else whole / self._faces)]
+        if whole:
+            ways.append((whole, Fraction(0)) if pure else (whole / 2, whole / 2 / self._faces))
+        found = []
+        for slack, delta in ways:
+            share = largest_share(Fraction(self.epsilon), slack, lambda e, d=delta: self._calls(e, d))  # type: ignore[misc]
+            found.append((share, delta, slack))
+        return max(found, key=lambda way: way[0])
+
+    def _calls(self, epsilon: Fraction, delta: Fraction) -> list[Cost]:
+        """Return the calls made at that budget for each."""
+        solver, needed = self._solver(0, epsilon, delta)
+        solver, _ = self._solver(needed, epsilon, delta)
+        tested = [] if self.literal else [Cost(epsilon, name="laplace")]
+        return [*tested, *[solver.cost] * self._faces]
+
+    def _plan(self) -> tuple[Solver, int, float]:
+        """Return the mechanism for m coordinates, m, and the scale of the count's noise."""
+        epsilon, delta, _ = self._shares()
+        _, m = self._solver(0, epsilon, delta)
+        return self._solver(m, epsilon, delta)[0], m, 0.0 if self.literal else 1 / float(epsilon)
+
+    @property
+    def calls(self) -> list[Cost]:
+        """The private calls made."""
+        epsilon, delta, _ = self._shares()
+        return self._calls(epsilon, delta)
+
+    @property
+    def m(self) -> int:
+        """The number of coordinates that each call sees."""
+        return self._plan()[1]
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """The guarantee of all calls together."""
+        cost = best(self.calls, self._shares()[2])
+        return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=self._claim_id, source=SOURCE)
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:
+        """Return the codes of `size` independent runs; a list of integers where there are more than 2^63 boxes."""
+        check_run(sample, self.domain, size)
+        solver, m, scale = self._plan()
+        counted = int(sample.counts[sample.labels == 1].sum()) + scale * rng.laplace(0.0, 1.0, size) >= m
+        lows, highs = [], []
+        for left, right in self._data(sample, m):
+            lows.append(solver.draw(*left, rng, size))
+            highs.append(solver.draw(*right, rng, size))
+        boxes = zip(counted, zip(*lows, strict=True), zip(*highs, strict=True), strict=True)
+        codes = [self.concepts.number(a, b) if enough else 0 for enough, a, b in boxes]
+        return as_codes(codes, self.concepts.size)
+
+    def _data(self, sample: Sample, m: int) -> list[tuple[tuple[list[int], list[int]], tuple[list[int], list[int]]]]:
+        """Return for each axis the m smallest and the m largest coordinates."""
+        positive = sample.labels == 1
+        points, counts = sample.points[positive], sample.counts[positive]
+        return [
+            (
+                extremes(points[:, i], counts, m, self.side, largest=False),
+                extremes(points[:, i], counts, m, 0, largest=True),
+            )
+            for i in range(self.dimension)
+        ]
+
+    def law(self, sample: Sample) -> Law:
+        """Return the law on all boxes, the product over the faces; `InputError` if there are too many."""
+        check_sample(sample, self.domain)
+        if (self.side + 1) ** self._faces > LAW_BOXES:
+            raise InputError(
+                f"side and dimension must give at most {LAW_BOXES} products of ends for the exact law, got "
+                f"{(self.side + 1) ** self._faces}; run has no such limit"
+            )
+        solver, m, scale = self._plan()
+        enough, few, error = self._log_count(sample, m, scale)
+        log_prob = np.zeros(1)
+        ends = np.zeros((1, 0), dtype=np.int64)
+        for data in self._data(sample, m):
+            for face in data:
+                logs, more = solver.log_law(*face)
+                error += more + ULP * (greatest(log_prob) + greatest(logs))
+                log_prob = (log_prob[:, None] + logs).ravel()
+                new = np.tile(np.arange(len(logs)), len(ends))[:, None]
+                ends = np.concatenate([np.repeat(ends, len(logs), axis=0), new], axis=1)
+        error += ULP * (greatest(log_prob) + greatest([enough]))
+        return self._collected(log_prob + enough, ends, few, error)
+
+    def _log_count(self, sample: Sample, m: int, scale: float) -> tuple[float, float, float]:
+        """Return ln Pr[enough positives], ln Pr[too few] and a bound on their error."""
+        positives = int(sample.counts[sample.labels == 1].sum())
+        if scale == 0:
+            return (0.0, -math.inf, 0.0) if positives >= m else (-math.inf, 0.0, 0.0)
+        z = np.array((m - positives) / scale)
+        return float(log_above(z)), float(log_below(z)), ULP * (4 * abs(float(z)) + 8)
+
+    def _collected(self, log_prob: Floats, ends: NDArray[np.int64], few: float, error: float) -> Law:
+        """Return the law of the codes from the law of the ends (lows and highs in turn): all empty boxes are one."""
+        codes = np.array([self.concepts.number(row[::2].tolist(), row[1::2].tolist()) for row in ends])
+        everything = placed(self.concepts.size, codes[codes > 0], log_prob[codes > 0])
+        empty = [few, *log_prob[codes == 0]]
+        if max(empty) > -math.inf:
+            total, error = log_mixture([0.0] * len(empty), [np.array([v]) for v in empty], error)
+            everything[0] = total[0]
+        return Law(range(self.concepts.size), everything, error)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the sample size of the realizable claim; see `utility`."""
+        return self.utility(alpha, beta).sample_size
+
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta with its sample size.
+
+        "empirical": at most k = max(2 d (m - 1), m + ln((2 d + 1)/(2 b))/epsilon1) examples are mislabelled with
+        probability 1 - b, so n >= k/alpha, for any beta from the learner's own b on.
+
+        "realizable": the answer lies inside the target, and an error above alpha needs a face beyond which it leaves
+        out more than alpha/(2 d). Cut from the target, at each face, the thinnest slab with probability above alpha/(2
+        d): the answer would have to leave it out whole, but it leaves out at most m - 1 examples beyond each face. A
+        slab holds at most alpha n/(4 d) examples with probability at most e^(-alpha n/(16 d)) (multiplicative
+        Chernoff), and the target, if more likely than alpha, at most alpha n/2 with less. So n >= 2 k/alpha and n >=
+        (16 d/alpha) ln((2 d + 1)/(beta - b)) suffice, whatever the domain, for beta above b.
+        """
+        check_utility(alpha, beta, setting, self.beta)
+        _, m, scale = self._plan()
+        uncounted = m + scale * math.log((self._faces + 1) / (2 * self.beta)) if scale else m - 1
+        wrong = max(self._faces * (m - 1), uncounted)
+        n = wrong / alpha
+        if setting == "realizable":
+            n = max(2 * n, 8 * self._faces / alpha * math.log((self._faces + 1) / (beta - self.beta)))
+        return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, self._claim_id, SOURCE)
+
+    def symmetries(self) -> list[NDArray[np.int64]]:
+        """Return the permutations of negative examples, and those of the grid where the mechanism has them."""
+        grid = super().symmetries() if self.variant == "exponential" else []
+        return [*grid, *moving_negatives(self.domain.size)]
+
+
+LEARNERS = (BoxInteriorPoint,)

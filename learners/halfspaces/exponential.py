@@ -1,0 +1,54 @@
+"""Halfspaces over a grid by the exponential mechanism over all of their labellings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import Instance
+from learners.domains import grid_rows
+from learners.finite.generic import ExponentialLearner
+from learners.halfspaces.grid import HalfspacesOnAGrid
+from learners.parameters import check_positive
+from learners.symmetries import moving_points
+
+__all__ = ["LEARNERS", "HalfspaceExponential"]
+
+
+@dataclass(frozen=True)
+class HalfspaceExponential(HalfspacesOnAGrid, ExponentialLearner):
+    """Learn halfspaces on the grid by the exponential mechanism over all labellings, one representation each.
+
+    Parameters
+    ----------
+    side, dimension : int
+        The grid {0 .. side}^dimension, dimension 1, 2 or 3, with at most 2^21 >= 2 |X|^(d + 1).
+    epsilon : float
+        The privacy claim.
+    """
+
+    side: int
+    dimension: int
+    epsilon: float
+
+    id: ClassVar[str] = "halfspace-exponential"
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=4)
+
+    def __post_init__(self) -> None:
+        check_positive("epsilon", self.epsilon)
+        _ = self.concepts.size
+
+    def symmetries(self) -> list[NDArray[np.int64]]:
+        """Return generators: reflection and permutation of the axes, and flipping all labels (H is closed under it)."""
+        points = self.domain.points()
+        reflected = points.copy()
+        reflected[:, 0] = self.side - points[:, 0]
+        images = [reflected, points[:, [*range(1, self.dimension), 0]], points[:, [1, 0, 2][: self.dimension]]]
+        generators = [moving_points(grid_rows(image, self.side)) for image in images[: 1 if self.dimension == 1 else 3]]
+        return [*generators, moving_points(np.arange(len(points)), 1)]
+
+
+LEARNERS = (HalfspaceExponential,)

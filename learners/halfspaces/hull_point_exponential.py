@@ -1,0 +1,96 @@
+"""A deep point by the exponential mechanism on every coordinate, with Tukey depth as its score (BMNS, Section 1.1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import Instance, PrivacyClaim
+from learners.citations import BMNS
+from learners.halfspaces.depth.tukey_depth import centerpoint_bound
+from learners.halfspaces.hull_point_base import PICTURED_EXAMPLES, HullPoint, Selected
+from learners.halfspaces.sizes import exponential_examples
+from learners.mechanisms import equal_scores, exponential
+from learners.parameters import check_positive, check_probability
+
+__all__ = ["LEARNERS", "HullPointExponential"]
+
+
+@dataclass(frozen=True)
+class HullPointExponential(HullPoint):
+    """Release a deep point: each coordinate by the exponential mechanism, score Q, epsilon/d a coordinate.
+
+    Pure epsilon-differentially private by composition of d mechanisms with score of sensitivity 1.
+
+    With probability 1 - beta each selection loses at most (2 d/epsilon) ln(d |X~_i| / beta) of depth, so that the point
+    has depth at least ceil(n/(d + 1)) - (2 d/epsilon) sum ln(d |X~_i|/beta), and lies in the convex hull if this is
+    positive: `depth_guarantee`.
+
+    Parameters
+    ----------
+    side, dimension : int
+        The grid {0 .. side}^dimension: dimension 1, 2 (side <= 8) or 3 (side 1).
+    epsilon : float
+        The privacy claim.
+
+    Notes
+    -----
+    Source: BMNS, Section 1.1 (the exponential mechanism with Tukey depth as quality), over Claim 3.5's domain.
+    """
+
+    side: int
+    dimension: int
+    epsilon: float
+
+    id: ClassVar[str] = "hull-point-exponential"
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
+    claim_id: ClassVar[str] = "BMNS-Exponential"
+    source: ClassVar[str] = f"{BMNS}, Section 1.1"
+    pictured: ClassVar[Instance] = Instance({"side": 6, "dimension": 2, "epsilon": 1.0}, n=PICTURED_EXAMPLES)
+
+    def __post_init__(self) -> None:
+        check_positive("epsilon", self.epsilon)
+        _ = self.extended
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """Pure epsilon-differential privacy under replacement of one example."""
+        return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=self.source)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the least n with `depth_guarantee(n, beta)` > 0: (d + 1) floor(L) + 1 for a loss of at most L."""
+        return (self.dimension + 1) * math.floor(-self.depth_guarantee(0, beta)) + 1
+
+    @property
+    def _rate(self) -> float:
+        return self.epsilon / (2 * self.dimension)
+
+    def _eligible(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which candidates may be selected."""
+        return np.ones(len(scores), dtype=np.bool_)
+
+    def _draw(
+        self, scores: NDArray[np.int64], axis: int, n: int, rng: np.random.Generator, size: int
+    ) -> NDArray[np.int64]:
+        kept = np.flatnonzero(self._eligible(scores))
+        return np.asarray(kept[equal_scores.draw([1] * len(kept), scores[kept], self._rate, rng, size)])
+
+    def _log_law(self, scores: NDArray[np.int64], axis: int, n: int) -> Selected:
+        return exponential.log_law(scores, self._rate, self._eligible(scores))
+
+    def explicit_examples(self, beta: float) -> int:
+        """Return the n from which half of the depth n/(d + 1) is kept with probability 1 - beta, on every sample."""
+        return exponential_examples(self.dimension, self.extended.most, self.epsilon, beta)
+
+    def depth_guarantee(self, n: int, beta: float) -> float:
+        """Return a depth that the released point reaches with probability 1 - beta, for every n points; may be < 0."""
+        check_probability("beta", beta)
+        losses = sum(math.log(self.dimension * size / beta) for size in self.extended.most)
+        return centerpoint_bound(n, self.dimension) - 2 * self.dimension / self.epsilon * losses
+
+
+LEARNERS = (HullPointExponential,)

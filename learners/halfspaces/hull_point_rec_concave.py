@@ -1,0 +1,171 @@
+"""A deep point by RecConcave on every coordinate, with Tukey depth as its score (BMNS: FindTukey)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import InputError, Instance, Panel, PrivacyClaim
+from learners.citations import BMNS
+from learners.halfspaces.hull_point_base import PICTURED_EXAMPLES, HullPoint, Selected
+from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.pictures import size_panels
+from learners.halfspaces.sizes import figure_1_share
+from learners.mechanisms.composition import Cost, advanced, basic
+from learners.mechanisms.rec_concave import BASE, RecConcave
+from learners.mechanisms.steps import Steps
+from learners.parameters import check_positive, check_probability
+
+__all__ = ["LEARNERS", "HullPointRecConcave"]
+
+
+@dataclass(frozen=True)
+class HullPointRecConcave(HullPoint):
+    """Release a deep point: each coordinate by RecConcave with score Q (FindTukey).
+
+    Coordinate i is promised r_i = n/(d + 1) - (i - 1) n/(2 d (d + 1)) and loses the fraction 1/(2 d) of it, so that the
+    point has depth n/(2 (d + 1)) with probability 1 - beta, if n >= `required_examples`. The printed r subtracts twice
+    as much: `literal=True` takes it, and Figure 1's share of the budget.
+
+    (epsilon, delta)-private: each coordinate gets (epsilon/d, delta/d), by basic composition. Figure 1's share
+    epsilon/(2 sqrt(2 d ln(2/delta))) is larger only for d > 8 ln(2/delta). With |X~_i| <= 33 RecConcave is the
+    exponential mechanism and delta is not spent: `cost` says what the calls made sum to, and that is claimed.
+
+    Parameters
+    ----------
+    side, dimension : int
+        The grid; dimension 1, 2 (side <= 8) or 3 (side 1).
+    epsilon, delta : float
+        What may be spent; delta in (0, 1/2).
+    beta : float
+        The failure probability.
+    literal : bool
+        Take r, epsilon_0 and delta_0 as printed in Figure 1.
+
+    Notes
+    -----
+    Source: BMNS, Figure 1 and Theorem 3.6.
+    """
+
+    side: int
+    dimension: int
+    epsilon: float
+    delta: float
+    beta: float
+    literal: bool = False
+
+    id: ClassVar[str] = "hull-point-rec-concave"
+    instance: ClassVar[Instance] = Instance(
+        {"side": 1, "dimension": 2, "epsilon": 1.0, "delta": 1e-6, "beta": 0.1}, n=3
+    )
+    claim_id: ClassVar[str] = "BMNS-Thm3.6"
+    source: ClassVar[str] = f"{BMNS}, Theorem 3.6"
+    pictured: ClassVar[Instance] = Instance({**instance.parameters, "side": 2}, n=PICTURED_EXAMPLES)
+
+    _spent: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        check_positive("epsilon", self.epsilon)
+        check_probability("beta", self.beta)
+        check_probability("delta", self.delta)
+        if self.delta >= 0.5 or (self.literal and self.epsilon > 1):
+            raise InputError(
+                f"delta must be in (0, 1/2), and epsilon at most 1 if literal; got delta={self.delta!r} and "
+                f"epsilon={self.epsilon!r}"
+            )
+        _ = self.extended
+
+    def _panels(self) -> tuple[Panel, ...]:
+        """Return how many examples it takes, against the domain's size."""
+        return size_panels(HullPointExponential, HullPointRecConcave)
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """The guarantee of the calls made, under replacement of one example: (epsilon, delta), or less.
+
+        The calls depend on the number of candidates by their levels alone; where the first axis already recurses, so
+        that delta is spent, the other axes need not be counted.
+        """
+        first = len(self.extended.coordinates())
+        cost = self.cost(first if first > BASE + 1 else max(self.extended.most), 1)
+        # A control that overspends claims what it was asked for all the same.
+        epsilon, delta = min(float(cost.epsilon), self.epsilon), min(float(cost.delta), self.delta)
+        return PrivacyClaim(epsilon, delta, claim_id=self.claim_id, source=self.source)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return `required_examples` for the largest extended domain; beta must be at least the learner's own."""
+        if beta < self.beta:
+            raise InputError(f"beta must be at least {self.beta!r}, for which this learner is built; got {beta!r}")
+        return self.required_examples(max(self.extended.most))
+
+    @property
+    def share(self) -> tuple[Fraction, Fraction]:
+        """The (epsilon_0, delta_0) of one coordinate."""
+        d = self.dimension
+        if self.literal:
+            return Fraction(figure_1_share(self.epsilon, self.delta, d)), Fraction(self.delta) / (2 * d)
+        return self._spent * Fraction(self.epsilon) / d, Fraction(self.delta) / d
+
+    @property
+    def accuracy(self) -> Fraction:
+        """The fraction of its promise that one coordinate may lose."""
+        return Fraction(1, 2 * self.dimension)
+
+    def promise(self, axis: int, n: int) -> Fraction:
+        """Return r of coordinate `axis` (from 0); not below 0."""
+        d = self.dimension
+        step = Fraction(n, d * (d + 1)) if self.literal else Fraction(n, 2 * d * (d + 1))
+        return max(Fraction(n, d + 1) - axis * step, Fraction(0))
+
+    def mechanism(self, candidates: int, axis: int, n: int) -> RecConcave:
+        """Return the selection among so many candidates; at least two indices, the last one repeated if need be."""
+        return RecConcave.within(max(1, candidates - 1), self.promise(axis, n), self.accuracy, *self.share)
+
+    def cost(self, candidates: int, n: int) -> Cost:
+        """Return what the d selections cost together, by the better of basic and advanced composition."""
+        calls = [self.mechanism(candidates, axis, n).cost for axis in range(self.dimension)]
+        plain, strong = basic(calls), advanced(calls, Fraction(self.delta) / 2)
+        return strong if self.literal and strong.epsilon < plain.epsilon else plain
+
+    @staticmethod
+    def _steps(scores: NDArray[np.int64]) -> Steps:
+        values = scores.tolist()
+        return Steps.of_values(values if len(values) > 1 else values * 2)
+
+    def _draw(
+        self, scores: NDArray[np.int64], axis: int, n: int, rng: np.random.Generator, size: int
+    ) -> NDArray[np.int64]:
+        drawn = self.mechanism(len(scores), axis, n).draw(self._steps(scores), rng, size)
+        return np.minimum(np.array(drawn, dtype=np.int64), len(scores) - 1)
+
+    def _log_law(self, scores: NDArray[np.int64], axis: int, n: int) -> Selected:
+        logs, error = self.mechanism(len(scores), axis, n).log_law(self._steps(scores))
+        if len(scores) > 1:
+            return logs, error
+        return np.zeros(1), 0.0
+
+    def required_examples(self, candidates: int) -> int:
+        """Return an n from which every coordinate's promise suffices, for at most so many candidates on each axis.
+
+        The last promise is the least, and promises are proportional to n; what they must reach does not depend on n.
+        """
+        d = self.dimension
+        needed = self.mechanism(candidates, 0, 1).promise_needed(self.beta / d)
+        return math.ceil(needed / float(self.promise(d - 1, 10**12)) * 10**12)
+
+    def explicit_examples(self, beta: float) -> int:
+        """Return the `required_examples` of the repaired promises for that beta."""
+        repaired = replace(self, beta=beta, literal=False)
+        return repaired.required_examples(max(self.extended.most))
+
+    def guaranteed_depth(self, n: int) -> Fraction:
+        """Return the depth promised for the released point: (1 - alpha) r_d, alpha = 1/(2 d)."""
+        return (1 - self.accuracy) * self.promise(self.dimension - 1, n)
+
+
+LEARNERS = (HullPointRecConcave,)

@@ -1,0 +1,197 @@
+"""Halfspaces by sample and aggregate: a deep point among the halfspaces of subsamples (BMNS: LearnHalfSpace)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpaudit.contract import FAIL, Hypothesis, InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.citations import BMNS
+from learners.halfspaces.concepts import Halfspace
+from learners.halfspaces.grid import HalfspacesOnAGrid
+from learners.halfspaces.hull_point_base import Point
+from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
+from learners.halfspaces.subsamples import Counts, Subsamples, independent_counts
+from learners.inputs import check_run, check_sample
+from learners.mechanisms.log_laws import log_mixture
+from learners.parameters import check_integer, check_positive, check_probability
+
+__all__ = ["LEARNERS", "HalfspaceTukey"]
+
+Code = Point | int
+MAX_SUBSAMPLES = 10**6
+"""Up to this many subsamples are drawn one by one."""
+VARIANTS = ("rec-concave", "exponential", "hull", "positive")
+
+
+@dataclass(frozen=True)
+class HalfspaceTukey(HalfspacesOnAGrid):
+    """Learn halfspaces by sample and aggregate (LearnHalfSpace): a deep point among halfspaces of subsamples.
+
+    Every example joins one of m subsamples; of each a consistent halfspace h_i of H is chosen uniformly; where none is,
+    h_i is a fixed default (number 0), because privacy must hold for every sample. See `halfspaces.subsamples`. A point
+    deep among the h_i, as points (w, t) of R^(d + 1), is released.
+
+    Private like the release: one example touches one subsample, so it changes at most one h_i.
+
+    Utility. If at every x at least r of the h_i agree with the output, it errs at x only where r of them do: its error
+    is at most the sum of theirs, divided by r. One of them has an error above a' = r alpha/m with probability at most
+    m |H| e^(-a' n/m): an example joins a given subsample and shows a given error of a' with probability a'/m. So with
+    r the release's `agreement(m, beta/2)`, n >= (m^2 / (r alpha)) ln(2 m |H| / beta) examples suffice.
+
+    Parameters
+    ----------
+    side, dimension : int
+        The grid. By coordinates ("rec-concave", "exponential", "hull"): dimension 1 with side <= 8, or dimension 2 with
+        side 1. Variant "positive": dimension 1, 2 or 3, wherever H can be listed.
+    epsilon, delta, beta : float
+        Of the release; delta and beta are used by variants "rec-concave" and "hull" alone.
+    subsamples : int
+        m.
+    variant : {"rec-concave", "exponential", "hull", "positive"}
+        How the h_i are aggregated: FindTukey as printed, or with the exponential mechanism for every coordinate; any
+        point of the convex hull, which the remark after Corollary 4.3 says is enough; or a halfspace that has what the
+        remark asks of a positive combination, by one exponential mechanism. See `halfspaces.releases`.
+
+    Notes
+    -----
+    Source: BMNS, Figure 2, Theorem 4.2 ("Tukey rank at most r" in its proof should be "at least r").
+    """
+
+    side: int
+    dimension: int
+    epsilon: float
+    delta: float = 1e-6
+    beta: float = 0.1
+    subsamples: int = 3
+    variant: str = "rec-concave"
+
+    id: ClassVar[str] = "halfspace-tukey"
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 1, "epsilon": 1.0, "subsamples": 3}, n=3)
+
+    _spending: ClassVar[float] = 1.0
+    _subsampling: ClassVar[type[Subsamples]] = Subsamples
+
+    def __post_init__(self) -> None:
+        check_positive("epsilon", self.epsilon)
+        # Beyond 10^6 a run would list too many subsamples; `simulate` takes any number.
+        check_integer("subsamples", self.subsamples, 1, 2**62)
+        for name in ("delta", "beta"):
+            check_probability(name, getattr(self, name))
+        if self.variant not in VARIANTS:
+            raise InputError(f"variant must be one of {', '.join(VARIANTS)}; got {self.variant!r}")
+        if self.variant != "positive":
+            check_integer("dimension", self.dimension, 1, 2)
+            check_integer("side", self.side, 1, 8 if self.dimension == 1 else 1)
+        _ = self.concepts.size, self.release
+
+    @property
+    def release(self) -> Release:
+        """The private release."""
+        epsilon = self.epsilon * self._spending
+        if self.variant == "positive":
+            return Agreement(self.side, self.dimension, epsilon)
+        if self.variant == "exponential":
+            return DeepExponential(self.side, self.dimension + 1, epsilon)
+        kind = DeepRecConcave if self.variant == "rec-concave" else AnyHullPoint
+        return kind(self.side, self.dimension + 1, epsilon, self.delta, self.beta)
+
+    @property
+    def scheme(self) -> Subsamples:
+        """The subsampling that makes the h_i."""
+        return self._subsampling(self.concepts, self.subsamples)
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """The claim of the release, which the reduction keeps."""
+        # RecConcave spends no delta on few candidates.
+        delta = self.release.privacy.delta if isinstance(self.release, DeepRecConcave) else 0.0
+        return PrivacyClaim(self.epsilon, delta, claim_id="BMNS-Thm4.2", source=f"{BMNS}, Theorem 4.2")
+
+    def decode(self, code: Code) -> Hypothesis | None:
+        """Return the halfspace with that representation; None for `FAIL`, which only broken variants return."""
+        return None if isinstance(code, int) else Halfspace(code[:-1], code[-1])
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Code]:
+        """Return the outputs of independent runs; runs with the same counts of the h_i share the release's scores."""
+        check_run(sample, self.domain, size)
+        check_integer("subsamples", self.subsamples, 1, MAX_SUBSAMPLES)
+        return self._released(self.scheme.draw(sample, rng, size), rng, size)
+
+    def simulate(self, target: int, probabilities: Any, n: int, rng: np.random.Generator, size: int) -> list[Code]:
+        """Return the outputs of runs on fresh samples of n independent examples labelled by a concept, one run each.
+
+        Subsamples are of equal size, as in the paper; n and m may be as large as the theorems ask (below 2^62).
+
+        Parameters
+        ----------
+        target : int
+            The number of the labelling concept.
+        probabilities : array of float, shape (|X|,)
+            The distribution on the grid's points, of which there must be at most 16.
+        n : int
+            Examples of each sample, at least m.
+        """
+        check_integer("size", size, 1)
+        found = independent_counts(self.concepts, target, probabilities, n, self.subsamples, rng, size)
+        return self._released(found, rng, size)
+
+    def _released(self, found: Counter[Counts | None], rng: np.random.Generator, size: int) -> list[Code]:
+        codes: list[Code] = []
+        for counts, times in sorted(found.items(), key=lambda item: item[0] or ()):
+            codes += [FAIL] * times if counts is None else self.release.release(counts, rng, times)
+        return [codes[i] for i in rng.permutation(size)]
+
+    def law(self, sample: Sample) -> Law:
+        """Return the law on all that can be released, and FAIL; for few examples, subsamples and halfspaces."""
+        check_sample(sample, self.domain)
+        atoms: list[Code] = [FAIL, *self.release.outputs]
+        mixture = self.scheme.mixture(sample)
+        fails = float(mixture.pop(None, Fraction(0)))
+        laws = [self.release.release_law(counts) for counts in mixture if counts is not None]
+        weights = [math.log(p) for p in mixture.values()]
+        rows = [np.append(-np.inf, law.log_prob) for law in laws]
+        if fails:
+            rows.append(np.append(0.0, np.full(len(atoms) - 1, -np.inf)))
+            weights.append(math.log(fails))
+        # A log of an exact rational is good to 2 ulp of a value below 2^8.
+        log_prob, error = log_mixture(weights, rows, max([law.error for law in laws], default=0.0) + 2.0**-43)
+        return Law(atoms, log_prob, error)
+
+    @property
+    def utility(self) -> Callable[[float, float], UtilityClaim]:
+        """The theorem (alpha, beta) -> claim; absent where m is too small for it to promise anything.
+
+        Raises
+        ------
+        AttributeError
+            If the release promises nothing for m points at beta/2, so that there is no theorem to audit.
+        """
+        if not self.release.agreement(self.subsamples, self.beta / 2):
+            raise AttributeError(f"{self.subsamples} subsamples are too few for Theorem 4.2 at beta={self.beta}")
+        return self._utility
+
+    @property
+    def sample_size(self) -> Callable[[float, float], int]:
+        """The sample size of the theorem; absent where `utility` is."""
+        claim = self.utility
+        return lambda alpha, beta: claim(alpha, beta).sample_size
+
+    def _utility(self, alpha: float, beta: float) -> UtilityClaim:
+        check_probability("alpha", alpha)
+        check_probability("beta", beta)
+        m, r = self.subsamples, self.release.agreement(self.subsamples, beta / 2)
+        if not r:
+            raise InputError(f"beta must be larger for {m} subsamples (or these more), got {beta!r}")
+        n = m * m / (r * alpha) * (math.log(2 * m * self.concepts.size) - math.log(beta))
+        source = f"{BMNS}, Theorem 4.2, constants derived"
+        return UtilityClaim(alpha, beta, math.ceil(n), "realizable", "BMNS-Thm4.2", source)
+
+
+LEARNERS = (HalfspaceTukey,)

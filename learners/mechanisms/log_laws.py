@@ -1,0 +1,57 @@
+"""Laws as logarithms of probabilities: where they put mass, mixtures, and what rounding does to them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import InputError
+
+__all__ = ["LAW_SIZE", "ULP", "check_size", "greatest", "log_mixture", "placed"]
+
+ULP = 2.0**-52
+LAW_SIZE = 4096
+"""The largest domain on which exact laws of points are computed."""
+
+
+def check_size(size: int) -> None:
+    """Raise `InputError` if a domain of that size is too large for the exact law."""
+    if size > LAW_SIZE:
+        raise InputError(
+            f"the domain must have at most {LAW_SIZE} points for the exact law, got {size}; run has no such limit"
+        )
+
+
+def placed(size: int, where: Any, logs: Any) -> NDArray[np.float64]:
+    """Return the log-probabilities (size,) that are `logs` at the indices `where` and -inf everywhere else."""
+    everywhere = np.full(size, -np.inf)
+    everywhere[where] = logs
+    return everywhere
+
+
+def greatest(logs: Sequence[float] | NDArray[np.float64]) -> float:
+    """Return the greatest absolute value of the finite entries, 0 if there are none."""
+    values = np.asarray(logs)
+    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+
+
+def log_mixture(
+    log_weights: Sequence[float], laws: Sequence[NDArray[np.float64]], error: float
+) -> tuple[NDArray[np.float64], float]:
+    """Return the logarithms of sum over i of e^w_i e^law_i, and a bound on their error.
+
+    If each w_i + law_i is within `error` of the truth, so is the logarithm of the sum of their exponentials. Relative
+    to the greatest of k terms, subtracting it, exponentials (4 ulp) and the sum add at most 5 k ulp; the logarithm and
+    adding the greatest term back add 2 (|result| + ln k + 1) ulp.
+    """
+    kept = [(w, law) for w, law in zip(log_weights, laws, strict=True) if w > -math.inf]
+    terms = np.stack([w + law for w, law in kept])
+    peak = terms.max(axis=0)
+    safe = np.where(np.isfinite(peak), peak, 0.0)
+    with np.errstate(divide="ignore"):
+        total = np.log(np.exp(terms - safe).sum(axis=0)) + safe
+    return total, error + ULP * (6 * len(kept) + 3 * greatest(total) + 4)

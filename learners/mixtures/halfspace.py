@@ -1,0 +1,261 @@
+"""Halfspaces from mixtures of private and public examples (BMN: the PPM model).
+
+Every example carries a public flag (`Sample.public`); neighbours differ in one private example. In the
+label-determined model an example is public exactly if its label is 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import (
+    Hypothesis,
+    InputError,
+    Instance,
+    Law,
+    Picture,
+    PrivacyClaim,
+    Relation,
+    Sample,
+    UtilityClaim,
+)
+from learners.bisection import least_beyond
+from learners.citations import BMN
+from learners.halfspaces.concepts import Halfspace, Halfspaces
+from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
+from learners.inputs import check_run, check_sample
+from learners.mechanisms import equal_scores, exponential
+from learners.mixtures.grid import MixtureGrid
+from learners.mixtures.intersections import Outside, intersection_errors, members_of
+from learners.mixtures.pictures import mixture_panel
+from learners.mixtures.public_family import PublicFamily, collections_of, public_family
+from learners.parameters import check_integer, check_positive, check_probability
+
+__all__ = ["LEARNERS", "MixtureHalfspace"]
+
+MAX_SIDE = 2**18
+"""Below this, heights of points over spanned hyperplanes fit an int64."""
+MAX_ATOMS = 2**17
+PICTURED_POINTS = 40
+Code = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class _Ranking:
+    """The hypotheses of one sample in groups of equal error: group j is order[starts[j] : starts[j] + sizes[j]]."""
+
+    family: PublicFamily
+    order: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    errors: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class MixtureHalfspace:
+    """Learn halfspaces from private and public examples: the exponential mechanism over public intersections.
+
+    C~_pub holds both sides of every hyperplane that public points span (see `mixtures.public_family`); G holds every
+    collection of at most d of them, read as "0 on the intersection, cut with the flat of the public points, 1 outside",
+    and the empty hypothesis, 1 everywhere. One of G is returned with probability proportional to
+    exp(-epsilon errors / 2), errors counted on public and private examples together. Collections are not merged, even
+    if they label the sample alike: how many label it alike depends on the private points.
+
+    Pure epsilon-differentially private under replacement of one private example: G depends on public points alone, and
+    the number of errors has sensitivity 1. Outputs are () for the empty hypothesis, else (halfspaces, flat), each a
+    tuple of rows (w_1, .., w_d, t).
+
+    Utility. G contains a hypothesis with no more errors than the best halfspace that labels all private examples that
+    it labels 1 correctly (Helly; BMN Lemma 4.5). Every hypothesis is determined by at most d^2 examples: d of them for
+    each halfspace, or d - 1 if at most d fix the flat. `sample_size` takes the union bound over these choices.
+
+    Parameters
+    ----------
+    dimension : int
+        d = 1, 2 or 3.
+    epsilon : float
+        The privacy claim.
+    side : int
+        Points lie in {0 .. side}^dimension.
+    literal : bool
+        Build C~_pub as printed, with "arbitrary" halfspaces; fails where public points lie in a flat.
+
+    Notes
+    -----
+    Source: BMN, Algorithms 1 and 2, Lemma 4.1, Theorems 4.9 and 4.10.
+    """
+
+    dimension: int
+    epsilon: float
+    side: int = 4
+    literal: bool = False
+
+    id: ClassVar[str] = "mixture-halfspace"
+    instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "side": 2}, n=6, exhaustive=False)
+    pictured: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 2.0, "side": 12}, n=200)
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "agnostic")
+
+    def __post_init__(self) -> None:
+        check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
+        check_positive("epsilon", self.epsilon)
+        check_integer("side", self.side, 1, MAX_SIDE)
+
+    @property
+    def domain(self) -> MixtureGrid:
+        """The grid; samples without flags are label-determined."""
+        return MixtureGrid(self.side, self.dimension)
+
+    @property
+    def concepts(self) -> Halfspaces:
+        """All halfspaces on the grid; the learner is improper."""
+        return Halfspaces(self.side, self.dimension)
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """Pure epsilon-differential privacy under replacement of one private example."""
+        return PrivacyClaim(self.epsilon, 0.0, Relation.REPLACE_PRIVATE, "BMN-Lem4.1", f"{BMN}, Lemma 4.1")
+
+    @property
+    def _rate(self) -> float:
+        return self.epsilon / 2
+
+    def family(self, sample: Sample) -> PublicFamily:
+        """Return the halfspaces that the public points of the sample span."""
+        return public_family(self._spanning(sample), literal=self.literal)
+
+    def _spanning(self, sample: Sample) -> NDArray[np.int64]:
+        """Return the points that span the family: the public ones."""
+        flags = np.zeros(len(sample.labels), dtype=np.bool_) if sample.public is None else sample.public
+        return np.asarray(sample.points[flags], dtype=np.int64)
+
+    def errors(self, sample: Sample) -> NDArray[np.int64]:
+        """Return how many examples every hypothesis of G labels wrongly, in the order of the codes."""
+        positive = sample.labels == 1
+        points, place = np.unique(sample.points.astype(np.int64), axis=0, return_inverse=True)
+        gains = np.zeros(len(points), dtype=np.int64)
+        np.add.at(gains, place.reshape(-1), np.where(positive, sample.counts, -sample.counts))
+        inside = self.family(sample).inside(points)
+        return intersection_errors(inside, gains, int(sample.counts[~positive].sum()), self.dimension)
+
+    def codes(self, family: PublicFamily, indices: NDArray[np.int64]) -> list[Code]:
+        """Return the outputs that stand for the hypotheses with these numbers."""
+        rows = family.halfspaces
+        return [
+            (tuple([rows[i] for i in members]), family.flat) if members else ()
+            for members in members_of(indices, len(rows), self.dimension)
+        ]
+
+    def _eligible(self, sample: Sample, errors: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+        """Return which hypotheses may be returned; None for all."""
+        return None
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Code]:
+        """Return the outputs of independent runs: a group of equal errors first, then uniformly within it."""
+        check_run(sample, self.domain, size)
+        hashable: Any = sample
+        ranking = _ranking(self, hashable)
+        groups = equal_scores.draw(ranking.sizes.tolist(), -ranking.errors, self._rate, rng, size)
+        within = rng.integers(0, ranking.sizes[groups])
+        drawn = ranking.order[ranking.starts[groups] + within]
+        distinct, place = np.unique(drawn, return_inverse=True)
+        codes = self.codes(ranking.family, distinct)
+        return [codes[i] for i in place.reshape(-1).tolist()]
+
+    def decode(self, code: Code) -> Outside:
+        """Return the hypothesis."""
+        return Outside(*code) if code else Outside(())
+
+    def law(self, sample: Sample) -> Law:
+        """Return the softmax on G; `InputError` if G has more than 2^17 members (run has no such limit)."""
+        check_sample(sample, self.domain)
+        family, errors = self.family(sample), self.errors(sample)
+        if len(errors) > MAX_ATOMS:
+            raise InputError(f"G must have at most {MAX_ATOMS} hypotheses for the exact law, got {len(errors)}")
+        log_prob, error = exponential.log_law(-errors, self._rate, self._eligible(sample, errors))
+        return Law(self.codes(family, np.arange(len(errors))), log_prob, error)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the sample size of the realizable theorem, with constants; see `utility`."""
+        return self.utility(alpha, beta).sample_size
+
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta (in excess of the best halfspace, if agnostic).
+
+        With k = d^2, r = n - k, M(n) choices of at most k examples and signs, and L = (2/epsilon) ln(|G| / (beta/2)):
+
+        - realizable: L <= r alpha / 2 (the mechanism errs at most half as often as allowed) and
+          M e^(-r alpha / 8) <= beta / 2 (no hypothesis with error above alpha errs that rarely outside its k examples);
+        - agnostic: L' = (2/epsilon) ln(3 |G| / beta) <= r alpha / 4, M e^(-r alpha^2 / 8) <= beta / 3,
+          e^(-n alpha^2 / 8) <= beta / 3 and (k / r)(1 + alpha / 4) <= alpha / 4.
+        """
+        check_probability("alpha", alpha)
+        check_probability("beta", beta)
+        if setting not in ("realizable", "agnostic"):
+            raise InputError(f"setting must be realizable or agnostic, got {setting!r}")
+        enough = self._realizable if setting == "realizable" else self._agnostic
+        size = least_beyond(lambda n: enough(n, alpha, beta), 1, 2)
+        claim = "BMN-Thm4.9" if setting == "realizable" else "BMN-Thm4.10"
+        return UtilityClaim(alpha, beta, size, setting, claim, f"{BMN}, Theorem {claim[7:]}, constants derived")
+
+    def _realizable(self, n: int, alpha: float, beta: float) -> bool:
+        rest = n - self.dimension**2
+        log_beta = math.log(beta / 2)
+        gap = 2 / self.epsilon * (self._log_hypotheses(n) - log_beta)
+        return gap <= rest * alpha / 2 and self._log_choices(n) - log_beta <= rest * alpha / 8
+
+    def _agnostic(self, n: int, alpha: float, beta: float) -> bool:
+        k, log_beta = self.dimension**2, math.log(beta / 3)
+        rest = n - k
+        gap = 2 / self.epsilon * (self._log_hypotheses(n) - log_beta)
+        return (
+            gap <= rest * alpha / 4
+            and self._log_choices(n) - log_beta <= rest * alpha**2 / 8
+            and k * (1 + alpha / 4) <= rest * alpha / 4
+        )
+
+    def _log_hypotheses(self, n: int) -> float:
+        """Return ln of the greatest |G| on n examples."""
+        return math.log(collections_of(2 * math.comb(n, self.dimension), self.dimension))
+
+    def _log_choices(self, n: int) -> float:
+        """Return ln M(n): points of the flat (unless it is the space), halfspaces in it, and the empty hypothesis."""
+        d = self.dimension
+        flats = (math.comb(n, k + 1) * collections_of(2 * math.comb(n, k), d) for k in range(d))
+        return math.log(collections_of(2 * math.comb(n, d), d) + sum(flats))
+
+    def scene(self, rng: np.random.Generator) -> tuple[Sample, Halfspace]:
+        """Return the sample of the picture, public where labelled 0, and its target: a halfspace off one corner."""
+        target = Halfspace((2,) * (self.dimension - 1) + (3,), 2 * self.side * (self.dimension + 1) // 3)
+        points = rng.integers(0, self.side + 1, (PICTURED_POINTS, self.dimension))
+        counts = rng.multinomial(self.pictured.n, np.full(len(points), 1 / len(points)))
+        return self.domain.sample(points, target.predict(points), counts), target
+
+    def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
+        """Return the sample and the regions that were learned to be labelled 0; dimension 2 only."""
+        check_integer("dimension", self.dimension, 2, 2)
+        row = (*target.weights, target.threshold) if isinstance(target, Halfspace) else None
+        return Picture((mixture_panel(self.side, sample, [self.decode(code) for code in codes], row),))
+
+    def symmetries(self) -> list[NDArray[np.int64]]:
+        """Return no symmetry: outputs name points of the plane."""
+        return []
+
+
+@lru_cache(maxsize=2)
+def _ranking(learner: MixtureHalfspace, sample: Any) -> _Ranking:
+    """Return the hypotheses by errors; kept for the last samples, since runs come in chunks."""
+    errors = learner.errors(sample)
+    eligible = learner._eligible(sample, errors)
+    order = np.argsort(errors, kind="stable")
+    order = order if eligible is None else order[eligible[order]]
+    values, starts, sizes = np.unique(errors[order], return_index=True, return_counts=True)
+    return _Ranking(learner.family(sample), order, starts, sizes, values)
+
+
+LEARNERS = (MixtureHalfspace,)

@@ -1,0 +1,100 @@
+"""Intersections of at most three halfspaces: the hypotheses, their numbers, and their errors on a sample."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Outside", "intersection_errors", "members_of"]
+
+Row = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Outside:
+    """The hypothesis that labels 0 an intersection of halfspaces <w, x> >= t with a flat <w, x> = t, 1 all else.
+
+    Without halfspaces it is the empty hypothesis: 1 everywhere.
+    """
+
+    halfspaces: tuple[Row, ...]
+    flat: tuple[Row, ...] = ()
+
+    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the labels of points (m, d)."""
+        inside = np.full(len(points), bool(self.halfspaces))
+        xs = np.asarray(points, dtype=np.int64)
+        for row in self.halfspaces:
+            inside &= xs @ np.array(row[:-1]) >= row[-1]
+        for row in self.flat:
+            inside &= xs @ np.array(row[:-1]) == row[-1]
+        return np.asarray(~inside, dtype=np.uint8)
+
+
+def intersection_errors(inside: NDArray[np.bool_], gains: NDArray[np.int64], base: int, most: int) -> NDArray[np.int64]:
+    """Return the errors of the empty hypothesis and of every collection of 1 .. most <= 3 halfspaces, exactly.
+
+    A point inside an intersection is labelled 0, outside 1, so errors = n_0 + sum over points inside of (n_1 - n_0)(x).
+    Collections come by size, then in lexicographic order.
+
+    Parameters
+    ----------
+    inside : array of bool, shape (K, m)
+        Whether each halfspace contains each point.
+    gains : array of int64, shape (m,)
+        n_1(x) - n_0(x): examples at x that are labelled 1 less those labelled 0.
+    base : int
+        n_0, all examples labelled 0.
+    """
+    inside, gains = inside[:, gains != 0], gains[gains != 0]
+    parts = [np.zeros(1, dtype=np.int64), inside @ gains]
+    if most >= 2:
+        parts.append(_pairs(inside, gains))
+    if most >= 3:
+        parts += [_pairs(inside[i + 1 :] & inside[i], gains) for i in range(len(inside))]
+    return np.asarray(base + np.concatenate(parts), dtype=np.int64)
+
+
+def _pairs(inside: NDArray[np.bool_], gains: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the sums of gains in common of all pairs i < j in lexicographic order, by products of exact floats."""
+    sums = np.zeros((len(inside), len(inside)), dtype=np.int64)
+    for shift, digits in _digits(gains):
+        # Every partial sum is an integer that the type holds exactly, in whatever order it is summed.
+        dtype = np.float32 if np.abs(digits).sum() < 2**24 else np.float64
+        matrix = inside.astype(dtype)
+        for start in range(0, len(inside), 256):
+            block = slice(start, start + 256)
+            product = (matrix[block] * digits.astype(dtype)) @ matrix[start:].T
+            sums[block, start:] += product.astype(np.int64) << shift
+    return sums[np.triu_indices(len(inside), 1)]
+
+
+def _digits(gains: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int64]]]:
+    """Return (shift, digits) with gains = sum of digits << shift and every sum of absolute digits below 2^53."""
+    if float(np.abs(gains).sum(dtype=np.float64)) < 2**52:
+        return [(0, gains)]
+    low = gains & (2**26 - 1)
+    return [(0, low), (26, gains >> 26)]
+
+
+def members_of(indices: NDArray[np.int64], count: int, most: int) -> list[tuple[int, ...]]:
+    """Return the collections with these numbers: 0 is empty, then by size, then in lexicographic order."""
+    blocks = [0, *np.cumsum([math.comb(count, size) for size in range(most + 1)]).tolist()]
+    found: list[tuple[int, ...]] = [()] * len(indices)
+    for size in range(1, most + 1):
+        which = np.flatnonzero((indices >= blocks[size]) & (indices < blocks[size + 1]))
+        rank, first, columns = indices[which] - blocks[size], np.zeros(len(which), dtype=np.int64), []
+        for left in range(size - 1, -1, -1):
+            # Collections whose next member is below i: those that begin at `first` and not at i.
+            tails = np.array([0, *np.cumsum([math.comb(count - 1 - i, left) for i in range(count)])])
+            rank = rank + tails[first]
+            member = np.searchsorted(tails, rank, side="right") - 1
+            rank, first = rank - tails[member], member + 1
+            columns.append(member)
+        for place, members in zip(which.tolist(), np.array(columns).T.tolist(), strict=True):
+            found[place] = tuple(members)
+    return found

@@ -1,0 +1,151 @@
+"""Statements of BMNS on FindTukey: Figure 1, Theorem 3.6, and the exponential mechanism in its place (Section 1.1)."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.contract import Evidence
+from learners.citations import BMNS
+from learners.halfspaces.hull_point_base import HullPoint
+from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
+from learners.halfspaces.sizes import (
+    crossover,
+    figure_1_share,
+    hard_samples,
+    measured_examples,
+    printed_examples,
+    shallow_probability,
+)
+from learners.papers.optimal_composition import composed_delta, greatest_share
+from learners.papers.statements import states
+from learners.papers.verdicts import exactly_private, exceeds, judged, tightness
+
+__all__ = ["STATEMENTS"]
+
+EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
+MOST_BITS, WORD = 2**15, 64
+"""Up to 2^MOST_BITS candidates an axis are tried; a coordinate of a domain that is in use fits a word."""
+
+
+@states(
+    "BMNS-Fig1-r",
+    "With r = n/(d+1) - (i-1) n/(d (d+1)) the last promise guarantees depth n/(2 (d+1)).",
+    f"{BMNS}, Figure 1",
+)
+def _printed_promise(tools: Any) -> Evidence:
+    ratios, least, witness = {}, Fraction(1), ""
+    for d in (2, 3):
+        learner = HullPointRecConcave(1, d, 1.0, 1e-6, 0.1, literal=True)
+        repaired = HullPointRecConcave(1, d, 1.0, 1e-6, 0.1)
+        n = 12 * d * (d + 1)
+        target = Fraction(n, 2 * (d + 1))
+        depth = learner.guaranteed_depth(n)
+        if depth / target < least:
+            least = depth / target
+            witness = f"d = {d}, n = {n}: the last promise guarantees depth {depth}, not {target}"
+        ratios[f"printed, d={d}"] = float(depth / target)
+        ratios[f"repaired, d={d}"] = float(repaired.guaranteed_depth(n) / target)
+    text = "share of n/(2(d+1)) that the last promise guarantees: " + ", ".join(
+        f"{k}: {v:.3f}" for k, v in ratios.items()
+    )
+    return judged("holds", failed=bool(witness), summary=text, numbers=ratios, witness=witness)
+
+
+@states(
+    "BMNS-Fig1-epsilon",
+    "epsilon_0 = epsilon/(2 sqrt(2 d ln(2/delta))) a coordinate gives (epsilon, delta)-privacy.",
+    f"{BMNS}, Figure 1",
+)
+def _figure_1_share(tools: Any) -> Evidence:
+    delta, most, witness = 1e-6, 0.0, ""
+    for d in (1, 2, 3, 10, 100, 200):
+        share, each = figure_1_share(1.0, delta, d), delta / (2 * d)
+        most = max(most, share / greatest_share(d, each, 1.0, delta))
+        if exceeds(cost := composed_delta(d, share, each, 1.0), delta):
+            witness = f"d = {d} calls that are randomised response: delta {cost:.3g} at epsilon = 1, not {delta:g}"
+    first = next((d for d in range(1, 10**4) if figure_1_share(1.0, delta, d) > 1 / d), math.inf)
+    text = (
+        f"at (1, 1e-6) and d up to 200 epsilon_0 is at most {most:.2f} of what exact composition allows, and exceeds "
+        f"epsilon/d only from d = {first} on"
+    )
+    numbers = {"first d": first, "8 ln(2/delta)": 8 * math.log(2 / delta), "share of the allowed epsilon_0": most}
+    verdict = tightness(most, 1)
+    return judged(verdict, failed=bool(witness), summary=text, numbers=numbers, grade="numeric", witness=witness)
+
+
+@states(
+    "BMNS-Exponential",
+    "The exponential mechanism with Tukey depth, epsilon/d a coordinate, is epsilon-private.",
+    f"{BMNS}, Section 1.1",
+)
+def _pure_hull_point(tools: Any) -> Evidence:
+    return exactly_private(tools, HullPointExponential(1, 2, 1.0), 4, "corners")
+
+
+@states(
+    "BMNS-Thm3.6",
+    "So many examples suffice for a point of depth n/(2 (d + 1)) with probability 1 - beta.",
+    f"{BMNS}, Theorem 3.6",
+)
+def _deep_point(tools: Any) -> Evidence:
+    learners: list[HullPoint] = [
+        HullPointExponential(31, 1, EPSILON),
+        HullPointRecConcave(99, 1, EPSILON, DELTA, BETA),
+        HullPointExponential(2, 2, EPSILON),
+        HullPointRecConcave(2, 2, EPSILON, DELTA, BETA),
+    ]
+    numbers: dict[str, float] = {}
+    told, witness, share = [], "", 0.0
+    for learner in learners:
+        recursive = isinstance(learner, HullPointRecConcave)
+        name = f"{'RecConcave' if recursive else 'exponential mechanism'}, d = {learner.dimension}, side {learner.side}"
+        explicit, measured = learner.explicit_examples(BETA), measured_examples(learner, BETA)
+        printed = printed_examples(learner.dimension, max(learner.extended.most), EPSILON, DELTA, BETA)
+        numbers |= {f"{name}: printed": printed, f"{name}: explicit": explicit, f"{name}: measured": measured}
+        told.append(
+            f"{name}: {printed:.1e} printed, {explicit} explicit, {measured} measured (1/{explicit / measured:.0f})"
+        )
+        if _shallow(learner, explicit):
+            witness = f"{name}: the explicit {explicit} examples fail with a probability above {BETA}"
+        # The printed n is FindTukey's. What was measured is a multiple of 12, and 12 fewer are too few.
+        if recursive and measured - 12 >= printed:
+            witness = f"{name}: {measured - 12} examples fail with a probability above {BETA}, printed {printed:.3g}"
+        share = max(share, measured / printed if recursive else 0.0)
+    text = "least n for depth n/(2 (d + 1)): " + "; ".join(told)
+    return judged(tightness(share, 1), failed=bool(witness), summary=text, numbers=numbers, witness=witness)
+
+
+def _shallow(learner: HullPoint, n: int) -> bool:
+    """Say whether a hard sample of n examples, rounded up to a multiple of 12, fails with a probability above beta."""
+    return any(shallow_probability(learner, sample) > BETA for sample in hard_samples(learner, 12 * -(-n // 12)))
+
+
+@states(
+    "BMNS-Thm3.6-pays",
+    "RecConcave, with 2^O(log* |X|) examples, needs fewer than the exponential mechanism with O(log |X|), "
+    "from at most 2^32768 candidates an axis on, d = 1, 2, 3.",
+    f"{BMNS}, Section 1.1 and Theorem 3.6",
+)
+def _pays(tools: Any) -> Evidence:
+    numbers: dict[str, float] = {}
+    for d in (1, 2, 3):
+        for delta, beta in ((1e-6, 0.1), (1e-9, 1e-3)):
+            found = crossover(d, EPSILON, delta, beta, MOST_BITS)
+            if found is None:
+                case = f"d = {d}, delta = {delta:g}, beta = {beta:g}"
+                text = f"RecConcave needs no fewer examples with 2^{MOST_BITS} candidates an axis, {case}"
+                return Evidence("refuted", text, numbers, "numeric", case)
+            numbers[f"log2 |X~|, d={d}, delta={delta:g}, beta={beta:g}"] = found
+    least, most = min(numbers.values()), max(numbers.values())
+    text = (
+        f"with the explicit constants of both, epsilon = 1, RecConcave needs fewer examples only from 2^{least:.0f} "
+        f"candidates an axis (the easiest case) to 2^{most:.0f} (the hardest) on; below, the exponential mechanism is "
+        "pure as well"
+    )
+    return Evidence("loose" if most > WORD else "holds", text, numbers, "numeric")
+
+
+STATEMENTS = (_printed_promise, _figure_1_share, _pure_hull_point, _deep_point, _pays)

@@ -1,0 +1,148 @@
+"""Statements of the slides "Private Learning 1" (NIS) on finite classes: consistent learners, exponential mechanism."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from dpaudit.contract import Distribution, Evidence
+from learners.citations import NIS
+from learners.papers.failure_probability import answer, failure_probability, two_point
+from learners.papers.statements import states
+from learners.papers.verdicts import exceeds, judged, tightness
+from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
+from learners.points.exponential import ThresholdExponential
+
+__all__ = ["STATEMENTS"]
+
+
+@states("NIS-Point", "The point learner fails with probability at most (1 - alpha)^n.", NIS)
+def _point(tools: Any) -> Evidence:
+    alpha, beta = 0.1, 0.05
+    learner = PointConsistent(8)
+    n = learner.sample_size(alpha, beta)
+    failure, where = 0.0, ""
+    for target, mass in itertools.product(range(8), (alpha * 1.001, 2 * alpha, 0.5)):
+        hard = two_point(learner.domain.points(), target, (target + 1) % 8, mass)
+        found = failure_probability(learner, learner.concepts.concept(target), hard, n, alpha)
+        if found > failure:
+            failure, where = found, f"target {target} with mass {mass:g}, n = {n}"
+    bound = (1 - alpha) ** n
+    return judged(
+        "holds" if bound <= beta else "undecided",
+        failed=failure > bound,
+        summary=f"at n = {n} the failure probability, over all targets and masses {alpha * 1.001:g}, {2 * alpha:g} "
+        f"and 0.5 of the target, is at most {failure:.6f}; (1 - alpha)^n = {bound:.6f}, and beta is {beta}",
+        numbers={"n": n, "failure": failure, "bound": bound, "beta": beta},
+        witness=where,
+    )
+
+
+@states("NIS-Occam", "n >= (ln|C| + ln(1/beta))/alpha suffices for consistent learners.", NIS)
+def _occam(tools: Any) -> Evidence:
+    alpha, beta = 0.3, 0.2
+    learner = OccamConsistent(3)
+    n = learner.sample_size(alpha, beta)
+    points = learner.domain.points()
+    worst, where = 0.0, ""
+    for weights in ((0.34, 0.33, 0.33), (0.31, 0.38, 0.31), (0.301, 0.301, 0.398), (0.398, 0.301, 0.301)):
+        law = Distribution(points, np.array(weights))
+        for code, concept in enumerate(learner.concepts.enumerate()):
+            found = failure_probability(learner, concept, law, n, alpha)
+            if found > worst:
+                worst, where = found, f"interval {code}, probabilities {weights}, n = {n}"
+    return judged(
+        "holds",
+        failed=worst > beta,
+        summary=f"intervals on 3 points, n = {n}: over all targets and 4 distributions just above alpha the exact "
+        f"failure probability is at most {worst:.5f}; beta is {beta}",
+        numbers={"n": n, "failure": worst, "beta": beta},
+        witness=where,
+    )
+
+
+@states("NIS-Thr", "c_i with i the largest (i, 1) is consistent, for c_j(x) = 1 iff x < j.", NIS)
+def _threshold(tools: Any) -> Evidence:
+    printed, repaired = ThresholdConsistent(4, literal=True), ThresholdConsistent(4)
+    samples = [
+        printed.domain.sample(list(xs), concept.predict(np.array(xs)[:, None]))
+        for concept in printed.concepts.enumerate()
+        for size in (1, 2, 3, 4)
+        for xs in itertools.combinations(range(4), size)
+    ]
+    wrong = [sample.errors(answer(printed, sample)) for sample in samples]
+    worst = int(np.argmax(wrong))
+    right = max(sample.errors(answer(repaired, sample)) for sample in samples)
+    return judged(
+        "holds",
+        failed=wrong[worst] > 0,
+        summary=f"all {len(samples)} samples of distinct points that a threshold on 4 points labels: c_i of c_j(x) = "
+        f"1 iff x < j errs on {sum(w > 0 for w in wrong)} of them, by up to {wrong[worst]}; c_(i+1) (or x <= j) by "
+        f"up to {right}",
+        numbers={"errors_literal": wrong[worst], "errors_repaired": right, "samples": len(samples)},
+        witness=f"{samples[worst]!r}: c_i of its largest positive i gives i the label 0",
+    )
+
+
+@states(
+    "NIS-Generic",
+    "The exponential mechanism is epsilon-private, and O((ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon))) "
+    "examples suffice.",
+    NIS,
+)
+def _generic(tools: Any) -> Evidence:
+    epsilon, alpha, beta = 1.0, 0.1, 0.1
+    learner = ThresholdExponential(4, epsilon)
+    finding = tools.audit_law(learner, n=4)
+    n = learner.sample_size(alpha, beta)
+    hard = two_point(learner.domain.points(), 1, 3, alpha * 1.001)
+    failure = failure_probability(learner, learner.concepts.concept(2), hard, n, alpha)
+    small = 0.01
+    slides = max(1 / small**2, 1 / (alpha * small))
+    needed = ThresholdExponential(4, small).sample_size(alpha, beta) / math.log(2 * 5 / beta)
+    leaks = exceeds(finding.epsilon, epsilon)
+    return judged(
+        tightness(needed, slides),
+        failed=leaks or failure > beta,
+        summary=f"exact epsilon {finding.epsilon:.4f} of {epsilon}; with n = max(8/alpha, 4/(alpha epsilon)) "
+        f"ln(2|C|/beta) = {n} the exact failure probability on a hard case is {failure:.1e}, beta is {beta}. At "
+        f"epsilon = {small} the slides' maximum is {slides:.0f}, where {needed:.0f} suffices: 1/epsilon^2 is not "
+        f"needed. Agnostic learning needs 1/alpha^2",
+        numbers={
+            "epsilon": finding.epsilon,
+            "n": n,
+            "failure": failure,
+            "slides_factor": slides,
+            "sufficient_factor": needed,
+        },
+        witness=repr(finding.worst_pair) if leaks else f"target c_2, mass {alpha * 1.001:g} on the point 1, n = {n}",
+    )
+
+
+@states(
+    "NIS-Generic-LargeEpsilon",
+    "8 (ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon)) examples suffice at every epsilon.",
+    NIS,
+)
+def _generic_large_epsilon(tools: Any) -> Evidence:
+    alpha, beta, constant = 0.01, 0.01, 8
+    learner = ThresholdExponential(2, 1000.0)
+    bound = max(1 / learner.epsilon**2, 1 / (alpha * learner.epsilon))
+    n = math.ceil(constant * (math.log(learner.concepts.size) - math.log(beta)) * bound)
+    hard = two_point(learner.domain.points(), 0, 1, alpha * 1.001)
+    failure = failure_probability(learner, learner.concepts.concept(1), hard, n, alpha)
+    return judged(
+        "undecided",
+        failed=failure > beta,
+        summary=f"at epsilon = {learner.epsilon:g} the bound with constant {constant} asks for n = {n} examples, and "
+        f"the exact failure probability on a hard case is {failure:.3f}, beta {beta}: the maximum lacks the term "
+        f"1/alpha (epsilon <= 1 implies it)",
+        numbers={"n": n, "failure": failure, "beta": beta, "epsilon": learner.epsilon},
+        witness=f"thresholds on 2 points, target c_1, mass {alpha * 1.001:g} on the point 0, n = {n}",
+    )
+
+
+STATEMENTS = (_point, _occam, _threshold, _generic, _generic_large_epsilon)

@@ -1,0 +1,151 @@
+"""Statements of the slides "Private Learning 1" (NIS) on private parities."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from dpaudit.contract import Evidence, Relation
+from learners.citations import NIS
+from learners.domains import Cube
+from learners.papers.statements import states
+from learners.papers.verdicts import TOLERANCE, exceeds, judged, tightness
+from learners.parities.amplified import ParityAmplified, ParityRestart
+from learners.parities.concepts import Parities
+from learners.parities.private import ParityPrivate
+
+__all__ = ["STATEMENTS"]
+
+
+@states("NIS-ParityLearner", "The private parity learner is epsilon-differentially private.", NIS)
+def _parity(tools: Any) -> Evidence:
+    formula = math.log(1.25 / 0.75)
+    found = {n: tools.audit_law(ParityPrivate(2, 1.0), n=n) for n in (1, 2, 4)}
+    worst = max(found.values(), key=lambda finding: finding.epsilon)
+    told = ", ".join(f"{finding.epsilon:.6f}" for finding in found.values())
+    return judged(
+        tightness(worst.epsilon, 1.0),
+        failed=exceeds(worst.epsilon, 1.0),
+        summary=f"at epsilon = 1 the exact worst case over all pairs is {told} for n = 1, 2, 4 (d = 2), and "
+        f"ln((1 + epsilon/4)/(1 - epsilon/4)) = {formula:.6f}. Keeping examples with probability tanh(epsilon/2) "
+        "would be exact",
+        numbers={"epsilon": 1.0, "exact_epsilon": worst.epsilon, "formula": formula},
+        witness=repr(worst.worst_pair),
+    )
+
+
+@states(
+    "NIS-ParityFailure",
+    "Replacing an example moves the parity learner's Pr[fail] from 1/2 to 1/2 + epsilon/4.",
+    NIS,
+)
+def _parity_failure(tools: Any) -> Evidence:
+    epsilon = 1.0
+    learner = ParityPrivate(1, epsilon)
+    chances = {}
+    for n in (1, 2):
+        for rows in itertools.combinations_with_replacement(itertools.product((0, 1), repeat=2), n):
+            sample = learner.domain.sample([[x] for x, _ in rows], [y for _, y in rows])
+            chances[sample] = math.exp(learner.law(sample).log_prob[0])
+    # From 1/2, where the sample is consistent.
+    moves = [
+        (chances[near] - before, repr(sample), repr(near))
+        for sample, before in chances.items()
+        if abs(before - 0.5) <= TOLERANCE
+        for near in sample.neighbours(Relation.REPLACE_ONE)
+    ]
+    most, first, second = max(moves, default=(0.0, "no sample", "no other"))
+    return judged(
+        "holds",
+        failed=abs(most - epsilon / 4) > TOLERANCE,
+        summary=f"d = 1, n = 1 and 2: one example moves Pr[fail] from 1/2 by at most {most:.4f}; epsilon/8 is "
+        f"{epsilon / 8:.4f}: the coin must pass (1/2) and the example be kept (epsilon/4)",
+        numbers={"before": 0.5, "after": 0.5 + most, "slides": 0.5 + epsilon / 4},
+        witness=f"d = 1, epsilon = {epsilon:g}: {first} replaced by {second} moves it by {most:.4f}, and no other "
+        "pair by more",
+    )
+
+
+@states(
+    "NIS-ParityAmplification",
+    "log2(1/beta) repetitions with epsilon divided reach confidence beta: O((d log(1/beta) + log^2(1/beta))/"
+    "(alpha epsilon)) examples.",
+    NIS,
+)
+def _amplification(tools: Any) -> Evidence:
+    d, alpha, beta = 32, 0.1, 2.0**-20
+    repeated, restarted = ParityAmplified(d, 1.0, beta / 2), ParityRestart(d, 1.0, beta / 2)
+    sizes = repeated.sample_size(alpha, beta), restarted.sample_size(alpha, beta)
+    found = [tools.audit_law(kind(2, 1.0, 1e-3), n=4) for kind in (ParityAmplified, ParityRestart)]
+    failure = _consistent_failure(ParityAmplified(2, 1.0, 1e-3))
+    leaks = exceeds(found[0].epsilon, 1.0)
+    return judged(
+        tightness(sizes[1], sizes[0]),
+        failed=leaks or exceeds(failure, 1e-3),
+        summary=f"d = {d}, epsilon = 1, alpha = {alpha}, beta = 2^-20: repetition needs {sizes[0]} examples, "
+        f"restarting {sizes[1]}, {sizes[0] / sizes[1]:.0f} times fewer: no factor log(1/beta). At d = 2, n = 4, beta "
+        f"= 0.001: exact epsilon {found[0].epsilon:.4f} and {found[1].epsilon:.4f} of 1; repetition fails on a "
+        f"consistent sample with probability {failure:.6f}",
+        numbers={
+            "n_repeated": sizes[0],
+            "n_restarted": sizes[1],
+            "epsilon_repeated": found[0].epsilon,
+            "epsilon_restarted": found[1].epsilon,
+            "failure_repeated": failure,
+        },
+        witness=repr(found[0].worst_pair) if leaks else "d = 2: (0, 1) -> 1, (1, 1) -> 0",
+    )
+
+
+def _consistent_failure(learner: Any) -> float:
+    """Return Pr[fail] on two examples of two variables that a parity labels."""
+    return math.exp(learner.law(learner.domain.sample([[0, 1], [1, 1]], [1, 0])).log_prob[0])
+
+
+@states(
+    "NIS-ParityRestart",
+    "Restarting until a subsample is consistent, with ln((1 + p)/(1 - p)^2) = epsilon, is epsilon-private and "
+    "fails with probability beta on consistent samples.",
+    f"{NIS}; a repair",
+)
+def _restart(tools: Any) -> Evidence:
+    found = {beta: tools.audit_law(ParityRestart(2, 1.0, beta), n=4) for beta in (0.5, 0.1, 1e-3, 1e-6)}
+    worst = max(found.values(), key=lambda finding: finding.epsilon)
+    failure = _consistent_failure(ParityRestart(2, 1.0, 1e-3))
+    leaks = exceeds(worst.epsilon, 1.0)
+    return judged(
+        tightness(worst.epsilon, 1.0),
+        failed=leaks or abs(failure - 1e-3) > 1e-12,
+        summary=f"exact epsilon at d = 2, n = 4 over beta = 0.5 .. 1e-6: at most {worst.epsilon:.4f} of 1; a "
+        f"consistent sample fails with probability {failure:.6f}, beta = 0.001",
+        numbers={"epsilon": worst.epsilon, "failure": failure},
+        witness=repr(worst.worst_pair) if leaks else "d = 2: (0, 1) -> 1, (1, 1) -> 0",
+    )
+
+
+@states("NIS-Effect", "One more equation leaves at least half of the solutions, or none.", NIS)
+def _effect(tools: Any) -> Evidence:
+    d, cases, least, where = 3, 0, 1.0, ""
+    labels = Parities(d).evaluate(Cube(d).points())
+    rows = list(itertools.product(range(2**d), (0, 1)))
+    for chosen in itertools.product(rows, repeat=2):
+        before = np.logical_and.reduce([labels[:, x] == y for x, y in chosen])
+        for x, y in rows:
+            share = float((before & (labels[:, x] == y)).sum() / max(1, before.sum()))
+            cases += 1
+            if 0 < share < least:
+                least, where = share, f"d = {d}: equations {chosen} (point number, label), and then {(x, y)}"
+    return judged(
+        "holds",
+        failed=least < 0.5,
+        summary=f"d = {d}: in all {cases} ways of adding an equation to two, the solutions left are none or at least "
+        f"{least:g}",
+        numbers={"least_share": least, "cases": cases},
+        witness=where,
+    )
+
+
+STATEMENTS = (_parity, _parity_failure, _amplification, _restart, _effect)

@@ -1,0 +1,83 @@
+"""Statements of the slides "Private Learning 1" (NIS) on the VC dimension."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from dpaudit.contract import Evidence
+from learners.citations import NIS
+from learners.conjunctions.concepts import Conjunctions
+from learners.domains import Cube, Interval
+from learners.finite.vc import lower_sample_size, sauer_power_bound, upper_sample_size, vc_dimension
+from learners.papers.failure_probability import failure_probability, two_point
+from learners.papers.statements import states
+from learners.papers.verdicts import judged
+from learners.parities.concepts import Parities
+from learners.points.consistent import OccamConsistent
+from learners.points.interval_class import Intervals
+
+__all__ = ["STATEMENTS"]
+
+
+@states("NIS-Sauer", "For n > d = VC(C), |C(S)| <= (e n/d)^d.", NIS)
+def _sauer(tools: Any) -> Evidence:
+    worst, where = 0.0, ""
+    for name, concepts, points in (
+        ("intervals", Intervals(8), Interval(8).points()),
+        ("parities", Parities(3), Cube(3).points()),
+        ("conjunctions", Conjunctions(3), Cube(3).points()),
+    ):
+        labels, d = concepts.evaluate(points), concepts.vc_dimension
+        for n in range(d + 1, len(points) + 1):
+            most = max(len(np.unique(labels[:, list(s)], axis=0)) for s in itertools.combinations(range(8), n))
+            if most / sauer_power_bound(n, d) > worst:
+                worst, where = most / sauer_power_bound(n, d), f"{name}: {most} dichotomies of {n} of 8 points"
+    return judged(
+        "holds",
+        failed=worst > 1,
+        summary=f"dichotomies of every subset of 8 points by intervals, parities and conjunctions: at most "
+        f"{worst:.4f} of (e n/d)^d ({where}). (For n <= d the slide's 2^d is true; 2^n is meant.)",
+        numbers={"worst_ratio": worst},
+        witness=where,
+    )
+
+
+@states("NIS-VC", "VC(intervals) = 2 and VC(PARITY_d) = d.", NIS)
+def _vc_examples(tools: Any) -> Evidence:
+    intervals = vc_dimension(Interval(8).points(), Intervals(8))
+    parities = [vc_dimension(Cube(d).points(), Parities(d)) for d in range(1, 7)]
+    text = f"exhaustive search: VC(intervals on 8 points) = {intervals}, VC(PARITY_d) = {parities} for d = 1 .. 6"
+    numbers = {"intervals": intervals, "parity_6": parities[-1]}
+    failed = intervals != 2 or parities != list(range(1, 7))
+    return judged("holds", failed=failed, summary=text, numbers=numbers, witness=text)
+
+
+@states(
+    "NIS-VC-Bounds",
+    "O((VC log(1/alpha) + log(1/beta))/alpha) examples suffice, Omega((VC + log(1/beta))/alpha) are needed.",
+    NIS,
+)
+def _vc_bounds(tools: Any) -> Evidence:
+    alpha, beta = 0.1, 0.01
+    upper, lower = upper_sample_size(2, alpha, beta), lower_sample_size(2, alpha, beta)
+    learner = OccamConsistent(4)
+    hard = two_point(learner.domain.points(), 1, 0, alpha * 1.0001)
+    target = learner.concepts.concept(2)
+    few = failure_probability(learner, target, hard, lower - 1, alpha)
+    many = failure_probability(learner, target, hard, upper, alpha)
+    return judged(
+        # That this learner does with fewer on this case would not show that it does on all.
+        "holds" if few > beta else "undecided",
+        failed=many > beta,
+        summary=f"d = 2, alpha = {alpha}, beta = {beta}: on a hard case of a consistent learner the exact failure "
+        f"probability is {many:.2e} with the {upper} examples that should suffice and {few:.4f} with {lower - 1}, "
+        f"fewer than needed",
+        numbers={"upper": upper, "lower": lower, "failure_below_lower": few, "failure_at_upper": many},
+        witness=f"intervals on 4 points, target {target}, mass {alpha * 1.0001:g} on the point 1, n = {upper}",
+    )
+
+
+STATEMENTS = (_sauer, _vc_examples, _vc_bounds)

@@ -1,0 +1,91 @@
+"""Points and thresholds by the exponential mechanism."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import Instance, Sample
+from learners.finite.generic import ExponentialLearner
+from learners.inputs import check_run
+from learners.mechanisms import equal_scores
+from learners.parameters import check_integer, check_positive
+from learners.points.concepts import Point
+from learners.points.line import PointsOnALine, ThresholdsOnALine
+from learners.symmetries import moving_points
+
+__all__ = ["LEARNERS", "PointExponential", "ThresholdExponential"]
+
+
+@dataclass(frozen=True)
+class PointExponential(PointsOnALine, ExponentialLearner):
+    """Learn points privately by the exponential mechanism over all point functions."""
+
+    domain_size: int
+    epsilon: float
+
+    id: ClassVar[str] = "point-exponential"
+    instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 1.0}, n=4)
+
+    def __post_init__(self) -> None:
+        check_integer("domain_size", self.domain_size, 2)
+        check_positive("epsilon", self.epsilon)
+
+    def decode(self, code: int) -> Point:
+        """Return c_code."""
+        return self.concepts.concept(code)
+
+    def symmetries(self) -> list[NDArray[np.int64]]:
+        """Return generators of all permutations of the points: a transposition and a cycle."""
+        points = np.arange(self.domain_size)
+        return [moving_points(np.array([1, 0, *points[2:]])), moving_points(np.roll(points, 1))]
+
+
+@dataclass(frozen=True)
+class ThresholdExponential(ThresholdsOnALine, ExponentialLearner):
+    """Learn thresholds privately by the exponential mechanism over c_0 .. c_{domain_size}.
+
+    The domain is never listed: between two neighbouring points of the sample all thresholds label it alike, so a sample
+    of m distinct points leaves at most m + 1 runs of codes of equal score. `run` chooses a run by its length times
+    exp(epsilon score / 2), exactly (see `mechanisms.equal_scores`), then a code of the run uniformly: O(m log m).
+
+    Parameters
+    ----------
+    domain_size : int
+        How many points there are, 2 .. 2^64. Codes are int64 below 2^63 points and Python integers from there on.
+    epsilon : float
+        The privacy claim, > 0.
+    """
+
+    domain_size: int
+    epsilon: float
+
+    id: ClassVar[str] = "threshold-exponential"
+    instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 1.0}, n=4)
+
+    def __post_init__(self) -> None:
+        check_integer("domain_size", self.domain_size, 2, 2**64)
+        check_positive("epsilon", self.epsilon)
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:  # type: ignore[override]
+        """Return the codes of `size` independent runs."""
+        check_run(sample, self.domain, size)
+        starts, correct = self.concepts.runs(sample)
+        lengths = [b - a for a, b in itertools.pairwise([*starts, self.domain_size + 1])]
+        eligible = self._eligible(sample, correct)
+        kept = range(len(starts)) if eligible is None else [int(i) for i in np.flatnonzero(eligible)]
+        cells = equal_scores.draw([lengths[i] for i in kept], correct[list(kept)], self._rate, rng, size)
+        offsets = equal_scores.uniform_within([lengths[kept[cell]] for cell in cells], rng)
+        codes = [starts[kept[cell]] + offset for cell, offset in zip(cells, offsets, strict=True)]
+        return np.array(codes, dtype=np.int64) if self.domain_size < 2**63 else codes
+
+    def symmetries(self) -> list[NDArray[np.int64]]:
+        """Return the reflection x -> T - 1 - x with labels flipped: it takes c_j to c_{T - j}."""
+        return [moving_points(np.arange(self.domain_size)[::-1].copy(), 1)]
+
+
+LEARNERS = (PointExponential, ThresholdExponential)

@@ -1,0 +1,62 @@
+"""A run that was stored before records were typed, and the same tasks done today: every number is the same."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpaudit.engine.perform import perform
+from dpaudit.engine.records import Result
+from dpaudit.engine.store import load_run
+from dpaudit.engine.tasks import Task
+from dpaudit.record import encodable
+
+BEFORE = load_run(Path(__file__).parent / "run_before.jsonl")
+WORDS = {"caption", "digest", "event", "fault", "index", "label", "source", "versions"}
+"""Fields that hold words, the place in a file, or the versions of libraries."""
+
+
+def numbers_of(told: Any) -> Any:
+    """Return a record as data, without the fields that may be worded otherwise."""
+    if isinstance(told, dict):
+        return {name: numbers_of(value) for name, value in told.items() if name not in WORDS}
+    return [numbers_of(value) for value in told] if isinstance(told, list) else told
+
+
+def same(before: Any, today: Any) -> bool:
+    """Say whether two pieces of data are equal, floats but for the last digits, which depend on the libraries."""
+    if isinstance(before, dict) and isinstance(today, dict):
+        return before.keys() == today.keys() and all(same(value, today[name]) for name, value in before.items())
+    if isinstance(before, list) and isinstance(today, list):
+        return len(before) == len(today) and all(map(same, before, today))
+    if isinstance(before, float) and isinstance(today, int | float):
+        return math.isclose(before, today, rel_tol=1e-12, abs_tol=1e-15)
+    return type(before) is type(today) and before == today
+
+
+@pytest.mark.parametrize("before", BEFORE.results, ids=lambda result: result.task)
+def test_a_task_finds_today_what_it_found_before(before: Result) -> None:
+    task = Task(before.learner, before.parameters, before.arguments)
+    assert task.key == before.task
+    today = perform(task, seed=BEFORE.header.seed)
+    assert same(numbers_of(encodable(before)), numbers_of(encodable(today))), (before, today)
+
+
+def test_the_run_holds_every_kind_of_audit_on_controls_and_others() -> None:
+    found = {(result.kind, result.fault is not None) for result in BEFORE.results}
+    assert found == {
+        ("exact", False), ("exact", True), ("picture", False), ("privacy", False), ("privacy", True), ("utility", False)
+    }  # fmt: skip
+    assert {result.finding.design for result in BEFORE.results if result.kind == "privacy"} == {"fixed", "sequential"}
+    assert len(BEFORE.results) == len(BEFORE.header.plan) == 81
+
+
+def test_the_comparison_sees_another_seed() -> None:
+    before = next(result for result in BEFORE.results if result.task.startswith("threshold-exponential/privacy"))
+    today = perform(Task(before.learner, before.parameters, before.arguments), seed=BEFORE.header.seed + 1)
+    told = encodable(today)
+    told["finding"]["seed"] = BEFORE.header.seed
+    assert not same(numbers_of(encodable(before)), numbers_of(told))

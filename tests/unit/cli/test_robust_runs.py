@@ -1,0 +1,138 @@
+"""Runs that are stopped, meet another run, or go on with code that has changed since."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from cli_support import HERE, TOYS, instant_privacy, run  # noqa: F401
+
+from dpaudit.cli import main
+from dpaudit.engine import lock
+from dpaudit.engine.store import FILENAME, load_run
+from dpaudit.reporters import html
+
+SLEEPY = """
+import time
+from toy_learners import ToyBare, ToyCoin
+
+class Sleepy(ToyBare):
+    id = "toy-sleepy"
+    def law(self, sample):
+        time.sleep(60)
+
+class Sleepier(Sleepy):
+    id = "toy-sleepier"
+
+LEARNERS = (ToyCoin, Sleepy, Sleepier)
+"""
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_that_is_told_to_stop_keeps_its_results_and_ends_its_workers(tmp_path, stop):
+    (tmp_path / "sleepy.py").write_text(SLEEPY)
+    words = ["run", "toy-coin", "toy-sleepy", "toy-sleepier", "--profile", "quick", "--no-html", "--quiet"]
+    words += ["--jobs", "2", "--out", str(tmp_path / "out"), "--learners", str(tmp_path / "sleepy.py")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dpaudit", *words],
+        env={**os.environ, "PYTHONPATH": str(HERE)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # Whoever runs the tests in the background has SIGINT ignored, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    path, deadline = tmp_path / "out" / FILENAME, time.monotonic() + 40
+    while not path.exists() or path.read_bytes().count(b"\n") < 3:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    # A terminal sends Ctrl-C to the workers as well.
+    os.killpg(process.pid, stop) if stop == signal.SIGINT else process.send_signal(stop)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert out == ""
+    # After a death joblib's resource tracker may warn, in two lines, of what it found gone.
+    ours = [line for line in err.splitlines() if "resource_tracker" not in line]
+    lines = [line for line in ours if not line.startswith("dpaudit: note")]
+    assert len(lines) == 1, err
+    line = lines[0]
+    assert line.startswith("dpaudit: error: interrupted; ")
+    assert line.endswith(f"results are kept in {path}; --resume goes on")
+    assert load_run(path).results  # the one that was being written may be taken back
+    deadline = time.monotonic() + 5
+    while lives(process.pid):  # nobody may be left in the session
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def lives(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_folder_is_held_by_one_run_only_and_by_no_dead_one(capsys, tmp_path):
+    code = (
+        "import os, sys; from pathlib import Path; from dpaudit.engine.lock import held\n"
+        "with held(Path(sys.argv[1])): print(os.getpid(), flush=True); sys.stdin.readline(); os._exit(9)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        pid = other.stdout.readline().strip()
+        status, _, err = run(capsys, tmp_path, "toy-coin")
+        assert status == 2
+        assert f"another run (process {pid}) is writing to {tmp_path}" in err
+        assert not (tmp_path / FILENAME).exists()
+        other.communicate("\n")
+    assert (tmp_path / lock.FILENAME).exists()  # it died without tidying up
+    assert run(capsys, tmp_path, "toy-coin")[0] == 0
+    assert not (tmp_path / lock.FILENAME).exists()
+
+
+def learner_file(folder: Path, text: str = "") -> str:
+    folder.mkdir(exist_ok=True)
+    (folder / "mine.py").write_text(
+        f"from toy_learners import ToyCoin\nclass M(ToyCoin):\n    id = 'toy-mine'\n{text}LEARNERS = (M,)\n"
+    )
+    return str(folder / "mine.py")
+
+
+def test_a_run_is_not_resumed_by_code_that_has_changed(capsys, tmp_path):
+    words = ["run", "toy-mine", "--profile", "quick", "--jobs", "1", "--no-html", "--quiet", "--out"]
+    words += [str(tmp_path / "out"), "--learners", TOYS, "--learners"]
+    assert main([*words, learner_file(tmp_path / "a")]) == 0
+    assert main([*words, learner_file(tmp_path / "b"), "--resume"]) == 0  # the same code in another place
+    assert main([*words, learner_file(tmp_path / "a", "    x = 1\n"), "--resume"]) == 2
+    assert "the sources have changed since: mine.py. " in capsys.readouterr().err
+    stored = load_run(tmp_path / "out")
+    assert sorted(stored.header.sources) == ["dpaudit", "mine.py", "toy_learners.py"]
+    assert stored.header.sources["mine.py"] in html.render(stored)
+
+
+def test_reports_that_dpaudit_did_not_write_are_kept(capsys, tmp_path):
+    for name in ("report.json", "report.html"):
+        (tmp_path / name).write_text("the boss's")
+    words = ["run", "toy-coin", "--profile", "quick", "--jobs", "1", "--quiet", "--out", str(tmp_path)]
+    for _ in range(2):
+        assert main([*words, "--learners", TOYS]) == 0
+    for name in ("report.json", "report.html"):
+        assert (tmp_path / f"{name}.bak").read_text() == "the boss's"
+        assert "dpaudit" in (tmp_path / name).read_text()
+        assert not (tmp_path / f"{name}.bak2").exists()
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("text", ["hi\n", '{"a": 1}\n', "[1]\n"])
+def test_a_foreign_file_is_no_run_of_dpaudit(tmp_path, capsys, text):
+    (tmp_path / FILENAME).write_text(text)
+    assert main(["report", str(tmp_path)]) == 2
+    assert "dpaudit run" in capsys.readouterr().err

@@ -1,0 +1,41 @@
+"""Statements on the Set Cover Learner for literals, and the picture of its calibration."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import dpaudit
+from learners.covers.game import game_curve, game_delta
+from learners.covers.game_pictures import calibration_picture
+from learners.papers import kmms_covers
+
+VERDICTS = {"KMMS-Thm3.5": "refuted", "KMMS-Claim3.4-loss": "loose"}
+
+
+@pytest.mark.parametrize("statement", kmms_covers.STATEMENTS, ids=lambda s: s.id)
+def test_verdicts(statement: dpaudit.contract.Statement) -> None:
+    evidence = statement.check(dpaudit)
+    assert evidence.verdict == VERDICTS[statement.id]
+    assert all(math.isfinite(value) for value in evidence.numbers.values())
+
+
+def test_a_curve_holds_the_games_deltas() -> None:
+    epsilons, deltas = game_curve(1, 3, 0.1, reach=0.5)
+    assert epsilons[0] >= 0
+    assert (deltas[:-1] >= deltas[1:] - 1e-15).all()
+    at = len(epsilons) // 2
+    # Another grid: the game's own bound on the interpolation error is below a percent here.
+    assert game_delta(1, 3, 0.1, float(epsilons[at])) == pytest.approx(float(deltas[at]), rel=0.02)
+
+
+def test_the_picture_of_a_calibration() -> None:
+    (panel,) = calibration_picture(1, 2, 0.8, 1e-3).panels
+    printed, found, claim = panel.shapes
+    assert claim.points == ((0.8, -3.0),)
+    assert "0.0506" in printed.label  # 0.8 / (2 ln(e / 0.001))
+    # The calibrated curve passes just below the claim, the printed one far below.
+    below = [y for x, y in found.points if x >= 0.8]
+    assert -3.6 < below[0] <= -3.0
+    assert max((y for x, y in printed.points if x >= 0.8), default=-9) < -3.6

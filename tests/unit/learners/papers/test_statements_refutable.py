@@ -1,0 +1,421 @@
+"""Verdicts follow the numbers: a check that is fed a wrong constant refutes, and one that is fed a right one does not.
+
+Nothing here is random but the utility audits, which are fixed by their seeds.
+"""
+
+from __future__ import annotations
+
+import math
+import pkgutil
+from collections.abc import Callable
+from dataclasses import fields, replace
+from fractions import Fraction
+from importlib import import_module
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpaudit
+import learners.papers
+from dpaudit.contract import Pair
+from learners.conjunctions.concepts import Conjunctions
+from learners.conjunctions.set_cover_controls import ConjunctionMultiplied
+from learners.halfspaces.tukey import HalfspaceTukey
+from learners.interior_points.stable_select_controls import StableMode, WrongStable
+from learners.mechanisms.stable_select import StableSelect
+from learners.papers import (
+    bmn,
+    bmn_utility,
+    bmns_center_points,
+    bmns_find_tukey,
+    bmns_halfspaces,
+    bmns_lower_bound,
+    kmms,
+    kmms_covers,
+    kmms_polygons,
+    nis_finite_classes,
+    nis_parities,
+    nis_vc,
+    stable_select,
+    ste_boxes,
+    ste_conjunctions,
+    ste_interior,
+    ste_rec_concave,
+)
+from learners.papers.halved_sizes import HalvedSizes, joint_verdict
+from learners.papers.verdicts import exceeds, judged, tightness
+from learners.parities import controls as broken_parity
+
+Patches = dict[str, Any]
+
+
+class Leaky:
+    """A harness whose exact audits find an unbounded leak, and whose utility audits find failures only."""
+
+    @staticmethod
+    def audit_law(*_: Any, **__: Any) -> Any:
+        return SimpleNamespace(
+            epsilon=math.inf,
+            error=0.0,
+            verdict="violation",
+            worst_pair=Pair("data", "neighbour"),
+            pairs=1,
+            delta_at_claim=1.0,
+            delta=lambda epsilon: 1.0,
+            profiles=SimpleNamespace(delta_error=lambda epsilon: 0.0),
+        )
+
+    @staticmethod
+    def audit_utility(*_: Any, **__: Any) -> Any:
+        return SimpleNamespace(verdict="violation", failures=9, trials=9, failure_lower=0.7, failure_upper=1.0)
+
+
+def made(original: Callable[..., Any], **changes: Any) -> Callable[..., Any]:
+    """Return a constructor that changes some parameters of what it makes."""
+    return lambda *args, **kwargs: replace(original(*args, **kwargs), **changes)
+
+
+def scaled(original: Callable[..., Any], factor: float) -> Callable[..., Any]:
+    """Return a constructor of learners with another epsilon than asked for."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        asked = original(*args, **kwargs)
+        return replace(asked, epsilon=asked.epsilon * factor)
+
+    return make
+
+
+def with_sizes(original: Callable[..., Any], size: Callable[[Any], int]) -> Callable[..., Any]:
+    """Return a constructor of learners whose theorems ask for other sample sizes."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        asked = original(*args, **kwargs)
+
+        class Other(type(asked)):  # type: ignore[misc]  # the class is known at run time only
+            """The learner with the other sizes."""
+
+            def sample_size(self, alpha: float, beta: float) -> int:
+                return size(asked)
+
+            def utility(self, *levels: Any) -> Any:
+                return replace(asked.utility(*levels), sample_size=size(asked))
+
+        return Other(**{field.name: getattr(asked, field.name) for field in fields(asked)})
+
+    return make
+
+
+def hasty(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a constructor of hull point learners that promise a deep point for 12 examples."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        asked = original(*args, **kwargs)
+
+        class Other(type(asked)):  # type: ignore[misc]  # the class is known at run time only
+            """The learner with that promise."""
+
+            def explicit_examples(self, beta: float) -> int:
+                return 12
+
+        return Other(**{field.name: getattr(asked, field.name) for field in fields(asked)})
+
+    return make
+
+
+class Doubtful:
+    """A harness whose utility audits decide nothing."""
+
+    @staticmethod
+    def audit_utility(*_: Any, **__: Any) -> Any:
+        return SimpleNamespace(verdict="undecided", failures=1, trials=9, failure_lower=0.0, failure_upper=0.5)
+
+
+class Barely:
+    """A harness by whose utility audits a theorem's n is enough, and half of it too few."""
+
+    def __init__(self) -> None:
+        self.tops: dict[int, int] = {}
+
+    def audit_utility(self, learner: Any, *_: Any, n: int, **__: Any) -> Any:
+        verdict = "holds" if n == self.tops.setdefault(id(learner), n) else "violation"
+        return SimpleNamespace(verdict=verdict, failures=1, trials=9, failure_lower=0.0, failure_upper=0.5)
+
+
+def sauer_sum(n: int, d: int) -> int:
+    """Return Sauer's bound itself, which intervals attain."""
+    return sum(math.comb(n, i) for i in range(d + 1))
+
+
+def domains(kind: Callable[..., Any]) -> Any:
+    """Return extended domains of grids, of another kind."""
+    return SimpleNamespace(grid=lambda *asked: kind(extended(*asked).domain))
+
+
+def bounded(most: int) -> Any:
+    """Return extended domains with another bound on their size."""
+
+    class Bounded(bmns_center_points.ExtendedDomain):
+        """The extended domain with that bound."""
+
+        def bound(self) -> int:
+            return most
+
+    return domains(Bounded)
+
+
+class Shallow(bmns_center_points.ExtendedDomain):
+    """An extended domain in whose regions no point is deeper than 1."""
+
+    def regions(self, points: Any, weights: Any) -> Any:
+        found = super().regions(points, weights)
+        return SimpleNamespace(values=lambda *at: np.minimum(found.values(*at), 1))
+
+
+def crowded(points: Any, weights: Any, side: int) -> Any:
+    """Return an arrangement with the most cells that n^2 allows."""
+    return SimpleNamespace(cells=min(len(points) ** 2, len(points) + 1))
+
+
+extended, named = bmns_center_points.ExtendedDomain.grid, bmns_lower_bound.named_point
+promise = ste_rec_concave.printed_promise
+failure = nis_finite_classes.failure_probability
+
+
+def kmms_covers_always(dimension: int, always: Any = kmms_covers.Conjunction) -> Any:
+    """Return the conjunction of no literal."""
+    return always(dimension, 0)
+
+
+CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
+    (nis_finite_classes, "NIS-Point",
+     {"failure_probability": lambda a, b, c, n, e: failure(a, b, c, n - 1, e)}, dpaudit, "refuted"),
+    (nis_finite_classes, "NIS-Occam",
+     {"OccamConsistent": with_sizes(nis_finite_classes.OccamConsistent, lambda _: 2)}, dpaudit, "refuted"),
+    (nis_finite_classes, "NIS-Thr",
+     {"ThresholdConsistent": made(nis_finite_classes.ThresholdConsistent, literal=False)}, dpaudit, "holds"),
+    (nis_vc, "NIS-Sauer", {"sauer_power_bound": sauer_sum}, dpaudit, "holds"),
+    (nis_vc, "NIS-Sauer", {"sauer_power_bound": lambda n, d: 0.99 * sauer_sum(n, d)}, dpaudit, "refuted"),
+    (nis_vc, "NIS-VC", {"Intervals": Conjunctions, "Interval": lambda _: nis_vc.Cube(3)}, dpaudit, "refuted"),
+    (nis_vc, "NIS-VC-Bounds", {"upper_sample_size": lambda *_: 20}, dpaudit, "refuted"),
+    (nis_vc, "NIS-VC-Bounds", {"lower_sample_size": lambda *_: 100}, dpaudit, "undecided"),
+    (nis_finite_classes, "NIS-Generic",
+     {"ThresholdExponential": with_sizes(nis_finite_classes.ThresholdExponential, lambda _: 2)}, dpaudit, "refuted"),
+    (nis_finite_classes, "NIS-Generic",
+     {"ThresholdExponential": scaled(nis_finite_classes.ThresholdExponential, 1.1)}, dpaudit, "refuted"),
+    (
+        nis_finite_classes,
+        "NIS-Generic",
+        {"ThresholdExponential": with_sizes(
+            nis_finite_classes.ThresholdExponential, lambda a: math.ceil(400 / a.epsilon))},
+        dpaudit,
+        "holds",
+    ),
+    (nis_finite_classes, "NIS-Generic-LargeEpsilon",
+     {"ThresholdExponential": scaled(nis_finite_classes.ThresholdExponential, 1e-3)}, dpaudit,
+     "undecided"),
+    (nis_parities, "NIS-ParityLearner", {"ParityPrivate": broken_parity.Oversampled}, dpaudit, "refuted"),
+    (nis_parities, "NIS-ParityLearner", {"ParityPrivate": scaled(nis_parities.ParityPrivate, 1.8)}, dpaudit, "holds"),
+    (nis_parities, "NIS-ParityFailure", {"ParityPrivate": scaled(nis_parities.ParityPrivate, 2.0)}, dpaudit, "holds"),
+    (nis_parities, "NIS-ParityAmplification",
+     {"ParityAmplified": broken_parity.AmplifiedOversampled}, dpaudit, "refuted"),
+    (nis_parities, "NIS-ParityAmplification", {"ParityRestart": nis_parities.ParityAmplified}, dpaudit, "holds"),
+    (nis_parities, "NIS-ParityRestart", {"ParityRestart": broken_parity.RestartOversampled}, dpaudit, "refuted"),
+    (nis_parities, "NIS-ParityRestart", {"_consistent_failure": lambda _: 2e-3}, dpaudit, "refuted"),
+    (nis_parities, "NIS-Effect", {"Parities": Conjunctions}, dpaudit, "refuted"),
+    (ste_boxes, "STE-Box2-count",
+     {"BoxInteriorPoint": made(ste_boxes.BoxInteriorPoint, literal=False)}, dpaudit, "holds"),
+    (ste_boxes, "STE-Box2", {"BoxInteriorPoint": made(ste_boxes.BoxInteriorPoint, literal=True)}, dpaudit, "refuted"),
+    (ste_boxes, "STE-Box2", {"BoxInteriorPoint": scaled(ste_boxes.BoxInteriorPoint, 0.5)}, dpaudit, "loose"),
+    (ste_boxes, "STE-Boxd",
+     {"BoxInteriorPoint": with_sizes(ste_boxes.BoxInteriorPoint, lambda a: a.dimension)}, dpaudit,
+     "loose"),
+    (ste_boxes, "STE-Boxd", {"BoxInteriorPoint": with_sizes(ste_boxes.BoxInteriorPoint, lambda a: a.dimension**2)},
+     dpaudit, "undecided"),
+    (ste_boxes, "STE-ExpRec", {"BoxExponential": scaled(ste_boxes.BoxExponential, 9.0)}, dpaudit, "undecided"),
+    (ste_rec_concave, "STE-RecConcave-crossover",
+     {"printed_promise": lambda *a: promise(*a) / 1e6}, dpaudit, "refuted"),
+    (ste_rec_concave, "STE-RecConcave-crossover",
+     {"printed_promise": lambda *a: promise(*a) / 8000}, dpaudit, "holds"),
+    (ste_rec_concave, "STE-RecConcave-crossover",
+     {"printed_promise": lambda *a: promise(*a) / 12000}, dpaudit, "undecided"),
+    (stable_select, "Stable-select-safe", {"StableSelect": WrongStable}, dpaudit, "refuted"),
+    (stable_select, "Stable-select-safe", {"StableSelect": stable_select._Loose}, dpaudit, "loose"),
+    (stable_select, "Stable-select-loose", {"_Loose": WrongStable}, dpaudit, "refuted"),
+    (stable_select, "Stable-select-loose", {"_Loose": StableSelect}, dpaudit, "holds"),
+    (stable_select, "Stable-select-wrong", {"WrongStable": StableSelect, "StableWrong": StableMode}, dpaudit, "holds"),
+    (ste_conjunctions, "STE-NonPriv", {"answer": lambda learner, sample: learner.decode(0)}, dpaudit, "refuted"),
+    (ste_conjunctions, "STE-Conj1", {"ConjunctionLaplace": scaled(ste_conjunctions.ConjunctionLaplace, 1.01)}, dpaudit,
+     "refuted"),
+    (ste_conjunctions, "STE-Conj1", {"ConjunctionLaplace": scaled(ste_conjunctions.ConjunctionLaplace, 0.5)}, dpaudit,
+     "loose"),
+    (ste_conjunctions, "STE-Conj1-Size",
+     {"ConjunctionLaplace": with_sizes(ste_conjunctions.ConjunctionLaplace, lambda _: 10)}, dpaudit, "refuted"),
+    (ste_conjunctions, "STE-ConjExp",
+     {"ConjunctionExponential": with_sizes(ste_conjunctions.ConjunctionExponential, lambda _: 2)}, dpaudit, "refuted"),
+    (ste_conjunctions, "STE-Conj2", {"ConjunctionGreedy": scaled(ste_conjunctions.ConjunctionGreedy, 2.0)}, dpaudit,
+     "refuted"),
+    (ste_conjunctions, "STE-Conj2", {"ConjunctionGreedy": scaled(ste_conjunctions.ConjunctionGreedy, 1.3)}, dpaudit,
+     "holds"),
+    (ste_conjunctions, "STE-Conj2-Delta", {"ConjunctionGreedy": scaled(ste_conjunctions.ConjunctionGreedy, 99.0)},
+     dpaudit, "undecided"),
+    (ste_conjunctions, "STE-Conj2-Constant",
+     {"ConjunctionGreedy": made(ste_conjunctions.ConjunctionGreedy, literal=False)}, dpaudit, "undecided"),
+    (ste_interior, "STE-IPP", {"InteriorPointExponential": scaled(ste_interior.InteriorPointExponential, 1.3)}, dpaudit,
+     "refuted"),
+    (ste_interior, "STE-IPP", {"_outside": lambda *_: 0.3}, dpaudit, "refuted"),
+    (ste_interior, "STE-Thr", {"ThresholdInteriorPoint": scaled(ste_interior.ThresholdInteriorPoint, 1.2)}, dpaudit,
+     "refuted"),
+    (ste_interior, "STE-Thr", {}, Leaky, "refuted"),
+    (ste_interior, "STE-TreeLog", {}, Leaky, "refuted"),
+    (ste_interior, "STE-TreeLog", {"_outside": lambda *_: 0.11}, dpaudit, "refuted"),
+    (ste_boxes, "STE-BoxTight",
+     {"BoxTightest": with_sizes(ste_boxes.BoxTightest, lambda _: 3)}, dpaudit, "refuted"),
+    (bmn, "BMN-Alg1-literal", {"MixtureHalfspace": made(bmn.MixtureHalfspace, literal=False)}, dpaudit, "undecided"),
+    (bmn, "BMN-Lem4.5", {"MixtureHalfspace": made(bmn.MixtureHalfspace, literal=True)}, dpaudit, "refuted"),
+    (bmn, "BMN-Lem4.1", {}, Leaky, "refuted"),
+    (bmn, "BMN-size", {"public_family": lambda points: SimpleNamespace(collections=lambda d: 10**4)}, dpaudit,
+     "refuted"),
+    (bmn, "BMN-Thm4.10-display",
+     {"math": SimpleNamespace(log=lambda x: 99 * math.log(x), erf=math.erf, sqrt=math.sqrt)}, dpaudit, "undecided"),
+    (bmn_utility, "BMN-Thm4.9", {}, Leaky, "refuted"),
+    (bmn_utility, "BMN-Thm4.9", {}, Doubtful, "undecided"),
+    (bmn_utility, "BMN-Thm4.9", {}, Barely(), "holds"),
+    (bmn_utility, "BMN-Thm4.10", {}, Leaky, "refuted"),
+    (bmns_center_points, "BMNS-Clm3.5", {"ExtendedDomain": bounded(2)}, dpaudit, "refuted"),
+    (bmns_center_points, "BMNS-Clm3.5", {"ExtendedDomain": bounded(50)}, dpaudit, "refuted"),
+    (bmns_center_points, "BMNS-Clm3.5", {"ExtendedDomain": bounded(51)}, dpaudit, "holds"),
+    (bmns_center_points, "BMNS-Clm3.5", {"ExtendedDomain": bounded(68)}, dpaudit, "loose"),
+    (bmns_center_points, "BMNS-Clm3.5", {"ExtendedDomain": domains(Shallow)}, dpaudit, "refuted"),
+    (bmns_center_points, "BMNS-Clm3.5-literal",
+     {"ExtendedDomain": SimpleNamespace(grid=lambda *_, literal: extended(1, 2))}, dpaudit, "undecided"),
+    (bmns_find_tukey, "BMNS-Fig1-r",
+     {"HullPointRecConcave": made(bmns_find_tukey.HullPointRecConcave, literal=False)}, dpaudit, "holds"),
+    (bmns_find_tukey, "BMNS-Fig1-epsilon",
+     {"figure_1_share": lambda e, _, d: 10 * e / math.sqrt(d)}, dpaudit, "refuted"),
+    (bmns_find_tukey, "BMNS-Fig1-epsilon", {"figure_1_share": lambda e, _, d: e / d}, dpaudit, "holds"),
+    (bmns_find_tukey, "BMNS-Fig1-epsilon", {"figure_1_share": lambda e, _, d: e / d / 2}, dpaudit, "loose"),
+    (bmns_center_points, "BMNS-Fact2.20-remark", {"_side": lambda *_: np.zeros(3)}, dpaudit, "undecided"),
+    (bmns_lower_bound, "BMNS-Thm5.1-procedure", {"named_point": lambda *_, literal=False: 1}, dpaudit, "refuted"),
+    (bmns_lower_bound, "BMNS-Thm5.1-procedure", {"named_point": lambda *_, literal=False: None}, dpaudit, "refuted"),
+    (bmns_lower_bound, "BMNS-Thm5.1-procedure",
+     {"named_point": lambda b, points, literal=False: named(b, points)}, dpaudit,
+     "holds"),
+    (bmns_lower_bound, "BMNS-Thm5.1-count", {"coefficients": lambda *_: None}, dpaudit, "undecided"),
+    (bmns_find_tukey, "BMNS-Exponential", {}, Leaky, "refuted"),
+    (bmns_halfspaces, "BMNS-Thm4.2", {}, Leaky, "refuted"),
+    (bmns_halfspaces, "BMNS-Fig2-step3", {"HalfspaceRefusing": HalfspaceTukey}, dpaudit, "holds"),
+    (bmns_center_points, "BMNS-Clm2.19",
+     {"compositions": lambda n, size: [(n + 9, *[0] * (size - 1))]}, dpaudit, "holds"),
+    (bmns_halfspaces, "BMNS-Thm4.2-utility", {}, Leaky, "refuted"),
+    (bmns_halfspaces, "BMNS-Thm4.2-utility", {}, Doubtful, "undecided"),
+    (bmns_halfspaces, "BMNS-Thm4.2-utility", {}, Barely(), "holds"),
+    (bmns_halfspaces, "BMNS-Thm4.2-utility", {"_printed_halfspaces": lambda: ({}, 19)}, Barely(), "refuted"),
+    (bmns_halfspaces, "BMNS-Thm4.2-utility", {"_printed_halfspaces": lambda: ({}, 12)}, Barely(), "holds"),
+    # RecConcave needs 240 examples where d = 1.
+    (bmns_find_tukey, "BMNS-Thm3.6", {"printed_examples": lambda *_: 228.0}, dpaudit, "refuted"),
+    (bmns_find_tukey, "BMNS-Thm3.6", {"printed_examples": lambda *_: 240.0}, dpaudit, "holds"),
+    (bmns_find_tukey, "BMNS-Thm3.6", {"printed_examples": lambda *_: 320.0}, dpaudit, "loose"),
+    (bmns_find_tukey, "BMNS-Thm3.6",
+     {"HullPointExponential": hasty(bmns_find_tukey.HullPointExponential)}, dpaudit, "refuted"),
+    (bmns_find_tukey, "BMNS-Thm3.6-pays", {"crossover": lambda *_: None}, dpaudit, "refuted"),
+    (bmns_find_tukey, "BMNS-Thm3.6-pays", {"MOST_BITS": 2**11}, dpaudit, "refuted"),
+    (bmns_find_tukey, "BMNS-Thm3.6-pays", {"crossover": lambda *_: 64}, dpaudit, "holds"),
+    (bmns_find_tukey, "BMNS-Thm3.6-pays", {"crossover": lambda *_: 65}, dpaudit, "loose"),
+    (kmms, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 4 * side**4)}, dpaudit, "holds"),
+    (kmms, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 3 * side**4)}, dpaudit, "loose"),
+    (kmms, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 5 * side**4)}, dpaudit, "refuted"),
+    (kmms, "KMMS-Lem4.6", {"HalfplaneSelect": scaled(kmms.HalfplaneSelect, 1e-3)}, dpaudit, "refuted"),
+    (kmms, "KMMS-Lem4.6", {"HalfplaneSelect": scaled(kmms.HalfplaneSelect, 0.22)}, dpaudit, "holds"),
+    (kmms, "KMMS-Claim3.4",
+     {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.9, "SetCoverConjunction": ConjunctionMultiplied},
+     dpaudit, "refuted"),
+    (kmms, "KMMS-Claim3.4", {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.9}, dpaudit, "holds"),
+    (kmms, "KMMS-Claim3.4", {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.7}, dpaudit, "loose"),
+    (kmms, "KMMS-Claim3.4", {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 1.1}, dpaudit,
+     "undecided"),
+    (kmms, "KMMS-n2regions", {"sweep": crowded}, dpaudit, "holds"),
+    (kmms, "KMMS-SelHP-priv", {"HalfplaneSelect": scaled(kmms.HalfplaneSelect, 2.2)}, dpaudit, "refuted"),
+    (kmms_covers, "KMMS-Thm3.5", {}, dpaudit, "refuted"),
+    (kmms_covers, "KMMS-Thm3.5", {"Conjunction": lambda d, _: kmms_covers_always(d)}, dpaudit, "holds"),
+    (kmms_covers, "KMMS-Claim3.4-loss", {}, Leaky, "refuted"),
+    (kmms_covers, "KMMS-Claim3.4-loss", {"SetCoverConjunction": ConjunctionMultiplied}, dpaudit, "refuted"),
+    (kmms_covers, "KMMS-Claim3.4-loss", {"paper_share": lambda *_: 0.2}, dpaudit, "holds"),
+    (kmms_covers, "KMMS-Claim3.4-loss", {"paper_share": lambda *_: 0.21}, dpaudit, "undecided"),
+    (kmms_polygons, "KMMS-Claim4.3", {}, Leaky, "refuted"),
+    (kmms_polygons, "KMMS-Claim4.3", {"game_epsilon": lambda *_, reach: 0.9}, dpaudit, "holds"),
+    (kmms_polygons, "KMMS-Claim4.3", {"game_epsilon": lambda *_, reach: 1.1}, dpaudit, "undecided"),
+    (kmms_polygons, "KMMS-VCtri", {"triangulate": lambda corners: [tuple(corners[:3])]}, dpaudit, "refuted"),
+    (kmms_polygons, "KMMS-Thm4.7", {}, Leaky, "refuted"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("module", "statement_id", "patches", "tools", "verdict"),
+    CASES,
+    ids=[f"{i}-{case[1]}-{case[4]}" for i, case in enumerate(CASES)],
+)
+def test_the_verdict_follows_the_numbers(
+    module: ModuleType, statement_id: str, patches: Patches, tools: Any, verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statement = next(s for s in module.STATEMENTS if s.id == statement_id)
+    for name, value in patches.items():
+        assert hasattr(module, name)
+        monkeypatch.setattr(module, name, value)
+    evidence = statement.check(tools)
+    assert evidence.verdict == verdict, evidence
+    assert bool(evidence.witness) == (verdict == "refuted")
+
+
+def test_every_module_of_statements_is_here() -> None:
+    names = [name for _, name, _ in pkgutil.iter_modules(learners.papers.__path__)]
+    listing = {name for name in names if hasattr(import_module(f"learners.papers.{name}"), "STATEMENTS")}
+    tried = {case[0].__name__.rpartition(".")[2] for case in CASES if case[4] == "refuted"}
+    assert tried == listing
+
+
+def test_a_witness_follows_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    check = next(s.check for s in bmns_find_tukey.STATEMENTS if s.id == "BMNS-Fig1-r")
+    # (1 - 1/6) (144/4 - 2 * 144/12) = 10, where 144/8 = 18 is claimed.
+    assert "depth 10, not 18" in check(dpaudit).witness
+    depth = bmns_find_tukey.HullPointRecConcave.guaranteed_depth
+    monkeypatch.setattr(
+        bmns_find_tukey.HullPointRecConcave, "guaranteed_depth", lambda learner, n: depth(learner, n) / 2
+    )
+    assert "depth 5, not 18" in check(dpaudit).witness
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        ("violation", "refuted"),
+        ("undecided", "undecided"),
+        ("undecided holds", "undecided"),
+        ("holds violation", "holds"),
+        ("holds undecided", "holds"),
+        ("holds holds violation", "loose"),
+        ("violation holds", "refuted"),
+    ],
+)
+def test_the_halved_sizes_decide(found: str, verdict: str) -> None:
+    sizes = HalvedSizes({64 >> i: SimpleNamespace(verdict=word) for i, word in enumerate(found.split())})
+    assert sizes.verdict == verdict
+
+
+def test_cases_decide_joint_verdict() -> None:
+    assert joint_verdict(["loose", "refuted", "undecided"]) == "refuted"
+    assert joint_verdict(verdict for verdict in ("holds", "undecided")) == "undecided"
+    assert joint_verdict(["loose", "holds"]) == "holds"
+    assert joint_verdict(["loose", "loose"]) == "loose"
+
+
+def test_the_rule() -> None:
+    told: dict[str, Any] = {"summary": "s", "numbers": {}, "witness": "w"}
+    assert judged("loose", failed=True, **told).verdict == "refuted"
+    kept = judged("loose", failed=False, **told)
+    assert (kept.verdict, kept.witness, kept.grade) == ("loose", "", "exact")
+    assert (tightness(0.75, 1.0), tightness(0.76, 1.0), tightness(1.5, 2.0)) == ("loose", "holds", "loose")
+    assert exceeds(1 + 2e-9, 1.0)
+    assert exceeds(np.inf, 1.0)
+    assert not exceeds(1 + 1e-12, 1.0)

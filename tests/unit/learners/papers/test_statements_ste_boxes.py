@@ -1,0 +1,68 @@
+"""The statements on boxes, RecConcave and stable selection: verdicts and the numbers that decide."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+import dpaudit
+from dpaudit.contract import Statement
+from learners.mechanisms.rec_concave import RecConcave
+from learners.papers import stable_select, ste_boxes, ste_rec_concave
+
+STATEMENTS = ste_boxes.STATEMENTS + ste_rec_concave.STATEMENTS + stable_select.STATEMENTS
+VERDICTS = {
+    "STE-Box2-signs": "refuted",
+    "STE-Box2-count": "refuted",
+    "STE-Box2": "holds",
+    "STE-Boxd": "holds",
+    "STE-ExpRec": "refuted",
+    "STE-BoxTight": "holds",
+    "STE-RecConcave-crossover": "loose",
+    "Stable-select-safe": "holds",
+    "Stable-select-loose": "loose",
+    "Stable-select-wrong": "refuted",
+}
+
+
+def test_every_statement_has_its_verdict_here() -> None:
+    assert [statement.id for statement in STATEMENTS] == list(VERDICTS)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.id)
+def test_verdicts(statement: Statement) -> None:
+    evidence = statement.check(dpaudit)
+    assert evidence.verdict == VERDICTS[statement.id], evidence.summary
+    assert evidence == statement.check(dpaudit)
+    numbers = evidence.numbers
+    if statement.id == "STE-Box2-signs":
+        assert numbers["Pr[more than 4 (m - 1) wrong]"] <= 0.1
+    elif statement.id == "STE-Box2-count":
+        assert math.isinf(numbers["epsilon, literal"])
+        assert numbers["epsilon, repaired"] <= 8
+        assert numbers["m, literal"] < numbers["m, repaired"]
+    elif statement.id == "STE-ExpRec":
+        assert numbers["Pr[score < OPT - ln|C|/epsilon]"] > 0.8
+        assert numbers["Pr[score < OPT - (2/epsilon) ln(|C|/beta)]"] <= 0.1
+    elif statement.id == "STE-BoxTight":
+        # The box holds both points and one of them is not drawn.
+        assert numbers["failure"] == pytest.approx(numbers["(1 - alpha)^n"] + 0.301 ** numbers["n"], rel=1e-9)
+    elif statement.id == "STE-RecConcave-crossover":
+        assert numbers["printed, 2^64"] > 5000 * numbers["RecConcave, 2^64"]
+        assert numbers["RecConcave, 2^64"] > 50 * numbers["exponential, 2^64"]
+    elif statement.id == "Stable-select-loose":
+        assert numbers["epsilon"] == pytest.approx(0.5, abs=1e-9)
+    elif statement.id == "Stable-select-wrong":
+        assert numbers["epsilon"] == pytest.approx(2, abs=1e-9)
+        assert numbers["inside RecConcave"] < 4
+
+
+@pytest.mark.parametrize(("delta", "beta", "expected"), [(1e-6, 0.1, 4231), (1e-9, 1e-3, 7201)])
+def test_the_crossover_lies_where_both_need_the_same(delta: float, beta: float, expected: int) -> None:
+    found = ste_rec_concave.crossover(1.0, delta, beta)
+    assert found == pytest.approx(expected, abs=1)
+    for k, wins in ((found - 1, False), (found, True), (64, False), (2 * found, True)):
+        concave = RecConcave.within(2**k - 1, Fraction(1), Fraction(1, 2), 1.0, delta).promise_needed(beta)
+        assert (concave < 4 * (k * math.log(2) - math.log(beta))) is wins

@@ -1,0 +1,33 @@
+"""The statements on interior points and thresholds: verdicts and the numbers that decide."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import dpaudit
+from dpaudit.contract import Statement
+from learners.papers.ste_interior import STATEMENTS
+
+
+@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.id)
+def test_statements_hold_with_the_numbers_that_decide(statement: Statement) -> None:
+    evidence = statement.check(dpaudit)
+    assert (evidence.verdict, evidence.grade, evidence.witness) == ("holds", "exact", "")
+    assert evidence == statement.check(dpaudit)
+    numbers = evidence.numbers
+    if statement.id == "STE-IPP":
+        assert numbers["n"] == math.ceil(4 * math.log(25))
+        # Seven and six examples on two neighbours: the weights of the two against those of three points with score 0.
+        inside = math.exp(7 / 2) / (math.exp(7 / 2) + math.exp(6 / 2) + 3) + math.exp(6 / 2) / (
+            math.exp(7 / 2) + math.exp(6 / 2) + 3
+        )
+        assert numbers["failure"] == pytest.approx(1 - inside, rel=1e-9)
+        assert numbers["failure with 4"] == pytest.approx(3 / (3 + 2 * math.e), rel=1e-9)
+    elif statement.id == "STE-Thr":
+        assert 2 < numbers["epsilon"] <= 4
+        assert 0 < numbers["failure"] <= 0.5
+    else:
+        assert numbers["delta"] <= 0.01
+        assert numbers["failure"] <= 0.1
