@@ -1,17 +1,17 @@
-"""Anybody's mechanism as one interface: (data, rng, size) -> a batch of outputs."""
+"""Makes learners, functions and measurements callable in one way: (data, rng, size) -> a batch of outputs."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.arguments import parameters_of
+from dpaudit.arguments import parameters_of, stream_id_of
 from dpaudit.contract import Learner
 from dpaudit.distinguish.canonical import Raised
 from dpaudit.errors import InputError, blamed
@@ -22,21 +22,27 @@ __all__ = ["Mechanism", "as_mechanism"]
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A batched mechanism with a name that addresses its random streams.
+    """A batched mechanism, with the name that messages show and its part of the addresses of random streams.
 
     Parameters
     ----------
     function : callable
         ``(data, rng, size) -> size outputs``.
     name : str
-        Part of the address of every stream.
+        The name in messages.
     batched : bool
         Whether one call makes many runs; decides the chunk size only.
+    stream : str
+        The part of the address of every stream; the name by default.
     """
 
     function: Callable[[Any, np.random.Generator, int], Any]
     name: str
     batched: bool
+    stream: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stream", self.stream or self.name)
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Any:
         """Return the outputs of `size` runs on `data`; what a run of many raises is nobody's output: `InputError`."""
@@ -45,9 +51,8 @@ class Mechanism:
         try:
             count = len(outputs)
         except TypeError:
-            raise InputError(
-                f"with batched=True the mechanism {self.name} must return {size} outputs, got {outputs!r:.100}"
-            ) from None
+            told = "with {batched:=True} the mechanism {name} must return {size} outputs, got {given:.100}"
+            raise InputError(told, names=("batched",), name=self.name, size=size, given=repr(outputs)) from None
         if count != size:
             raise InputError(f"the mechanism {self.name} was asked for {size} outputs and returned {count}")
         return outputs
@@ -101,19 +106,20 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None) -> Me
         ``(data, rng, size) -> size outputs``. An OpenDP measurement is taken as it is; it draws its own noise, so an
         audit of it cannot be repeated bit by bit, and it stays in this process (``n_jobs=1``).
     batched : bool
-        How a plain callable is to be called.
+        Whether a plain callable takes a size.
     probe : array, optional
         Points; outputs with a method `predict` are replaced by their predictions on them.
     """
     if probe is not None:
         plain = as_mechanism(source, batched=batched)
-        return Mechanism(_Probed(plain.function, np.asarray(probe)), plain.name, plain.batched)
+        return replace(plain, function=_Probed(plain.function, np.asarray(probe)))
     if isinstance(source, Learner):
-        return Mechanism(source.run, f"{source.id} {_parameters(source)}", True)
+        told = ", ".join(f"{name}={stable_repr(value)}" for name, value in parameters_of(source).items())
+        return Mechanism(source.run, f"{source.id} {told}", True, stream=f"{stream_id_of(source)} {told}")
     if callable(getattr(source, "invoke", None)) and hasattr(source, "input_domain"):
         return Mechanism(_OneByOne(_Measurement(source)), "measurement", False)
     if not callable(source):
-        raise InputError(f"mechanism must be a learner or a callable (data, rng) -> output, got {source!r:.100}")
+        raise InputError.of("mechanism", source, "a learner or a callable (data, rng) -> output")
     _check_signature(source, 3 if batched else 2)
     return Mechanism(source if batched else _OneByOne(source), _name(source), batched)
 
@@ -136,8 +142,8 @@ def _check_signature(function: Callable[..., Any], arguments: int) -> None:
         signature.bind(*[None] * arguments)
     except TypeError as error:
         wanted = "(data, rng, size) if batched" if arguments == 3 else "(data, rng), or (data, rng, size) if batched"
-        raise InputError(f"mechanism must take {wanted}; {_name(function)}{signature} does not: {error}") from None
-
-
-def _parameters(learner: Any) -> str:
-    return ", ".join(f"{name}={stable_repr(value)}" for name, value in parameters_of(learner).items())
+        raise InputError(
+            f"mechanism must take {wanted}; {_name(function)}{signature} does not: {error}",
+            parameter="mechanism",
+            allowed=wanted,
+        ) from None

@@ -1,4 +1,4 @@
-"""What every audit is given, checked before anything runs: numbers of any library, a learner and not its class."""
+"""Checks the arguments that all audits share: numbers of any library, a learner and not its class."""
 
 from __future__ import annotations
 
@@ -6,9 +6,19 @@ from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
 from typing import Any
 
+from dpaudit.contract import PARTS, HasStreamId, Learner
 from dpaudit.errors import InputError
 
-__all__ = ["LEAST_TRIALS", "check_built", "check_jobs", "parameters_of", "read_integer", "read_number"]
+__all__ = [
+    "LEAST_TRIALS",
+    "check_built",
+    "check_jobs",
+    "lacking",
+    "parameters_of",
+    "read_integer",
+    "read_number",
+    "stream_id_of",
+]
 
 LEAST_TRIALS = 10
 """Runs a side below which no black-box audit begins."""
@@ -30,17 +40,25 @@ def read_number(name: str, value: Any, low: float, high: float) -> float:
 
 def check_built(source: Any, name: str = "learner") -> None:
     """Raise `InputError` for a class of learners: it has all their methods, but no parameters to run with."""
-    if isinstance(source, type) and all(callable(getattr(source, method, None)) for method in ("run", "decode")):
+    if isinstance(source, type) and {"run", "decode"}.isdisjoint(lacking(source)):
         raise InputError(
             f"{name} must be a learner, not its class: build {source.__qualname__} with its parameters first, as "
-            f"{source.__qualname__}(...) or dpaudit.get_learner({getattr(source, 'id', '...')!r}, ...)"
+            f"{source.__qualname__}(...) or dpaudit.get_learner({getattr(source, 'id', '...')!r}, ...)",
+            parameter=name,
         )
+
+
+def lacking(source: Any) -> tuple[str, ...]:
+    """Return the parts of the contract that a learner, or a class of learners, does not have."""
+    # A field without a default is no attribute of the class.
+    known = getattr(source, "__dataclass_fields__", {})
+    return tuple(part for part in PARTS if not (hasattr(source, part) or part in known))
 
 
 def check_jobs(n_jobs: Any, backend: Any = None) -> None:
     """Raise `InputError` unless joblib can spread work so: `n_jobs` is not 0, and it knows the backend, if any."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
-        raise InputError(f"n_jobs must be a non-zero integer, got {n_jobs!r}")
+        raise InputError.of("n_jobs", n_jobs, "a non-zero integer")
     if backend is None:
         return
     from joblib import Parallel
@@ -48,7 +66,19 @@ def check_jobs(n_jobs: Any, backend: Any = None) -> None:
     try:
         Parallel(n_jobs=1, backend=backend)
     except (ValueError, TypeError, ImportError) as error:  # ImportError: an external backend that is not installed
-        raise InputError(f"backend must be one that joblib knows, got {backend!r}: {error}") from None
+        told = "{backend} must be one that joblib knows, got {given:.100}: {error:.500}"
+        raise InputError(told, names=("backend",), value=backend, given=repr(backend), error=str(error)) from None
+
+
+def stream_id_of(learner: Learner) -> str:
+    """Return what stands for a learner in the addresses of random streams: its `stream_id`, by default its id.
+
+    A subclass with an id of its own does not inherit it: two learners would share their streams.
+    """
+    named = (kind for kind in type(learner).__mro__ if not vars(kind).keys().isdisjoint(("id", "stream_id")))
+    if isinstance(learner, HasStreamId) and "stream_id" in vars(next(named)):
+        return learner.stream_id
+    return learner.id
 
 
 def parameters_of(learner: Any) -> dict[str, Any]:

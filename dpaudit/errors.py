@@ -61,7 +61,7 @@ class InputError(DpauditError, ValueError):
 
     @classmethod
     def _that(cls, parameter: str, value: object, allowed: str, comma: str, hint: str = "") -> InputError:
-        told = "{" + parameter + "} must be {allowed_}{comma_} got {value_:.100}" + ("; {hint_}" if hint else "")
+        told = "{0} must be {allowed_}{comma_} got {value_:.100}" + ("; {hint_}" if hint else "")
         shown = {"allowed_": allowed, "comma_": comma, "value_": repr(value), "hint_": hint}
         return cls(told, value=value, allowed=allowed, names=(parameter,), **shown)
 
@@ -69,7 +69,8 @@ class InputError(DpauditError, ValueError):
         """Return the message with `shown(name, value)` for each parameter; value is None for the name alone."""
         if not self.names:
             return self.message
-        return self.message.format(**{name: _Named(name, shown) for name in self.names}, **self.values)
+        named = {name: _Named(name, shown) for name in self.names}
+        return self.message.format(*named.values(), **named, **self.values)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let the error travel between processes with its parts; a value that might not pickle becomes its `repr`."""

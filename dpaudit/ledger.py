@@ -79,7 +79,7 @@ def check_statements(
 ) -> tuple[LedgerRow, ...]:
     """Check statements as `ledger` does; those of the modules at `paths` too, telling `listeners` what happens."""
     if isinstance(ids, str):
-        raise InputError(f"ids must be a sequence of statement ids, got the string {ids!r}")
+        raise InputError(f"ids must be a sequence of statement ids, got the string {ids!r}", parameter="ids", value=ids)
     registry = load(paths)
     entries = registry.statements if ids is None else [registry.get_statement(id) for id in dict.fromkeys(ids)]
     tasks = [ledger_task(entry) for entry in entries]

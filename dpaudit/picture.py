@@ -24,12 +24,12 @@ MAX_SHAPES = 2048
 
 def _check_word(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise InputError(f"{name} must be one of {', '.join(allowed)}; got {value!r}")
+        raise InputError.among(name, value, allowed)
 
 
 def _check_numbers(name: str, values: tuple[float, ...]) -> None:
     if not all(isinstance(v, int | float) and math.isfinite(v) for v in values):
-        raise InputError(f"{name} must be finite numbers, got {values!r:.200}")
+        raise InputError.of(name, values, "finite numbers")
 
 
 @dataclass(frozen=True)
@@ -77,15 +77,22 @@ class Shape:
         _check_word("marker", self.marker, MARKERS)
         for point in self.points:
             if len(point) != 2:
-                raise InputError(f"points must be pairs (x, y), got {point!r}")
+                raise InputError.of("points", point, "pairs (x, y)")
             _check_numbers("points", point)
         _check_numbers("shade, width and radius", (self.shade, self.width, self.radius))
         if not (0 <= self.shade <= 1 and self.width >= 0):
-            raise InputError(f"shade must be in [0, 1] and width >= 0, got {self.shade!r} and {self.width!r}")
+            raise InputError(
+                f"shade must be in [0, 1] and width >= 0, got {self.shade!r} and {self.width!r}", parameter="shade"
+            )
         if self.kind == "disc" and not (len(self.points) == 1 and self.radius > 0):
-            raise InputError(f"a disc needs one point and a radius > 0, got {self.points!r} and {self.radius!r}")
+            raise InputError(
+                f"a disc needs one point and a radius > 0, got {self.points!r} and {self.radius!r}", parameter="points"
+            )
         if self.sizes and len(self.sizes) != len(self.points):
-            raise InputError(f"sizes must be none or one a point; got {len(self.sizes)} for {len(self.points)} points")
+            raise InputError(
+                f"sizes must be none or one a point; got {len(self.sizes)} for {len(self.points)} points",
+                parameter="sizes",
+            )
         _check_numbers("sizes", self.sizes)
 
 
@@ -117,11 +124,11 @@ class Panel:
 
     def __post_init__(self) -> None:
         if not self.caption:
-            raise InputError("caption must say what the panel shows, got ''")
+            raise InputError("caption must say what the panel shows, got ''", parameter="caption", value="")
         for name, ends in (("x", self.x), ("y", self.y)):
             _check_numbers(name, ends)
             if len(ends) != 2 or not ends[0] < ends[1]:
-                raise InputError(f"{name} must be (low, high) with low < high, got {ends!r}")
+                raise InputError.of(name, ends, "(low, high) with low < high")
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
+import numpy as np
+
 from dpaudit import seeding
 from dpaudit.adapters import Mechanism
+from dpaudit.contract import Pair
 from dpaudit.workers import spread
 
-__all__ = ["Job", "chunk_jobs", "run_jobs"]
+__all__ = ["Job", "Sampler", "join"]
 
 T = TypeVar("T")
 BATCHED_CHUNK = 2**15
@@ -27,45 +30,68 @@ class Job:
     size: int
 
 
-def chunk_jobs(mechanism: Mechanism, data: Any, address: tuple[Any, ...], runs: int) -> list[Job]:
-    """Return the jobs that make `runs` runs at an address; the split depends on nothing else."""
-    # A small budget is split too, so that every worker has something to do; short batches cost most of their time.
-    least, parts, largest = (4096, 8, BATCHED_CHUNK) if mechanism.batched else (32, 16, SINGLE_CHUNK)
-    size = min(largest, max(least, -(-runs // parts)))
-    return [Job(data, (*address, i), min(size, runs - start)) for i, start in enumerate(range(0, runs, size))]
+@dataclass(frozen=True)
+class Sampler:
+    """Makes runs of a mechanism at addresses below one root seed.
 
-
-def run_jobs(
-    mechanism: Mechanism,
-    jobs: Sequence[Job],
-    reduce: Callable[[Any], T],
-    *,
-    seed: int,
-    n_jobs: int = 1,
-    backend: str | None = None,
-) -> Iterator[T]:
-    """Yield `reduce(outputs)` of each job, in the order of the jobs; outputs are never kept.
-
-    Parameters
+    Attributes
     ----------
     mechanism : Mechanism
         What is run.
-    jobs : sequence of Job
-        The work.
-    reduce : callable
-        What to keep of a batch of outputs; it must pickle when processes are used.
     seed : int
         The root seed.
     n_jobs, backend
         As for `joblib.Parallel`; one job runs in this process.
     """
-    calls = [partial(_run, mechanism, job, reduce, seed) for job in jobs]
-    if n_jobs == 1 or len(jobs) == 1:
-        yield from (call() for call in calls)
-    else:
-        yield from spread(calls, n_jobs=n_jobs, backend=backend)
+
+    mechanism: Mechanism
+    seed: int
+    n_jobs: int = 1
+    backend: str | None = None
+
+    def jobs(self, data: Any, address: tuple[Any, ...], runs: int) -> list[Job]:
+        """Return the jobs that make `runs` runs at an address; the split depends on nothing else."""
+        # A small budget is split too, so that every worker has something to do; short batches cost most of their time.
+        least, parts, largest = (4096, 8, BATCHED_CHUNK) if self.mechanism.batched else (32, 16, SINGLE_CHUNK)
+        size = min(largest, max(least, -(-runs // parts)))
+        return [Job(data, (*address, i), min(size, runs - start)) for i, start in enumerate(range(0, runs, size))]
+
+    def reduced(self, jobs: Sequence[Job], reduce: Callable[[Any], T]) -> Iterator[T]:
+        """Yield `reduce(outputs)` of each job, in the order of the jobs; outputs are never kept.
+
+        Parameters
+        ----------
+        jobs : sequence of Job
+            The work.
+        reduce : callable
+            What to keep of a batch of outputs; it must pickle when processes are used.
+        """
+        calls = [partial(_run, self.mechanism, job, reduce, self.seed) for job in jobs]
+        if self.n_jobs == 1 or len(jobs) == 1:
+            yield from (call() for call in calls)
+        else:
+            yield from spread(calls, n_jobs=self.n_jobs, backend=self.backend)
+
+    def outputs(self, data: Any, address: tuple[Any, ...], runs: int) -> Any:
+        """Return the outputs themselves, as one batch."""
+        return join(list(self.reduced(self.jobs(data, address, runs), _unreduced)))
+
+    def sides(self, pair: Pair, address: tuple[Any, ...], runs: int) -> list[Any]:
+        """Return the outputs of both sides, whose numbers 0 and 1 end the address."""
+        return [self.outputs(data, (*address, side), runs) for side, data in enumerate((pair.data, pair.neighbour))]
+
+
+def join(batches: Sequence[Any]) -> Any:
+    """Return batches of outputs as one batch: an array if all are arrays that fit together, else a list."""
+    if all(isinstance(b, np.ndarray) for b in batches) and len({b.shape[1:] for b in batches}) == 1:
+        return np.concatenate(batches)
+    return [value for batch in batches for value in batch]
 
 
 def _run(mechanism: Mechanism, job: Job, reduce: Callable[[Any], T], seed: int) -> T:
-    rng = seeding.generator(seed, "privacy", mechanism.name, *job.address)
+    rng = seeding.generator(seed, "privacy", mechanism.stream, *job.address)
     return reduce(mechanism(job.data, rng, job.size))
+
+
+def _unreduced(outputs: Any) -> Any:
+    return outputs

@@ -16,7 +16,7 @@ __all__ = ["check_seed", "generator"]
 def check_seed(seed: int) -> int:
     """Return `seed` if it is a non-negative integer, else raise `InputError`."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed must be a non-negative integer, got {seed!r}")
+        raise InputError.of("seed", seed, "a non-negative integer")
     return int(seed)
 
 

@@ -62,5 +62,5 @@ def _made(findings: Any) -> list[dict[str, Any]]:
     listed = list(findings) if isinstance(findings, Iterable) else [findings]
     for item in listed:
         if not hasattr(item, "to_dict"):
-            raise InputError(f"findings must be a path or what audits returned, got {item!r:.100}")
+            raise InputError.of("findings", item, "a path or what audits returned")
     return [item.to_dict() for item in listed]

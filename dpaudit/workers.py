@@ -92,7 +92,9 @@ def _unsendable(error: BaseException) -> InputError:
     text = [line for line in told.splitlines() if "pickle" in line or "Error: " in line] or [type(error).__name__]
     return InputError(
         "with several jobs, what is audited, its data and its outputs must travel between processes, and something "
-        f"cannot be sent: {text[-1].strip()}; use n_jobs=1 (--jobs 1), or return plain data"
+        "cannot be sent: {why:.500}; use {n_jobs:=1}, or return plain data",
+        names=("n_jobs",),
+        why=text[-1].strip(),
     )
 
 

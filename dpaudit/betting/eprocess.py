@@ -1,4 +1,4 @@
-r"""Betting against a claim of privacy: e-values that stay valid however long one plays.
+r"""E-values against a claim of privacy: bets whose product stays valid at any stopping time.
 
 A fair coin b puts each run on data (b = 1) or neighbour (b = 0); P and Q are the laws of the output x. Fix in
 advance functions w+, w- >= 0 with disjoint supports, put u = max w+, v = max w-, c = 1 - (u + v) delta / 2,
@@ -14,7 +14,7 @@ and with h = w- / v,
               \le c + \tfrac12 u \delta + \tfrac12 v \delta = 1 .
 
 **The best bet for given caps u and v.** If r(x) is the posterior probability of b = 1, the mean of log e is
-maximised label by label: d/dw [r log(c + w) + (1 - r) log(c - exp(epsilon) w)] = 0 at
+maximised cell by cell: d/dw [r log(c + w) + (1 - r) log(c - exp(epsilon) w)] = 0 at
 
 .. math:: w_+ = c\,(r e^{-\epsilon} - (1 - r)) \text{ cut to } [0, u],
           \qquad w_- = c\,((1 - r) e^{-\epsilon} - r) \text{ cut to } [0, v] .
@@ -55,14 +55,14 @@ _GRID_START, _GRID_END, _GRID_RATIO = 0.01, 12.0, 1.01
 
 @dataclass(frozen=True)
 class Bet:
-    """A bet for each of G epsilons on L labels: payoffs are positive, their mean under the claim at most 1.
+    """A bet for each of G epsilons on L cells: payoffs are positive, their mean under the claim at most 1.
 
     Attributes
     ----------
     up, down : array, shape (G, L)
         The stakes w+ on "data" and w- on "neighbour".
     keep : array, shape (G,)
-        The part c = 1 - (max w+ + max w-) delta / 2 that a label without a stake pays.
+        The part c = 1 - (max w+ + max w-) delta / 2 that a cell without a stake pays.
     ratio : array, shape (G,)
         exp(epsilon).
     """
@@ -74,7 +74,7 @@ class Bet:
 
 
 def posterior(ones: ArrayLike, zeros: ArrayLike, shrinkage: float = SHRINKAGE) -> Array:
-    """Return for each label the probability that a run with it was on data, moved towards 1/2.
+    """Return for each cell the probability that a run in it was on data, moved towards 1/2.
 
     The Krichevsky-Trofimov estimate is r = (k1 + 1/2) / (k1 + k0 + 1), its standard error
     sqrt(r (1 - r) / (k1 + k0 + 1)).
@@ -82,14 +82,14 @@ def posterior(ones: ArrayLike, zeros: ArrayLike, shrinkage: float = SHRINKAGE) -
     Parameters
     ----------
     ones, zeros : array, shape (L,)
-        Past runs with the label on data and on neighbour.
+        Past runs in the cell on data and on neighbour.
     shrinkage : float
         By how many standard errors; never past 1/2.
 
     Returns
     -------
     array, shape (L,)
-        In (0, 1); 1/2 for a label never seen.
+        In (0, 1); 1/2 for a cell never seen.
     """
     hits = np.asarray(ones, dtype=np.float64) + 0.5
     total = hits + np.asarray(zeros, dtype=np.float64) + 0.5
@@ -109,8 +109,8 @@ def place_bet(rate: Array, mass: Array, epsilon: Array, delta: float) -> Bet:
     Parameters
     ----------
     rate, mass : array, shape (L,) or (G, L)
-        Posterior that a run with the label is on data, and share of runs with the label; both from the past
-        only. With two axes, a past for each epsilon.
+        Posterior that a run in the cell is on data, and share of runs in the cell; both from the past only.
+        With two axes, a past for each epsilon.
     epsilon : array, shape (G,)
         The claims to bet against, >= 0.
     delta : float
@@ -168,7 +168,7 @@ def log_payoffs(bet: Bet) -> tuple[Array, Array]:
 
 
 def expected_growth(bet: Bet, rate: Array, mass: Array) -> Array:
-    """Return the mean of log e of one run, shape (G,), if r and the labels' shares were true."""
+    """Return the mean of log e of one run, shape (G,), if r and the cells' shares were true."""
     one, zero = log_payoffs(bet)
     return np.asarray((mass * (rate * one + (1 - rate) * zero)).sum(axis=-1))
 
@@ -181,7 +181,7 @@ def log_payoff(bet: Bet, ones: ArrayLike, zeros: ArrayLike) -> Array:
     bet : Bet
         Fixed before the batch.
     ones, zeros : array, shape (L,)
-        Runs of the batch with each label on data and on neighbour.
+        Runs of the batch in each cell on data and on neighbour.
     """
     one, zero = log_payoffs(bet)
     return np.asarray(one @ np.asarray(ones, dtype=np.float64) + zero @ np.asarray(zeros, dtype=np.float64))

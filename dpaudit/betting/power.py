@@ -1,17 +1,17 @@
-r"""What a sequential audit can expect: how likely bets on one event refute a claim, and the least leak they do refute.
+r"""The power of a sequential audit: how likely bets on one event refute a claim, and the least leak that they detect.
 
-Bets on an event T have two labels, T and its complement; label x turns up in a run with probability m_x, and a run with
-it was on data with probability r_x. A bettor who knew r would win
+Bets on an event T have two cells, T and its complement; cell x turns up in a run with probability m_x, and a run in it
+was on data with probability r_x. A bettor who knew r would win
 
 .. math:: g = \sum_x m_x (r_x \ln e(x, 1) + (1 - r_x) \ln e(x, 0))
 
 a run on average (`eprocess.expected_growth`): at delta = 0 the Kullback-Leibler divergence between the coin given the
-label and the nearest coin that the claim allows. The claim falls after about ln(1 / gamma) / g runs.
+cell and the nearest coin that the claim allows. The claim falls after about ln(1 / gamma) / g runs.
 
-The bettor of `game` has to learn r. After N runs it believes in an r' that is normal around r with variance
+The bettor of `session` has to learn r. After N runs it believes in an r' that is normal around r with variance
 r_x (1 - r_x) / (N m_x), moved towards 1/2 as `posterior` does, and its mean growth g(N) is that of bets by r' in a
 world of r. So log E after all batches, of n_j runs after N_j earlier ones, has about the mean M = sum n_j g(N_j). A run
-moves log E twice: by its payoff, and as a part of every later r'. To first order a coin with label x that falls a unit
+moves log E twice: by its payoff, and as a part of every later r'. To first order a coin in cell x that falls a unit
 above r_x moves it by
 
 .. math:: k_x = \ln e(x, 1) - \ln e(x, 0) + \sum_{i \text{ later}} \frac{n_i}{N_i m_x} \frac{\partial g}{\partial r'_x},
@@ -21,10 +21,10 @@ time with probability
 
 .. math:: \Phi\Bigl(\frac{M - L}{\sqrt V}\Bigr) + e^{2 M L / V} \Phi\Bigl(-\frac{M + L}{\sqrt V}\Bigr) .
 
-All this is an approximation. Simulated bets (`tests/oracle`) convict a little more seldom than it says, because late
+All this is an approximation. Simulated bets (`tests/oracle`) refute a little more seldom than it says, because late
 beliefs are not quite normal, and more so where few runs tell: 0.93 to 0.94 instead of 0.95 on events possible on both
 sides, 0.88 to 0.93 on catastrophes. So a leak counts as detectable only where 0.6 (for catastrophes 0.2) of the allowed
-probability of a miss is predicted; there simulated bets convict at least as often as stated. No verdict depends on it.
+probability of a miss is predicted; there simulated bets refute at least as often as stated. No verdict depends on it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,13 @@ from dpaudit.betting.eprocess import log_payoffs, place_bet, posterior
 from dpaudit.betting.session import batch_size, first_batch, pilot_size
 from dpaudit.bounds.detectable import least_where
 
-__all__ = ["conviction_by_bets", "delta_by_bets", "epsilon_by_bets", "leader_runs", "schedule"]
+__all__ = [
+    "batch_schedule",
+    "detectable_delta_by_bets",
+    "detectable_epsilon_by_bets",
+    "leading_pair_runs",
+    "refutation_probability",
+]
 
 Array = NDArray[np.float64]
 
@@ -53,7 +59,7 @@ _EVENT_MISS, _CATASTROPHE_MISS = 0.6, 0.2
 """The share of the allowed probability of a miss that is predicted at what is called detectable."""
 
 
-def schedule(runs: int) -> tuple[Array, Array]:
+def batch_schedule(runs: int) -> tuple[Array, Array]:
     """Return how many runs of its only pair an audit of discrete outputs has made before each batch, and its size."""
     used = 2 * pilot_size(runs)
     past, sizes = [], []
@@ -64,12 +70,12 @@ def schedule(runs: int) -> tuple[Array, Array]:
     return np.array(past, dtype=np.float64), np.array(sizes, dtype=np.float64)
 
 
-def leader_runs(runs: int, pairs: int) -> int:
+def leading_pair_runs(runs: int, pairs: int) -> int:
     """Return the runs on the pair that promises most from the start: the pairs' shares are as 1 / rank^2."""
     return int(runs / sum(rank**-2 for rank in range(1, pairs + 1)))
 
 
-def conviction_by_bets(p: float, q: float, runs: int, *, epsilon: float, delta: float = 0.0, gamma: float) -> float:
+def refutation_probability(p: float, q: float, runs: int, *, epsilon: float, delta: float = 0.0, gamma: float) -> float:
     """Return about the probability that bets on one given event refute the claim within `runs` runs.
 
     Parameters
@@ -83,12 +89,12 @@ def conviction_by_bets(p: float, q: float, runs: int, *, epsilon: float, delta: 
     """
     if p == q:
         return 0.0
-    past, sizes = schedule(runs)
+    past, sizes = batch_schedule(runs)
     mass = np.array([(p + q) / 2, 1 - (p + q) / 2])
     rate = np.array([p / (p + q), (1 - p) / (2 - p - q)])
     ages = np.geomspace(past[0], past[-1], min(_AGES, len(past)))
     growth, noise, lever, slope = (_at(past, ages, v) for v in _moments(rate, mass, ages, epsilon, delta))
-    # What a run of label x adds to later beliefs: of batch j to those of the batches after it.
+    # What a run in cell x adds to later beliefs: of batch j to those of the batches after it.
     pull = sizes[:, None] * slope / (past[:, None] * mass)
     later = np.cumsum(pull[::-1], axis=0)[::-1]
     spread = mass * rate * (1 - rate)
@@ -97,7 +103,7 @@ def conviction_by_bets(p: float, q: float, runs: int, *, epsilon: float, delta: 
     return _ever_above(-math.log(gamma), float((sizes * growth).sum()), variance)
 
 
-def epsilon_by_bets(
+def detectable_epsilon_by_bets(
     q: float, runs: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = 0.95
 ) -> float:
     """Return the least true epsilon of a given event, of probability q on the unlikelier side, that bets refute.
@@ -110,25 +116,27 @@ def epsilon_by_bets(
 
     def refuted(e: float) -> bool:
         p = min(math.exp(e) * q + delta, 1.0)
-        return conviction_by_bets(p, q, runs, epsilon=epsilon, delta=delta, gamma=gamma) >= asked
+        return refutation_probability(p, q, runs, epsilon=epsilon, delta=delta, gamma=gamma) >= asked
 
     return least_where(refuted, epsilon, math.log((1 - delta) / q), _PRECISION)
 
 
-def delta_by_bets(runs: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = 0.95) -> float:
+def detectable_delta_by_bets(
+    runs: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = 0.95
+) -> float:
     """Return the least probability of a given event, impossible on the other side, that bets refute as often."""
     asked = 1 - _CATASTROPHE_MISS * (1 - power)
 
     def refuted(logarithm: float) -> bool:
         p = math.exp(logarithm)
-        return conviction_by_bets(p, 0.0, runs, epsilon=epsilon, delta=delta, gamma=gamma) >= asked
+        return refutation_probability(p, 0.0, runs, epsilon=epsilon, delta=delta, gamma=gamma) >= asked
 
     # The answer may be tiny: its logarithm is sought.
     return math.exp(least_where(refuted, math.log(max(delta, 1 / runs)), 0.0, _PRECISION))
 
 
 def _moments(rate: Array, mass: Array, ages: Array, epsilon: float, delta: float) -> tuple[Array, Array, Array, Array]:
-    """Return by age, averaged over beliefs: growth and variance a run (A,), levers and slopes of the labels (A, 2).
+    """Return by age, averaged over beliefs: growth and variance a run (A,), levers and slopes of the cells (A, 2).
 
     A lever is ln e(x, 1) - ln e(x, 0), a slope the derivative of the growth in the belief r'_x, by Stein's identity
     E[z g] / (standard error).

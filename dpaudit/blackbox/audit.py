@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from dpaudit.arguments import check_built
+from dpaudit import seeding
+from dpaudit.adapters import as_mechanism
+from dpaudit.arguments import LEAST_TRIALS, check_built, check_jobs, read_integer, read_number
+from dpaudit.blackbox.arguments import resolve_bound, resolve_claim, resolve_pairs
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.blackbox.fixed_design import fixed_finding
-from dpaudit.blackbox.request import Request, resolve_claim
-from dpaudit.blackbox.sequential_design import anytime_finding
-from dpaudit.contract import Relation
+from dpaudit.blackbox.preflight import preflight
+from dpaudit.blackbox.request import Request
+from dpaudit.blackbox.sequential_design import sequential_finding
+from dpaudit.contract import Learner, Relation
 from dpaudit.errors import InputError
+from dpaudit.neighbours.local import SampleMoves
+from dpaudit.sampling import Sampler
 
 __all__ = ["audit_privacy"]
 
@@ -29,6 +36,7 @@ def audit_privacy(
     backend: str | None = None,
     batched: bool = False,
     strict: bool = False,
+    bound: str | None = None,
     float_bits: bool = False,
     curve: bool = False,
     sequential: bool = False,
@@ -63,8 +71,11 @@ def audit_privacy(
         As for `joblib.Parallel`.
     batched : bool
         Whether a callable makes many runs in one call.
+    bound : {"melded", "unconditional"}, optional
+        The lower bound on epsilon: the melded one by default, whose validity was checked by exact enumeration, or the
+        unconditional one, which is proved, slow, and takes at most 1e6 confirmation runs a side.
     strict : bool
-        Use the certified exact unconditional bound instead of the melded one.
+        Whether to use the unconditional bound; another way to say ``bound="unconditional"``.
     float_bits : bool
         Look at the bits of floats too: noise added in floating point leaks through them, whatever its scale.
     curve : bool
@@ -100,23 +111,29 @@ def audit_privacy(
     'violation'
     """
     check_built(mechanism, "mechanism")
-    if sequential and (curve or strict):
-        raise InputError("sequential=True bets instead of testing one event, so it takes neither curve nor strict")
-    request = Request.of(
-        mechanism,
-        pairs,
-        resolve_claim(mechanism, epsilon, delta, relation),
-        relation=relation,
-        n=n,
+    if sequential and (curve or strict or bound is not None):
+        raise InputError(
+            "{sequential:=True} bets instead of testing one event, so it takes neither {curve}, {strict} nor {bound}",
+            names=("sequential", "curve", "strict", "bound"),
+        )
+    claim = resolve_claim(mechanism, epsilon, delta, relation)
+    seed, trials = seeding.check_seed(seed), read_integer("trials", trials, LEAST_TRIALS)
+    confidence = read_number("confidence", confidence, 0.5, 1)
+    check_jobs(n_jobs, backend)
+    known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
+    request = Request(
+        source=mechanism,
+        pairs=resolve_pairs(mechanism, pairs, n, claim, known),
+        sampler=Sampler(as_mechanism(mechanism, batched=batched, probe=probe), seed, n_jobs, backend),
+        claim=claim,
+        relation=known,
         trials=trials,
         confidence=confidence,
-        seed=seed,
-        batched=batched,
-        strict=strict,
-        probe=probe,
-        n_jobs=n_jobs,
-        backend=backend,
         float_bits=float_bits,
         curve=curve,
+        bound=resolve_bound(strict, bound),
+        moves=SampleMoves(mechanism.domain, seed) if pairs is None else None,
     )
-    return anytime_finding(request) if sequential else fixed_finding(request)
+    request.check_power()
+    request = replace(request, notes=preflight(request.sampler.mechanism, request.pairs, seed))
+    return sequential_finding(request) if sequential else fixed_finding(request)

@@ -6,7 +6,7 @@ import math
 from typing import ClassVar, Literal
 
 from dpaudit.bounds.curve import Curve
-from dpaudit.contract import Direction, Grade, PrivacyVerdict, Relation
+from dpaudit.contract import Direction, Grade, Pair, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
 from dpaudit.event import Event
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size
@@ -53,6 +53,11 @@ class Witness(Frozen, frozen=True):
     neighbour_hits: Count | None = None
     neighbour_trials: Count | None = None
 
+    @classmethod
+    def of(cls, index: int, pair: Pair, direction: Direction, event: Event, *counts: int) -> Witness:
+        """Return an event of the pair at an index, with hits and trials on both sides if they were counted."""
+        return cls(index, pair.origin, f"{pair.data!r:.300}", f"{pair.neighbour!r:.300}", direction, event, *counts)
+
 
 class EventTest(Frozen, frozen=True):
     """One of the events that fresh runs tested, and its own lower bound.
@@ -83,8 +88,8 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
     that the audit tried; `detectable_epsilon` the least true epsilon, for an event as likely as the first of `tests`,
     that this budget would have detected with probability about 0.95: the least that half of the confirmation runs
     detect in the fixed design, or bets in half of the runs of the leading pair in the sequential one, had the event
-    been given (there one of probability 0.1). That half of the runs is worth as much to an audit that has to learn the
-    event is measured by `scripts/calibrate.py`.
+    been given (there one of probability 0.1). `scripts/calibrate.py` measures that all runs are worth as much to an
+    audit that has to learn the event.
 
     Attributes
     ----------

@@ -1,13 +1,13 @@
-"""What an audit could not have seen: the honest half of every finding without a violation."""
+"""The power of an audit: the least leaks that it detects with probability about 0.95."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
 
-from dpaudit.betting.power import delta_by_bets, epsilon_by_bets
-from dpaudit.bounds.base import Bound, Melded, Unconditional, get_bound
+from dpaudit.betting.power import detectable_delta_by_bets, detectable_epsilon_by_bets
 from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon
+from dpaudit.bounds.melded import Melded
 from dpaudit.contract import PrivacyClaim
 
 __all__ = ["LEARNING", "MASSES", "Power"]
@@ -16,17 +16,18 @@ MASSES = (0.1, 0.01, 0.001, 0.0001)
 """Probabilities of an event on the unlikelier side at which the frontier is stated."""
 
 LEARNING = 2
-"""How many times the runs that convict by a given event are reckoned for one that has to be learned. An event chosen on
-a quarter as many runs as confirm it loses up to a standard error or so of the three that conviction takes, whatever
-their number: with these runs learned events convict about as often as stated (`scripts/calibrate.py` measures it)."""
+"""How many times the runs that detect a leak by a given event are reckoned for one that has to be learned. An event
+chosen on a quarter as many runs as confirm it loses up to a standard error or so of the three that detection takes,
+whatever their number: with these runs learned events detect about as often as stated (`scripts/calibrate.py` measures
+it)."""
 
 
 @dataclass(frozen=True)
 class Power:
-    """The least leaks that a budget convicts with probability about 0.95, although the event has to be learned.
+    """The least leaks that a budget detects with probability about 0.95, although the event has to be learned.
 
-    They are those that 1 / `LEARNING` of the runs convict when the event is given: the fixed design may choose a worse
-    event, and bets on many labels, or on labels that had to be learned, are smaller than bets on one known event.
+    They are those that 1 / `LEARNING` of the runs detect when the event is given: the fixed design may choose a worse
+    event, and bets on many cells, or on cells that had to be learned, are smaller than bets on one known event.
 
     Attributes
     ----------
@@ -43,30 +44,28 @@ class Power:
     delta: float
 
     @classmethod
-    def by(cls, bound: Bound, mass: float, runs: int, claim: PrivacyClaim, gamma: float) -> Power:
-        """Return what `runs` confirmation runs a side could not have seen at error `gamma`.
+    def of_test(cls, mass: float, runs: int, claim: PrivacyClaim, gamma: float) -> Power:
+        """Return the power of `runs` confirmation runs a side at error `gamma`, by the melded bound.
 
-        The strict bound takes minutes for this and detects within a percent or so what the melded one does, so the
-        melded one answers for it.
+        The unconditional bound takes minutes for this and detects within a percent or so what the melded one does, so
+        the melded one answers for it.
         """
-        bound = Melded() if isinstance(bound, Unconditional) else bound
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         runs = -(-runs // LEARNING)
-        frontier = tuple((q, _detectable(bound.name, q, runs, **test)) for q in MASSES)
-        epsilon = _detectable(bound.name, mass, runs, **test)
-        return cls(epsilon, frontier, detectable_delta(bound, runs, runs, **test))
+        frontier = tuple((q, _detectable_epsilon(q, runs, **test)) for q in MASSES)
+        return cls(_detectable_epsilon(mass, runs, **test), frontier, detectable_delta(Melded(), runs, runs, **test))
 
     @classmethod
     @lru_cache(maxsize=256)
-    def by_bets(cls, mass: float, runs: int, claim: PrivacyClaim, gamma: float) -> Power:
-        """Return what bets on `runs` runs of one pair, both sides together, could not have seen at error `gamma`."""
+    def of_bets(cls, mass: float, runs: int, claim: PrivacyClaim, gamma: float) -> Power:
+        """Return the power of bets on `runs` runs of one pair, both sides together, at error `gamma`."""
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         runs = -(-runs // LEARNING)
-        frontier = tuple((q, epsilon_by_bets(q, runs, **test)) for q in MASSES)
-        return cls(epsilon_by_bets(mass, runs, **test), frontier, delta_by_bets(runs, **test))
+        frontier = tuple((q, detectable_epsilon_by_bets(q, runs, **test)) for q in MASSES)
+        return cls(detectable_epsilon_by_bets(mass, runs, **test), frontier, detectable_delta_by_bets(runs, **test))
 
 
 @lru_cache(maxsize=4096)
-def _detectable(bound: str, mass: float, runs: int, *, epsilon: float, delta: float, gamma: float) -> float:
+def _detectable_epsilon(mass: float, runs: int, *, epsilon: float, delta: float, gamma: float) -> float:
     """Return the detectable epsilon; audits in a series share their budget, and it takes a tenth of a second."""
-    return detectable_epsilon(get_bound(bound), mass, runs, runs, epsilon=epsilon, delta=delta, gamma=gamma)
+    return detectable_epsilon(Melded(), mass, runs, runs, epsilon=epsilon, delta=delta, gamma=gamma)

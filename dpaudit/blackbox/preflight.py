@@ -1,4 +1,4 @@
-"""The first runs, before an audit: better to know now than after an hour what would make it meaningless."""
+"""A few runs before an audit, to find what would make it meaningless."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _warn_of_own_randomness(mechanism: Mechanism, pair: Pair, seed: int) -> tupl
                 f"the mechanism {mechanism.name} changes its input, which all its runs share: let it work on a copy "
                 f"(after {2 * RUNS} runs the {side} of pairs[0] is {data!r:.200})"
             )
-        repeatable &= _labels(outputs[0]) == _labels(outputs[1])
+        repeatable &= _cells(outputs[0]) == _cells(outputs[1])
     if repeatable:
         return ()
     return ("equal generators gave different outputs: the mechanism has randomness of its own, so its audit cannot be "
@@ -112,7 +112,7 @@ def _contents(data: Any) -> Hashable:
         return None
 
 
-def _labels(outputs: Any) -> list[Hashable]:
+def _cells(outputs: Any) -> list[Hashable]:
     """Return what tells the outputs apart; outputs that cannot be told apart are refused later, with their value."""
     try:
         return [canonical(output) for output in outputs]

@@ -1,27 +1,20 @@
-"""What an audit is asked to do, checked before anything runs."""
+"""A black-box audit that is asked for, with all its arguments checked and resolved."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
-from dpaudit import seeding
-from dpaudit.adapters import Mechanism, as_mechanism
-from dpaudit.arguments import LEAST_TRIALS, check_jobs, read_integer, read_number
-from dpaudit.blackbox.preflight import preflight
-from dpaudit.blackbox.search import Budget
-from dpaudit.bounds.base import Bound, Unconditional, get_bound
+from dpaudit.blackbox.budget import Budget
+from dpaudit.bounds.base import Bound
 from dpaudit.bounds.counts import MAX_RUNS
 from dpaudit.bounds.detectable import trials_needed
-from dpaudit.bounds.unconditional import MAX_STRICT_RUNS
-from dpaudit.contract import Learner, Pair, PrivacyClaim, Relation
+from dpaudit.contract import Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
-from dpaudit.neighbours.check import check_pairs, check_samples
-from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.local import SampleMoves
+from dpaudit.sampling import Sampler
 
-__all__ = ["CURVE_SHARE", "LawRatios", "Request", "resolve_claim"]
+__all__ = ["Request"]
 
 CURVE_SHARE = 0.2
 """The part of the error probability that a curve has where one is asked for."""
@@ -35,15 +28,15 @@ class Request:
     ----------
     source : Learner or callable
         What was given.
-    mechanism : Mechanism
-        The same, batched.
+    sampler : Sampler
+        The same as a batched mechanism, with the root seed and the workers.
     pairs : tuple of Pair
         The neighbouring inputs.
     claim : PrivacyClaim
         What is tested.
     relation : Relation or None
         What the pairs were checked against; None where it is unknown.
-    trials, confidence, seed, n_jobs, backend, float_bits, curve
+    trials, confidence, float_bits, curve
         As for `audit_privacy`.
     bound : Bound
         What turns counts into a lower bound.
@@ -54,64 +47,17 @@ class Request:
     """
 
     source: Any
-    mechanism: Mechanism
+    sampler: Sampler
     pairs: tuple[Pair, ...]
     claim: PrivacyClaim
     relation: Relation | None
     trials: int
     confidence: float
-    seed: int
-    n_jobs: int
-    backend: str | None
     float_bits: bool
     curve: bool
     bound: Bound
     moves: SampleMoves | None = None
     notes: tuple[str, ...] = ()
-
-    @classmethod
-    def of(
-        cls,
-        source: Any,
-        pairs: Sequence[Any] | None,
-        claim: PrivacyClaim,
-        *,
-        relation: Relation | str | None,
-        n: int | None,
-        trials: int,
-        confidence: float,
-        seed: int,
-        batched: bool,
-        strict: bool,
-        probe: Any,
-        **options: Any,
-    ) -> Request:
-        """Check the arguments of `audit_privacy` and resolve its defaults; raise `InputError` for bad ones."""
-        seed, trials = seeding.check_seed(seed), read_integer("trials", trials, LEAST_TRIALS)
-        confidence = read_number("confidence", confidence, 0.5, 1)
-        check_jobs(options["n_jobs"], options["backend"])
-        known = claim.relation if isinstance(source, Learner) or relation is not None else None
-        if pairs is not None and n is not None:
-            raise InputError(f"n must be left out where pairs are given: it is the size of crafted samples; got {n!r}")
-        checked = check_pairs(_default_pairs(source, n, claim.relation) if pairs is None else pairs, known)
-        if isinstance(source, Learner):
-            check_samples(checked)
-        mechanism = as_mechanism(source, batched=batched, probe=probe)
-        request = cls(
-            source,
-            mechanism,
-            tuple(checked),
-            claim,
-            known,
-            trials,
-            confidence,
-            seed,
-            bound=get_bound(strict),
-            moves=SampleMoves(source.domain, seed) if pairs is None else None,
-            **options,
-        )
-        request._check_power()
-        return replace(request, notes=preflight(mechanism, checked, seed))
 
     @property
     def gamma(self) -> float:
@@ -134,49 +80,24 @@ class Request:
         same = [i for i, pair in enumerate(self.pairs) if _identical(pair)]
         return (*self.notes, *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same))
 
-    def _check_power(self) -> None:
-        """Raise if the budget could convict nobody."""
-        epsilon, delta, runs = self.claim.epsilon, self.claim.delta, self.budget.confirmation
-        if isinstance(self.bound, Unconditional) and runs > MAX_STRICT_RUNS:
-            raise InputError(
-                f"strict=True takes at most {MAX_STRICT_RUNS:.0f} confirmation runs a side; trials={self.trials} with "
-                f"{len(self.pairs)} pair(s) makes {runs}: lower trials, or leave strict out"
-            )
-        if runs > MAX_RUNS:
-            raise InputError(
-                f"trials={self.trials} makes {runs} runs a side to confirm, and the bounds' numerical error has been "
-                f"measured up to {MAX_RUNS:g}: lower trials"
-            )
+    def check_power(self) -> None:
+        """Raise `InputError` if the budget is more than the bound can do, or too small to detect anything."""
+        runs, most = self.budget.confirmation, self.bound.max_runs
+        if runs > most:
+            other = ", or take the melded bound" if most < MAX_RUNS else ""
+            self._refuse(f"and the {self.bound.name} bound takes at most {most}: lower {{trials}}{other}")
+        epsilon, delta = self.claim.epsilon, self.claim.delta
         least = trials_needed(self.bound, epsilon=epsilon, delta=delta, gamma=self.verdict_gamma)
         if runs < least:
-            raise InputError(
-                f"trials={self.trials} leaves {runs} runs a side to confirm, too few to convict anybody of more than "
-                f"epsilon = {epsilon}, delta = {delta}: {least} are needed, so trials >= {-(-least * 5 // 4) + 1} with "
-                "one pair"
+            self._refuse(
+                f"too few to detect any leak of more than epsilon = {epsilon}, delta = {delta}: {least} are needed, so "
+                f"{{trials}} must be at least {-(-least * 5 // 4) + 1} with one pair"
             )
 
-
-def resolve_claim(
-    source: Any, epsilon: float | None, delta: float | None, relation: Relation | str | None
-) -> PrivacyClaim:
-    """Return the claim to test: what was given, completed by the learner's own."""
-    own: PrivacyClaim | None = source.privacy if isinstance(source, Learner) else None
-    if delta is None:
-        delta = own.delta if own else 0.0
-    if epsilon is None:
-        if own is None:
-            raise InputError("epsilon must be given: the mechanism makes no claim of its own")
-        epsilon = own.epsilon
-    kin = Relation.parse(relation) if relation is not None else (own.relation if own else Relation.REPLACE_ONE)
-    # The theorem's name stands only where the theorem's own statement is tested.
-    stated = own is not None and (epsilon, delta, kin) == (own.epsilon, own.delta, own.relation)
-    return PrivacyClaim(epsilon, delta, kin, own.claim_id if own and stated else "")
-
-
-def _default_pairs(source: Any, n: int | None, relation: Relation) -> list[Pair]:
-    if not isinstance(source, Learner):
-        raise InputError("pairs must be given: only a learner's neighbouring samples can be crafted")
-    return crafted_pairs(source.domain, source.instance.n if n is None else n, relation)
+    def _refuse(self, why: str) -> NoReturn:
+        """Raise `InputError` for the number of runs."""
+        made = f"{self.trials} with {len(self.pairs)} pair(s) makes {self.budget.confirmation} runs a side to confirm"
+        raise InputError(f"{{trials}} of {made}, {why}", parameter="trials", value=self.trials, names=("trials",))
 
 
 def _identical(pair: Pair) -> bool:
@@ -184,26 +105,3 @@ def _identical(pair: Pair) -> bool:
         return bool(pair.data == pair.neighbour)
     except (ValueError, TypeError):  # arrays compare element by element
         return False
-
-
-@dataclass(frozen=True)
-class LawRatios:
-    """The log-likelihood ratios of a pair by the learner's own law; they order events, and decide nothing."""
-
-    mechanism: Any
-
-    def __call__(self, pair: Pair) -> Mapping[Any, float] | None:
-        """Return ln(Pr[output | data] / Pr[output | neighbour]) by output; None where the law is out of reach."""
-        law = getattr(self.mechanism, "law", None)
-        if law is None:
-            return None
-        try:
-            first, second = law(pair.data), law(pair.neighbour)
-        except InputError:  # the law is out of reach at this size; sampling is not
-            return None
-        logs = [dict(zip(side.atoms, side.log_prob.tolist(), strict=True)) for side in (first, second)]
-        never = -745.0
-        return {
-            atom: max(logs[0].get(atom, never), never) - max(logs[1].get(atom, never), never)
-            for atom in {*logs[0], *logs[1]}
-        }

@@ -12,6 +12,8 @@ from scipy.special import gammaln
 
 __all__ = ["DROP", "log_density", "log_fall", "log_peak", "mode", "window"]
 
+Array = NDArray[np.float64]
+
 DROP = 44.0
 """How far below its peak the logarithm of a density is at the ends of its window."""
 
@@ -19,13 +21,13 @@ _HALF_LOG_2PI = 0.9189385332046727
 _HALVINGS = 34
 
 
-def mode(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+def mode(a: Array, b: Array) -> Array:
     """Return the mode a / (a + b); 1/2 for the uniform density a = b = 0."""
     total = a + b
     return np.where(total > 0, a / np.maximum(total, 1), 0.5)
 
 
-def log_fall(a: NDArray[np.float64], b: NDArray[np.float64], dev: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_fall(a: Array, b: Array, dev: Array) -> Array:
     """Return ln f(m + d) - ln f(m) = a ln(1 + d / m) + b ln(1 - d / (1 - m)) for the mode m of Beta(a + 1, b + 1).
 
     Parameters
@@ -44,7 +46,7 @@ def log_fall(a: NDArray[np.float64], b: NDArray[np.float64], dev: NDArray[np.flo
     return left + right
 
 
-def log_peak(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_peak(a: Array, b: Array) -> Array:
     """Return ln f(m), by Stirling's formula with its correction: ln(n + 1) + ln Pr[Bin(n, a / n) = a], n = a + b."""
     n = a + b
     inner = (a > 0) & (b > 0)
@@ -53,12 +55,12 @@ def log_peak(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float
     return np.log(n + 1) + np.where(inner, at_mode, 0)
 
 
-def log_density(a: NDArray[np.float64], b: NDArray[np.float64], dev: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_density(a: Array, b: Array, dev: Array) -> Array:
     """Return ln f(m + d) of Beta(a + 1, b + 1); the error is near 1e-12 at a + b = 1e8 inside the window."""
     return log_peak(a, b) + log_fall(a, b, dev)
 
 
-def window(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def window(a: Array, b: Array) -> tuple[Array, Array]:
     """Return deviations (low <= 0 <= high) outside which Beta(a + 1, b + 1) has mass at most 2.0001 exp(-DROP).
 
     Let the density have fallen by the factor exp(-K) at distance w from the mode. It is log-concave, so between it lies
@@ -79,7 +81,7 @@ def window(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[NDArray[np.f
     return ends[0], ends[1]
 
 
-def _stirling(k: NDArray[np.float64]) -> NDArray[np.float64]:
+def _stirling(k: Array) -> Array:
     """Return ln k! - [(k + 1/2) ln k - k + ln(2 pi) / 2] for k >= 1, to about 1e-15."""
     small = np.minimum(k, 16)
     direct = gammaln(small + 1) - (small + 0.5) * np.log(small) + small - _HALF_LOG_2PI

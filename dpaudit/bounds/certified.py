@@ -14,6 +14,8 @@ from dpaudit.bounds.beta_density import log_density, mode
 
 __all__ = ["Region"]
 
+Array = NDArray[np.float64]
+
 _RAISED = 1 + 1e-7
 _FIRST_CELLS = 16
 _MOST_PIECES = 16
@@ -43,8 +45,8 @@ class Region:
         By what fraction a supremum may be exceeded.
     """
 
-    ys: NDArray[np.float64]
-    least: NDArray[np.float64]
+    ys: Array
+    least: Array
     n1: float
     y: float
     n2: float
@@ -61,7 +63,7 @@ class Region:
         n1: float,
         y: float,
         n2: float,
-        boundary: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+        boundary: Callable[[Array], Array],
         *,
         theta: float,
         tolerance: float,
@@ -82,7 +84,7 @@ class Region:
         outside = 2 * _RAISED * max(below, above) / theta
         return cls(ys, boundary(ys), n1, y, n2, q_low, q_high, outside, reach, theta, tolerance)
 
-    def probability(self, p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:
+    def probability(self, p: Array, q: Array) -> Array:
         """Return upper bounds on Pr[(X, Y) in the region], X ~ Bin(n1, p), Y ~ Bin(n2, q), tight to 1e-7; shape (m,).
 
         q ascends. Mass of Y below the y' that are summed counts in full, mass above them as if Y were the last of them.
@@ -95,9 +97,7 @@ class Region:
             chance[rows] = self._summed(self.ys[some], self.least[some], p[rows, None], q[rows, None])
         return np.minimum(chance * _RAISED, 1.0)
 
-    def _summed(
-        self, ys: NDArray[np.float64], least: NDArray[np.float64], p: NDArray[np.float64], q: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _summed(self, ys: Array, least: Array, p: Array, q: Array) -> Array:
         """Return sum over y' of Pr[Y = y'] Pr[X >= least(y')], with what lies outside `ys` bounded."""
         a, b = ys, self.n2 - ys
         weight = np.exp(log_density(a, b, q - mode(a, b))) / (self.n2 + 1)
@@ -123,7 +123,7 @@ class Region:
             a, b = _divide(a[open_], b[open_], upper[open_], lower[open_], enough)
         return min(max(top, float(upper.max())), 1.0)
 
-    def _first_cells(self, cut: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _first_cells(self, cut: float) -> tuple[Array, Array]:
         """Return the ends of first cells, even in arcsin sqrt q; where p reaches 1 the supremum is at the left end."""
         ends = np.arcsin(np.sqrt([self.q_low, self.q_high]))
         edges = np.sin(np.linspace(ends[0], ends[1], _FIRST_CELLS + 1)) ** 2
@@ -131,9 +131,7 @@ class Region:
         edges = np.unique(np.append(edges, np.clip(cut, self.q_low, self.q_high)))
         return edges[:-1], edges[1:]
 
-    def _enclose(
-        self, a: NDArray[np.float64], b: NDArray[np.float64], ratio: float, delta: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _enclose(self, a: Array, b: Array, ratio: float, delta: float) -> tuple[Array, Array]:
         """Return upper bounds on the supremum over each cell, and the values at its left end (but for rounding)."""
         upper = self.probability(np.minimum(ratio * b + delta, 1), a)
         lower = self.probability(np.minimum(ratio * a + delta, 1), a)
@@ -142,10 +140,10 @@ class Region:
         point = np.minimum(at_most[0], at_most[1])
         return self._joined(upper, cell), self._joined(lower, point)
 
-    def _joined(self, chance: NDArray[np.float64], tail: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _joined(self, chance: Array, tail: Array) -> Array:
         return np.minimum(chance / (1 - self.theta), 2 * _RAISED * tail / self.theta)
 
-    def _tails(self, q: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _tails(self, q: Array) -> tuple[Array, Array]:
         """Return Pr[Bin(n2, q) <= y], which falls in q, and Pr[Bin(n2, q) >= y], which rises."""
         y, n2 = self.y, self.n2
         at_most = np.ones_like(q) if y == n2 else betaincc(y + 1, n2 - y, q)
@@ -161,12 +159,12 @@ def _span(n: float, q_low: float, q_high: float, reach: float) -> tuple[float, f
 
 
 def _divide(
-    a: NDArray[np.float64],
-    b: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    lower: NDArray[np.float64],
+    a: Array,
+    b: Array,
+    upper: Array,
+    lower: Array,
     enough: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Array, Array]:
     """Return the cells, each cut into as many pieces as should bring its upper bound down to `enough`."""
     with np.errstate(divide="ignore", invalid="ignore"):
         wanted = np.log(upper / lower) / np.log(enough / lower)

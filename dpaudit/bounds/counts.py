@@ -13,6 +13,8 @@ from dpaudit.errors import InputError
 
 __all__ = ["MAX_RUNS", "Counts", "check_level"]
 
+Array = NDArray[np.float64]
+
 MAX_RUNS = 10**8
 """The most runs on one side up to which the numerical error of the tail probabilities has been measured."""
 
@@ -31,24 +33,24 @@ class Counts:
         The common shape of the arrays given.
     """
 
-    x: NDArray[np.float64]
-    n1: NDArray[np.float64]
-    y: NDArray[np.float64]
-    n2: NDArray[np.float64]
+    x: Array
+    n1: Array
+    y: Array
+    n2: Array
     shape: tuple[int, ...]
 
     @classmethod
-    def of(cls, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike) -> Counts:
-        """Return the counts, broadcast against each other.
+    def of(cls, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, most: int = MAX_RUNS) -> Counts:
+        """Return the counts, broadcast against each other; `most` is the most runs on a side.
 
         Raises
         ------
         InputError
-            If a count is not an integer, runs are not in [1, MAX_RUNS], hits exceed runs, or shapes do not fit.
+            If a count is not an integer, runs are not in [1, most], hits exceed runs, or shapes do not fit.
         """
         arrays = [_whole(name, value) for name, value in (("x", x), ("n1", n1), ("y", y), ("n2", n2))]
         for name, runs in (("n1", arrays[1]), ("n2", arrays[3])):
-            _check_range(name, runs, 1, MAX_RUNS)
+            _check_range(name, runs, 1, most)
         try:
             xs, n1s, ys, n2s = np.broadcast_arrays(*arrays)
         except ValueError:
@@ -63,18 +65,20 @@ class Counts:
         x = self.x[index]
         return Counts(x, self.n1[index], self.y[index], self.n2[index], x.shape)
 
-    def spread(self, name: str, value: ArrayLike, low: float, high: float) -> NDArray[np.float64]:
+    def spread(self, name: str, value: ArrayLike, low: float, high: float) -> Array:
         """Return a parameter in [low, high) as one number an event, shape (m,), or raise `InputError`."""
         array = np.asarray(value, dtype=np.float64)
         bad = ~((array >= low) & (array < high))
         if bad.any():
-            raise InputError(f"{name} must be in [{low:g}, {high:g}), got {float(array[bad][0])!r}")
+            raise InputError.of(name, float(array[bad][0]), f"in [{low:g}, {high:g})")
         try:
             return np.broadcast_to(array, self.shape).ravel()
         except ValueError:
-            raise InputError(f"{name} must broadcast to the counts' shape {self.shape}, got {array.shape}") from None
+            raise InputError(
+                f"{name} must broadcast to the counts' shape {self.shape}, got {array.shape}", parameter=name
+            ) from None
 
-    def shaped(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def shaped(self, values: Array) -> Array:
         """Return one value an event in the shape of the input."""
         return values.reshape(self.shape)
 
@@ -82,26 +86,26 @@ class Counts:
 def check_level(gamma: float, name: str = "gamma") -> float:
     """Return an error probability in (0, 1), or raise `InputError`."""
     if isinstance(gamma, bool) or not math.isfinite(gamma) or not 0 < gamma < 1:
-        raise InputError(f"{name} must be in (0, 1), got {gamma!r}")
+        raise InputError.of(name, gamma, "in (0, 1)")
     return float(gamma)
 
 
-def _whole(name: str, value: ArrayLike) -> NDArray[np.float64]:
+def _whole(name: str, value: ArrayLike) -> Array:
     """Return whole numbers as floats (exact below 2^53)."""
     array = np.asarray(value)
     if array.dtype.kind not in "iuf":
-        raise InputError(f"{name} must be integers, got {array.dtype}")
+        raise InputError(f"{name} must be integers, got {array.dtype}", parameter=name)
     numbers = array.astype(np.float64)
     bad = ~(np.isfinite(numbers) & (numbers == np.floor(numbers)))
     if bad.any():
-        raise InputError(f"{name} must be integers, got {float(numbers[bad][0])!r}")
+        raise InputError.of(name, float(numbers[bad][0]), "integers")
     return numbers
 
 
-def _check_range(name: str, values: NDArray[np.float64], low: float, high: Any) -> None:
+def _check_range(name: str, values: Array, low: float, high: Any) -> None:
     """Raise `InputError` unless low <= values <= high everywhere."""
     limit = np.broadcast_to(high, values.shape)
     bad = (values < low) | (values > limit)
     if bad.any():
         allowed = f"[{low:g}, {float(limit[bad][0]):g}]"
-        raise InputError(f"{name} must be in {allowed}, got {float(values[bad][0]):g}")
+        raise InputError(f"{name} must be in {allowed}, got {float(values[bad][0]):g}", parameter=name)

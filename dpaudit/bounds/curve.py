@@ -17,13 +17,9 @@ from dpaudit.bounds.limits import upper_limit
 from dpaudit.errors import InputError
 from dpaudit.record import Amount, Frozen, Level, Share, Size
 
-__all__ = ["Curve", "choose_thresholds", "fit_curve"]
+__all__ = ["Curve", "fit_curve"]
 
 Array = NDArray[np.float64]
-
-DEFAULT_THRESHOLDS = 32
-LEAST_TAIL = 20
-"""Training runs in the smallest event that is worth a threshold."""
 
 _SLACK = 1e-15
 _MAX_EXPONENT = 700.0
@@ -79,12 +75,14 @@ class Curve(Frozen, frozen=True):
     def __post_init__(self) -> None:
         a, b = self._limits
         if a.shape != b.shape or a.size == 0:
-            raise InputError(f"limits must be K >= 1 numbers each, got {a.size} and {b.size}")
+            raise InputError(f"limits must be K >= 1 numbers each, got {a.size} and {b.size}", parameter="limits")
         if not bool(((a > 0) & (a <= 1) & (b > 0) & (b <= 1)).all()):
-            raise InputError(f"limits must be in (0, 1], got {a.tolist()!r:.100} and {b.tolist()!r:.100}")
+            raise InputError(
+                f"limits must be in (0, 1], got {a.tolist()!r:.100} and {b.tolist()!r:.100}", parameter="limits"
+            )
         check_level(self.gamma)
         if not abs(self.mu_lower - _mu_lower(a, b)) <= 1e-9:
-            raise InputError(f"mu_lower must be what follows from the limits, {_mu_lower(a, b)}; got {self.mu_lower!r}")
+            raise InputError.of("mu_lower", self.mu_lower, f"what follows from the limits, {_mu_lower(a, b)}")
 
     @property
     def _limits(self) -> tuple[Array, Array]:
@@ -138,7 +136,7 @@ class Curve(Frozen, frozen=True):
         """
         rate = np.asarray(alpha, dtype=np.float64)
         if not bool(((rate >= 0) & (rate <= 1)).all()):
-            raise InputError(f"alpha must be in [0, 1], got {alpha!r:.100}")
+            raise InputError.of("alpha", alpha, "in [0, 1]")
         corners = self.hull(reverse=reverse)
         return np.minimum(np.interp(rate, corners[:, 0], corners[:, 1]) * (1 + 4 * _SLACK), 1.0)
 
@@ -175,10 +173,15 @@ def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour
     counts = Counts.of(hits, trials, neighbour_hits, neighbour_trials)
     shapes = np.shape(hits), np.shape(neighbour_hits)
     if shapes[0] != shapes[1] or len(shapes[0]) != 1 or shapes[0][0] == 0:
-        raise InputError(f"hits and neighbour_hits must be K >= 1 counts each, got shapes {shapes[0]} and {shapes[1]}")
+        raise InputError(
+            f"hits and neighbour_hits must be K >= 1 counts each, got shapes {shapes[0]} and {shapes[1]}",
+            parameter="hits",
+        )
     for name, values in (("hits", counts.x), ("neighbour_hits", counts.y)):
         if (np.diff(values) < 0).any():
-            raise InputError(f"{name} must not descend, as the events are nested; got {values.tolist()!r:.200}")
+            raise InputError(
+                f"{name} must not descend, as the events are nested; got {values.tolist()!r:.200}", parameter=name
+            )
     each = level / (2 * len(counts.x))
     return Curve.of(
         upper_limit(counts.y, counts.n2, each),
@@ -189,73 +192,14 @@ def fit_curve(hits: ArrayLike, trials: int, neighbour_hits: ArrayLike, neighbour
     )
 
 
-def choose_thresholds(data: ArrayLike, neighbour: ArrayLike, thresholds: int = DEFAULT_THRESHOLDS) -> NDArray[np.intp]:
-    """Return which nested events to count, as ascending numbers of leading atoms, chosen on training runs.
-
-    Half of the events have training false positive rates spaced logarithmically from 20 / n to 1/2, the
-    others false negative rates spaced likewise, so that both ends of the trade-off are seen. Event i holds
-    the first ``result[i]`` atoms; fewer than `thresholds` are returned where atoms are few.
-
-    Parameters
-    ----------
-    data, neighbour : array of int, shape (m,)
-        Training runs in each atom, atoms ordered from the likeliest to be data's to the likeliest to be
-        neighbour's.
-    thresholds : int
-        How many events at most, at least 2.
-
-    Raises
-    ------
-    InputError
-        If the counts are not two equally long lists of whole numbers with runs on both sides, or atoms are
-        fewer than 2.
-    """
-    if isinstance(thresholds, bool) or not isinstance(thresholds, int) or thresholds < 2:
-        raise InputError(f"thresholds must be an integer >= 2, got {thresholds!r}")
-    left, right = (_atom_counts(name, v) for name, v in (("data", data), ("neighbour", neighbour)))
-    if left.shape != right.shape or len(left) < 2:
-        raise InputError(f"data and neighbour must count the same 2 atoms or more, got {len(left)} and {len(right)}")
-    if len(left) - 1 <= thresholds:
-        return np.arange(1, len(left))
-    # Prefixes that hold everything or nothing are no tests.
-    false_positives = np.cumsum(right)[:-1] / right.sum()
-    false_negatives = 1 - np.cumsum(left)[:-1] / left.sum()
-    thresholds -= 1
-    half = thresholds // 2
-    by_positive = _nearest(false_positives, _rates(thresholds - half, int(right.sum())))
-    by_negative = _nearest(false_negatives[::-1], _rates(half, int(left.sum())))
-    # Where the sides differ most, delta(0) is read off.
-    widest = [int(np.argmax(1 - false_negatives - false_positives))]
-    return np.unique(np.concatenate([by_positive, len(left) - 2 - by_negative, widest])) + 1
-
-
 def _mu_lower(a: Array, b: Array) -> float:
     """Return the lower bound on mu; see `Curve`."""
     return max(0.0, float((-ndtri(a) - ndtri(b)).max()) - 1e-12)
-
-
-def _rates(number: int, runs: int) -> Array:
-    return np.geomspace(min(LEAST_TAIL / runs, 0.5), 0.5, number)
-
-
-def _nearest(ascending: Array, goals: Array) -> NDArray[np.intp]:
-    """Return for each goal the index of the nearest of the ascending values."""
-    above = np.clip(np.searchsorted(ascending, goals), 1, max(1, len(ascending) - 1))
-    above = np.minimum(above, len(ascending) - 1)
-    below = np.maximum(above - 1, 0)
-    return np.where(goals - ascending[below] <= ascending[above] - goals, below, above)
 
 
 def _within(name: str, value: ArrayLike, high: float) -> Array:
     """Return numbers in [0, high), or raise `InputError`."""
     array = np.asarray(value, dtype=np.float64)
     if not bool(((array >= 0) & (array < high)).all()):
-        raise InputError(f"{name} must be in [0, {high:g}), got {value!r:.100}")
+        raise InputError.of(name, value, f"in [0, {high:g})")
     return array
-
-
-def _atom_counts(name: str, value: ArrayLike) -> NDArray[np.int64]:
-    array = np.asarray(value)
-    if array.ndim != 1 or array.dtype.kind not in "iu" or (array < 0).any() or array.sum() == 0:
-        raise InputError(f"{name} must be whole counts >= 0, one for each atom and not all 0, got {value!r:.100}")
-    return array.astype(np.int64)

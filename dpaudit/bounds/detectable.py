@@ -1,4 +1,4 @@
-"""What an audit could have found: the least leak that its test convicts with given power.
+"""The power of a test: the least leak that it detects with a given probability.
 
 All probabilities are exact sums over the test's rejection region {(x, y) : x >= least(y)}, whose boundary ascends in y
 because p-values fall in x and rise in y. What is left out is left out on the safe side: no leak is called detectable
@@ -17,15 +17,15 @@ from scipy.special import betainc, betaincinv, ndtri
 from dpaudit.bounds.base import Bound
 from dpaudit.bounds.beta_density import log_density, mode
 from dpaudit.bounds.counts import MAX_RUNS, check_level
-from dpaudit.bounds.unconditional import MAX_STRICT_RUNS, Unconditional
 from dpaudit.errors import InputError
 
 __all__ = ["detectable_delta", "detectable_epsilon", "least_where", "rejection_boundary", "trials_needed"]
 
+Array = NDArray[np.float64]
+
 _REACH = 6.0
 _NODES = 17
 _ALL = 100
-_FEW_NODES = 13
 _GROUPS = 400
 _HALVINGS = 48
 _MOST_STEPS = 400
@@ -33,8 +33,8 @@ _MOST_STEPS = 400
 
 
 def rejection_boundary(
-    bound: Bound, ys: NDArray[np.float64], n1: int, n2: int, *, epsilon: float, delta: float, gamma: float
-) -> NDArray[np.float64]:
+    bound: Bound, ys: Array, n1: int, n2: int, *, epsilon: float, delta: float, gamma: float
+) -> Array:
     """Return for each y the least x whose p-value is at most gamma; n1 + 1 where there is none.
 
     Parameters
@@ -71,7 +71,7 @@ def rejection_boundary(
 def detectable_epsilon(
     bound: Bound, q: float, n1: int, n2: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = 0.95
 ) -> float:
-    """Return the least true epsilon of an event that the test convicts with probability at least `power`.
+    """Return the least true epsilon of an event that the test detects with probability at least `power`.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def detectable_epsilon(
     epsilon, delta : float
         The claim.
     gamma, power : float
-        The level, and the probability of conviction.
+        The level, and the probability of detection.
 
     Returns
     -------
@@ -96,12 +96,11 @@ def detectable_epsilon(
     -----
     The sum runs over y within 6 standard deviations of n2 q. Where these are many, the boundary is computed at some of
     them and interpolated, raised by what it can bend between them, max(1, largest second difference / 8), and up to a
-    fortieth of a standard deviation of neighbouring y share the highest boundary among them. With the `Unconditional`
-    bound this takes up to a minute at 1e5 runs.
+    fortieth of a standard deviation of neighbouring y share the highest boundary among them.
     """
     _check(n1, n2, epsilon, delta, gamma, power)
     if not 0 <= q <= 1:
-        raise InputError(f"q must be in [0, 1], got {q!r}")
+        raise InputError.of("q", q, "in [0, 1]")
     if q == 0 or math.exp(epsilon) * q + delta >= 1:
         return math.inf
     ys, least = _boundary(bound, q, n1, n2, epsilon, delta, gamma)
@@ -110,21 +109,21 @@ def detectable_epsilon(
     first = np.arange(0, len(ys), -(-len(ys) // _GROUPS))
     weight, least = np.add.reduceat(weight, first), np.maximum.reduceat(least, first)
 
-    def convicted(e: float) -> bool:
+    def detected(e: float) -> bool:
         p = min(math.exp(e) * q + delta, 1.0)
         tail = np.where(least > n1, 0.0, betainc(np.maximum(least, 1), np.maximum(n1 - least + 1, 1), p))
         return float((weight * np.where(least <= 0, 1.0, tail)).sum()) >= power
 
-    return least_where(convicted, epsilon, math.log((1 - delta) / q))
+    return least_where(detected, epsilon, math.log((1 - delta) / q))
 
 
 def detectable_delta(
     bound: Bound, n1: int, n2: int, *, epsilon: float, delta: float = 0.0, gamma: float, power: float = 0.95
 ) -> float:
-    """Return the least probability of an event impossible on the other side that is convicted with probability `power`.
+    """Return the least probability of an event impossible on the other side that is detected with probability `power`.
 
     With q = 0 always y = 0, so the claim is rejected where x >= k for one k, and the answer solves
-    Pr[Bin(n1, p) >= k] = power. It is inf where even x = n1 convicts nothing.
+    Pr[Bin(n1, p) >= k] = power. It is inf where even x = n1 detects nothing.
     """
     _check(n1, n2, epsilon, delta, gamma, power)
     k = float(rejection_boundary(bound, np.zeros(1), n1, n2, epsilon=epsilon, delta=delta, gamma=gamma)[0])
@@ -134,7 +133,7 @@ def detectable_delta(
 
 
 def trials_needed(bound: Bound, *, epsilon: float, delta: float = 0.0, gamma: float) -> int:
-    """Return the least number of runs a side with which the claim could be convicted at all.
+    """Return the least number of runs a side with which any leak could be detected at all.
 
     With fewer, even an event that occurred in every run on one side and in none on the other proves nothing.
 
@@ -144,16 +143,16 @@ def trials_needed(bound: Bound, *, epsilon: float, delta: float = 0.0, gamma: fl
         If no number of runs that the bound takes is enough.
     """
     _check(1, 1, epsilon, delta, gamma, 0.5)
-    most = MAX_STRICT_RUNS if isinstance(bound, Unconditional) else MAX_RUNS
 
     def enough(n: int) -> bool:
         return bool(bound.p_value(n, n, 0, n, epsilon=epsilon, delta=delta, gamma=gamma) <= gamma)
 
     low, high = 0, 1
     while not enough(high):
-        if high == most:
-            raise InputError(f"no audit of {most:g} runs a side could convict epsilon = {epsilon!r}, delta = {delta!r}")
-        low, high = high, min(2 * high, most)
+        if high == bound.max_runs:
+            leak = f"epsilon = {epsilon!r}, delta = {delta!r}"
+            raise InputError(f"no audit of {bound.max_runs:g} runs a side could detect a leak of more than {leak}")
+        low, high = high, min(2 * high, bound.max_runs)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
@@ -162,14 +161,13 @@ def trials_needed(bound: Bound, *, epsilon: float, delta: float = 0.0, gamma: fl
 
 def _boundary(
     bound: Bound, q: float, n1: int, n2: int, epsilon: float, delta: float, gamma: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Array, Array]:
     """Return the y that carry the mass of Bin(n2, q), and for each the least x rejected (or a little more)."""
     spread = _REACH * math.sqrt(n2 * q * (1 - q))
     first, last = math.floor(n2 * q - spread - 1), math.ceil(n2 * q + spread + 0.5 * _REACH**2)
     ys = np.arange(max(first, 0), min(last, n2) + 1, dtype=np.float64)
-    nodes, all_of = (_FEW_NODES, 2 * _FEW_NODES) if isinstance(bound, Unconditional) else (_NODES, _ALL)
-    exact = len(ys) <= all_of
-    at = ys if exact else np.rint(np.linspace(ys[0], ys[-1], nodes, dtype=np.float64))
+    exact = len(ys) <= _ALL
+    at = ys if exact else np.rint(np.linspace(ys[0], ys[-1], _NODES, dtype=np.float64))
     least = rejection_boundary(bound, at, n1, n2, epsilon=epsilon, delta=delta, gamma=gamma)
     if exact:
         return ys, least
@@ -193,10 +191,10 @@ def _check(n1: int, n2: int, epsilon: float, delta: float, gamma: float, power: 
     """Raise `InputError` for parameters that make no sense."""
     for name, runs in (("n1", n1), ("n2", n2)):
         if isinstance(runs, bool) or int(runs) != runs or not 1 <= runs <= MAX_RUNS:
-            raise InputError(f"{name} must be an integer in [1, {MAX_RUNS:g}], got {runs!r}")
+            raise InputError.of(name, runs, f"an integer in [1, {MAX_RUNS:g}]")
     if not 0 <= epsilon < math.inf:
-        raise InputError(f"epsilon must be a finite number >= 0, got {epsilon!r}")
+        raise InputError.of("epsilon", epsilon, "a finite number >= 0")
     if not 0 <= delta < 1:
-        raise InputError(f"delta must be in [0, 1), got {delta!r}")
+        raise InputError.of("delta", delta, "in [0, 1)")
     check_level(gamma)
     check_level(power, "power")

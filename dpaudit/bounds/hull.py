@@ -7,8 +7,10 @@ from numpy.typing import NDArray
 
 __all__ = ["lower_hull"]
 
+Array = NDArray[np.float64]
 
-def lower_hull(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int64]:
+
+def lower_hull(x: Array, y: Array) -> NDArray[np.int64]:
     """Return which points are corners of the greatest convex function that is nowhere above the points.
 
     Parameters

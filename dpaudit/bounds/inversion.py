@@ -11,7 +11,9 @@ from scipy.special import ndtri
 
 __all__ = ["Tail", "last_rejected"]
 
-Tail = Callable[[NDArray[np.float64], NDArray[np.intp]], NDArray[np.float64]]
+Array = NDArray[np.float64]
+
+Tail = Callable[[Array, NDArray[np.intp]], Array]
 """``tail(t, index)``: p-values at parameters t of the events with those indices, shape (len(index),)."""
 
 _MAX_STEPS = 90
@@ -21,13 +23,13 @@ _UNSEEN = -1.0
 def last_rejected(
     tail: Tail,
     gamma: float,
-    start: NDArray[np.float64],
-    scale: NDArray[np.float64],
+    start: Array,
+    scale: Array,
     ceiling: float,
     *,
     tightness: float = 1e-5,
     resolution: float = 1e-12,
-) -> NDArray[np.float64]:
+) -> Array:
     """Return for each event a parameter t >= 0 with tail(t) <= gamma, as large as can be found; 0 if there is none.
 
     The result errs to the small side only: every value returned but 0 has been seen to be rejected. So where `tail`
@@ -63,22 +65,22 @@ def last_rejected(
 class _Search:
     """A bracketed secant search in every event: the bracket, the next point, the point before and 1 / slope."""
 
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    t: NDArray[np.float64]
-    run: NDArray[np.float64]
-    before: NDArray[np.float64]
-    score_before: NDArray[np.float64]
+    low: Array
+    high: Array
+    t: Array
+    run: Array
+    before: Array
+    score_before: Array
 
     @classmethod
-    def begin(cls, start: NDArray[np.float64], scale: NDArray[np.float64], ceiling: float) -> _Search:
+    def begin(cls, start: Array, scale: Array, ceiling: float) -> _Search:
         """Return the search before its first evaluation: nothing is known to be rejected."""
         unknown = np.full(len(start), np.nan)
         low, high = np.full(len(start), _UNSEEN), np.full(len(start), ceiling)
         return cls(low, high, np.clip(start, 0, np.nextafter(ceiling, 0)), scale.copy(), unknown, unknown.copy())
 
     def advance(
-        self, i: NDArray[np.intp], score: NDArray[np.float64], marks: NDArray[np.float64], resolution: float, step: int
+        self, i: NDArray[np.intp], score: Array, marks: Array, resolution: float, step: int
     ) -> NDArray[np.bool_]:
         """Take in the scores found at the events i, choose their next points, and say which are finished."""
         level, goal, floor = marks
@@ -96,14 +98,12 @@ class _Search:
         return np.asarray((rejected & (score >= floor)) | narrow | (high <= 0))
 
 
-def _score(p: NDArray[np.float64]) -> NDArray[np.float64]:
+def _score(p: Array) -> Array:
     """Return the normal quantile of p: nearly linear in the parameter, so that secants are accurate."""
     return np.asarray(ndtri(np.clip(p, 1e-300, 1 - 1e-16)))
 
 
-def _inside(
-    guess: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64], *, halve: bool
-) -> NDArray[np.float64]:
+def _inside(guess: Array, low: Array, high: Array, *, halve: bool) -> Array:
     """Return the guess if it lies in the bracket, else its middle; zero first where nothing was rejected yet."""
     fallback = np.where(low < 0, 0, 0.5 * (low + high))
     good = (guess > np.maximum(low, 0)) & (guess < high)

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import betainc, betaincc, ndtri
 
+from dpaudit.bounds.base import Bound
 from dpaudit.bounds.beta_density import log_density, mode, window
-from dpaudit.bounds.counts import Counts, check_level
+from dpaudit.bounds.counts import Counts
 from dpaudit.bounds.inversion import last_rejected
 
-__all__ = ["MAX_EPSILON", "RELATIVE_ERROR", "Melded", "first_guess"]
+__all__ = ["RELATIVE_ERROR", "Melded", "first_guess"]
 
-MAX_EPSILON = 700.0
-"""Above it exp(epsilon) overflows; no bound from finitely many runs gets there."""
+Array = NDArray[np.float64]
 
 RELATIVE_ERROR = 1e-7
 """By how much p-values are raised: above the error of the tails (measured 3e-9 at 1e8 runs) and of the quadrature."""
@@ -30,12 +30,12 @@ class _Sides:
     """What does not depend on the parameter sought: exponents, modes and windows of both Beta densities, stacked."""
 
     counts: Counts
-    a: NDArray[np.float64]
-    b: NDArray[np.float64]
-    mode: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    spread: NDArray[np.float64]
+    a: Array
+    b: Array
+    mode: Array
+    low: Array
+    high: Array
+    spread: Array
 
     @classmethod
     def of(cls, c: Counts) -> _Sides:
@@ -53,7 +53,7 @@ class _Sides:
 
 
 @dataclass(frozen=True)
-class Melded:
+class Melded(Bound):
     r"""The melded confidence bound for one event fixed in advance.
 
     Let B1 ~ Beta(x, n1 - x + 1) (the point 0 if x = 0) and B2 ~ Beta(y + 1, n2 - y) (the point 1 if y = n2) be
@@ -80,52 +80,19 @@ class Melded:
 
     name: ClassVar[str] = "melded"
 
-    def p_value(
-        self,
-        x: ArrayLike,
-        n1: ArrayLike,
-        y: ArrayLike,
-        n2: ArrayLike,
-        *,
-        epsilon: ArrayLike,
-        delta: ArrayLike = 0.0,
-        gamma: float | None = None,
-    ) -> NDArray[np.float64]:
-        """Return p-values of H0: p <= exp(epsilon) q + delta, in the broadcast shape of the counts."""
-        c = Counts.of(x, n1, y, n2)
-        ratio = np.exp(c.spread("epsilon", epsilon, 0, MAX_EPSILON))
-        return c.shaped(_tail(_Sides.of(c), ratio, c.spread("delta", delta, 0, 1)))
+    def _p_values(self, c: Counts, ratio: Array, delta: Array, gamma: float | None) -> Array:
+        return _tail(_Sides.of(c), ratio, delta)
 
-    def epsilon_lower(
-        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, delta: ArrayLike = 0.0, gamma: float
-    ) -> NDArray[np.float64]:
-        """Return lower confidence bounds on ln((p - delta) / q) with error gamma; 0 where nothing is shown."""
-        c, gamma = Counts.of(x, n1, y, n2), check_level(gamma)
-        delta = c.spread("delta", delta, 0, 1)
+    def _epsilons(self, c: Counts, delta: Array, gamma: float) -> Array:
         sides = _Sides.of(c)
 
-        def tail(t: NDArray[np.float64], i: NDArray[np.intp]) -> NDArray[np.float64]:
+        def tail(t: Array, i: NDArray[np.intp]) -> Array:
             return _tail(sides.take(i), np.exp(t), delta[i])
 
-        return c.shaped(last_rejected(tail, gamma, *first_guess(c, delta, gamma), MAX_EPSILON))
-
-    def delta_lower(
-        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, epsilon: ArrayLike, gamma: float
-    ) -> NDArray[np.float64]:
-        """Return lower confidence bounds on p - exp(epsilon) q with error gamma; 0 where nothing is shown."""
-        c, gamma = Counts.of(x, n1, y, n2), check_level(gamma)
-        ratio = np.exp(c.spread("epsilon", epsilon, 0, MAX_EPSILON))
-        sides = _Sides.of(c)
-        width = np.hypot(sides.spread[0], ratio * sides.spread[1])
-        start = c.x / c.n1 - ratio * (c.y + 1) / c.n2 + ndtri(gamma) * width
-
-        def tail(t: NDArray[np.float64], i: NDArray[np.intp]) -> NDArray[np.float64]:
-            return _tail(sides.take(i), ratio[i], t)
-
-        return c.shaped(last_rejected(tail, gamma, start, width, 1.0))
+        return last_rejected(tail, gamma, *first_guess(c, delta, gamma), self.max_epsilon)
 
 
-def first_guess(c: Counts, delta: NDArray[np.float64], gamma: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def first_guess(c: Counts, delta: Array, gamma: float) -> tuple[Array, Array]:
     """Return the normal approximation to the bound on epsilon and its width: where a search starts, never a result."""
     p, q = (c.x + 0.5) / (c.n1 + 1), (c.y + 0.5) / (c.n2 + 1)
     gain = np.maximum(p - delta, 0.1 * p)
@@ -133,7 +100,7 @@ def first_guess(c: Counts, delta: NDArray[np.float64], gamma: float) -> tuple[ND
     return np.log(gain / q) + ndtri(gamma) * width, width
 
 
-def _tail(s: _Sides, ratio: NDArray[np.float64], delta: NDArray[np.float64]) -> NDArray[np.float64]:
+def _tail(s: _Sides, ratio: Array, delta: Array) -> Array:
     """Return upper bounds on Pr[B1 <= delta + ratio B2], tight to `RELATIVE_ERROR`; shape (m,)."""
     over_first = s.spread[0] <= ratio * s.spread[1]
     p = np.empty(len(ratio))
@@ -145,7 +112,7 @@ def _tail(s: _Sides, ratio: NDArray[np.float64], delta: NDArray[np.float64]) -> 
     return np.where(certain, 1.0, np.minimum(p * (1 + RELATIVE_ERROR) + _MISSED, 1.0))
 
 
-def _over_first(s: _Sides, ratio: NDArray[np.float64], delta: NDArray[np.float64]) -> NDArray[np.float64]:
+def _over_first(s: _Sides, ratio: Array, delta: Array) -> Array:
     """Integrate over B1: Pr[B1 <= delta] + E[Pr[B2 >= (B1 - delta) / ratio]; B1 > delta]."""
     c = s.counts
     low, high = np.maximum(s.low[0], delta - s.mode[0]), s.high[0]
@@ -155,7 +122,7 @@ def _over_first(s: _Sides, ratio: NDArray[np.float64], delta: NDArray[np.float64
     return np.asarray(betainc(np.maximum(c.x, 1), c.n1 - c.x + 1, delta) + (weight * inner).sum(axis=1))
 
 
-def _over_second(s: _Sides, ratio: NDArray[np.float64], delta: NDArray[np.float64]) -> NDArray[np.float64]:
+def _over_second(s: _Sides, ratio: Array, delta: Array) -> Array:
     """Integrate over B2: E[Pr[B1 <= delta + ratio B2]; B2 <= cut] + Pr[B2 > cut] with delta + ratio cut = 1."""
     c = s.counts
     cut = np.minimum((1 - delta) / ratio, 1)
@@ -166,9 +133,7 @@ def _over_second(s: _Sides, ratio: NDArray[np.float64], delta: NDArray[np.float6
     return np.asarray(betaincc(c.y + 1, np.maximum(c.n2 - c.y, 1), cut) + (weight * inner).sum(axis=1))
 
 
-def _nodes(
-    low: NDArray[np.float64], high: NDArray[np.float64], a: NDArray[np.float64], b: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _nodes(low: Array, high: Array, a: Array, b: Array) -> tuple[Array, Array]:
     """Return deviations and density-weighted quadrature weights on [low, high], shape (m, nodes); none if empty."""
     half = 0.5 * np.maximum(high - low, 0)
     dev = (low + half)[:, None] + half[:, None] * _NODES

@@ -22,7 +22,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SLACK", "delta_limit", "deviance", "epsilon_limit", "region"]
+__all__ = ["SLACK", "deviance", "epsilon_limit", "region"]
+
+Array = NDArray[np.float64]
 
 SLACK = 1e-9
 """Regions are taken this much larger in deviance than they are, above its rounding error."""
@@ -31,16 +33,13 @@ _NEWTON_STEPS = 40
 _FAR = 600.0
 
 
-def deviance(
-    x: NDArray[np.float64], n1: float, y: NDArray[np.float64], n2: float, ratio: float, delta: float
-) -> NDArray[np.float64]:
+def deviance(x: Array, n1: float, y: Array, n2: float, ratio: float, delta: float) -> Array:
     """Return L_t(x, y) for ratio = exp(t), never below its true value but for rounding; x and y of one shape."""
     p_hat, q_hat = x / n1, y / n2
     with np.errstate(over="ignore"):
         top = np.minimum((p_hat - delta) / ratio, 1.0)
     against = top > q_hat
-    low = np.maximum(q_hat, -delta / ratio)
-    high = np.where(against, top, low)
+    low, high = q_hat, np.where(against, top, q_hat)
     q = 0.5 * (low + high)
     for _ in range(_NEWTON_STEPS):
         p = ratio * q + delta
@@ -77,20 +76,6 @@ def epsilon_limit(x: float, n1: float, y: float, n2: float, delta: float, height
     return _last(reached, low, high)
 
 
-def delta_limit(x: float, n1: float, y: float, n2: float, ratio: float, height: float) -> float:
-    """Return d, at most sup{d : L(x, y) >= height with delta = d} and close to it; -inf where there is no such d.
-
-    With ratio fixed and delta moving, everything said of T above holds for this limit; delta may be negative here.
-    """
-    xs, ys = np.array([x]), np.array([y])
-
-    def reached(d: float) -> bool:
-        return bool(deviance(xs, n1, ys, n2, ratio, d)[0] >= height)
-
-    low, high = -ratio * (1 - 1e-9), x / n1
-    return _last(reached, low, high) if reached(low) else -math.inf
-
-
 def _last(reached: Callable[[float], bool], low: float, high: float) -> float:
     """Return by bisection a point that is reached, within 1e-10 of the first that is not."""
     while high - low > 1e-10 * max(1.0, abs(low)):
@@ -99,9 +84,7 @@ def _last(reached: Callable[[float], bool], low: float, high: float) -> float:
     return low
 
 
-def region(
-    ys: NDArray[np.float64], n1: float, n2: float, ratio: float, delta: float, height: float
-) -> NDArray[np.float64]:
+def region(ys: Array, n1: float, n2: float, ratio: float, delta: float, height: float) -> Array:
     """Return for every y (ascending) the least x with L(x, y) >= height, n1 + 1 where there is none.
 
     The region is never too small: heights are lowered by `SLACK`, and the boundary is made to ascend.
@@ -116,7 +99,7 @@ def region(
     return np.asarray(np.minimum.accumulate(high[::-1])[::-1])
 
 
-def _kl(p_hat: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.float64]:
+def _kl(p_hat: Array, p: Array) -> Array:
     """Return the Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(p_hat); inf where it is singular."""
     gap = p - p_hat
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -8,30 +8,30 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from dpaudit.bounds.base import Bound
 from dpaudit.bounds.certified import Region
-from dpaudit.bounds.counts import Counts, check_level
-from dpaudit.bounds.inversion import Tail, last_rejected
+from dpaudit.bounds.counts import Counts
+from dpaudit.bounds.inversion import last_rejected
 from dpaudit.bounds.melded import first_guess
-from dpaudit.bounds.ordering import delta_limit, epsilon_limit, region
+from dpaudit.bounds.ordering import epsilon_limit, region
 from dpaudit.errors import InputError
 
-__all__ = ["MAX_STRICT_RUNS", "Unconditional"]
+__all__ = ["Unconditional"]
 
-MAX_STRICT_RUNS = 10**6
-"""The most runs a side; beyond it a bound would take minutes."""
+Array = NDArray[np.float64]
+Boundary = Callable[[Array], Array]
 
-_MAX_EPSILON = 60.0
-Boundary = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-
-_FLOOR = 1e-12
-_IGNORED = 0.01
+_LEVEL = 0.05
+"""The level at which p-values are strongest where none is asked for."""
+_FLOOR, _IGNORED = 1e-12, 0.01
+"""P-values below the one, or below this part of a level that is known, are not computed further."""
 
 
 @dataclass(frozen=True)
-class Unconditional:
+class Unconditional(Bound):
     r"""Buehler's bound with the nuisance parameter q eliminated by a certified supremum.
 
     Parameters
@@ -69,94 +69,48 @@ class Unconditional:
     nuisance_error: float = 0.005
     slack: float = 0.01
     name: ClassVar[str] = "unconditional"
+    max_epsilon: ClassVar[float] = 60.0
+    max_runs: ClassVar[int] = 10**6
+    """Beyond it a bound would take minutes."""
 
     def __post_init__(self) -> None:
         for field in ("ordering", "nuisance_error", "slack"):
             value = getattr(self, field)
             if not (math.isfinite(value) and 0 < value < 1):
-                raise InputError(f"{field} must be in (0, 1), got {value!r}")
+                raise InputError.of(field, value, "in (0, 1)")
 
-    def p_value(
-        self,
-        x: ArrayLike,
-        n1: ArrayLike,
-        y: ArrayLike,
-        n2: ArrayLike,
-        *,
-        epsilon: ArrayLike,
-        delta: ArrayLike = 0.0,
-        gamma: float | None = None,
-    ) -> NDArray[np.float64]:
-        """Return p-values of H0: p <= exp(epsilon) q + delta, in the broadcast shape of the counts.
+    def _p_values(self, c: Counts, ratio: Array, delta: Array, gamma: float | None) -> Array:
+        """Return p-values that are valid at every level, and strongest at gamma (by default 0.05).
 
-        `gamma` (default 0.05), fixed in advance, is the level at which the test should be strongest; it orders the
-        outcomes. The p-values are valid at every level, and `epsilon_lower` inverts those with its own gamma. Where
-        gamma is given, p-values below gamma / 100 are not computed further.
+        The level orders the outcomes, and `epsilon_lower` inverts the p-values with its own. Where gamma is given,
+        p-values below gamma / 100 are not computed further.
         """
-        c, level = _counts(x, n1, y, n2), check_level(0.05 if gamma is None else gamma)
-        ratio = np.exp(c.spread("epsilon", epsilon, 0, _MAX_EPSILON))
-        delta = c.spread("delta", delta, 0, 1)
-        regions = self._along_epsilon(c, delta, level, _FLOOR if gamma is None else _IGNORED * gamma)
-        return c.shaped(_tail(regions, ratio, delta))
+        level = _LEVEL if gamma is None else gamma
+        return _tail(self._regions(c, delta, level, _FLOOR if gamma is None else _IGNORED * level), ratio, delta)
 
-    def epsilon_lower(
-        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, delta: ArrayLike = 0.0, gamma: float
-    ) -> NDArray[np.float64]:
-        """Return lower confidence bounds on ln((p - delta) / q) with error gamma; 0 where nothing is shown."""
-        c, gamma = _counts(x, n1, y, n2), check_level(gamma)
-        delta = c.spread("delta", delta, 0, 1)
-        regions = self._along_epsilon(c, delta, gamma, _IGNORED * gamma)
+    def _epsilons(self, c: Counts, delta: Array, gamma: float) -> Array:
+        """Return the bounds, by a search no finer than the p-values are known."""
+        regions = self._regions(c, delta, gamma, _IGNORED * gamma)
 
-        def tail(t: NDArray[np.float64], i: NDArray[np.intp]) -> NDArray[np.float64]:
+        def tail(t: Array, i: NDArray[np.intp]) -> Array:
             return _tail([regions[k] for k in i], np.exp(t), delta[i])
 
-        return c.shaped(self._invert(tail, gamma, *first_guess(c, delta, gamma), _MAX_EPSILON))
+        start, scale = first_guess(c, delta, gamma)
+        tightness = min(self._tolerance(gamma), 0.5)
+        return last_rejected(tail, gamma, start, scale, self.max_epsilon, tightness=tightness, resolution=1e-7)
 
-    def delta_lower(
-        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, epsilon: ArrayLike, gamma: float
-    ) -> NDArray[np.float64]:
-        """Return lower confidence bounds on p - exp(epsilon) q with error gamma; 0 where nothing is shown.
-
-        Outcomes are ordered by their limits on delta at this epsilon, so the bound need not match `p_value`, which
-        orders them by their limits on epsilon; each is valid.
-        """
-        c, gamma = _counts(x, n1, y, n2), check_level(gamma)
-        ratio = np.exp(c.spread("epsilon", epsilon, 0, _MAX_EPSILON))
-        regions = self._along_delta(c, ratio, gamma, _IGNORED * gamma)
-
-        def tail(t: NDArray[np.float64], i: NDArray[np.intp]) -> NDArray[np.float64]:
-            return _tail([regions[k] for k in i], ratio[i], t)
-
-        scale = np.sqrt((c.x + 1) / c.n1**2 + ratio**2 * (c.y + 1) / c.n2**2)
-        start = c.x / c.n1 - ratio * c.y / c.n2 + ndtri(gamma) * scale
-        return c.shaped(self._invert(tail, gamma, start, scale, 1.0))
-
-    def _along_epsilon(self, c: Counts, delta: NDArray[np.float64], gamma: float, floor: float) -> Sequence[Region]:
+    def _regions(self, c: Counts, delta: Array, gamma: float, floor: float) -> Sequence[Region]:
         """Return the regions of outcomes with no smaller limits on epsilon.
 
         The limit is -infinity where x alone does not refute p <= delta at the level of the ordering. These outcomes
         come last and are ordered by x.
         """
-        height, found = self._height(gamma), []
+        height, tolerance, found = self._height(gamma), self._tolerance(gamma), []
         for x, n1, y, n2, d in zip(c.x, c.n1, c.y, c.n2, delta, strict=True):
             t = epsilon_limit(x, n1, y, n2, d, height)
             edge = _at_least(x) if math.isinf(t) else _above(n1, n2, math.exp(t), d, height)
-            found.append(self._region(n1, y, n2, edge, gamma, floor))
+            found.append(Region.of(n1, y, n2, edge, theta=self.nuisance_error, tolerance=tolerance, floor=floor))
         return found
-
-    def _along_delta(
-        self, c: Counts, ratio: NDArray[np.float64], gamma: float, floor: float
-    ) -> Sequence[Region | None]:
-        """Return the regions of outcomes with no smaller limits on delta; None where the limit is -infinity."""
-        height, found = self._height(gamma), []
-        for x, n1, y, n2, r in zip(c.x, c.n1, c.y, c.n2, ratio, strict=True):
-            d = delta_limit(x, n1, y, n2, r, height)
-            edge = _above(n1, n2, r, d, height)
-            found.append(None if math.isinf(d) else self._region(n1, y, n2, edge, gamma, floor))
-        return found
-
-    def _region(self, n1: float, y: float, n2: float, edge: Boundary, gamma: float, floor: float) -> Region:
-        return Region.of(n1, y, n2, edge, theta=self.nuisance_error, tolerance=self._tolerance(gamma), floor=floor)
 
     def _height(self, gamma: float) -> float:
         """Return the deviance that a normal deviate at the level of the ordering has."""
@@ -165,13 +119,6 @@ class Unconditional:
     def _tolerance(self, gamma: float) -> float:
         """Return by what fraction a p-value may be too large: near the level ln p moves by z a standard deviation."""
         return self.slack * max(float(ndtri(gamma)) ** 2, 0.5)
-
-    def _invert(
-        self, tail: Tail, gamma: float, start: NDArray[np.float64], scale: NDArray[np.float64], ceiling: float
-    ) -> NDArray[np.float64]:
-        """Search no more finely than the p-values are known."""
-        tightness = min(self._tolerance(gamma), 0.5)
-        return last_rejected(tail, gamma, start, scale, ceiling, tightness=tightness, resolution=1e-7)
 
 
 def _above(n1: float, n2: float, ratio: float, delta: float, height: float) -> Boundary:
@@ -184,18 +131,7 @@ def _at_least(x: float) -> Boundary:
     return lambda ys: np.full_like(ys, x)
 
 
-def _tail(
-    regions: Sequence[Region | None], ratio: NDArray[np.float64], delta: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return one certified p-value a region; 1 where there is no evidence."""
+def _tail(regions: Sequence[Region], ratio: Array, delta: Array) -> Array:
+    """Return one certified p-value a region."""
     each = zip(regions, ratio, delta, strict=True)
-    return np.array([1.0 if r is None else r.p_value(float(e), float(d)) for r, e, d in each], dtype=np.float64)
-
-
-def _counts(x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike) -> Counts:
-    """Return the counts, or raise `InputError` if there are more runs than the strict bound can do."""
-    c = Counts.of(x, n1, y, n2)
-    most = max(c.n1.max(initial=1), c.n2.max(initial=1))
-    if most > MAX_STRICT_RUNS:
-        raise InputError(f"the strict bound takes at most {MAX_STRICT_RUNS} runs a side, got {most:g}; use 'melded'")
-    return c
+    return np.array([r.p_value(float(e), float(d)) for r, e, d in each], dtype=np.float64)

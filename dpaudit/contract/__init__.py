@@ -6,8 +6,25 @@ protocol, so that a third party's learner needs no base class.
 
 from __future__ import annotations
 
+from dpaudit.contract.abilities import (
+    ABILITIES,
+    HasExactLaw,
+    HasFault,
+    HasFurtherInstances,
+    HasHardTargets,
+    HasLaw,
+    HasPicturedInstance,
+    HasSampleSize,
+    HasScene,
+    HasSettings,
+    HasStreamId,
+    HasSymmetries,
+    HasUtility,
+    Pictured,
+    Solves,
+)
 from dpaudit.contract.claims import FIXED_SETTINGS, SETTINGS, PrivacyClaim, Relation, UtilityClaim
-from dpaudit.contract.learners import FAIL, Instance, Law, Learner
+from dpaudit.contract.learners import FAIL, PARTS, Instance, Law, Learner
 from dpaudit.contract.samples import ConceptClass, Distribution, Domain, Hypothesis, Pair, Sample
 from dpaudit.contract.statements import Evidence, Statement
 from dpaudit.contract.verdicts import Direction, Grade, PrivacyVerdict, StatementVerdict, UtilityVerdict
@@ -15,8 +32,10 @@ from dpaudit.errors import InputError
 from dpaudit.picture import Panel, Picture, Shape
 
 __all__ = [
+    "ABILITIES",
     "FAIL",
     "FIXED_SETTINGS",
+    "PARTS",
     "SETTINGS",
     "ConceptClass",
     "Direction",
@@ -24,6 +43,18 @@ __all__ = [
     "Domain",
     "Evidence",
     "Grade",
+    "HasExactLaw",
+    "HasFault",
+    "HasFurtherInstances",
+    "HasHardTargets",
+    "HasLaw",
+    "HasPicturedInstance",
+    "HasSampleSize",
+    "HasScene",
+    "HasSettings",
+    "HasStreamId",
+    "HasSymmetries",
+    "HasUtility",
     "Hypothesis",
     "InputError",
     "Instance",
@@ -32,11 +63,13 @@ __all__ = [
     "Pair",
     "Panel",
     "Picture",
+    "Pictured",
     "PrivacyClaim",
     "PrivacyVerdict",
     "Relation",
     "Sample",
     "Shape",
+    "Solves",
     "Statement",
     "StatementVerdict",
     "UtilityClaim",

@@ -19,7 +19,7 @@ FIXED_SETTINGS = ("empirical", "solution")
 
 
 class Relation(enum.StrEnum):
-    """Which two samples are neighbours."""
+    """The relation between two samples that are neighbours."""
 
     REPLACE_ONE = "replace-one"
     """One example is replaced by any other; n is public. The definition of all five source papers."""
@@ -34,8 +34,7 @@ class Relation(enum.StrEnum):
         try:
             return cls(value)
         except ValueError:
-            allowed = ", ".join(r.value for r in cls)
-            raise InputError(f"relation must be one of {allowed}; got {value!r}") from None
+            raise InputError.among("relation", value, cls) from None
 
 
 @dataclass(frozen=True)
@@ -62,9 +61,9 @@ class PrivacyClaim:
 
     def __post_init__(self) -> None:
         if not (isinstance(self.epsilon, Real) and 0 <= self.epsilon < math.inf):
-            raise InputError(f"epsilon must be a finite number >= 0, got {self.epsilon!r}")
+            raise InputError.of("epsilon", self.epsilon, "a finite number >= 0")
         if not (isinstance(self.delta, Real) and 0 <= self.delta < 1):
-            raise InputError(f"delta must be in [0, 1), got {self.delta!r}")
+            raise InputError.of("delta", self.delta, "in [0, 1)")
         for name in ("epsilon", "delta"):  # scalars of NumPy, fractions
             if not isinstance(value := getattr(self, name), int | float):
                 object.__setattr__(self, name, float(value))
@@ -95,11 +94,15 @@ class UtilityClaim:
     def __post_init__(self) -> None:
         for name in ("alpha", "beta"):
             if not 0 < getattr(self, name) < 1:
-                raise InputError(f"{name} must be in (0, 1), got {getattr(self, name)!r}")
+                raise InputError.of(name, getattr(self, name), "in (0, 1)")
         if self.sample_size < 1:
-            raise InputError(f"sample_size must be at least 1, got {self.sample_size!r}")
+            raise InputError.of("sample_size", self.sample_size, "at least 1")
         if self.setting not in SETTINGS:
-            raise InputError(f"setting must be one of {', '.join(SETTINGS)}; got {self.setting!r}")
+            raise InputError.among("setting", self.setting, SETTINGS)
         if (self.setting == "solution") != bool(self.failure):
-            raise InputError(f"failure must be said in words in the setting 'solution' and nowhere else; got "
-                             f"{self.failure!r} in the setting {self.setting!r}")  # fmt: skip
+            raise InputError(
+                f"failure must be said in words in the setting 'solution' and nowhere else; got {self.failure!r} in "
+                f"the setting {self.setting!r}",
+                parameter="failure",
+                value=self.failure,
+            )

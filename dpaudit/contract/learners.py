@@ -1,4 +1,4 @@
-"""Learners: what each must offer, its exact output law, and the small instance on which it is audited."""
+"""Learners: the parts that each must have, its exact output law, and the small instance on which it is audited."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["FAIL", "Instance", "Law", "Learner"]
+__all__ = ["FAIL", "PARTS", "Instance", "Law", "Learner"]
 
 FAIL = -1
 """The code by which a learner with integer codes says that it failed; `decode` answers it with None."""
+
+PARTS = ("id", "instance", "privacy", "domain", "concepts", "run", "decode")
+"""The parts that every learner must have."""
 
 
 @dataclass(frozen=True)
@@ -66,27 +69,15 @@ class Instance:
 
 @runtime_checkable
 class Learner(Protocol):
-    """A frozen dataclass whose fields are the learner's parameters.
+    """A frozen dataclass whose fields are the learner's parameters; these are the parts that it must have.
 
-    Learners may also have `law(sample) -> Law`, `utility(alpha, beta) -> UtilityClaim` with `sample_size(alpha, beta)`,
-    `symmetries() -> list of permutations of the example universe` (see `neighbours.exhaustive`), and, for positive
-    controls, the class attribute `fault`: what it leaks, in a sentence.
-
-    A learner whose theorem speaks of several settings says which in the class attribute `settings`, its own first, and
-    has `utility(alpha, beta, setting=...)`; without `settings`, what `utility(alpha, beta)` answers is its only one.
-    For "solution" it has `solves(output, sample) -> bool`; see `UtilityClaim`. Its utility is audited on its example
-    and on every further `Instance` in the class attribute `audited`; `hard_targets(alpha) -> [(code, distribution,
-    name)]` adds hard cases of its own to those that are made from its concepts.
-
-    A learner that has `picture(sample, codes, target) -> Picture` is drawn in reports: the sample, some outputs, and
-    what labelled the sample (None where that is not known). The instance drawn is that of the class attribute
-    `pictured`, an `Instance`, else of `instance`; its sample is made by `scene(rng) -> (sample, target)`, else n
-    examples are drawn from the uniform distribution, labelled by the middle concept. `dpaudit.picture` says what a
-    picture is.
+    Its optional abilities, such as a law or a theorem on utility, stand in `contract.abilities`, one protocol each.
     """
 
     id: ClassVar[str]
+    """Lower-case words joined by hyphens."""
     instance: ClassVar[Instance]
+    """A small instance, on which every check can run."""
 
     @property
     def privacy(self) -> PrivacyClaim | None:
@@ -94,7 +85,7 @@ class Learner(Protocol):
 
     @property
     def domain(self) -> Domain:
-        """Where the points of its samples live."""
+        """The domain that the points of its samples are from."""
 
     @property
     def concepts(self) -> ConceptClass:

@@ -32,7 +32,9 @@ class Distribution:
                 f"{len(self.points)} points and {len(self.probabilities)} probabilities"
             )
         if not (min(self.probabilities) >= 0 and abs(total - 1) <= 1e-9):
-            raise InputError(f"probabilities must be >= 0 and sum to 1; they sum to {total!r}")
+            raise InputError(
+                f"probabilities must be >= 0 and sum to 1; they sum to {total!r}", parameter="probabilities"
+            )
 
 
 @runtime_checkable
@@ -48,11 +50,11 @@ class Domain(Protocol):
 
     @property
     def size(self) -> int:
-        """How many points there are."""
+        """The number of points."""
 
     @property
     def dimension(self) -> int:
-        """How many coordinates a point has."""
+        """The number of coordinates of a point."""
 
     def points(self) -> NDArray[Any]:
         """Return all points (size, dimension) in lexicographic order, or raise `InputError` if they are too many."""
@@ -89,11 +91,11 @@ class Sample(Protocol):
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How often each occurs, (m,), at least 1."""
+        """The number of times that each occurs, (m,), at least 1."""
 
     @property
     def public(self) -> NDArray[np.bool_] | None:
-        """Which are public, (m,); None where the learner knows no public examples."""
+        """Whether each is public, (m,); None where the learner knows no public examples."""
 
     @property
     def domain(self) -> Domain | None:
@@ -101,7 +103,7 @@ class Sample(Protocol):
 
     @property
     def n(self) -> int:
-        """How many examples there are: the sum of the counts."""
+        """The number of examples: the sum of the counts."""
 
     def neighbours(self, relation: Relation) -> Iterator[Sample]:
         """Yield every distinct neighbour over the domain once, the sample itself excluded."""
@@ -112,7 +114,7 @@ class ConceptClass(Protocol):
 
     @property
     def size(self) -> int:
-        """How many concepts there are."""
+        """The number of concepts."""
 
     def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the labels (size, m) that each concept gives to each point."""
@@ -123,7 +125,7 @@ class ConceptClass(Protocol):
 
 @dataclass(frozen=True)
 class Pair:
-    """Two neighbouring inputs, and how they were made."""
+    """Two neighbouring inputs, and a note on their origin."""
 
     data: Any
     neighbour: Any

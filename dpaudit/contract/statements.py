@@ -14,7 +14,7 @@ __all__ = ["Evidence", "Statement"]
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a check of a ledger claim found.
+    """The evidence for or against a statement of a paper.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Evidence:
     numbers : mapping of str to number
         The numbers that decided.
     grade : {"exact", "numeric", "statistical"}
-        What kind of evidence it is.
+        The kind of the evidence.
     witness : str
         The instance that refutes, in words; empty otherwise.
     """
@@ -40,9 +40,9 @@ class Evidence:
         for name, kind in (("verdict", StatementVerdict), ("grade", Grade)):
             value = getattr(self, name)
             if value not in list(kind):
-                raise InputError(f"{name} must be one of {', '.join(kind)}; got {value!r}")
+                raise InputError.among(name, value, kind)
         if self.verdict == "refuted" and not self.witness:
-            raise InputError("a refutation needs a witness")
+            raise InputError("a refutation needs a witness", parameter="witness", value="")
 
 
 @dataclass(frozen=True)

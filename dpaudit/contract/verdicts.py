@@ -13,7 +13,7 @@ class PrivacyVerdict(enum.StrEnum):
     VIOLATION = "violation"
     """The claim is refuted: exactly, or at the stated confidence."""
     CONSISTENT = "consistent"
-    """Nothing was found that contradicts the claim."""
+    """The claim is not refuted."""
 
 
 class UtilityVerdict(enum.StrEnum):
@@ -50,7 +50,7 @@ class Grade(enum.StrEnum):
 
 
 class Direction(enum.StrEnum):
-    """On which input of a pair an event is the likelier."""
+    """The input of a pair on which an event is the likelier."""
 
     FORWARD = "forward"
     """Pr[M(data) in event] is compared with exp(epsilon) Pr[M(neighbour) in event]."""

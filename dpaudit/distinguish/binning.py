@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 __all__ = ["CellBins", "CutBins", "bins", "quantiles_of_sorted"]
 
+Array = NDArray[np.float64]
+
 CELLS = (2**13, 2**16)
 """How many cells are tried: the fewer, the better they stay in the cache."""
 CROWDED = 4
@@ -19,22 +21,22 @@ FEW_VALUES = 4096
 class CutBins:
     """Bins between ascending cuts, which belong to the bin above them."""
 
-    cuts: NDArray[np.float64]
+    cuts: Array
 
     @property
     def size(self) -> int:
         """How many bins there are."""
         return len(self.cuts) + 1
 
-    def __call__(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
+    def __call__(self, values: Array) -> NDArray[np.intp]:
         """Return the bin of each value."""
         return bins(self.cuts, values)
 
-    def table_of(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    def table_of(self, numbers: Array) -> Array:
         """Return the table for `gather`, of one number a bin."""
         return numbers
 
-    def gather(self, table: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def gather(self, table: Array, values: Array) -> Array:
         """Return each value's entry of a table made by `table_of`."""
         return table[self(values)]
 
@@ -56,7 +58,7 @@ class CellBins:
     low: float
     scale: float
     table: NDArray[np.intp]
-    centres: NDArray[np.float64]
+    centres: Array
 
     @property
     def size(self) -> int:
@@ -64,7 +66,7 @@ class CellBins:
         return len(self.centres)
 
     @classmethod
-    def near(cls, cuts: NDArray[np.float64], centres: NDArray[np.float64]) -> CellBins | None:
+    def near(cls, cuts: Array, centres: Array) -> CellBins | None:
         """Return bins whose cuts are moved by less than a cell; None where two cuts would meet."""
         span = float(centres[-1] - centres[0])
         if not 0 < span < 1e290 or CELLS[0] / span > 1e290:
@@ -74,27 +76,27 @@ class CellBins:
         held = np.bincount(_cells(cuts, low, scale, cells), minlength=cells)
         return None if held.max() > 1 or held[0] else cls(low, scale, np.cumsum(held), centres)
 
-    def __call__(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
+    def __call__(self, values: Array) -> NDArray[np.intp]:
         """Return the bin of each value."""
         return self.table[_cells(values, self.low, self.scale, len(self.table))]
 
-    def table_of(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    def table_of(self, numbers: Array) -> Array:
         """Return the table for `gather`, of one number a bin: linear from one bin's centre to the next."""
         middles = self.low + (np.arange(len(self.table)) + 0.5) / self.scale
-        table: NDArray[np.float64] = np.interp(middles, self.centres, numbers)
+        table: Array = np.interp(middles, self.centres, numbers)
         return table
 
-    def gather(self, table: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def gather(self, table: Array, values: Array) -> Array:
         """Return each value's entry of a table made by `table_of`."""
         return table[_cells(values, self.low, self.scale, len(self.table))]
 
 
-def quantiles_of_sorted(values: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+def quantiles_of_sorted(values: Array, shares: Array) -> Array:
     """Return for each share the least of ascending values that at least this share of them does not exceed."""
     return values[np.clip(np.ceil(shares * len(values)).astype(np.intp) - 1, 0, len(values) - 1)]
 
 
-def bins(cuts: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.intp]:
+def bins(cuts: Array, values: Array) -> NDArray[np.intp]:
     """Return how many cuts are at most each value: exactly ``searchsorted(cuts, values, side="right")``.
 
     Cuts and values are put into equal cells by the same monotone function, rounding included. So the cuts in lower
@@ -135,7 +137,7 @@ def bins(cuts: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.i
     return found
 
 
-def _cells(values: NDArray[np.float64], low: float, scale: float, cells: int) -> NDArray[np.int32]:
+def _cells(values: Array, low: float, scale: float, cells: int) -> NDArray[np.int32]:
     with np.errstate(over="ignore"):
         place = values - low
         place *= scale

@@ -1,7 +1,7 @@
-"""Any output, as a hashable label: two outputs share a label if and only if nobody could tell them apart.
+"""Any output as a hashable cell: two outputs share a cell if and only if nobody could tell them apart.
 
-This is the only file that knows kinds of outputs. Post-processing cannot create a leak, so a coarser label would still
-give valid bounds; a finer one sees more.
+This is the only file that knows kinds of outputs. Post-processing cannot create a leak, so coarser cells would still
+give valid bounds; finer ones see more.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Raised:
 
 
 def canonical(value: Any) -> Hashable:
-    """Return a hashable label of an output.
+    """Return the hashable cell of an output.
 
     Parameters
     ----------
@@ -84,14 +84,18 @@ def _rational(value: Any) -> Hashable:
 
 
 def _other(value: Any) -> Hashable:
-    """Label complex and rational numbers and other immutable hashables by type and value."""
+    """Tell complex and rational numbers and other immutable hashables apart by type and value."""
     if isinstance(value, complex | np.complexfloating):
         return ("complex", _float(float(value.real)), _float(float(value.imag)))
     if hasattr(value, "numerator") and hasattr(value, "denominator"):
         return _rational(value)
     if isinstance(value, Hashable) and type(value).__hash__ is not object.__hash__:
         return (type(value).__qualname__, value)
-    hint = "; or give probe=points, to compare hypotheses by their predictions" if hasattr(value, "predict") else ""
+    hint = (
+        "; or call audit_privacy with probe=points, to compare hypotheses by their predictions"
+        if hasattr(value, "predict")
+        else ""
+    )
     raise InputError(
         f"an output of type {type(value).__qualname__} cannot be compared: {value!r:.200}; return numbers, strings, "
         "bytes, None, arrays, or lists, tuples, sets and dictionaries of these, or a value with __eq__ and __hash__"
@@ -112,10 +116,10 @@ _BY_TYPE: dict[type, Callable[[Any], Hashable]] = {
 """The commonest kinds, by their exact type: most outputs are one of these, and there are millions of them."""
 
 
-def in_words(label: Hashable) -> str:
-    """Return a label as a person would write the output; sets and mappings are sorted, whatever their hash order."""
-    if isinstance(label, tuple) and label:
-        kind, *rest = label
+def in_words(cell: Hashable) -> str:
+    """Return a cell as a person would write the output; sets and mappings are sorted, whatever their hash order."""
+    if isinstance(cell, tuple) and cell:
+        kind, *rest = cell
         if kind in ("bool", "float", "str", "bytes", "NoneType") and len(rest) == 1:
             return str(rest[0]) if kind in ("float", "NoneType") else repr(rest[0])
         if kind == "exception":
@@ -128,4 +132,4 @@ def in_words(label: Hashable) -> str:
             return "{" + ", ".join(sorted(in_words(v) for v in rest[0])) + "}"
         if kind == "mapping":
             return "{" + ", ".join(sorted(f"{in_words(k)}: {in_words(v)}" for k, v in rest[0])) + "}"
-    return stable_repr(label)
+    return stable_repr(cell)

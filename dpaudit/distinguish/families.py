@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.contract import Direction
 from dpaudit.distinguish.events import PrefixRatio
 from dpaudit.distinguish.random_walk import fit_walk
 from dpaudit.distinguish.scale_mixture import fit_scale_mixture
 
-__all__ = ["BACKWARD", "FORWARD", "Family", "families_by_counts", "families_by_law", "families_by_score"]
+__all__ = ["Family", "families_by_counts", "families_by_law", "families_by_score", "likelier_first"]
 
-FORWARD, BACKWARD = "forward", "backward"
+T = TypeVar("T")
+SIGNS = ((Direction.FORWARD, 1.0), (Direction.BACKWARD, -1.0))
+"""Both directions, and the sign in each of the log-likelihood ratio of data to neighbour."""
 
 LEAST_ATOMS = 5
 """Fewer atoms say nothing about how a ratio wanders."""
@@ -39,8 +43,8 @@ class Family:
     ----------
     name : str
         What the order comes from.
-    direction : str
-        FORWARD for events likelier on data, BACKWARD for events likelier on neighbour.
+    direction : Direction
+        On which side the prefixes are meant to be likelier.
     order : array of int
         The atoms.
     models : tuple of PrefixRatio
@@ -50,10 +54,15 @@ class Family:
     """
 
     name: str
-    direction: str
+    direction: Direction
     order: NDArray[np.intp]
     models: tuple[PrefixRatio, ...] = ()
     penalty: float = WALK_PENALTY
+
+
+def likelier_first(direction: Direction, data: T, neighbour: T) -> tuple[T, T]:
+    """Return what belongs to the side where events are likelier, and what belongs to the other."""
+    return (data, neighbour) if direction is Direction.FORWARD else (neighbour, data)
 
 
 def families_by_score(
@@ -66,7 +75,7 @@ def families_by_score(
     bins : sequence of int
         The numbers of the bins that are not empty, ascending.
     x, y : array
-        Counts of the two sides in each, and last in all other labels, which have no place in the order.
+        Counts of the two sides in each, and last in all other cells, which have no place in the order.
     midpoints : array, optional
         The score of each bin, by its number, where it estimates a log-likelihood ratio.
     careful : bool
@@ -84,9 +93,9 @@ def families_by_score(
         order = np.concatenate([up[::-1] if descending else up, last])
         offset = float(np.log(hits.sum() / others.sum())) if walks else 0.0
         ratios = [walk.prefixes(hits + others, offset, descending=descending) for walk in walks]
-        # The last prefix, which takes in the other labels as well, is everything.
+        # The last prefix, which takes in the other cells as well, is everything.
         ratios = [(np.append(ratio, 0.0), np.append(error, 0.0)) for ratio, error in ratios]
-        for direction, sign in ((FORWARD, 1.0), (BACKWARD, -1.0)):
+        for direction, sign in SIGNS:
             models = tuple(PrefixRatio(sign * ratio, error) for ratio, error in ratios)
             yield Family("score", direction, order, models, WALK_PENALTY if midpoints is None else SCORE_PENALTY)
 
@@ -94,23 +103,23 @@ def families_by_score(
 def families_by_counts(x: Counts, y: Counts, careful: bool) -> Iterator[Family]:
     """Yield the atoms by their likelihood ratio, marked down for small counts or, if `careful`, shrunk together."""
     if not careful or not x.any() or not y.any():
-        yield Family("likelihood ratio", FORWARD, _by_ratio(x, y))
-        yield Family("likelihood ratio", BACKWARD, _by_ratio(y, x))
+        yield Family("likelihood ratio", Direction.FORWARD, _by_ratio(x, y))
+        yield Family("likelihood ratio", Direction.BACKWARD, _by_ratio(y, x))
         return
     hits, others = x.astype(np.float64), y.astype(np.float64)
     fit = fit_scale_mixture(hits, others)
     offset = float(np.log(hits.sum() / others.sum()))
-    for direction, sign in ((FORWARD, 1.0), (BACKWARD, -1.0)):
+    for direction, sign in SIGNS:
         order = np.argsort(-sign * fit.mean, kind="stable")
         ratio, error = fit.prefixes(order, hits + others, offset)
         yield Family("likelihood ratio", direction, order, (PrefixRatio(sign * ratio, error),), MIXTURE_PENALTY)
 
 
-def families_by_law(labels: Sequence[Hashable], log_ratio: Mapping[Hashable, float]) -> Iterator[Family]:
-    """Yield the atoms by ln(Pr[label | data] / Pr[label | neighbour]) as the learner's own law has it."""
-    known = np.array([log_ratio.get(label, 0.0) for label in labels] + [0.0])
-    yield Family("law", FORWARD, np.argsort(-known, kind="stable"))
-    yield Family("law", BACKWARD, np.argsort(known, kind="stable"))
+def families_by_law(cells: Sequence[Hashable], log_ratio: Mapping[Hashable, float]) -> Iterator[Family]:
+    """Yield the atoms by ln(Pr[cell | data] / Pr[cell | neighbour]) as the learner's own law has it."""
+    known = np.array([log_ratio.get(cell, 0.0) for cell in cells] + [0.0])
+    yield Family("law", Direction.FORWARD, np.argsort(-known, kind="stable"))
+    yield Family("law", Direction.BACKWARD, np.argsort(known, kind="stable"))
 
 
 def _by_ratio(hits: Counts, others: Counts) -> NDArray[np.intp]:

@@ -24,8 +24,6 @@ MISSING, NAN, PLUS, MINUS = -1.1e300, -1.2e300, 1.3e300, -1.3e300
 """Stand-ins for padding, NaN and the infinities: finite, so that every column can be sorted and binned."""
 
 WIDTH = 128
-SPECIAL_SHARE = 1e-3
-SPECIALS = 24
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class Flattener:
                 widths.add(len(scalars))
                 leaves.update(canonical(v) for v in scalars if not _numeric(v))
         categories = {
-            label: i for i, (label, _) in enumerate(sorted(leaves.items(), key=lambda item: (-item[1], str(item[0]))))
+            leaf: i for i, (leaf, _) in enumerate(sorted(leaves.items(), key=lambda item: (-item[1], str(item[0]))))
         }
         return cls(min(WIDTH, max(widths, default=0)), len(widths) > 1, categories)
 
@@ -86,7 +84,7 @@ def _numeric(value: Any) -> bool:
 
 
 def _scalars(output: Any) -> Iterable[Any]:
-    """Yield the leaves of an output, dictionaries in the order of their keys, sets in the order of their labels."""
+    """Yield the leaves of an output, dictionaries in the order of their keys, sets in that of their cells."""
     if isinstance(output, Mapping):
         for key in sorted(output, key=lambda k: str(canonical(k))):
             yield from _scalars(output[key])

@@ -13,7 +13,9 @@ from dpaudit.distinguish.random_walk import fit_walk
 
 __all__ = ["NaiveBayes", "shrunken"]
 
-Matrix = NDArray[np.float64]
+Array = NDArray[np.float64]
+
+Matrix = Array
 BINS = 64
 ATOMS = 80
 CUT_VALUES = 100_000
@@ -28,7 +30,7 @@ class NaiveBayes:
     """
 
     places: tuple[CutBins | CellBins, ...]
-    ratios: tuple[NDArray[np.float64], ...]
+    ratios: tuple[Array, ...]
     pooled: bool = False
 
     @classmethod
@@ -56,7 +58,7 @@ class NaiveBayes:
         """Return the mean of this score and its `refit`, which takes no longer than either."""
         return replace(self, ratios=tuple((a + b) / 2 for a, b in zip(self.ratios, other.ratios, strict=True)))
 
-    def __call__(self, rows: Matrix) -> NDArray[np.float64]:
+    def __call__(self, rows: Matrix) -> Array:
         """Return the score of each row: large where the first side is likelier."""
         score = np.zeros(len(rows))
         for column, place, ratio in zip(rows.T, self.places, self.ratios, strict=True):
@@ -65,9 +67,7 @@ class NaiveBayes:
         return score
 
 
-def _table(
-    x: NDArray[np.float64], y: NDArray[np.float64], place: CutBins | CellBins | None
-) -> tuple[CutBins | CellBins, NDArray[np.float64]]:
+def _table(x: Array, y: Array, place: CutBins | CellBins | None) -> tuple[CutBins | CellBins, Array]:
     """Return the bins of one column, those given or new ones, and a table of the log-likelihood ratio in each."""
     place = place or _bins_of(np.concatenate([x, y]))
     a, b = (np.bincount(place(side), minlength=place.size).astype(np.float64) + 0.5 for side in (x, y))
@@ -77,7 +77,7 @@ def _table(
     return place, place.table_of(shrunken(raw, np.sqrt(1 / a + 1 / b)))
 
 
-def _bins_of(pooled: NDArray[np.float64]) -> CutBins | CellBins:
+def _bins_of(pooled: Array) -> CutBins | CellBins:
     """Return a bin for each of few values, or equally likely bins of many."""
     pooled = np.sort(pooled[:: max(1, len(pooled) // CUT_VALUES)])
     first = np.concatenate([[True], pooled[1:] > pooled[:-1]])
@@ -92,6 +92,6 @@ def _bins_of(pooled: NDArray[np.float64]) -> CutBins | CellBins:
     return CellBins.near(cuts, centres) or CutBins(cuts)
 
 
-def shrunken(value: NDArray[np.float64], noise: NDArray[np.float64] | float) -> NDArray[np.float64]:
+def shrunken(value: Array, noise: Array | float) -> Array:
     """Shrink values towards 0: nothing of what is below its noise, nearly all of what is far above."""
     return np.where(np.abs(value) > noise, value - np.square(noise) / np.where(value == 0, 1.0, value), 0.0)

@@ -11,7 +11,9 @@ from dpaudit.distinguish.naive_bayes import NaiveBayes, shrunken
 
 __all__ = ["Patterns"]
 
-Matrix = NDArray[np.float64]
+Array = NDArray[np.float64]
+
+Matrix = Array
 
 ATOM_SHARE = 1e-3
 MOST_ATOMS = 24
@@ -40,9 +42,9 @@ class Patterns:
         The score of the other values in each pattern; None where runs were too few.
     """
 
-    atoms: tuple[NDArray[np.float64], ...]
+    atoms: tuple[Array, ...]
     codes: NDArray[np.int64]
-    base: NDArray[np.float64]
+    base: Array
     tables: tuple[tuple[NaiveBayes, NDArray[np.intp]] | None, ...]
 
     @classmethod
@@ -60,7 +62,7 @@ class Patterns:
     @classmethod
     def _fit(
         cls,
-        atoms: tuple[NDArray[np.float64], ...],
+        atoms: tuple[Array, ...],
         codes: NDArray[np.int64],
         sides: tuple[Matrix, Matrix],
         coded: tuple[NDArray[np.int64], NDArray[np.int64]],
@@ -80,11 +82,11 @@ class Patterns:
         kept = np.array([table is None for table in tables])
         return replace(self, base=np.where(kept, self.base, other.base), tables=tuple(tables))
 
-    def repeats(self) -> NDArray[np.float64]:
+    def repeats(self) -> Array:
         """Return the scores that whole patterns share, ascending."""
         return np.unique(np.append(self.base[[table is None for table in self.tables]], 0.0))
 
-    def __call__(self, rows: Matrix) -> NDArray[np.float64]:
+    def __call__(self, rows: Matrix) -> Array:
         """Return the score of each row: large where the first side is likelier."""
         which = _which(self.codes, _code(self.atoms, rows))
         score = np.append(self.base, 0.0)[which]
@@ -95,13 +97,13 @@ class Patterns:
         return score
 
 
-def _atoms(column: NDArray[np.float64]) -> NDArray[np.float64]:
+def _atoms(column: Array) -> Array:
     values, counts = np.unique(column, return_counts=True)
     often = np.flatnonzero(counts >= max(5, ATOM_SHARE * len(column)))
     return np.sort(values[often[np.argsort(-counts[often], kind="stable")[:MOST_ATOMS]]])
 
 
-def _code(atoms: tuple[NDArray[np.float64], ...], rows: Matrix) -> NDArray[np.int64]:
+def _code(atoms: tuple[Array, ...], rows: Matrix) -> NDArray[np.int64]:
     """Return a number for the pattern of each row; arithmetic wraps, which at worst makes two patterns one."""
     code = np.zeros(len(rows), dtype=np.int64)
     for values, column in zip(atoms, rows.T, strict=True):
@@ -113,7 +115,7 @@ def _code(atoms: tuple[NDArray[np.float64], ...], rows: Matrix) -> NDArray[np.in
     return code
 
 
-def _others(atoms: tuple[NDArray[np.float64], ...], rows: Matrix) -> NDArray[np.bool_]:
+def _others(atoms: tuple[Array, ...], rows: Matrix) -> NDArray[np.bool_]:
     """Say which scalars are no repeated values."""
     return ~np.column_stack([np.isin(column, values) for values, column in zip(atoms, rows.T, strict=True)])
 
@@ -130,9 +132,7 @@ def _groups(which: NDArray[np.intp], patterns: int) -> list[NDArray[np.intp]]:
     return [np.flatnonzero(which == i) for i in range(patterns)]
 
 
-def _table(
-    atoms: tuple[NDArray[np.float64], ...], data: Matrix, neighbour: Matrix
-) -> tuple[NaiveBayes, NDArray[np.intp]] | None:
+def _table(atoms: tuple[Array, ...], data: Matrix, neighbour: Matrix) -> tuple[NaiveBayes, NDArray[np.intp]] | None:
     """Return the score of the scalars that a pattern leaves open, and which columns they are in."""
     if min(len(data), len(neighbour)) < TABLE_RUNS:
         return None

@@ -33,13 +33,13 @@ class ExactArguments(_Arguments, kw_only=True, frozen=True, tag="exact"):
     n : int
         Examples in a sample.
     relation : Relation
-        What neighbours are.
+        The relation of neighbours.
     samples : {"all", "crafted"}
         Whether every sample is enumerated.
     enclosure : bool
         Whether epsilon is enclosed by ball arithmetic as well.
     compose : int or None
-        How many runs to compose.
+        The number of runs to compose.
     """
 
     kind: ClassVar[str] = "exact"
@@ -65,8 +65,10 @@ class PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
         The claim, where it is not the learner's own.
     strict, sequential, curve, float_bits, batched : bool
         Options of the audit.
+    bound : str or None
+        The lower bound on epsilon, "melded" or "unconditional"; None for what `strict` says.
     pairs : str or None
-        Where pairs come from instead of crafting them, such as "random:50" or MODULE:PAIRS.
+        The source of the pairs where they are not crafted, such as "random:50" or MODULE:PAIRS.
     """
 
     kind: ClassVar[str] = "privacy"
@@ -77,6 +79,7 @@ class PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
     delta: float | None = None
     relation: Relation | None = None
     strict: bool = False
+    bound: str | None = None
     sequential: bool = False
     curve: bool = False
     float_bits: bool = False

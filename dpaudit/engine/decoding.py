@@ -1,4 +1,4 @@
-"""The meaning of the codes that a finding names: an output 3 says little, a threshold at 4 says what was learned."""
+"""Decodes the outputs that a finding names: output 3 is the threshold at 4."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes the data of a learner's picture: a sample, some outputs on it, and what the learner draws of them."""
+"""Makes a learner's picture: a sample, some outputs on it, and their drawing by the learner."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.arguments import parameters_of
-from dpaudit.contract import Distribution, Picture
+from dpaudit.arguments import parameters_of, stream_id_of
+from dpaudit.contract import Distribution, HasScene, Picture
 from dpaudit.engine.findings import PictureFinding
 from dpaudit.errors import ToolFault
 from dpaudit.jsonable import jsonable
@@ -27,7 +27,7 @@ def draw_picture(learner: Any, n: int, runs: int, seed: int) -> PictureFinding:
         Examples of the sample where the learner has no `scene`: drawn from the uniform distribution on the domain,
         labelled by the middle concept.
     runs : int
-        How many outputs.
+        The number of outputs.
     seed : int
         The root seed. Sample and outputs live at addresses of their own below it.
 
@@ -37,7 +37,7 @@ def draw_picture(learner: Any, n: int, runs: int, seed: int) -> PictureFinding:
         If the learner's `picture` returns something other than a `Picture`.
     """
     seed = check_seed(seed)
-    address = ("picture", learner.id, jsonable(parameters_of(learner)), n)
+    address = ("picture", stream_id_of(learner), jsonable(parameters_of(learner)), n)
     sample, target = _scene(learner, n, generator(seed, *address, "scene"))
     outputs = learner.run(sample, generator(seed, *address, "run"), runs)
     codes = [output.item() if isinstance(output, np.generic) else output for output in outputs]
@@ -48,10 +48,9 @@ def draw_picture(learner: Any, n: int, runs: int, seed: int) -> PictureFinding:
 
 
 def _scene(learner: Any, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
-    """Return a sample and what labelled it."""
-    if hasattr(learner, "scene"):
-        sample, target = learner.scene(rng)
-        return sample, target
+    """Return a sample and the concept that labelled it."""
+    if isinstance(learner, HasScene):
+        return learner.scene(rng)
     points = learner.domain.points()
     target = learner.concepts.concept(learner.concepts.size // 2)
     uniform = Distribution(points, np.full(len(points), 1 / len(points)), "uniform")

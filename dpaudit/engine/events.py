@@ -1,4 +1,4 @@
-"""What happens in a run, as its listeners are told."""
+"""The events of a run, of which its listeners are told."""
 
 from __future__ import annotations
 

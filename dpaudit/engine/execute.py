@@ -53,11 +53,11 @@ def execute(
     done : collection of str
         Keys of tasks to leave out.
     paths : tuple of str
-        Where learners are found besides the installed packages.
+        Files and folders with learners, besides the installed packages.
     n_jobs : int
-        How many tasks run at a time; -1 for one a processor.
+        The number of tasks that run at a time; -1 for one a processor.
     backend : {"loky", "threading", "sequential"}
-        How joblib spreads them. (Its "multiprocessing" would wait for ever for a worker process that died.)
+        The backend of joblib. (Its "multiprocessing" would wait for ever for a worker process that died.)
 
     Raises
     ------
@@ -77,7 +77,7 @@ def execute(
 
 def _check(n_jobs: int, backend: str) -> None:
     if backend not in BACKENDS:
-        raise InputError(f"backend must be one of {', '.join(BACKENDS)}; got {backend!r}")
+        raise InputError.among("backend", backend, BACKENDS)
     check_jobs(n_jobs)
 
 

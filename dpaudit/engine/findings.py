@@ -62,7 +62,7 @@ class PictureFinding(Finding, kw_only=True, frozen=True, tag="picture"):
     Attributes
     ----------
     picture : Picture
-        What is drawn.
+        The picture.
     n : int
         Examples of the sample.
     runs : int

@@ -1,4 +1,4 @@
-"""Goes on where a task kills its worker process: whoever was under way is tried again alone, and the killer found."""
+"""Goes on where a task kills its worker process: the tasks under way are tried again, each alone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def isolated(calls: Mapping[str, Call], spread: Spread) -> Iterator[TaskFinished
     Parameters
     ----------
     calls : mapping of str to callable
-        What performs each task, by the task's key.
+        The call that performs each task, by the task's key.
     spread : callable
         Makes calls on workers, as `workers.spread` does.
 

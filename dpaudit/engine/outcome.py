@@ -27,7 +27,7 @@ Member = TypeVar("Member", Result, Failure)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run adds up to.
+    """The sum of a run: its exit status and the tasks that decide it.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def group(records: Sequence[Member]) -> dict[Identity, list[Member]]:
 
 
 def outcome(run: Run) -> Outcome:
-    """Return what a run adds up to."""
+    """Return the sum of a run."""
     done = {result.task for result in run.results}
     controls = {key: results for key, results in group(run.results).items() if results[0].fault is not None}
     missing = tuple(key for key in run.header.plan if key not in done)

@@ -50,11 +50,11 @@ def perform(task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int =
     Parameters
     ----------
     task : Task
-        What to do.
+        The task.
     seed : int
         The root seed of the run; the audits derive their streams from it and from what they audit.
     paths : tuple of str
-        Where learners are found besides the installed packages.
+        Files and folders with learners, besides the installed packages.
     n_jobs : int
         Processes for this one audit; checks of statements use one.
     """

@@ -1,4 +1,4 @@
-"""Which audits to make of which learners, and which statements to check: a function of the examples and a profile."""
+"""Plans the audits of learners on their instances, and the checks of statements, as a profile says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from dpaudit.arguments import LEAST_TRIALS, read_integer, read_number
-from dpaudit.contract import Instance, Learner
+from dpaudit.contract import HasLaw, Instance, Learner, Pictured
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.tasks import Task, exact_task, ledger_task, picture_task, privacy_task
 from dpaudit.engine.utility_tasks import offered_settings, utility_tasks
@@ -22,7 +22,7 @@ __all__ = ["PROFILES", "Plan", "Profile", "make_plan"]
 
 @dataclass(frozen=True)
 class Profile:
-    """How much work a run does.
+    """The amount of work that a run does.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Profile:
     ladder_trials : int
         Samples drawn at each smaller n.
     ladder_steps : int
-        How many smaller n: the theorem's halved, quartered, ...
+        The number of smaller n: the theorem's halved, quartered, ...
     """
 
     privacy_trials: int
@@ -108,14 +108,14 @@ def make_plan(
     trials: int | None = None,
     statements: Sequence[StatementEntry] = (),
 ) -> Plan:
-    """Plan the audits of some learners on their examples, and the checks of some statements.
+    """Plan the audits of some learners on their instances, and the checks of some statements.
 
     Parameters
     ----------
     entries : sequence of Entry
         The learners, in the order of the run.
     profile : {"quick", "default", "full"}
-        How much work; see `PROFILES`.
+        The amount of work; see `PROFILES`.
     confidence : float
         Of each finding; the hard cases of one learner share it.
     trials : int, optional
@@ -132,7 +132,7 @@ def make_plan(
         it names in `audited`; and a picture (if it offers one).
     """
     if profile not in PROFILES:
-        raise InputError(f"profile must be one of {', '.join(PROFILES)}; got {profile!r}")
+        raise InputError.among("profile", profile, PROFILES)
     # What a black-box audit takes: otherwise each of them would fail, one by one.
     read_number("confidence", confidence, 0.5, 1)
     if trials is not None:
@@ -160,20 +160,20 @@ def _plan_one(entry: Entry, work: Profile, confidence: float, trials: int) -> tu
     learner = entry.build(**entry.instance.parameters)
     tasks: list[Task] = []
     notes: list[str] = []
-    if hasattr(learner, "law"):
+    if isinstance(learner, HasLaw):
         tasks.append(exact_task(entry, learner))
     if learner.privacy is not None:
         tasks.append(privacy_task(entry, trials=trials, confidence=confidence, curve=True))
     if entry.fault is not None and not tasks:
-        raise InputError("a positive control needs a law or a claim; it has neither, so nothing can convict it")
+        raise InputError("a positive control needs a law or a claim; it has neither, so nothing can detect it")
     if entry.fault is not None:
         return tasks, notes
     planned, left_out = _plan_utility(entry, learner, work, confidence)
     tasks += planned
     notes += left_out
-    for instance in getattr(entry.learner, "audited", ()):
+    for instance in entry.further_instances:
         tasks += _further_utility(entry, instance, work, confidence)
-    if tasks and hasattr(learner, "picture"):
+    if tasks and isinstance(learner, Pictured):
         tasks.append(picture_task(entry))
     return tasks, notes if tasks else [
         "nothing to audit: no law, no privacy claim and no utility theorem",
@@ -182,7 +182,7 @@ def _plan_one(entry: Entry, work: Profile, confidence: float, trials: int) -> tu
 
 
 def _further_utility(entry: Entry, instance: Instance, work: Profile, confidence: float) -> list[Task]:
-    """Return the utility tasks of a further instance, in its theorem's own setting; fewer runs than for the example."""
+    """Return the utility tasks of a further instance, in its theorem's own setting; with fewer runs."""
     learner = entry.build(**instance.parameters)
     return utility_tasks(
         entry,

@@ -35,7 +35,7 @@ def make_header(
     controls: Mapping[str, str] | None = None,
     sources: Mapping[str, str] | None = None,
 ) -> Header:
-    """Return the first line of a run: what was planned, what could not be, and what it takes to remake it.
+    """Return the first line of a run.
 
     `controls` says of each positive control what it leaks, so that one without any result is known as such; `sources`
     holds the digests of the code, as `engine.sources.sources` makes them.
@@ -109,7 +109,7 @@ class Store:
         self.done.add(result.task)
 
     def fail(self, failure: Failure) -> None:
-        """Write what became of a task that failed; it is not done, and a resumed run tries it again."""
+        """Write a task that failed; it is not done, and a resumed run tries it again."""
         self._add(failure)
 
     def _add(self, record: Result | Failure) -> None:
@@ -188,7 +188,7 @@ def _free_backup(path: Path) -> Path:
 
 
 class _Stored(NamedTuple):
-    """What a file holds: results, and the last failure of each task without one; `whole` bytes are whole lines."""
+    """The content of a file: results, and the last failure of each task without one; `whole` bytes are whole lines."""
 
     header: Header
     results: list[Result]

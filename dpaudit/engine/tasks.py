@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpaudit.contract import Instance, Learner, Relation
+from dpaudit.contract import Learner, Relation
 from dpaudit.engine.arguments import (
     Arguments,
     ExactArguments,
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 PICTURED_RUNS = 3
-"""How many outputs a picture shows."""
+"""The number of outputs that a picture shows."""
 
 
 def canonical(value: Any) -> str:
@@ -49,7 +49,7 @@ class Task:
     parameters : mapping
         The learner's keyword arguments.
     arguments : Arguments
-        What the audit takes; its type is the kind of the audit.
+        The arguments of the audit; their type is its kind.
     """
 
     learner: str
@@ -58,7 +58,7 @@ class Task:
 
     @property
     def kind(self) -> str:
-        """Which audit; a picture is none, and decides nothing."""
+        """The kind of the audit; a picture is none, and decides nothing."""
         return self.arguments.kind
 
     @property
@@ -125,6 +125,6 @@ def ledger_task(entry: StatementEntry) -> Task:
 
 
 def picture_task(entry: Entry) -> Task:
-    """Return the task that draws some outputs of a learner on its `pictured` instance, else on its example."""
-    pictured: Instance = getattr(entry.learner, "pictured", entry.instance)
+    """Return the task that draws some outputs of a learner on the instance to show."""
+    pictured = entry.pictured_instance
     return Task(entry.id, pictured.parameters, PictureArguments(n=pictured.n, runs=PICTURED_RUNS))

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from dpaudit.contract import FIXED_SETTINGS, SETTINGS, Learner, UtilityClaim
+from dpaudit.contract import FIXED_SETTINGS, SETTINGS, HasSettings, Learner, UtilityClaim
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
@@ -26,17 +26,18 @@ def offered_settings(learner: Any, alpha: float, beta: float) -> tuple[str, ...]
     InputError
         If the learner names a setting that does not exist, or says nothing and its theorem does not reach alpha, beta.
     """
-    if (named := getattr(learner, "settings", None)) is not None:
-        for setting in named:
-            if setting not in SETTINGS:
-                raise InputError(f"settings must be of {', '.join(SETTINGS)}; {learner.id!r} names {setting!r}")
-        return tuple(named)
-    target = utility_target(learner, alpha, beta)
-    return () if target is None else (target.setting,)
+    named = tuple(learner.settings) if isinstance(learner, HasSettings) else None
+    if named is None:
+        target = utility_target(learner, alpha, beta)
+        return () if target is None else (target.setting,)
+    for setting in named:
+        if setting not in SETTINGS:
+            raise InputError(f"settings must be of {', '.join(SETTINGS)}; {learner.id!r} names {setting!r}")
+    return named
 
 
 def utility_target(learner: Any, alpha: float, beta: float, setting: str | None = None) -> UtilityClaim | None:
-    """Return what the learner's theorem promises for alpha and beta; None if it has no theorem in that setting."""
+    """Return the claim of the learner's theorem for alpha and beta; None if it has none in that setting."""
     claim = stated_claim(learner, alpha, beta, setting)
     return claim if claim is None or setting in (None, claim.setting) else None
 
@@ -71,13 +72,13 @@ def utility_tasks(
     confidence : float
         Of all intervals together.
     parameters : mapping, optional
-        The learner's; its example's by default.
+        The learner's; those of its instance by default.
     alpha, beta, n : optional
-        The example's accuracy and failure probability, and the theorem's sample size, by default.
+        By default the accuracy and the failure probability of the instance, and the theorem's sample size.
     concept : int, optional
         Target for every case instead of the case's own.
     cases : sequence of int or None, optional
-        Which hard cases (None stands for the uniform distribution); all by default.
+        The hard cases to take (None stands for the uniform distribution); all by default.
     settings : sequence of str or None
         In what the learner is to succeed; None stands for its theorem's own setting.
     noise : float, optional
@@ -86,12 +87,14 @@ def utility_tasks(
     alpha = entry.instance.alpha if alpha is None else alpha
     beta = entry.instance.beta if beta is None else beta
     if noise is not None and tuple(settings) != ("agnostic",):
-        raise InputError(f"noise must be left out in every setting but 'agnostic'; got {noise!r}")
+        told = "{noise} must be left out in every setting but 'agnostic'; got {given}"
+        raise InputError(told, names=("noise",), value=noise, given=repr(noise))
     found: list[UtilityArguments] = []
     for asked in settings:
         size, setting, promised = _size(entry, learner, alpha, beta, n, asked)
         if setting == "agnostic" and cases is not None and None in cases and noise is None:
-            raise InputError("noise must be given for the uniform distribution in the setting 'agnostic'; got none")
+            told = "{noise} must be given for the uniform distribution in the setting 'agnostic'; got none"
+            raise InputError(told, names=("noise",))
         # Where no theorem speaks, or only of more examples, failures refute nothing: as on the ladder of a run.
         covered = promised is not None and size >= promised
         found += [
@@ -127,7 +130,8 @@ def _cases(
     names = [case.name for case in hard_cases(learner, alpha, setting)]
     for index in wanted or ():
         if index is not None and not 0 <= index < len(names):
-            raise InputError(f"distribution must be uniform, all, or a hard case 0..{len(names) - 1}; got {index}")
+            told = "{distribution} must be uniform, all, or a hard case 0..{last}; got {given}"
+            raise InputError(told, names=("distribution",), value=index, last=len(names) - 1, given=index)
     chosen = range(len(names)) if wanted is None else wanted
     return [(i, "uniform" if i is None else names[i]) for i in chosen]
 
@@ -145,7 +149,9 @@ def _size(
         target = None
     if n is None and target is None:
         where = "" if setting is None else f" in the setting {setting!r}"
-        raise InputError(f"{entry.id} has no theorem on its sample size{where}; give n")
+        raise InputError(
+            "{id} has no theorem on its sample size{where}; give {n}", names=("n",), id=entry.id, where=where
+        )
     promised = None if target is None else int(target.sample_size)
     size = promised if n is None else n
     assert size is not None

@@ -7,14 +7,13 @@ covered, each with a bound on its error.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.arguments import check_built
-from dpaudit.contract import Grade, Learner, Pair, PrivacyClaim, PrivacyVerdict, Relation
+from dpaudit.contract import Grade, HasLaw, HasSymmetries, Learner, Pair, PrivacyClaim, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
 from dpaudit.exact.enclosure import enclose, require_exact_law
 from dpaudit.exact.finding import LawFinding, PairInWords
@@ -47,7 +46,7 @@ def audit_law(
         Must have `law(sample)`; its `symmetries()`, if any, shrink the enumeration.
     n : int, optional
         Audit every sample of n examples over the learner's domain against every neighbour. By default, where
-        no samples are given either, the `n` of the learner's example.
+        no samples are given either, the `n` of the learner's instance.
     samples : iterable of samples and pairs, optional
         Audit these samples against all their neighbours; a `Pair` stands for itself.
     relation : Relation or str, optional
@@ -72,9 +71,10 @@ def audit_law(
         If the learner has no law, both `n` and `samples` are given, a pair is none, there is too much to
         enumerate, or an enclosure is asked for that cannot be had.
     """
-    claim = _check(learner, n, samples)
+    source = _check(learner, n, samples)
     if enclosure:
         require_exact_law(learner)
+    claim = learner.privacy
     default = claim.relation if claim else Relation.REPLACE_ONE
     rel = default if relation is None else Relation.parse(relation)
     size = None
@@ -82,31 +82,28 @@ def audit_law(
         plan = given_pairs(learner.domain, samples, rel)
     else:
         size = learner.instance.n if n is None else n
-        plan = every_pair(learner.domain, size, rel, _symmetries(learner))
+        generators = learner.symmetries() if isinstance(learner, HasSymmetries) else ()
+        plan = every_pair(learner.domain, size, rel, list(generators))
     table = LawTable(plan.size)
     for i in range(plan.size):
         data = plan.inputs(i)
-        table.add(learner.law(data), data)  # type: ignore[attr-defined]
+        table.add(source.law(data), data)
     profiles = LossProfiles(table.log_prob, table.error, plan.left, plan.right)
     ends = enclose(learner, plan.inputs, table.atoms, profiles) if enclosure else None
     return _finding(claim, plan, table, profiles, size, rel, ends)
 
 
-def _check(learner: Learner, n: int | None, samples: Iterable[Any] | None) -> PrivacyClaim | None:
-    """Return the learner's claim, or raise `InputError` for a learner or arguments that cannot be audited."""
+def _check(learner: Learner, n: int | None, samples: Iterable[Any] | None) -> HasLaw:
+    """Return the learner as one with a law, or raise `InputError` if it, or the arguments, cannot be audited."""
     check_built(learner)
-    if not callable(getattr(learner, "law", None)):
-        name = getattr(learner, "id", learner)
+    if not isinstance(learner, HasLaw):
+        name = learner.id if isinstance(learner, Learner) else learner
         raise InputError(f"learner {name!r} has no law(sample), which the exact audit needs; use the black-box audit")
     if n is not None and samples is not None:
-        raise InputError("give n or samples, not both: n audits every sample of n examples")
-    return learner.privacy
-
-
-def _symmetries(learner: Learner) -> Sequence[NDArray[Any]]:
-    """Return the generators of the learner's symmetries, none if it knows none."""
-    known = getattr(learner, "symmetries", None)
-    return list(known()) if known is not None else []
+        raise InputError(
+            "give {n} or {samples}, not both: {n} audits every sample of n examples", names=("n", "samples")
+        )
+    return learner
 
 
 def _finding(

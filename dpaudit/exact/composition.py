@@ -1,4 +1,4 @@
-"""Running a learner many times: what its exact laws say about epsilon and delta of T-fold composition.
+"""T-fold composition of a learner: bounds on epsilon and delta from its exact laws.
 
 The truth lies in a bracket. From above, the dominating pair of all pairs of neighbours (see `dominating`), composed
 with itself: it bounds every adaptive composition. From below, the best of a few single pairs of neighbours, each
@@ -34,7 +34,7 @@ _TABLE_EPSILONS = 9
 
 @dataclass(frozen=True, eq=False)
 class Composition:
-    """What T runs of a learner on the same sample cost, over the pairs of neighbours that were audited.
+    """The privacy cost of T runs of a learner on the same sample, over the pairs of neighbours that were audited.
 
     Parameters
     ----------
@@ -109,9 +109,9 @@ def compose(
     profiles : LossProfiles
         The laws of the pairs; a finding of `audit_law` has them as `profiles`.
     times : int
-        How many runs, 1 .. `LARGEST_TIMES`.
+        The number of runs, 1 .. `LARGEST_TIMES`.
     epsilon, delta : float, optional
-        Where to evaluate at once; the brackets become `delta_interval` and `epsilon_interval`.
+        The point at which to evaluate at once; the brackets become `delta_interval` and `epsilon_interval`.
     grade : {"exact", "numeric"}
         The grade of the laws, which profiles do not know.
 
@@ -143,7 +143,7 @@ def compose(
 def check_times(times: object, name: str = "times") -> None:
     """Raise `InputError`, by the parameter's name, unless so many runs can be composed."""
     if isinstance(times, bool) or not isinstance(times, int | np.integer) or not 1 <= times <= LARGEST_TIMES:
-        raise InputError(f"{name} must be an integer from 1 to {LARGEST_TIMES}, got {times!r}")
+        raise InputError.of(name, times, f"an integer from 1 to {LARGEST_TIMES}")
 
 
 class CompositionTable(Frozen, frozen=True):
@@ -152,7 +152,7 @@ class CompositionTable(Frozen, frozen=True):
     Attributes
     ----------
     times : int
-        How many runs.
+        The number of runs.
     grade : {"exact", "numeric"}
         The grade of the laws.
     basic : float
@@ -225,9 +225,9 @@ def _moments(profiles: LossProfiles) -> tuple[Floats, Floats]:
 
 def _check_delta(delta: float) -> None:
     if isinstance(delta, bool) or not isinstance(delta, int | float | np.number) or not 0 <= delta < 1:
-        raise InputError(f"delta must be a number in [0, 1), got {delta!r}")
+        raise InputError.of("delta", delta, "a number in [0, 1)")
 
 
 def _check_epsilon(epsilon: float) -> None:
     if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not math.isfinite(epsilon):
-        raise InputError(f"epsilon must be a finite number, got {epsilon!r}")
+        raise InputError.of("epsilon", epsilon, "a finite number")

@@ -37,12 +37,12 @@ LARGEST_TIMES = 100_000
 
 _CELLS = 2**20
 _ROUNDS = 6
-"""How often the tilt is fitted to the epsilon found; two or three times are usual."""
+"""The most times that the tilt is fitted to the epsilon found; two or three are usual."""
 _SPILL = 2.0**-80
 """The mass outside the window that is aimed at; what it really is enters the bound."""
 _UNIT = 2.0**-53
 _RAISE = 2.0**-48
-"""What losses and masses are moved by, to the safe side, for their own rounding."""
+"""The amount by which losses and masses are moved to the safe side for their own rounding."""
 _ROUNDING = 2.0**-48
 """Bounds the relative rounding of one factor of the composition, for exponents near 1."""
 _TILTS = np.concatenate([[0.0], np.geomspace(1e-4, 1e4, 241)])

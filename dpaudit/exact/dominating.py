@@ -41,7 +41,7 @@ _FLAT = 2.0**-46
 _WIDTH = 1e-4
 """Knots are set no closer than this in epsilon; the chord between two of them is still an upper bound."""
 _CLOSE = 2.0**-30
-"""How close a knot may come to the ends of a wider interval, relative to them."""
+"""The least distance of a knot from the ends of a wider interval, relative to them."""
 _MAX_KNOTS = 2**15
 
 

@@ -1,12 +1,7 @@
 """Enclosures of the worst epsilon: the losses that decide it, recomputed in ball arithmetic.
 
-A learner offers this by one optional method beside `law`,
-
-    exact_law(sample, field) -> mapping from each atom to its weight,
-
-where weights are positive or exactly zero, need not sum to 1 (they are divided by their sum), and are made from exact
-numbers only: `field.number(x)` for an integer, a float (its binary value) or a Fraction, `field.exp(x)` and
-`field.log(x)`, and + - * / between them. For the exponential mechanism that is exp of a rate times a score.
+A learner offers this by `exact_law` beside `law`; see `contract.HasExactLaw`. For the exponential mechanism a weight is
+exp of a rate times a score.
 
 Only the pairs and atoms within twice the error bound of the greatest loss can be the worst, so only these are
 recomputed; every law used must agree with `law` to within the error that `law` states.
@@ -22,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Learner
+from dpaudit.contract import HasExactLaw, Learner
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.profiles import UNBOUNDED, LossProfiles
 
 __all__ = ["MOST_PAIRS", "Balls", "enclose", "require_exact_law"]
 
 MOST_PAIRS = 2000
-"""How many extremal pairs are recomputed; for the others the a-priori bound counts."""
+"""The most extremal pairs that are recomputed; for the others the a-priori bound counts."""
 
 _BITS = 192
 _MOST_BITS = 6144
@@ -79,25 +74,31 @@ def _flint() -> Any:
     try:
         import flint
     except ImportError:
-        raise InputError("enclosure=True needs python-flint: install dpaudit with the extra 'exact'") from None
+        raise InputError(
+            "{enclosure:=True} needs python-flint: install dpaudit with the extra 'exact'", names=("enclosure",)
+        ) from None
     return flint
 
 
-def require_exact_law(learner: Learner) -> None:
-    """Raise `InputError` unless the learner's `exact_law` belongs to its `law` and python-flint is there.
+def require_exact_law(learner: Learner) -> HasExactLaw:
+    """Return the learner, or raise `InputError` unless `exact_law` belongs to its `law` and python-flint is there.
 
     A class that overrides `law` alone inherits an `exact_law` that is not its own.
     """
+    if not isinstance(learner, HasExactLaw):
+        told = "learner {id!r} has no exact_law(sample, field), which {enclosure:=True} needs"
+        raise InputError(told, names=("enclosure",), id=learner.id)
     owners = {name: _owner(learner, name) for name in ("law", "exact_law")}
-    if owners["exact_law"] is None:
-        raise InputError(f"learner {learner.id!r} has no exact_law(sample, field), which enclosure=True needs")
-    if owners["law"] is not None and not issubclass(owners["exact_law"], owners["law"]):
-        raise InputError(f"learner {learner.id!r} overrides law but not exact_law, which enclosure=True needs")
+    if not issubclass(owners["exact_law"], owners["law"]):
+        told = "learner {id!r} overrides law but not exact_law, which {enclosure:=True} needs"
+        raise InputError(told, names=("enclosure",), id=learner.id)
     _flint()
+    return learner
 
 
-def _owner(learner: Learner, name: str) -> type | None:
-    return next((kind for kind in type(learner).__mro__ if name in vars(kind)), None)
+def _owner(learner: Learner, name: str) -> type:
+    """Return the class that defines a method; the type of the learner where none does."""
+    return next((kind for kind in type(learner).__mro__ if name in vars(kind)), type(learner))
 
 
 def enclose(
@@ -123,11 +124,11 @@ def enclose(
     ToolFault
         If `law` and `exact_law` disagree.
     """
-    require_exact_law(learner)
+    source = require_exact_law(learner)
     margin = 2 * profiles.epsilon_error
     extremal = np.flatnonzero(profiles.peaks >= profiles.epsilon - margin)
     spared = profiles.epsilon + profiles.epsilon_error if len(extremal) > MOST_PAIRS else 0.0
-    exact = _ExactLosses(learner, inputs, atoms, profiles)
+    exact = _ExactLosses(learner.id, source, inputs, atoms, profiles)
     lower, upper = 0.0, spared
     for pair in extremal[:MOST_PAIRS].tolist():
         for atom in _worst_atoms(profiles, pair, margin):
@@ -148,12 +149,13 @@ class _ExactLosses:
 
     def __init__(
         self,
-        learner: Learner,
+        name: str,
+        source: HasExactLaw,
         inputs: Callable[[int], Any],
         atoms: Sequence[Hashable],
         profiles: LossProfiles,
     ) -> None:
-        self._learner, self._inputs, self._atoms, self._profiles = learner, inputs, atoms, profiles
+        self._name, self._source, self._inputs, self._atoms, self._profiles = name, source, inputs, atoms, profiles
         self._balls = Balls()
         self._laws: dict[tuple[int, int], Mapping[Hashable, Any]] = {}
 
@@ -172,13 +174,12 @@ class _ExactLosses:
                 if ball.is_finite() and float(ball.rad()) <= _NARROW:
                     return self._balls.ends(ball)
             bits *= 2
-        raise ToolFault(f"exact_law of learner {self._learner.id!r} is too wide a ball at {_MOST_BITS} bits: {ball}")
+        raise ToolFault(f"exact_law of learner {self._name!r} is too wide a ball at {_MOST_BITS} bits: {ball}")
 
     def _law(self, number: int, bits: int) -> Mapping[Hashable, Any]:
         """Return the probabilities of one sample's atoms, after comparing them with `law`."""
         if (number, bits) not in self._laws:
-            # `require_exact_law` has seen the method, which the protocol does not demand.
-            weights = self._learner.exact_law(self._inputs(number), self._balls)  # type: ignore[attr-defined]
+            weights = self._source.exact_law(self._inputs(number), self._balls)
             total = sum(weights.values(), self._balls.number(0))
             law = {atom: weight / total for atom, weight in weights.items()}
             self._compare(number, law)
@@ -193,7 +194,7 @@ class _ExactLosses:
             exact = law.get(atom, 0)
             if (value > -UNBOUNDED) != (not exact == 0) or not self._near(exact, value, error):
                 raise ToolFault(
-                    f"law and exact_law of learner {self._learner.id!r} disagree on {self._inputs(number)!r}, "
+                    f"law and exact_law of learner {self._name!r} disagree on {self._inputs(number)!r}, "
                     f"atom {atom!r}: logarithm {value!r} within {error!r} against the probability {exact}"
                 )
 

@@ -17,14 +17,14 @@ __all__ = ["LawFinding", "PairInWords"]
 
 
 class PairInWords(Frozen, frozen=True):
-    """Two neighbouring inputs as text, and how they were made.
+    """Two neighbouring inputs as text, and a note on their origin.
 
     Attributes
     ----------
     data, neighbour : str
         The inputs.
     origin : str
-        How they were made.
+        A note on their origin.
     """
 
     data: str
@@ -53,11 +53,11 @@ class LawFinding(Finding, kw_only=True, frozen=True, tag="exact", dict=True):
     worst_atom : str
         The output, as `repr` writes it, at which the worst case lies.
     pairs, samples, laws : int
-        How many ordered pairs, samples and laws were covered.
+        The numbers of ordered pairs, samples and laws that were covered.
     n : int or None
         Examples in a sample; None where samples were given.
     relation : Relation
-        What neighbours are.
+        The relation of neighbours.
     grade : {"exact", "numeric"}
         Whether the laws' error is proved.
     curve : tuple of (float, float)

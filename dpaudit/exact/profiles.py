@@ -1,4 +1,4 @@
-"""Privacy-loss profiles: what the exact laws of many neighbouring samples say about epsilon and delta.
+"""Privacy-loss profiles: epsilon and delta of many pairs of neighbouring samples, from their exact laws.
 
 For a pair with laws P and P' on common atoms, the loss of atom o is L(o) = ln P(o) - ln P'(o). Then
 
@@ -45,7 +45,7 @@ class LawTable:
     Parameters
     ----------
     size : int
-        How many laws will be added.
+        The number of laws that will be added.
     """
 
     def __init__(self, size: int) -> None:
@@ -195,7 +195,7 @@ class LossProfiles:
         A pair with peak m has delta(e) <= 1 - exp(e - m), as every loss is at most m.
         """
         if not isinstance(epsilon, int | float | np.floating) or not math.isfinite(epsilon):
-            raise InputError(f"epsilon must be a finite number, got {epsilon!r}")
+            raise InputError.of("epsilon", epsilon, "a finite number")
         best, where = 0.0, int(self._descending[0])
         for block in self._blocks(self._descending):
             if -math.expm1(min(epsilon - float(self.peaks[block[0]]), 0.0)) <= best:

@@ -1,1 +1,1 @@
-"""Where pairs of neighbouring samples come from."""
+"""Pairs of neighbouring samples: crafted, enumerated, drawn at random, or searched for."""

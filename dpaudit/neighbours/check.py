@@ -1,4 +1,4 @@
-"""Are two samples neighbours? Asked before an audit, because a far pair would convict an innocent learner."""
+"""Checks before an audit that pairs are neighbours: one that is not would refute a true claim."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
         If there is no pair, an entry is no pair, or two samples are not neighbours. Opaque inputs cannot be checked.
     """
     if not isinstance(pairs, Iterable):
-        raise InputError(f"pairs must be a sequence of (data, neighbour) pairs, got {pairs!r:.100}")
+        raise InputError.of("pairs", pairs, "a sequence of (data, neighbour) pairs")
     checked = [_as_pair(index, entry) for index, entry in enumerate(pairs)]
     if not checked:
-        raise InputError("pairs must hold at least one (data, neighbour) pair, got none")
+        raise InputError("{pairs} must hold at least one (data, neighbour) pair, got none", names=("pairs",))
     for index, pair in enumerate(checked):
         if relation is None or not all(hasattr(side, "counts") for side in (pair.data, pair.neighbour)):
             continue
@@ -67,5 +67,5 @@ def _as_pair(index: int, entry: Any) -> Pair:
     if isinstance(entry, Pair):
         return entry
     if not isinstance(entry, tuple | list) or len(entry) != 2:
-        raise InputError(f"pair {index} must be a tuple (data, neighbour), got {entry!r:.100}")
+        raise InputError(f"pair {index} must be a tuple (data, neighbour), got {entry!r:.100}", parameter="pairs")
     return Pair(entry[0], entry[1], "given")

@@ -16,7 +16,7 @@ from dpaudit.contract import Domain, Pair, Relation, Sample
 __all__ = ["DEFAULT_LIMIT", "crafted_pairs"]
 
 DEFAULT_LIMIT = 64
-"""How many pairs are crafted unless the caller says otherwise."""
+"""The number of pairs that are crafted by default."""
 
 _Example = tuple[tuple[int, ...], int]
 _PUBLIC_SHARES = ((", all public", 1.0), (", half of them public", 0.5), (", none public", 0.0))
@@ -30,11 +30,11 @@ def crafted_pairs(
     Parameters
     ----------
     domain : Domain
-        Where the points live; its landmarks carry the weight.
+        The domain of the points; its landmarks carry the weight.
     n : int
         Examples in the first sample of each pair. Under ADD_REMOVE_ONE the second has n - 1.
     relation : Relation
-        What neighbours are. Under REPLACE_PRIVATE each background is public, private, or half of each.
+        The relation of neighbours. Under REPLACE_PRIVATE each background is public, private, or half of each.
     limit : int or None
         At most so many pairs, spread evenly over all that were crafted; None keeps all.
 

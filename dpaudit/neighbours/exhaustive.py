@@ -48,7 +48,7 @@ LAWS = 200_000
 PAIRS = 4_000_000
 """The most pairs (before multiplying by orbit sizes) that one audit compares."""
 
-_ALTERNATIVE = "give a few samples or pairs by samples=, or use the black-box audit"
+_ALTERNATIVE = "give a few samples or pairs by {samples:=}, or use the black-box audit"
 
 Rows = NDArray[np.integer[Any]]
 Ranks = NDArray[np.int64]
@@ -65,11 +65,11 @@ class PairPlan:
     inputs : callable
         Makes input number i, 0 <= i < size.
     size : int
-        How many distinct inputs, so how many laws, there are.
+        The number of distinct inputs, and so of laws.
     pairs : int
-        How many ordered pairs are covered, symmetric copies included.
+        The number of ordered pairs that are covered, symmetric copies included.
     samples : int
-        How many samples are covered, symmetric copies included.
+        The number of samples that are covered, symmetric copies included.
     origin : callable
         Says how pair number i was made.
     """
@@ -128,7 +128,7 @@ def orbits(rows: Rows, permutations: Sequence[NDArray[Any]], universe: int) -> t
     permutations : sequence of integer arrays, shape (universe,)
         Generators: index v goes to ``permutation[v]``.
     universe : int
-        How many examples there are.
+        The number of examples in the universe.
     """
     labels = np.arange(len(rows))
     block = max(1, 2**21 // max(1, rows.shape[1]))
@@ -184,7 +184,7 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
     Parameters
     ----------
     domain : Domain
-        Where the points come from; all 2 |X| labelled examples are used.
+        The domain; all 2 |X| labelled examples are used.
     n : int
         Examples per sample, at least 1.
     relation : Relation
@@ -200,7 +200,8 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
     """
     n = read_integer("n", n)
     if relation is Relation.REPLACE_PRIVATE:
-        raise InputError("relation replace-private needs samples with public examples: give them by samples=")
+        told = "{relation} replace-private needs samples with public examples: give them by {samples:=}"
+        raise InputError(told, names=("relation", "samples"), value=relation)
     universe = 2 * domain.size
     total = comb(universe + int(n) - 1, int(n))
     _check_limit("multisets of n examples to enumerate", total, MULTISET_CELLS // int(n), n)
@@ -235,9 +236,8 @@ def _check_limit(what: str, count: int, limit: int, n: int) -> None:
     """Raise `InputError` if there is too much to enumerate."""
     if count > limit:
         shown = f"{count:,}" if count < 10**15 else "more than 10^15"
-        raise InputError(
-            f"n = {n} is too many to enumerate: {shown} {what}, at most {limit:,} are allowed; {_ALTERNATIVE}"
-        )
+        told = f"n = {n} is too many to enumerate: {shown} {what}, at most {limit:,} are allowed; {_ALTERNATIVE}"
+        raise InputError(told, parameter="n", value=n, names=("samples",))
 
 
 def checked_permutation(values: Any, universe: int) -> Ranks:
@@ -245,7 +245,9 @@ def checked_permutation(values: Any, universe: int) -> Ranks:
     array = np.asarray(values)
     fits = array.shape == (universe,) and array.dtype.kind in "iu"
     if not fits or (np.sort(array) != np.arange(universe)).any():
-        raise InputError(f"a symmetry must be a permutation of 0 .. {universe - 1}, got {values!r}")
+        raise InputError(
+            f"a symmetry must be a permutation of 0 .. {universe - 1}, got {values!r:.100}", parameter="permutations"
+        )
     return array.astype(np.int64)
 
 
@@ -286,7 +288,7 @@ def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> P
         If there is none, an item is neither a sample nor a pair of neighbours, or a limit is exceeded.
     """
     if not isinstance(samples, Iterable) or not (items := list(samples)):
-        raise InputError(f"samples must list at least one sample or Pair, got {samples!r}")
+        raise InputError(f"samples must list at least one sample or Pair, got {samples!r:.100}", parameter="samples")
     estimate = 0
     for i, item in enumerate(items):
         _check_item(i, item, relation)
@@ -294,7 +296,8 @@ def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> P
     if estimate > LAWS:
         raise InputError(
             f"samples have about {estimate:,} neighbours, at most {LAWS:,} laws are computed; "
-            "give fewer samples, or Pairs, or use the black-box audit"
+            "give fewer samples, or Pairs, or use the black-box audit",
+            parameter="samples",
         )
     numbers: dict[Any, int] = {}
     origins: dict[tuple[int, int], str] = {}
@@ -309,7 +312,9 @@ def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> P
             origins.setdefault((ends[0], ends[1]), origin)
             origins.setdefault((ends[1], ends[0]), origin)
     if not origins:
-        raise InputError(f"samples have no neighbours under {relation.value}: nothing can be compared")
+        raise InputError(
+            f"samples have no neighbours under {relation.value}: nothing can be compared", parameter="samples"
+        )
     sides = np.array(list(origins), dtype=np.int64)
     inputs, words = list(numbers), list(origins.values())
     return PairPlan(
@@ -326,4 +331,4 @@ def _check_item(i: int, item: Any, relation: Relation) -> None:
                 f"{item.data!r} and {item.neighbour!r}"
             )
     elif not (hasattr(item, "neighbours") and hasattr(item, "counts")):
-        raise InputError(f"samples[{i}] must be a sample or a Pair of samples, got {item!r}")
+        raise InputError(f"samples[{i}] must be a sample or a Pair of samples, got {item!r:.100}", parameter="samples")

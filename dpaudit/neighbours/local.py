@@ -25,7 +25,7 @@ class SampleMoves:
     Parameters
     ----------
     domain : Domain
-        Where examples may go.
+        The domain of the examples.
     seed : int
         The root seed; the proposals are a function of it, the step and the pair.
     """

@@ -16,7 +16,7 @@ def query_patterns(dimension: int, *, every: bool = True, level: float = 1.0) ->
     Parameters
     ----------
     dimension : int
-        How many queries are answered.
+        The number of queries.
     every : bool
         Whether one record may change every answer (eight patterns), or one answer only (two patterns).
     level : float

@@ -23,13 +23,13 @@ def random_pairs(
     Parameters
     ----------
     domain : Domain
-        Where points come from; it is listed.
+        The domain of the points; it is listed.
     n : int
         Examples in the first sample.
     relation : Relation
-        What neighbours are. Under REPLACE_PRIVATE each example but the first is public with probability 1/2.
+        The relation of neighbours. Under REPLACE_PRIVATE each example but the first is public with probability 1/2.
     count : int
-        How many pairs are drawn; repeated ones, whichever way round, are dropped.
+        The number of pairs drawn; repeated ones, whichever way round, are dropped.
     seed : int
         The root seed.
 
@@ -100,7 +100,7 @@ def pairs_from_strategy(strategy: Any, *, count: int = 16, seed: int = 0) -> lis
     strategy : hypothesis.strategies.SearchStrategy
         Must produce tuples of two neighbouring inputs, which is for its author to see to.
     count : int
-        How many pairs at most; hypothesis makes fewer where there are no more.
+        The most pairs; hypothesis makes fewer where there are no more.
     seed : int
         Makes the draws repeatable, with one version of hypothesis.
 
@@ -116,7 +116,7 @@ def pairs_from_strategy(strategy: Any, *, count: int = 16, seed: int = 0) -> lis
     count = read_integer("count", count)
     seeding.check_seed(seed)
     if not isinstance(strategy, hypothesis.strategies.SearchStrategy):
-        raise InputError(f"strategy must be a hypothesis strategy, got {strategy!r:.100}")
+        raise InputError.of("strategy", strategy, "a hypothesis strategy")
     found: list[Any] = []
 
     @hypothesis.seed(seed)
@@ -138,7 +138,7 @@ def pairs_from_strategy(strategy: Any, *, count: int = 16, seed: int = 0) -> lis
         raise InputError(f"strategy {strategy!r:.100} failed: {type(error).__name__}: {error}") from error
     for pair in found:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise InputError(f"strategy must make tuples (data, neighbour), got {pair!r:.100}")
+            raise InputError(f"strategy must make tuples (data, neighbour), got {pair!r:.100}", parameter="strategy")
     if not found:
-        raise InputError(f"strategy {strategy!r:.100} made no pair")
+        raise InputError(f"strategy {strategy!r:.100} made no pair", parameter="strategy")
     return [Pair(data, neighbour, f"strategy: number {i}") for i, (data, neighbour) in enumerate(found[:count])]

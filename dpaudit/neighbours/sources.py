@@ -31,11 +31,11 @@ def pairs_of_source(
         "patterns:DIMENSION": the eight patterns of `query_patterns`, for a mechanism that answers queries;
         "random:COUNT": `random_pairs` over a learner's domain.
     mechanism : Learner or callable
-        What is audited.
+        The mechanism that is audited.
     n : int, optional
-        Examples in a random sample; those of the learner's example by default.
+        Examples in a random sample; those of the learner's instance by default.
     relation : Relation or str, optional
-        What neighbours are; the learner's claim says so by default.
+        The relation of neighbours; that of the learner's claim by default.
     seed : int
         The root seed.
 
@@ -45,14 +45,16 @@ def pairs_of_source(
         If the text names no source, one that does not fit the mechanism, or a number below 1.
     """
     if not is_source(text):
-        raise InputError(f"pairs must be patterns:DIMENSION or random:COUNT, got {text!r}")
+        raise InputError.of("pairs", text, "patterns:DIMENSION or random:COUNT")
     word, _, number = text.partition(":")
     if word == PATTERNS:
         if isinstance(mechanism, Learner):
-            raise InputError(f"pairs {text} are vectors of query answers; a learner takes samples, as of random:COUNT")
+            told = "{pairs} {given} are vectors of query answers; a learner takes samples, as of random:COUNT"
+            raise InputError(told, names=("pairs",), value=text, given=text)
         return query_patterns(int(number))
     if not isinstance(mechanism, Learner):
-        raise InputError(f"pairs {text} are drawn over a learner's domain; the mechanism given is no learner")
+        told = "{pairs} {given} are drawn over a learner's domain; the mechanism given is no learner"
+        raise InputError(told, names=("pairs",), value=text, given=text)
     claim = mechanism.privacy
     kin = relation if relation is not None else (claim.relation if claim else Relation.REPLACE_ONE)
     return random_pairs(

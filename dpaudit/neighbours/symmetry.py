@@ -1,4 +1,4 @@
-"""Whether a symmetry that a learner states is one: what lets the exact audit fold its enumeration."""
+"""Checks the symmetries that a learner states, by which the exact audit shrinks its enumeration."""
 
 from __future__ import annotations
 

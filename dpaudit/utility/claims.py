@@ -1,11 +1,10 @@
-"""What a learner's theorem promises about its accuracy, in one setting."""
+"""The claim of a learner's theorem on utility, in one setting."""
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
-from dpaudit.contract import UtilityClaim
+from dpaudit.contract import HasSampleSize, HasSettings, HasUtility, UtilityClaim
 
 __all__ = ["stated_claim"]
 
@@ -19,18 +18,17 @@ def stated_claim(learner: Any, alpha: float, beta: float, setting: str | None = 
     Returns
     -------
     UtilityClaim or None
-        None if the learner states no sample size.
+        None if the learner has no theorem.
 
     Raises
     ------
     InputError
         If the theorem does not reach alpha and beta in that setting.
     """
-    utility = getattr(learner, "utility", None)
-    if utility is None and hasattr(learner, "sample_size"):
+    if isinstance(learner, HasSettings) and setting is not None:
+        return learner.utility(alpha, beta, setting=setting)
+    if isinstance(learner, HasUtility):
+        return learner.utility(alpha, beta)
+    if isinstance(learner, HasSampleSize):
         return UtilityClaim(alpha, beta, int(learner.sample_size(alpha, beta)))
-    if utility is None:
-        return None
-    several = setting is not None and "setting" in inspect.signature(utility).parameters
-    claim: UtilityClaim = utility(alpha, beta, setting=setting) if several else utility(alpha, beta)
-    return claim
+    return None

@@ -1,4 +1,4 @@
-"""How wrong a hypothesis is, exactly, and which outputs of a learner count as failures."""
+"""Exact errors of hypotheses, and the outputs of a learner that count as failures."""
 
 from __future__ import annotations
 
@@ -107,9 +107,13 @@ def best_error(
         return _mean(weights, noise)
     if concepts.size * len(truth) > MAX_LABELS:
         raise InputError(
-            f"concept and noise must be a code of the class and at most 1/2 everywhere where the class has more than "
-            f"{MAX_LABELS // len(truth)} concepts, so many that the best on {len(truth)} points cannot be found by "
-            f"trying all; it has {concepts.size}"
+            "{concept} and {noise} must be a code of the class and at most 1/2 everywhere where the class has more "
+            "than {most} concepts, so many that the best on {points} points cannot be found by trying all; it has "
+            "{size}",
+            names=("concept", "noise"),
+            most=MAX_LABELS // len(truth),
+            points=len(truth),
+            size=concepts.size,
         )
     wrong = concepts.evaluate(distribution.points) != truth
     rough = np.where(wrong, 1 - noise, noise) @ weights / weights.sum()

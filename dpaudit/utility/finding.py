@@ -33,7 +33,7 @@ class UtilityFinding(Finding, kw_only=True, frozen=True, tag="utility"):
     n : int
         Examples in a sample.
     setting : str
-        What the error is and what is random; see `contract.UtilityClaim`.
+        The error and the randomness that the claim speaks of; see `contract.UtilityClaim`.
     concept, distribution : str
         The target and the distribution in words.
     confidence : float
@@ -45,7 +45,7 @@ class UtilityFinding(Finding, kw_only=True, frozen=True, tag="utility"):
     grade : {"statistical"}
         The kind of the evidence.
     failure : str
-        What counted as a failure, in words.
+        The definition of a failure, in words.
     best_error : float or None
         In the setting "agnostic", the exact error of the best concept, over which the excess is counted.
     """

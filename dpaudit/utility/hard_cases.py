@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import SETTINGS, Distribution, Domain, Learner
+from dpaudit.contract import SETTINGS, Distribution, Domain, HasHardTargets, Learner
 from dpaudit.errors import InputError
 from dpaudit.utility.hard_points import hard_points
 
@@ -70,9 +70,9 @@ def hard_cases(learner: Learner, alpha: float, setting: str = "realizable") -> l
         In what the learner is to succeed; see `contract.UtilityClaim`.
     """
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
-        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
+        raise InputError.of("alpha", alpha, "in (0, 1)")
     if setting not in SETTINGS:
-        raise InputError(f"setting must be one of {', '.join(SETTINGS)}; got {setting!r}")
+        raise InputError.among("setting", setting, SETTINGS)
     whole = learner.domain.size <= MAX_POINTS
     points = learner.domain.points() if whole else learner.domain.landmarks()
     makers = {"agnostic": _noisy, "solution": _close}
@@ -113,8 +113,7 @@ def _plain(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -
             yield code, points, halving, f"probabilities halving towards a {at.word} point", None
     for code in (0, middle, last):
         yield code, points, np.full(size, 1 / size), uniform, None
-    own = getattr(learner, "hard_targets", None)
-    for code, law, name in () if own is None else own(alpha):
+    for code, law, name in learner.hard_targets(alpha) if isinstance(learner, HasHardTargets) else ():
         yield code, law.points, np.asarray(law.probabilities, dtype=np.float64), name, None
 
 

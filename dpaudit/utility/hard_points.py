@@ -1,4 +1,4 @@
-"""Where a concept is hardest to tell from the others of its class."""
+"""Points at which a concept is hardest to tell from the others of its class."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["HardPoint", "hard_points"]
 MAX_LABELS = 2**22
 """Classes are evaluated whole up to this many labels (concepts times points), others at some concepts."""
 SOME = 256
-"""How many concepts of a larger class are spread over the codes, apart from the target's near codes."""
+"""The number of concepts of a larger class that are tried, spread over the codes, besides the target's near codes."""
 
 
 class HardPoint(NamedTuple):
@@ -45,7 +45,7 @@ def hard_points(concepts: ConceptClass, points: NDArray[Any], code: int) -> Iter
     concepts : ConceptClass
         The class; evaluated whole on the points if that gives at most 2^22 labels, else at some of its concepts.
     points : array, shape (m, k)
-        Where they are looked for.
+        The points among which they are looked for.
     code : int
         The concept.
     """

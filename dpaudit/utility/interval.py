@@ -33,9 +33,13 @@ def failure_interval(failures: int, trials: int, confidence: float) -> tuple[flo
     binomial, Biometrika 26 (1934).
     """
     if not 0 < confidence < 1:
-        raise InputError(f"confidence must be in (0, 1), got {confidence!r}")
+        raise InputError.of("confidence", confidence, "in (0, 1)")
     if not 0 <= failures <= trials or trials < 1:
-        raise InputError(f"failures must be in 0 .. trials and trials >= 1, got {failures!r} of {trials!r}")
+        raise InputError(
+            f"failures must be in 0 .. trials and trials >= 1, got {failures!r} of {trials!r}",
+            parameter="failures",
+            value=failures,
+        )
     tail = (1 - confidence) / 2
     return float(lower_limit(failures, trials, tail)), float(upper_limit(failures, trials, tail))
 

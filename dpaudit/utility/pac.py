@@ -56,9 +56,9 @@ def audit_utility(
     learner : Learner
         The learner.
     concept : int or Hypothesis
-        What labels the samples: a code of ``learner.concepts``, or any hypothesis.
+        The concept that labels the samples: a code of ``learner.concepts``, or any hypothesis.
     distribution : Distribution or "uniform"
-        Where the points come from; "uniform" is the uniform distribution on the learner's domain.
+        The distribution of the points; "uniform" is the uniform distribution on the learner's domain.
     alpha, beta : float
         The claim Pr[error > alpha] <= beta, both in (0, 1). Failing (`decode` answers None) counts as an
         error > alpha; an error within 16 ulps above alpha counts as alpha.
@@ -67,13 +67,12 @@ def audit_utility(
     trials : int
         Independent samples, one run on each.
     confidence : float
-        Of the two-sided exact interval of the failure rate; each side errs with probability (1 - confidence)
-        / 2.
+        Of the two-sided exact interval of the failure rate; each side errs with probability (1 - confidence) / 2.
     seed : int
         Root seed; the result does not depend on `n_jobs`.
     setting : {"realizable", "agnostic", "empirical", "solution"}, optional
-        What the error is, and what is random; see `contract.UtilityClaim`. By default the claim's, else "realizable".
-        "empirical" and "solution" take one sample, the n examples divided as the distribution says.
+        The error and the randomness that the claim speaks of; see `contract.UtilityClaim`. By default the claim's, else
+        "realizable". "empirical" and "solution" take one sample, the n examples divided as the distribution says.
     noise : float or sequence of float, optional
         In the setting "agnostic" (and needed there): the probability in [0, 1] with which a point's label is not the
         concept's; one for all points, or one for each point of the distribution. The error that counts is the excess
@@ -143,7 +142,7 @@ def _best(
 
 
 def _failure(setting: str, alpha: float, claim: UtilityClaim | None) -> str:
-    """Return in words what counted as a failure."""
+    """Return the definition of a failure, in words."""
     if setting == "solution":
         return claim.failure if claim is not None and claim.failure else "the output is no solution"
     above = f"> {alpha:.15g}"
@@ -159,11 +158,14 @@ def _claim(learner: Any, alpha: float, beta: float, setting: str | None, *, need
     try:
         claim = stated_claim(learner, alpha, beta, setting)
         if needed and claim is None:
-            raise InputError(f"n must be given: learner {learner.id!r} states no sample size")
+            raise InputError("{n} must be given: learner {id!r} states no sample size", names=("n",), id=learner.id)
         if needed and claim is not None and setting not in (None, claim.setting):
             raise InputError(
-                f"n must be given: the sample size of {learner.id!r} is for the setting "
-                f"{claim.setting!r}, not {setting!r}"
+                "{n} must be given: the sample size of {id!r} is for the setting {own!r}, not {setting!r}",
+                names=("n",),
+                id=learner.id,
+                own=claim.setting,
+                setting=setting,
             )
     except InputError:
         if needed:

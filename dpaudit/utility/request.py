@@ -1,4 +1,4 @@
-"""What a utility audit is asked for, checked before any run starts."""
+"""Checks the arguments of a utility audit before any run starts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import check_jobs, read_integer, read_number
-from dpaudit.contract import SETTINGS, Distribution, Hypothesis, Learner
+from dpaudit.contract import SETTINGS, Distribution, Hypothesis, Learner, Solves
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 
@@ -20,16 +20,18 @@ def read_distribution(learner: Learner, distribution: Distribution | str) -> Dis
     """Return the distribution, after checking that its points belong to the learner's domain."""
     if isinstance(distribution, str):
         if distribution != "uniform":
-            raise InputError(f"distribution must be a Distribution or 'uniform', got {distribution!r}")
+            raise InputError.of("distribution", distribution, "a Distribution or 'uniform'")
         points = learner.domain.points()
         return Distribution(points, np.full(len(points), 1 / len(points)), "uniform")
     if not isinstance(distribution, Distribution):
-        raise InputError(f"distribution must be a Distribution or 'uniform', got {distribution!r}")
+        raise InputError.of("distribution", distribution, "a Distribution or 'uniform'")
     inside = learner.domain.contains(distribution.points)
     if not inside.all():
         raise InputError(
-            f"distribution must live on the domain {learner.domain!r}, but has the point "
-            f"{distribution.points[~inside][0].tolist()}"
+            "{distribution} must live on the domain {domain}, but has the point {point}",
+            names=("distribution",),
+            domain=repr(learner.domain),
+            point=distribution.points[~inside][0].tolist(),
         )
     return distribution
 
@@ -39,10 +41,10 @@ def read_concept(learner: Any, concept: int | Hypothesis) -> tuple[Hypothesis, s
     if isinstance(concept, int | np.integer) and not isinstance(concept, bool):
         size = learner.concepts.size
         if not 0 <= concept < size:
-            raise InputError(f"concept must be a code in 0 .. {size - 1} or a hypothesis, got {concept!r}")
+            raise InputError.of("concept", concept, f"a code in 0 .. {size - 1} or a hypothesis")
         return learner.concepts.concept(int(concept)), f"concept {int(concept)}"
     if not isinstance(concept, Hypothesis):
-        raise InputError(f"concept must be a code of the learner's concepts or a hypothesis, got {concept!r}")
+        raise InputError.of("concept", concept, "a code of the learner's concepts or a hypothesis")
     return concept, stable_repr(concept)
 
 
@@ -57,9 +59,10 @@ def check_numbers(alpha: float, beta: float, trials: int, confidence: float, n_j
 def read_setting(learner: Any, setting: str) -> str:
     """Return a setting that can be audited, or raise `InputError`."""
     if setting not in SETTINGS:
-        raise InputError(f"setting must be one of {', '.join(SETTINGS)}; got {setting!r}")
-    if setting == "solution" and not hasattr(learner, "solves"):
-        raise InputError(f"setting must be another than 'solution' for {learner.id!r}, which has no method solves")
+        raise InputError.among("setting", setting, SETTINGS)
+    if setting == "solution" and not isinstance(learner, Solves):
+        told = "{setting} must be another than 'solution' for {id!r}, which has no method solves"
+        raise InputError(told, names=("setting",), value=setting, id=learner.id)
     return setting
 
 
@@ -69,14 +72,19 @@ def read_noise(
     """Return the noise of every point, or None in the settings without, or raise `InputError`."""
     if (noise is not None) != (setting == "agnostic"):
         raise InputError(
-            f"noise must be given in the setting 'agnostic' and nowhere else; got {noise!r} in the setting {setting!r}"
+            "{noise} must be given in the setting 'agnostic' and nowhere else; got {given:.100} in the "
+            "setting {where!r}",
+            names=("noise",),
+            value=noise,
+            given=repr(noise),
+            where=setting,
         )
     if noise is None:
         return None
     flips = np.asarray(noise)
     if flips.dtype.kind not in "fiu" or flips.shape not in ((), (len(law.points),)):
-        raise InputError(f"noise must be a number or {len(law.points)} numbers, one a point, got {noise!r}")
+        raise InputError.of("noise", noise, f"a number or {len(law.points)} numbers, one a point")
     flips = np.array(np.broadcast_to(flips, len(law.points)), dtype=np.float64)
     if not ((flips >= 0) & (flips <= 1)).all():
-        raise InputError(f"noise must be in [0, 1], got {noise!r}")
+        raise InputError.of("noise", noise, "in [0, 1]")
     return flips

@@ -1,4 +1,4 @@
-"""The trials of one utility audit: what is drawn, run and judged, and on which random streams."""
+"""The trials of one utility audit: samples are drawn, the learner is run, its outputs are judged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.arguments import parameters_of
+from dpaudit.arguments import parameters_of, stream_id_of
 from dpaudit.contract import FIXED_SETTINGS, Distribution, Hypothesis
 from dpaudit.errors import blamed
 from dpaudit.jsonable import jsonable
@@ -31,7 +31,7 @@ FIXED_CHUNK = 1024
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """Everything that the trials of one audit have in common; small enough to send to a worker."""
+    """The values that the trials of one audit share; small enough to send to a worker."""
 
     learner: Any
     concept: Hypothesis
@@ -99,8 +99,8 @@ def stream_address(
     n: int,
     setting: str,
 ) -> tuple[Any, ...]:
-    """Return where the random streams live: they depend on what is run, not on alpha, beta or the workers."""
+    """Return the address of the random streams: it depends on what is run, not on alpha, beta or the workers."""
     weights, labels = np.asarray(law.probabilities, dtype=np.float64), labels_of(concept, law.points)
     noise = b"" if flips is None else flips.tobytes()
     digest = hashlib.blake2b(weights.tobytes() + labels.tobytes() + noise, digest_size=8).hexdigest()
-    return ("utility", learner.id, jsonable(parameters_of(learner)), name, law.name, digest, n, setting)
+    return ("utility", stream_id_of(learner), jsonable(parameters_of(learner)), name, law.name, digest, n, setting)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import Instance, Sample
 from learners.boxes.base import BoxLearner
 from learners.boxes.cells import BoxCells
-from learners.boxes.concepts import Box
 from learners.citations import STE
-from learners.domains import ENUMERABLE
 from learners.finite.counting import as_codes
 from learners.finite.generic import ExponentialLearner
 from learners.inputs import check_run
@@ -30,7 +27,8 @@ class BoxExponential(BoxLearner, ExponentialLearner):
 
     `run` never lists the boxes: it draws a cell of boxes that label the sample alike, exactly by the number of its
     boxes times exp(epsilon score/2), and a box of the cell uniformly. With c_i distinct coordinates of examples on axis
-    i, that takes time and memory O(prod c_i^2), whatever the side (see `boxes.cells`). `law` lists all boxes.
+    i, that takes time and memory O(prod c_i^2), whatever the side (see `boxes.cells`). `law` lists all boxes. In the
+    sample sizes ln|C| is at most 2 d ln(side + 1).
 
     Parameters
     ----------
@@ -45,16 +43,13 @@ class BoxExponential(BoxLearner, ExponentialLearner):
     epsilon: float
 
     id: ClassVar[str] = "box-exponential"
+    claim_id: ClassVar[str] = "STE-ExpRec"
+    source: ClassVar[str] = f"{STE}, the exponential mechanism"
     instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
 
     def __post_init__(self) -> None:
         _ = self.concepts
         check_positive("epsilon", self.epsilon)
-
-    @property
-    def privacy(self) -> PrivacyClaim:
-        """Pure epsilon-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, claim_id="STE-ExpRec", source=f"{STE}, the exponential mechanism")
 
     def _cells(self, sample: Sample) -> tuple[BoxCells, list[int]]:
         """Return the cells, and those that may be returned and have boxes."""
@@ -73,24 +68,6 @@ class BoxExponential(BoxLearner, ExponentialLearner):
             sides = cells.draw_in(kept[pick], rng)
             codes.append(0 if sides is None else self.concepts.number([a for a, _ in sides], [b for _, b in sides]))
         return as_codes(codes, self.concepts.size)
-
-    def decode(self, code: int) -> Box:
-        """Return the box with that number."""
-        return self.concepts.concept(code)
-
-    def law(self, sample: Sample) -> Law:
-        """Return the softmax on all boxes; `InputError` if they are too many to list."""
-        if self.concepts.size > ENUMERABLE:
-            raise InputError(
-                f"side and dimension must give at most {ENUMERABLE} boxes for the exact law, got {self.concepts.size}; "
-                "run has no such limit"
-            )
-        return ExponentialLearner.law(self, sample)
-
-    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
-        """Return the claim of the exponential mechanism over |C| boxes; ln|C| <= 2 d ln(side + 1)."""
-        claim = ExponentialLearner.utility(self, alpha, beta, setting)
-        return dataclasses.replace(claim, claim_id="STE-ExpRec", source=f"{STE}, the exponential mechanism")
 
 
 LEARNERS = (BoxExponential,)

@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import Instance, Law, Sample
 from learners.boxes.base import BoxLearner
 from learners.citations import STE
 from learners.finite.counting import as_codes
-from learners.finite.generic import check_law_size, consistent_size, occam_sample_size, point_law
+from learners.finite.generic import ConsistentLearner, check_law_size, occam_sample_size, point_law
 from learners.inputs import check_run, check_sample
 from learners.symmetries import moving_negatives
 
@@ -21,7 +21,7 @@ __all__ = ["LEARNERS", "BoxTightest"]
 
 
 @dataclass(frozen=True)
-class BoxTightest(BoxLearner):
+class BoxTightest(BoxLearner, ConsistentLearner):
     """Return the tightest box around the positive examples, the empty one if there are none. Not private.
 
     If a box labels the sample, the answer lies inside it and errs on unseen positive points alone. Cut from the target,
@@ -42,24 +42,22 @@ class BoxTightest(BoxLearner):
 
     id: ClassVar[str] = "box-tightest"
     instance: ClassVar[Instance] = Instance({"side": 2, "dimension": 2}, n=3)
-    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
+    claim_id: ClassVar[str] = "STE-BoxTight"
+    source: ClassVar[str] = f"{STE}, boxes without privacy"
 
     def __post_init__(self) -> None:
         _ = self.concepts
 
-    @property
-    def privacy(self) -> PrivacyClaim | None:
-        """No claim: the output is a function of the sample."""
-        return None
-
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:
-        """Return the same code `size` times; the learner is deterministic."""
-        check_run(sample, self.domain, size)
+    def _choose(self, sample: Sample) -> int:
         positive = sample.points[sample.labels == 1]
-        code = 0
-        if len(positive):
-            code = self.concepts.number([int(v) for v in positive.min(axis=0)], [int(v) for v in positive.max(axis=0)])
-        return as_codes([code] * size, self.concepts.size)
+        if not len(positive):
+            return 0
+        return self.concepts.number([int(v) for v in positive.min(axis=0)], [int(v) for v in positive.max(axis=0)])
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:  # type: ignore[override]
+        """Return the same code `size` times; a list of integers where there are more than 2^63 boxes."""
+        check_run(sample, self.domain, size)
+        return as_codes([self._choose(sample)] * size, self.concepts.size)
 
     def law(self, sample: Sample) -> Law:
         """Return all mass on one box: of all that hold the positive points the one with the fewest points."""
@@ -76,11 +74,6 @@ class BoxTightest(BoxLearner):
         faces = 2 * self.dimension
         occam = occam_sample_size(math.log(self.concepts.size), alpha, beta)
         return min(occam, math.ceil(faces / alpha * math.log(faces / beta)))
-
-    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
-        """Return the claim Pr[error > alpha] <= beta, in the setting "realizable" or "empirical" (at any n)."""
-        size = consistent_size(self.sample_size(alpha, beta), setting)
-        return UtilityClaim(alpha, beta, size, setting, "STE-BoxTight", f"{STE}, boxes without privacy")
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return those of the grid, and the permutations of the negative examples, which the learner ignores."""

@@ -188,6 +188,8 @@ class ExponentialLearner:
 
     epsilon: float
 
+    claim_id: ClassVar[str] = "NIS-Generic"
+    source: ClassVar[str] = f"{NIS}, finite concept classes"
     settings: ClassVar[tuple[str, ...]] = ("realizable", "agnostic", "empirical")
 
     @property
@@ -203,7 +205,7 @@ class ExponentialLearner:
     @property
     def privacy(self) -> PrivacyClaim:
         """Pure epsilon-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, claim_id="NIS-Generic", source=f"{NIS}, finite concept classes")
+        return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=self.source)
 
     @property
     def _rate(self) -> float:
@@ -264,8 +266,7 @@ class ExponentialLearner:
             n = max(chernoff, 4 / (alpha * self.epsilon)) * (math.log(2) + log_size)
         else:
             raise InputError(f"setting must be realizable, agnostic or empirical, got {setting!r}")
-        source = f"{NIS}, finite concept classes"
-        return UtilityClaim(alpha, beta, math.ceil(n), setting, "NIS-Generic", source)
+        return UtilityClaim(alpha, beta, math.ceil(n), setting, self.claim_id, self.source)
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return no symmetry; classes that have some override this."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -164,26 +163,16 @@ class HalfspaceTukey(HalfspacesOnAGrid):
         log_prob, error = log_mixture(weights, rows, max([law.error for law in laws], default=0.0) + 2.0**-43)
         return Law(atoms, log_prob, error)
 
-    @property
-    def utility(self) -> Callable[[float, float], UtilityClaim]:
-        """The theorem (alpha, beta) -> claim; absent where m is too small for it to promise anything.
+    def utility(self, alpha: float, beta: float) -> UtilityClaim | None:
+        """Return the claim of Theorem 4.2; None where m is too small for it to promise anything."""
+        return self._claim(alpha, beta) if self.release.agreement(self.subsamples, self.beta / 2) else None
 
-        Raises
-        ------
-        AttributeError
-            If the release promises nothing for m points at beta/2, so that there is no theorem to audit.
-        """
-        if not self.release.agreement(self.subsamples, self.beta / 2):
-            raise AttributeError(f"{self.subsamples} subsamples are too few for Theorem 4.2 at beta={self.beta}")
-        return self._utility
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the sample size of the theorem."""
+        return self._claim(alpha, beta).sample_size
 
-    @property
-    def sample_size(self) -> Callable[[float, float], int]:
-        """The sample size of the theorem; absent where `utility` is."""
-        claim = self.utility
-        return lambda alpha, beta: claim(alpha, beta).sample_size
-
-    def _utility(self, alpha: float, beta: float) -> UtilityClaim:
+    def _claim(self, alpha: float, beta: float) -> UtilityClaim:
+        """Return the claim of Theorem 4.2; `InputError` where m is too small for beta."""
         check_probability("alpha", alpha)
         check_probability("beta", beta)
         m, r = self.subsamples, self.release.agreement(self.subsamples, beta / 2)

@@ -27,8 +27,9 @@ from dpaudit.contract import (
 )
 from learners.bisection import least_beyond
 from learners.citations import BMN
-from learners.halfspaces.concepts import Halfspace, Halfspaces
+from learners.halfspaces.concepts import Halfspace
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
+from learners.halfspaces.grid import HalfspacesOnAGrid
 from learners.inputs import check_run, check_sample
 from learners.mechanisms import equal_scores, exponential
 from learners.mixtures.grid import MixtureGrid
@@ -58,7 +59,7 @@ class _Ranking:
 
 
 @dataclass(frozen=True)
-class MixtureHalfspace:
+class MixtureHalfspace(HalfspacesOnAGrid):
     """Learn halfspaces from private and public examples: the exponential mechanism over public intersections.
 
     C~_pub holds both sides of every hyperplane that public points span (see `mixtures.public_family`); G holds every
@@ -88,7 +89,7 @@ class MixtureHalfspace:
 
     Notes
     -----
-    Source: BMN, Algorithms 1 and 2, Lemma 4.1, Theorems 4.9 and 4.10.
+    The learner is improper. Source: BMN, Algorithms 1 and 2, Lemma 4.1, Theorems 4.9 and 4.10.
     """
 
     dimension: int
@@ -110,11 +111,6 @@ class MixtureHalfspace:
     def domain(self) -> MixtureGrid:
         """The grid; samples without flags are label-determined."""
         return MixtureGrid(self.side, self.dimension)
-
-    @property
-    def concepts(self) -> Halfspaces:
-        """All halfspaces on the grid; the learner is improper."""
-        return Halfspaces(self.side, self.dimension)
 
     @property
     def privacy(self) -> PrivacyClaim:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Sample
+from learners.finite.counting import as_codes
 from learners.finite.generic import ExponentialLearner
 from learners.inputs import check_run
 from learners.mechanisms import equal_scores
 from learners.parameters import check_integer, check_positive
-from learners.points.concepts import Point
 from learners.points.line import PointsOnALine, ThresholdsOnALine
 from learners.symmetries import moving_points
 
@@ -34,10 +34,6 @@ class PointExponential(PointsOnALine, ExponentialLearner):
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2)
         check_positive("epsilon", self.epsilon)
-
-    def decode(self, code: int) -> Point:
-        """Return c_code."""
-        return self.concepts.concept(code)
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return generators of all permutations of the points: a transposition and a cycle."""
@@ -81,7 +77,7 @@ class ThresholdExponential(ThresholdsOnALine, ExponentialLearner):
         cells = equal_scores.draw([lengths[i] for i in kept], correct[list(kept)], self._rate, rng, size)
         offsets = equal_scores.uniform_within([lengths[kept[cell]] for cell in cells], rng)
         codes = [starts[kept[cell]] + offset for cell, offset in zip(cells, offsets, strict=True)]
-        return np.array(codes, dtype=np.int64) if self.domain_size < 2**63 else codes
+        return as_codes(codes, self.concepts.size)
 
     def symmetries(self) -> list[NDArray[np.int64]]:
         """Return the reflection x -> T - 1 - x with labels flipped: it takes c_j to c_{T - j}."""

@@ -13,7 +13,7 @@ from auditor_cases import BY_NAME, Case
 
 import dpaudit
 from dpaudit import seeding
-from dpaudit.betting.power import epsilon_by_bets
+from dpaudit.betting.power import detectable_epsilon_by_bets
 from dpaudit.blackbox.power import Power
 from dpaudit.bounds.detectable import detectable_epsilon
 from dpaudit.bounds.melded import Melded
@@ -129,7 +129,7 @@ def predicted_bets(case: Case, noise: float) -> int:
     """Return the same for bets, which have half of the level for the verdict: runs a side, two sides together."""
     test = {"epsilon": case.epsilon, "delta": case.delta, "gamma": LEVEL / 2}
     truth, mass = case.epsilon_at(noise), case.mass(noise)
-    return _least(lambda runs: epsilon_by_bets(mass, 2 * runs, **test) <= truth, start=64)
+    return _least(lambda runs: detectable_epsilon_by_bets(mass, 2 * runs, **test) <= truth, start=64)
 
 
 def _least(enough: Callable[[int], bool], start: int = 2) -> int:
@@ -149,10 +149,10 @@ def trials_for(confirmation: int) -> int:
     return math.ceil(1.25 * confirmation) + 1
 
 
-def skip_unseen() -> None:
-    """Leave out what no verdict depends on and most of a small audit's time goes into: what it could not have seen."""
+def skip_power() -> None:
+    """Leave out what no verdict depends on and most of a small audit's time goes into: its power."""
     nothing = Power(math.inf, (), math.inf)
-    for name in ("by", "by_bets"):
+    for name in ("of_test", "of_bets"):
         setattr(Power, name, staticmethod(lambda *_: nothing))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from auditor_cases import BY_NAME, CASES
-from auditor_trials import LEVEL, Trial, predicted_bets, predicted_runs, seeds_of, skip_unseen, trials_for
+from auditor_trials import LEVEL, Trial, predicted_bets, predicted_runs, seeds_of, skip_power, trials_for
 from scipy.stats import binom
 
 from dpaudit.blackbox.power import Power
@@ -24,9 +24,9 @@ SOME = ("geometric", "response with leak", "Laplace", "Gaussian", "bits", "clamp
 def quick() -> Iterator[None]:
     """Leave out what no verdict depends on, in this module only."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("by", "by_bets"):
+        for name in ("of_test", "of_bets"):
             patch.setattr(Power, name, getattr(Power, name))
-        skip_unseen()
+        skip_power()
         yield
 
 

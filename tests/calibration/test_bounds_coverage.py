@@ -14,8 +14,9 @@ from oracle.clopper_pearson import ClopperPearson
 from oracle.conditional import Conditional
 from scipy.stats import binom
 
-from dpaudit.bounds.base import Melded, Unconditional
 from dpaudit.bounds.detectable import rejection_boundary
+from dpaudit.bounds.melded import Melded
+from dpaudit.bounds.unconditional import Unconditional
 
 GAMMAS = (0.05, 0.01, 1e-3, 1e-6)
 DELTAS = (0.0, 0.01, 0.1, 0.3)

@@ -34,7 +34,7 @@ def script() -> ModuleType:
 @pytest.fixture(autouse=True)
 def whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Undo, after each test, what the script leaves out of audits."""
-    for name in ("by", "by_bets"):
+    for name in ("of_test", "of_bets"):
         monkeypatch.setattr(Power, name, getattr(Power, name))
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
-from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
+from dpaudit.bounds.curve import Curve, fit_curve
+from dpaudit.bounds.thresholds import choose_thresholds
 
 ALARM = 1e-6
 """Each test fails for a correct curve with at most this probability (over seeds; the seeds are fixed)."""
@@ -82,7 +83,7 @@ def holds(curve: Curve, p: Array, q: Array, deltas: Array, mu: float) -> bool:
         (curve.delta_lower(EPSILONS) <= deltas + slack).all()
         and (curve.trade_off_upper(ALPHAS) >= trade_off(p, q, ALPHAS) - slack).all()
         and (curve.trade_off_upper(ALPHAS, reverse=True) >= trade_off(q, p, ALPHAS) - slack).all()
-        and curve.mu_lower() <= mu + slack
+        and curve.mu_lower <= mu + slack
     )
 
 
@@ -118,10 +119,10 @@ def test_limits_miss_about_as_often_as_they_may() -> None:
 
 def test_signal_is_found_and_its_absence_is_not() -> None:
     found = [simulate(*gaussian(), seed) for seed in range(40)]
-    assert np.mean([curve.mu_lower() for curve in found]) >= 0.85
+    assert np.mean([curve.mu_lower for curve in found]) >= 0.85
     assert np.mean([curve.delta_lower(0.5) for curve in found]) >= 0.75 * delta(*gaussian(), 0.5)
     for law in (no_signal, wrong_sign):
         curves = [simulate(*law(), seed) for seed in range(40)]
-        shown = sum(curve.mu_lower() > 0 or curve.delta_lower(0.0) > 0 for curve in curves)
+        shown = sum(curve.mu_lower > 0 or curve.delta_lower(0.0) > 0 for curve in curves)
         # At most Bin(40, 0.2).
         assert shown <= binom.isf(ALARM, 40, GAMMA)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from statistics import median
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from scipy.stats import binom
 
 from dpaudit.adapters import Mechanism
 from dpaudit.betting.audit import SequentialOutcome, audit_sequential
-from dpaudit.contract import Pair
+from dpaudit.contract import Pair, PrivacyClaim
+from dpaudit.sampling import Sampler
 
 BIT = [Pair(1, 0)]
 FOUR = [Pair((k, 1), (k, 0)) for k in range(4)]
@@ -63,13 +65,22 @@ def leaky(epsilon: float, delta: float) -> Mechanism:
     return Mechanism(run, f"leaky {epsilon} {delta}", True)
 
 
-def audits(mechanism: Mechanism, number: int, pairs: list[Pair] = BIT, **claim: float) -> list[SequentialOutcome]:
-    return [audit_sequential(mechanism, pairs, seed=seed, **claim) for seed in range(number)]
+def audits(
+    mechanism: Mechanism,
+    number: int,
+    pairs: list[Pair] = BIT,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    runs: int,
+    gamma: float = 0.05,
+) -> list[SequentialOutcome]:
+    claim = PrivacyClaim(epsilon, delta)
+    return [audit_sequential(Sampler(mechanism, seed), pairs, claim, runs=runs, gamma=gamma) for seed in range(number)]
 
 
-def hold_level(outcomes: list[SequentialOutcome], epsilon: float) -> None:
+def hold_level(outcomes: list[SequentialOutcome], epsilon: float, gamma: float) -> None:
     """Fail if the audits refute too often, or if epsilon_lower is too high too often."""
-    gamma = outcomes[0].gamma
     most = binom.isf(ALARM, len(outcomes), gamma)
     assert sum(outcome.rejected for outcome in outcomes) <= most
     assert sum(outcome.epsilon_lower > epsilon for outcome in outcomes) <= most
@@ -93,7 +104,7 @@ def test_a_claim_that_holds_exactly_is_refuted_at_most_at_the_level(
 ) -> None:
     # 200 audits at gamma = 0.2 allow 69: a level of 0.35 would be seen with probability 1/2.
     number = 40 if mechanism.name.startswith("gaussian") else 200
-    hold_level(audits(mechanism, number, pairs, epsilon=epsilon, delta=delta, runs=2_500, gamma=0.2), epsilon)
+    hold_level(audits(mechanism, number, pairs, epsilon=epsilon, delta=delta, runs=2_500, gamma=0.2), epsilon, 0.2)
 
 
 @pytest.mark.full
@@ -103,10 +114,11 @@ def test_the_level_holds_over_long_audits(
     mechanism: Mechanism, pairs: list[Pair], epsilon: float, delta: float, gamma: float
 ) -> None:
     number = 100 if mechanism.name.startswith("gaussian") else 600
-    hold_level(audits(mechanism, number, pairs, epsilon=epsilon, delta=delta, runs=20_000, gamma=gamma), epsilon)
+    outcomes = audits(mechanism, number, pairs, epsilon=epsilon, delta=delta, runs=20_000, gamma=gamma)
+    hold_level(outcomes, epsilon, gamma)
 
 
-def runs_to_refute(mechanism: Mechanism, number: int, pairs: list[Pair] = BIT, **claim: float) -> float:
+def runs_to_refute(mechanism: Mechanism, number: int, pairs: list[Pair] = BIT, **claim: Any) -> float:
     outcomes = audits(mechanism, number, pairs, **claim)
     return median(outcome.runs_used if outcome.rejected else math.inf for outcome in outcomes)
 

@@ -6,20 +6,23 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import betainc, betaincc
 
-from dpaudit.bounds.counts import Counts, check_level
+from dpaudit.bounds.base import Bound
+from dpaudit.bounds.counts import Counts
 from dpaudit.bounds.limits import lower_limit, upper_limit
 
 __all__ = ["ClopperPearson"]
+
+Array = NDArray[np.float64]
 
 _RAISED = 1 + 1e-7
 _HALVINGS = 90
 
 
 @dataclass(frozen=True)
-class ClopperPearson:
+class ClopperPearson(Bound):
     r"""Clopper-Pearson limits at gamma / 2 on each side, joined by the union bound.
 
     .. math:: \epsilon_L = \ln \frac{p_L - \delta}{q_U}, \quad \Pr[\mathrm{Bin}(n_1, p_L) \ge x] =
@@ -38,64 +41,33 @@ class ClopperPearson:
 
     name: ClassVar[str] = "clopper-pearson"
 
-    def p_value(
-        self,
-        x: ArrayLike,
-        n1: ArrayLike,
-        y: ArrayLike,
-        n2: ArrayLike,
-        *,
-        epsilon: ArrayLike,
-        delta: ArrayLike = 0.0,
-        gamma: float | None = None,
-    ) -> NDArray[np.float64]:
+    def _p_values(self, c: Counts, ratio: Array, delta: Array, gamma: float | None) -> Array:
         """Return p-values of H0: p <= exp(epsilon) q + delta.
 
         The test at gamma rejects if some r has both Pr[Bin(n1, delta + exp(epsilon) r) >= x] and Pr[Bin(n2, r) <= y]
         at most gamma / 2; the first rises in r and the second falls, so the p-value is twice the value at the crossing.
         """
-        c = Counts.of(x, n1, y, n2)
-        ratio = np.exp(c.spread("epsilon", epsilon, 0, 700))
-        delta = c.spread("delta", delta, 0, 1)
         low, high = np.zeros(len(ratio)), np.minimum((1 - delta) / ratio, 1)
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
             above = _upper_tail(c, delta + ratio * middle) >= _lower_tail(c, middle)
             low, high = np.where(above, low, middle), np.where(above, middle, high)
         at_ends = [np.maximum(_upper_tail(c, delta + ratio * r), _lower_tail(c, r)) for r in (low, high)]
-        return c.shaped(np.minimum(2 * np.minimum(*at_ends), 1.0))
+        return np.minimum(2 * np.minimum(*at_ends), 1.0)
 
-    def epsilon_lower(
-        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, delta: ArrayLike = 0.0, gamma: float
-    ) -> NDArray[np.float64]:
-        """Return lower confidence bounds on ln((p - delta) / q) with error gamma; 0 where nothing is shown."""
-        c, gamma = Counts.of(x, n1, y, n2), check_level(gamma)
-        lower, upper = _limits(c, gamma / 2)
-        gain = lower - c.spread("delta", delta, 0, 1)
+    def _epsilons(self, c: Counts, delta: Array, gamma: float) -> Array:
+        gain, upper = lower_limit(c.x, c.n1, gamma / 2) - delta, upper_limit(c.y, c.n2, gamma / 2)
         shown = gain > upper
-        return c.shaped(np.where(shown, np.log(np.where(shown, gain, 1) / np.where(shown, upper, 1)), 0.0))
-
-    def delta_lower(
-        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, epsilon: ArrayLike, gamma: float
-    ) -> NDArray[np.float64]:
-        """Return lower confidence bounds on p - exp(epsilon) q with error gamma; 0 where nothing is shown."""
-        c, gamma = Counts.of(x, n1, y, n2), check_level(gamma)
-        lower, upper = _limits(c, gamma / 2)
-        return c.shaped(np.maximum(lower - np.exp(c.spread("epsilon", epsilon, 0, 700)) * upper, 0.0))
+        return np.where(shown, np.log(np.where(shown, gain, 1) / np.where(shown, upper, 1)), 0.0)
 
 
-def _limits(c: Counts, gamma: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the lower limits for p and the upper limits for q at one-sided error gamma."""
-    return lower_limit(c.x, c.n1, gamma), upper_limit(c.y, c.n2, gamma)
-
-
-def _upper_tail(c: Counts, p: NDArray[np.float64]) -> NDArray[np.float64]:
+def _upper_tail(c: Counts, p: Array) -> Array:
     """Return upper bounds on Pr[Bin(n1, p) >= x]."""
     value = betainc(np.maximum(c.x, 1), c.n1 - c.x + 1, np.clip(p, 0, 1)) * _RAISED
     return np.where(c.x == 0, 1.0, np.minimum(value, 1.0))
 
 
-def _lower_tail(c: Counts, q: NDArray[np.float64]) -> NDArray[np.float64]:
+def _lower_tail(c: Counts, q: Array) -> Array:
     """Return upper bounds on Pr[Bin(n2, q) <= y]."""
     value = betaincc(c.y + 1, np.maximum(c.n2 - c.y, 1), q) * _RAISED
     return np.where(c.y == c.n2, 1.0, np.minimum(value, 1.0))

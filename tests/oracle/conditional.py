@@ -7,19 +7,22 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, expit, logit
+from numpy.typing import NDArray
+from scipy.special import betainc
 
-from dpaudit.bounds.counts import Counts, check_level
+from dpaudit.bounds.base import Bound
+from dpaudit.bounds.counts import Counts
 from dpaudit.bounds.inversion import last_rejected
-from dpaudit.bounds.melded import MAX_EPSILON, RELATIVE_ERROR, first_guess
+from dpaudit.bounds.melded import RELATIVE_ERROR, first_guess
 from dpaudit.errors import InputError
 
 __all__ = ["Conditional"]
 
+Array = NDArray[np.float64]
+
 
 @dataclass(frozen=True)
-class Conditional:
+class Conditional(Bound):
     r"""The binomial test of the side given a hit, when each run's side is drawn at random.
 
     Parameters
@@ -58,54 +61,23 @@ class Conditional:
             if not (math.isfinite(value) and 0 < value < 1):
                 raise InputError(f"{field} must be in (0, 1), got {value!r}")
 
-    def p_value(
-        self,
-        x: ArrayLike,
-        n1: ArrayLike,
-        y: ArrayLike,
-        n2: ArrayLike,
-        *,
-        epsilon: ArrayLike,
-        delta: ArrayLike = 0.0,
-        gamma: float | None = None,
-    ) -> NDArray[np.float64]:
-        """Return p-values of H0: p <= exp(epsilon) q + delta, in the broadcast shape of the counts."""
-        c = Counts.of(x, n1, y, n2)
-        return c.shaped(self._tail(c, c.spread("epsilon", epsilon, 0, MAX_EPSILON), c.spread("delta", delta, 0, 1)))
+    def _p_values(self, c: Counts, ratio: Array, delta: Array, gamma: float | None) -> Array:
+        return self._tail(c, ratio, delta)
 
-    def epsilon_lower(
-        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, delta: ArrayLike = 0.0, gamma: float
-    ) -> NDArray[np.float64]:
-        """Return lower confidence bounds on ln((p - delta) / q) with error gamma; 0 where nothing is shown."""
-        c, gamma = Counts.of(x, n1, y, n2), check_level(gamma)
-        delta = c.spread("delta", delta, 0, 1)
+    def _epsilons(self, c: Counts, delta: Array, gamma: float) -> Array:
+        def tail(t: Array, i: NDArray[np.intp]) -> Array:
+            return self._tail(c.take(i), np.exp(t), delta[i])
 
-        def tail(t: NDArray[np.float64], i: NDArray[np.intp]) -> NDArray[np.float64]:
-            return self._tail(c.take(i), t, delta[i])
+        return last_rejected(tail, gamma, *first_guess(c, delta, gamma), self.max_epsilon)
 
-        return c.shaped(last_rejected(tail, gamma, *first_guess(c, delta, gamma), MAX_EPSILON))
-
-    def delta_lower(
-        self, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, *, epsilon: ArrayLike, gamma: float
-    ) -> NDArray[np.float64]:
-        """Return lower confidence bounds on p - exp(epsilon) q with error gamma; 0 where nothing is shown."""
-        c, gamma = Counts.of(x, n1, y, n2), check_level(gamma)
-        epsilon = c.spread("epsilon", epsilon, 0, MAX_EPSILON)
-
-        def tail(t: NDArray[np.float64], i: NDArray[np.intp]) -> NDArray[np.float64]:
-            return self._tail(c.take(i), epsilon[i], t)
-
-        start = (c.x - np.exp(epsilon) * c.y * c.n1 / c.n2) / c.n1
-        return c.shaped(last_rejected(tail, gamma, start, np.sqrt(c.x + 1) / c.n1, 1.0))
-
-    def _tail(self, c: Counts, epsilon: NDArray[np.float64], delta: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _tail(self, c: Counts, ratio: Array, delta: Array) -> Array:
         """Return the p-values, raised by their numerical error."""
-        rho = expit(epsilon + logit(self.share))
+        rho = self.share * ratio / (self.share * ratio + 1 - self.share)
         plain = _regular_tail(c, np.zeros_like(c.x), rho)
         excess = np.where(delta > 0, self._with_excess(c, rho, delta), plain)
         return np.minimum(excess * (1 + RELATIVE_ERROR), 1.0)
 
-    def _with_excess(self, c: Counts, rho: NDArray[np.float64], delta: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _with_excess(self, c: Counts, rho: Array, delta: Array) -> Array:
         """Return min over k of max(S(k) / theta, T(k) / (1 - theta)), by bisection for where they cross."""
         low, high = np.full_like(c.x, -1.0), c.x.copy()
         for _ in range(math.ceil(math.log2(float(c.x.max(initial=1)) + 2)) + 1):
@@ -116,14 +88,14 @@ class Conditional:
             low = np.where(open_ & ~crossed, middle, low)
         return np.minimum(self._excess_term(c, low, delta), _regular_tail(c, high, rho) / (1 - self.excess_error))
 
-    def _excess_term(self, c: Counts, k: NDArray[np.float64], delta: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _excess_term(self, c: Counts, k: Array, delta: Array) -> Array:
         """Return Pr[Bin(n1, delta) > k] / theta."""
         inside = (k >= 0) & (k < c.n1)
         value = betainc(np.where(inside, k + 1, 1), np.where(inside, c.n1 - k, 1), delta) / self.excess_error
         return np.where(k < 0, 1 / self.excess_error, np.where(inside, value, 0.0))
 
 
-def _regular_tail(c: Counts, k: NDArray[np.float64], rho: NDArray[np.float64]) -> NDArray[np.float64]:
+def _regular_tail(c: Counts, k: Array, rho: Array) -> Array:
     """Return T(k) = Pr[Bin(x + y - k, rho) >= x - k] for 0 <= k <= x; 1 at k = x."""
     left = c.x - k
     return np.where(left <= 0, 1.0, betainc(np.maximum(left, 1), c.y + 1, rho))

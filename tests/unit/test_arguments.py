@@ -43,8 +43,8 @@ GOOD: dict[str, Any] = {"pairs": [(0, 1)], "epsilon": 1.0, "trials": 1000}
         ({"epsilon": "1"}, "epsilon must be a finite number >= 0, got '1'"),
         ({"epsilon": np.float32("inf")}, "epsilon must be a finite number >= 0, got "),
         ({"delta": np.float32(1)}, r"delta must be in \[0, 1\), got "),
-        ({"sequential": True, "trials": 49}, r"trials must be at least 50 with sequential=True and 1 pair.*, got 49"),
-        ({"sequential": True, "trials": 16, "pairs": [(0, 1)] * 3}, "at least 17 with sequential=True and 3 pair"),
+        ({"sequential": True, "trials": 49}, r"trials must be at least 50 in a sequential audit of 1 pair.*, got 49"),
+        ({"sequential": True, "trials": 16, "pairs": [(0, 1)] * 3}, "at least 17 in a sequential audit of 3 pair"),
     ],
 )
 def test_what_is_refused_is_named(changed: dict[str, Any], message: str) -> None:

@@ -1,4 +1,4 @@
-"""The ledger: where claims come from, what a check may return, and what the command, the run and the reports show."""
+"""The ledger: where statements come from, what a check may return, and what command, run and reports show."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
-from reporter_runs import load_small, only
+from msgspec.structs import replace
+from reporter_runs import load_small, only, put, retold
 
 import dpaudit
 from dpaudit import cli, registry, schema
-from dpaudit.contract import Evidence, Statement
+from dpaudit.contract import Evidence, Grade, Statement, StatementVerdict
 from dpaudit.engine.evidence import check_statement
+from dpaudit.engine.findings import LedgerRow
 from dpaudit.engine.outcome import outcome, word
 from dpaudit.engine.plan import make_plan
 from dpaudit.engine.store import FILENAME, load_run
@@ -32,7 +34,6 @@ from dpaudit.registry import StatementEntry
 from dpaudit.reporters import console, html
 from dpaudit.reporters import json as json_report
 from dpaudit.reporters import ledger as ledger_report
-from dpaudit.results import LedgerRow
 
 HERE = Path(__file__).parent
 
@@ -74,10 +75,10 @@ def no_installed(monkeypatch):
     registry.load.cache_clear()
 
 
-# --- where claims come from
+# --- where statements come from
 
 
-def test_claims_are_found_with_their_origin_and_sorted(tmp_path):
+def test_statements_are_found_with_their_origin_and_sorted(tmp_path):
     path = write(tmp_path)
     found = registry.load((path,))
     ids = [entry.id for entry in found.statements]
@@ -88,20 +89,20 @@ def test_claims_are_found_with_their_origin_and_sorted(tmp_path):
     assert found.get_statement("TOY-a").statement.statement == "Every number is even."
 
 
-def test_every_paper_has_claims_in_the_installed_ledger():
+def test_every_paper_has_statements_in_the_installed_ledger():
     ids = [entry.id for entry in registry.list_statements()]
     assert len(ids) == len(set(ids)) >= 50
     assert {id.partition("-")[0] for id in ids} >= {"NIS", "STE", "KMMS", "BMNS", "BMN"}
 
 
-def test_two_claims_with_one_id_are_refused(tmp_path):
+def test_two_statements_with_one_id_are_refused(tmp_path):
     write(tmp_path)
     write(tmp_path, name="more.py")
     with pytest.raises(InputError, match=r"two statements have the id 'TOY-b': one in .*claims\.py, one in .*more\.py"):
         registry.load((str(tmp_path),))
 
 
-def test_one_claim_in_two_modules_is_one_claim(tmp_path, no_installed):
+def test_one_statement_in_two_modules_is_one_statement(tmp_path, no_installed):
     write(tmp_path)
     (tmp_path / "again.py").write_text("from .claims import STATEMENTS\n")
     assert [entry.id for entry in registry.load((str(tmp_path),)).statements] == ["TOY-a", "TOY-b", "TOY-c"]
@@ -118,7 +119,7 @@ def test_one_claim_in_two_modules_is_one_claim(tmp_path, no_installed):
         ("STATEMENTS = (Statement('X-1', 's', 'p', None),)", "the check of the statement X-1 must be callable"),
     ],
 )
-def test_what_is_no_claim_is_a_problem_and_not_in_the_ledger(tmp_path, no_installed, line, words):
+def test_what_is_no_statement_is_a_problem_and_not_in_the_ledger(tmp_path, no_installed, line, words):
     (tmp_path / "bad.py").write_text(f"from dpaudit.contract import Statement\n{line}\n")
     found = registry.load((str(tmp_path / "bad.py"),))
     assert found.statements == ()
@@ -149,7 +150,7 @@ def test_rows_say_what_the_checks_found(tmp_path):
         row.verdict = "holds"
 
 
-def test_an_installed_claim_is_checked_and_the_number_of_jobs_does_not_matter():
+def test_an_installed_statement_is_checked_and_the_number_of_jobs_does_not_matter():
     ids = ["NIS-ParityFailure", "NIS-Point", "STE-Conj2"]
     rows = dpaudit.ledger(ids)
     assert [(row.id, row.verdict) for row in rows] == list(zip(ids, ["refuted", "holds", "loose"], strict=True))
@@ -158,7 +159,7 @@ def test_an_installed_claim_is_checked_and_the_number_of_jobs_does_not_matter():
     assert dpaudit.ledger(ids, n_jobs=2) == rows
 
 
-def test_all_claims_are_checked_by_default_in_the_order_of_their_ids(tmp_path, no_installed):
+def test_all_statements_are_checked_by_default_in_the_order_of_their_ids(tmp_path, no_installed):
     assert [row.id for row in check_statements(paths=(write(tmp_path),))] == ["TOY-a", "TOY-b", "TOY-c"]
     assert check_statements([], paths=(write(tmp_path),)) == ()
     assert dpaudit.ledger() == ()
@@ -171,7 +172,7 @@ def test_bad_options_are_refused(options):
 
 
 def test_a_single_string_is_refused_instead_of_read_letter_by_letter():
-    with pytest.raises(InputError, match="ids must be a sequence of claim ids, got the string 'NIS-Point'"):
+    with pytest.raises(InputError, match="ids must be a sequence of statement ids, got the string 'NIS-Point'"):
         dpaudit.ledger("NIS-Point")
 
 
@@ -246,10 +247,10 @@ def test_other_submodules_are_bound_as_ever():
 # --- in a run
 
 
-def test_claims_are_planned_after_the_audits_by_statement(tmp_path):
+def test_statements_are_planned_after_the_audits_by_what_they_say(tmp_path):
     entries = registry.load((write(tmp_path),)).statements
     toys = [entry for entry in entries if entry.id.startswith("TOY")]
-    plan = make_plan([], claims=toys)
+    plan = make_plan([], statements=toys)
     assert [(task.learner, task.kind) for task in plan.tasks] == [(f"TOY-{c}", "ledger") for c in "abc"]
     key = plan.keys[0]
     assert re.fullmatch(r"TOY-a/ledger/[0-9a-f]{10}", key)
@@ -258,17 +259,17 @@ def test_claims_are_planned_after_the_audits_by_statement(tmp_path):
     assert make_plan([]).tasks == ()
 
 
-def test_a_refuted_claim_is_no_violation():
-    record = {"task": "t", "kind": "ledger", "learner": "X", "fault": None, "arguments": {}}
-    for verdict in ledger_report.VERDICTS:
-        record["finding"] = {"verdict": verdict}
-        assert word(record) == "checked"
-        assert outcome({"header": {"plan": ["t"]}, "results": [record]}).status == 0
-        assert outcome({"header": {"plan": ["t", "u"]}, "results": [record]}).status == 2
+@pytest.mark.parametrize("verdict", list(StatementVerdict))
+def test_a_refuted_statement_is_no_violation(verdict):
+    run = only(load_small(), "SL-Point")
+    run = put(run, retold(run.results[0], verdict=verdict, witness="w"))
+    assert word(run.results[0]) == "checked"
+    assert outcome(run).status == 0
+    assert outcome(replace(run, header=replace(run.header, plan=(*run.header.plan, "u")))).status == 2
 
 
 def run(folder: Path, *words: str, more: str = "") -> tuple[int, Path]:
-    """Run everything that a folder holds: one learner that claims no privacy, and the claims."""
+    """Run everything that a folder holds: one learner that claims no privacy, and the statements."""
     (folder / "bare.py").write_text(
         "from toy_learners import ToyBare, ToyCoin\n"
         "class Lawful(ToyBare):\n"
@@ -282,28 +283,28 @@ def run(folder: Path, *words: str, more: str = "") -> tuple[int, Path]:
     return cli.main([*fixed, *words]), out
 
 
-def test_a_run_of_everything_checks_the_claims_and_reports_them(tmp_path, no_installed, capsys):
+def test_a_run_of_everything_checks_the_statements_and_reports_them(tmp_path, no_installed, capsys):
     status, out = run(tmp_path, "--jobs", "1")
     shown = capsys.readouterr().out
     assert status == 0, shown
-    assert "\nledger: 3 claims checked: 2 hold, 0 loose, 1 refuted, 0 undecided\n" in shown
+    assert "\nledger: 3 statements checked: 2 hold, 0 loose, 1 refuted, 0 undecided\n" in shown
     validator = Draft202012Validator(schema.load("run"))
     for line in (out / FILENAME).read_text().splitlines():
         validator.validate(json.loads(line))
     stored = load_run(out)
-    assert [record["kind"] for record in stored["results"]] == ["exact", "ledger", "ledger", "ledger"]
+    assert [record.kind for record in stored.results] == ["exact", "ledger", "ledger", "ledger"]
     document = json.loads((out / "report.json").read_text())
     Draft202012Validator(schema.load("report")).validate(document)
     assert document["ledger"]["counts"] == {"holds": 2, "loose": 0, "refuted": 1, "undecided": 0}
-    assert [row["id"] for row in document["ledger"]["claims"]] == ["TOY-a", "TOY-b", "TOY-c"]
+    assert [row["id"] for row in document["ledger"]["statements"]] == ["TOY-a", "TOY-b", "TOY-c"]
     assert len(document["learners"]) == 1
     assert "three is odd" in (out / "report.html").read_text()
 
 
-def test_a_run_of_given_learners_checks_no_claims(tmp_path, no_installed, capsys):
+def test_a_run_of_given_learners_checks_no_statements(tmp_path, no_installed, capsys):
     status, out = run(tmp_path, "toy-lawful", "--jobs", "1", "--no-html")
     assert status == 0
-    assert {record["kind"] for record in load_run(out)["results"]} == {"exact"}
+    assert {record.kind for record in load_run(out).results} == {"exact"}
     assert "ledger" not in capsys.readouterr().out
 
 
@@ -323,9 +324,9 @@ def test_a_check_that_fails_in_a_run_is_status_2_and_keeps_the_others(tmp_path, 
     shown = capsys.readouterr()
     assert status == 2
     assert re.search(r"^dpaudit: fault: TOY-d/ledger/\w+: ZeroDivisionError: toy", shown.err, re.M)
-    assert "ledger: 3 claims checked" in shown.out
+    assert "ledger: 3 statements checked" in shown.out
     assert "missing results: 1" in shown.out
-    assert len(load_run(out)["results"]) == 4
+    assert len(load_run(out).results) == 4
 
 
 # --- the command
@@ -341,21 +342,21 @@ def test_the_command_shows_verdict_statement_evidence_and_witness(tmp_path, no_i
     status, out, err = call(capsys, "--learners", write(tmp_path))
     assert (status, err) == (0, "")
     heads, *lines = out.splitlines()
-    assert heads.split() == ["VERDICT", "CLAIM", "EVIDENCE", "STATEMENT,", "AND", "WHAT", "WAS", "FOUND"]
-    at = heads.index("STATEMENT")
-    assert lines[0] == "refuted  TOY-a  exact     Every number is even."
+    assert heads.split() == ["VERDICT", "STATEMENT", "EVIDENCE", "WHAT", "IT", "SAYS,", "AND", "WHAT", "WAS", "FOUND"]
+    at = heads.index("WHAT IT SAYS")
+    assert lines[0] == "refuted  TOY-a      exact     Every number is even."
     assert lines[1:3] == [" " * at + "-> found refuted", " " * at + "witness: three is odd"]
     assert lines[3].split()[:3] == ["holds", "TOY-b", "exact"]
-    assert lines[-1] == "3 claims checked: 2 hold, 0 loose, 1 refuted, 0 undecided"
+    assert lines[-1] == "3 statements checked: 2 hold, 0 loose, 1 refuted, 0 undecided"
 
 
 def test_the_command_can_show_the_refuted_ones_only(tmp_path, capsys):
     _, out, _ = call(capsys, "TOY-b", "TOY-a", "--refuted", "--learners", write(tmp_path))
     assert "TOY-a" in out
     assert "TOY-b" not in out
-    assert out.endswith("\n\n2 claims checked: 1 holds, 0 loose, 1 refuted, 0 undecided\n")
+    assert out.endswith("\n\n2 statements checked: 1 holds, 0 loose, 1 refuted, 0 undecided\n")
     _, out, _ = call(capsys, "TOY-b", "--refuted", "--learners", write(tmp_path))
-    assert out == "1 claim checked: 1 holds, 0 loose, 0 refuted, 0 undecided\n"
+    assert out == "1 statement checked: 1 holds, 0 loose, 0 refuted, 0 undecided\n"
 
 
 def test_the_command_as_json_is_one_row_a_line(tmp_path, capsys):
@@ -372,11 +373,11 @@ def test_the_command_as_json_is_one_row_a_line(tmp_path, capsys):
 def test_a_fault_is_status_2_and_the_others_are_shown(tmp_path, no_installed, capsys):
     status, out, err = call(capsys, "--learners", write(tmp_path, CRASH))
     assert status == 2
-    assert "3 claims checked" in out
+    assert "3 statements checked" in out
     assert re.search(r"^dpaudit: fault: TOY-d: ZeroDivisionError: toy \(.*claims\.py, line \d+\)$", err, re.M)
 
 
-def test_an_unknown_claim_is_status_2_before_anything_runs(capsys):
+def test_an_unknown_statement_is_status_2_before_anything_runs(capsys):
     status, out, err = call(capsys, "NIS-Pointe")
     assert (status, out) == (2, "")
     assert "there is no statement 'NIS-Pointe'; did you mean NIS-Point" in err
@@ -384,24 +385,25 @@ def test_an_unknown_claim_is_status_2_before_anything_runs(capsys):
 
 def test_an_empty_ledger_says_so(no_installed, capsys):
     status, out, err = call(capsys)
-    assert (status, out) == (0, "0 claims checked: 0 hold, 0 loose, 0 refuted, 0 undecided\n")
-    assert "no module lists claims" in err
+    assert (status, out) == (0, "0 statements checked: 0 hold, 0 loose, 0 refuted, 0 undecided\n")
+    assert "no module lists statements" in err
 
 
 # --- in words
 
 
-def row(**changes) -> dict:
+def row(**changes) -> LedgerRow:
     fields = {"id": "X-1", "statement": "s", "source": "p", "verdict": "holds", "summary": "f", "numbers": {}}
-    return LedgerRow(**{**fields, "grade": "exact", **changes}).to_dict()
+    told = {**fields, "grade": "exact", **changes}
+    return LedgerRow(**{**told, "verdict": StatementVerdict(told["verdict"]), "grade": Grade(told["grade"])})
 
 
-def test_the_table_is_ascii_fits_and_loses_no_word():
+def test_the_table_fits_loses_no_word_and_obeys_none():
     words = [f"word{i}" for i in range(60)]
     long = row(id="Long-" + "id-" * 30 + "end", statement=" ".join(words), verdict="undecided", grade="statistical")
     odd = row(statement="\u03b1 <= 1\x1b[2J", verdict="refuted", witness="x" * 300)
     plain, coloured = (ledger_report.render([long, odd], color) for color in (False, True))
-    assert plain.isascii()
+    assert "\u03b1 <= 1\\x1b[2J" in plain
     assert "\x1b" not in plain
     assert max(map(len, plain.splitlines())) <= 120
     assert re.findall(r"word\d+", plain) == words
@@ -413,39 +415,47 @@ def test_the_table_is_ascii_fits_and_loses_no_word():
 
 def test_every_verdict_is_counted_and_toned():
     rows = [row(verdict=verdict, witness="w") for verdict in ("loose", "loose", "refuted", "undecided")]
-    assert ledger_report.counts_text(rows) == "4 claims checked: 0 hold, 2 loose, 1 refuted, 1 undecided"
-    assert set(ledger_report.TONES) == set(ledger_report.VERDICTS) == set(ledger_report.counts([]))
+    assert ledger_report.counts_text(rows) == "4 statements checked: 0 hold, 2 loose, 1 refuted, 1 undecided"
+    assert set(ledger_report.TONES) == set(StatementVerdict) == set(ledger_report.counts([]))
 
 
-def test_the_page_has_a_section_with_every_claim():
+@pytest.mark.parametrize("field", ["statement", "source", "summary"])
+def test_a_row_says_what_is_stated_where_and_what_was_found(field):
+    with pytest.raises(InputError, match=f"{field} must not be empty"):
+        row(**{field: ""})
+    with pytest.raises(InputError, match="a refutation needs a witness"):
+        row(verdict="refuted")
+
+
+def test_the_page_has_a_section_with_every_statement():
     page = html.render(load_small())
     start, end = (page.index(f'<section aria-labelledby="{name}">') for name in ("ledger", "calibration"))
     part = page[start:end]
-    assert "3 claims checked: 1 holds, 1 loose, 1 refuted, 0 undecided" in part
+    assert "3 statements checked: 1 holds, 1 loose, 1 refuted, 0 undecided" in part
     assert part.count('<th scope="row"') == 3
     assert '<span class="undecided tag">refuted</span>' in part
     assert "the sample (1 -&gt; 1) replaced by (0 -&gt; 1)" in part
     assert '<div class="clear outcome">' in page  # a paper's error is no violation
-    assert "not computed: no claim of a paper was checked" in html.render(only(load_small(), "parity-private"))
+    assert "not computed: no statement of a paper was checked" in html.render(only(load_small(), "parity-private"))
 
 
-def test_words_of_a_claim_cannot_become_markup():
+def test_words_of_a_statement_cannot_become_markup():
     evil = "<script>alert(1)</script>"
-    stored = load_small()
-    for record in stored["results"]:
-        if record["kind"] == "ledger":
-            record["finding"].update(id=evil, statement=evil, source=evil, summary=evil, witness=evil)
-    assert "<script" not in html.render(stored)
+    run = load_small()
+    rows = [r for r in run.results if r.kind == "ledger"]
+    told = dict.fromkeys(("id", "statement", "source", "summary", "witness"), evil)
+    assert "<script" not in html.render(put(run, *(retold(r, **told) for r in rows)))
 
 
-def test_reports_without_claims_say_nothing_of_them():
+def test_reports_without_statements_say_nothing_of_them():
     stored = only(load_small(), "parity-private")
     assert "ledger" not in console.render(stored)
-    assert json.loads(json_report.render(stored))["ledger"] == {"counts": ledger_report.counts([]), "claims": []}
+    told = json.loads(json_report.render(stored))["ledger"]
+    assert told == {"counts": ledger_report.counts([]), "statements": []}
 
 
-def test_a_claim_planned_without_a_result_is_pending():
-    stored = load_small()
-    stored["results"] = [record for record in stored["results"] if record["learner"] != "SL-Point"]
-    assert "missing results: 1" in console.render(stored)
-    assert "ledger: 2 claims checked" in console.render(stored)
+def test_a_statement_planned_without_a_result_is_pending():
+    run = load_small()
+    run = replace(run, results=tuple(r for r in run.results if r.learner != "SL-Point"))
+    assert "missing results: 1" in console.render(run)
+    assert "ledger: 2 statements checked" in console.render(run)

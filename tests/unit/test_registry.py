@@ -199,8 +199,10 @@ class Shell:
     ("thing", "words"),
     [
         (Shell(), "must hold classes"),
-        (type("A", (), {"id": "Bad Id", "instance": Instance({}, 1)}), "lower-case words"),
-        (type("B", (), {"id": "toy-b"}), r"must be a dpaudit\.Instance"),
+        (type("A", (toy_learners.ToyBare,), {"id": "Bad Id"}), "A.id must be lower-case words"),
+        (type("B", (toy_learners.ToyBare,), {"instance": 3}), r"B.instance must be a dpaudit\.Instance, got 3"),
+        (type("B", (), {"id": "toy-b"}), "B lacks instance, privacy, domain, concepts, run, decode"),
+        (type("D", (toy_learners.ToyBare,), {"fault": None}), "D.fault must be a sentence, got None"),
         (
             type("C", (), {"id": "toy-c", "instance": Instance({}, 1), "run": 1}),
             "lacks privacy, domain, concepts, decode",

@@ -9,6 +9,8 @@ import pytest
 
 import dpaudit
 from dpaudit import tables
+from dpaudit.engine.arguments import ExactArguments
+from dpaudit.engine.records import Result
 from dpaudit.engine.store import Store, make_header
 
 
@@ -20,7 +22,9 @@ def test_one_row_a_finding_with_dotted_names() -> None:
     leak = dpaudit.audit_privacy(lambda data, rng: data, [(0, 1)], epsilon=1.0, trials=100)
     frame = dpaudit.to_frame([leak])
     assert frame.loc[0, "verdict"] == "violation"
-    assert frame.loc[0, "witness.event"] == leak.witness.event
+    assert frame.loc[0, "witness.event.kind"] == "cells"
+    assert frame.loc[0, "witness.event.ranges"] == [list(ends) for ends in leak.witness.event.ranges]
+    assert frame.loc[0, "witness.hits"] == leak.witness.hits
     assert len(dpaudit.to_frame(leak)) == 1
 
 
@@ -38,14 +42,18 @@ def test_a_stored_run_has_a_row_a_result(tmp_path) -> None:
     header = make_header(["a"], seed=0, profile="quick", command="none")
     store = Store.start(tmp_path / "run.jsonl", header)
     store.append(
-        {
-            "task": "a", "kind": "exact", "learner": "parity-private", "parameters": {"dimension": 1}, "arguments": {},
-            "fault": None, "claim": None, "finding": finding.to_dict(),
-        }
-    )  # fmt: skip
+        Result(
+            task="a",
+            learner="parity-private",
+            parameters={"dimension": 1},
+            arguments=ExactArguments(n=1, relation=finding.relation, samples="all"),
+            finding=finding,
+        )
+    )
     frame = dpaudit.to_frame(tmp_path)
     assert frame.loc[0, "learner"] == "parity-private"
     assert frame.loc[0, "parameters.dimension"] == 1
+    assert frame.loc[0, "arguments.samples"] == "all"
     assert frame.loc[0, "epsilon"] == pytest.approx(finding.epsilon)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.blackbox.request import resolve_claim
+from dpaudit.blackbox.arguments import resolve_claim
 from dpaudit.contract import PrivacyClaim, Relation
 
 
@@ -50,12 +50,12 @@ def test_the_power_is_checked_at_the_error_that_the_verdict_has() -> None:
     def identity(data, rng):
         return data
 
-    least = next(n for n in range(10, 200) if convicts(identity, n, curve=False))
-    with pytest.raises(dpaudit.InputError, match="too few to convict anybody"):
+    least = next(n for n in range(10, 200) if detects(identity, n, curve=False))
+    with pytest.raises(dpaudit.InputError, match="too few to detect any leak"):
         dpaudit.audit_privacy(identity, [(0, 1)], epsilon=3.0, trials=least, curve=True)
 
 
-def convicts(mechanism: object, trials: int, *, curve: bool) -> bool:
+def detects(mechanism: object, trials: int, *, curve: bool) -> bool:
     try:
         found = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=3.0, trials=trials, curve=curve)
     except dpaudit.InputError:

@@ -1,37 +1,41 @@
-"""Training runs: how labellers are compared, and what is asked of a learner's law."""
+"""Training runs: how discretizers are compared, and what is asked of a learner's law."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any
 
-from dpaudit.blackbox.training import Candidate, _worth
-from dpaudit.contract import Pair
-from dpaudit.distinguish.discretizers import AsTheyAre
-from dpaudit.distinguish.families import FORWARD
-from dpaudit.distinguish.histogram import LabelEvent
-from dpaudit.distinguish.selected_event import LabelChoice
+from dpaudit.blackbox.candidate import Candidate, promise
+from dpaudit.contract import Direction, Law, Pair
+from dpaudit.distinguish.discretizers import Identity
+from dpaudit.distinguish.histogram import CellEvent
+from dpaudit.distinguish.selected_event import SelectedEvent
 
 
-def _choice(value: float, doubt: float) -> LabelChoice:
-    event = LabelEvent(frozenset({1}), frozenset({0}), False)
-    return LabelChoice(((event, 1.0),), FORWARD, value, doubt, "score", 1, (1, 0))
+def _selected(slow: bool, expected: float, markdown: float) -> SelectedEvent:
+    discretizer: Any = SimpleNamespace(slow=slow)
+    tests = ((CellEvent(frozenset({1}), frozenset({0}), False), 1.0),)
+    training: Any = ()
+    return SelectedEvent(discretizer, training, tests, Direction.FORWARD, "score", (1, 0), 1, expected, markdown)
 
 
-def test_a_slow_score_must_promise_more_than_its_doubt() -> None:
-    labellers: list[Any] = [SimpleNamespace(slow=slow) for slow in (False, True, True)]
-    candidate = Candidate(0, Pair(0, 1), labellers)
-    quick, doubtful, sure = _worth(candidate, [_choice(0.8, 0.1), _choice(1.0, 0.15), _choice(1.0, 0.01)])
+def test_a_slow_score_must_promise_more_than_its_markdown() -> None:
+    quick, doubtful, sure = (
+        promise(_selected(*each)) for each in ((False, 0.8, 0.1), (True, 1.0, 0.15), (True, 1.0, 0.01))
+    )
     assert doubtful < quick < sure
 
 
 def test_a_law_is_asked_for_once_a_pair() -> None:
     asked = []
 
-    def ratios(pair: Pair) -> dict[Any, float]:
-        asked.append(pair)
-        return {0: 0.5}
+    def law(data: int) -> Law:
+        asked.append(data)
+        return Law([0, data], SimpleNamespace(tolist=lambda: [-0.5, -1.0 - data]), 0.0)
 
-    candidate = Candidate(0, Pair(0, 1), [AsTheyAre()])
-    assert candidate.log_ratio(ratios) == candidate.log_ratio(ratios) == {0: 0.5}
-    assert len(asked) == 1
+    request: Any = SimpleNamespace(source=SimpleNamespace(law=law))
+    candidate = Candidate(0, Pair(1, 2), [Identity()])
+    found = candidate.log_ratio(request)
+    assert found is candidate.log_ratio(request)
+    assert found == {0: 0.0, 1: -2.0 + 745.0, 2: -745.0 + 3.0}
+    assert asked == [1, 2]

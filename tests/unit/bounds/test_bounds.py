@@ -7,8 +7,10 @@ import pytest
 from oracle.clopper_pearson import ClopperPearson
 from oracle.conditional import Conditional
 
-from dpaudit.bounds.base import BOUNDS, Melded, Unconditional, get_bound
 from dpaudit.bounds.inversion import last_rejected
+from dpaudit.bounds.melded import Melded
+from dpaudit.bounds.names import get_bound
+from dpaudit.bounds.unconditional import Unconditional
 from dpaudit.errors import InputError
 
 ALL = [Melded(), Unconditional(), Conditional(), ClopperPearson()]
@@ -16,11 +18,9 @@ named = pytest.mark.parametrize("bound", ALL, ids=[b.name for b in ALL])
 
 
 def test_choice():
-    assert get_bound() == get_bound(False) == get_bound("melded") == Melded()
-    assert get_bound(True) == get_bound("unconditional") == Unconditional()
-    assert get_bound(Conditional(share=0.3)) == Conditional(share=0.3)
-    assert sorted(BOUNDS) == ["melded", "unconditional"]
-    with pytest.raises(InputError, match="bound must be one of melded, unconditional"):
+    assert get_bound("melded") == Melded()
+    assert get_bound("unconditional") == Unconditional()
+    with pytest.raises(InputError, match=r"bound must be one of melded, unconditional.*got 'jeffreys'"):
         get_bound("jeffreys")
 
 
@@ -35,8 +35,8 @@ def test_choice():
         ({"x": "3"}, "x must be integers"),
         ({"x": True}, "x must be integers"),
         ({"y": [1, 2, 13]}, r"y must be in \[0, 12\], got 13"),
-        ({"n1": 0}, r"n1 must be in \[1, 1e\+08\], got 0"),
-        ({"n2": 10**9}, r"n2 must be in \[1, 1e\+08\], got 1e\+09"),
+        ({"n1": 0}, r"n1 must be in \[1, 1e\+0[68]\], got 0"),
+        ({"n2": 10**9}, r"n2 must be in \[1, 1e\+0[68]\], got 1e\+09"),
         ({"x": [1, 2], "y": [1, 2, 3]}, "must broadcast"),
         ({"gamma": 0.0}, r"gamma must be in \(0, 1\), got 0.0"),
         ({"gamma": 1.0}, r"gamma must be in \(0, 1\), got 1.0"),
@@ -58,8 +58,6 @@ def test_bad_epsilon_and_parameters(bound):
     for epsilon in (-0.1, math.inf, math.nan):
         with pytest.raises(InputError, match="epsilon must be in"):
             bound.p_value(5, 10, 3, 10, epsilon=epsilon)
-        with pytest.raises(InputError, match="epsilon must be in"):
-            bound.delta_lower(5, 10, 3, 10, epsilon=epsilon, gamma=0.05)
 
 
 def test_parameters_of_bounds_are_checked():
@@ -72,7 +70,7 @@ def test_parameters_of_bounds_are_checked():
     ):
         with pytest.raises(InputError, match=r"must be in \(0, 1\)"):
             make()
-    with pytest.raises(InputError, match="strict bound takes at most"):
+    with pytest.raises(InputError, match=r"n1 must be in \[1, 1e\+06\], got 1e\+07"):
         Unconditional().p_value(1, 10**7, 0, 10, epsilon=0)
 
 
@@ -85,7 +83,6 @@ def test_shapes(bound):
     assert table.shape == (2, 3)
     assert table[0, 1] == pytest.approx(float(scalar), abs=1e-6)
     assert bound.p_value(x, 10, y, 10, epsilon=[0.1, 0.2, 0.3], delta=0.01).shape == (2, 3)
-    assert bound.delta_lower(x, 10, y, 10, epsilon=1.0, gamma=0.05).shape == (2, 3)
     assert bound.epsilon_lower([], 10, [], 10, gamma=0.05).shape == (0,)
 
 
@@ -96,7 +93,6 @@ def test_no_signal_wrong_sign_and_nothing_seen_give_zero(bound, n):
     for x, y in [(0, 0), (0, n), (half, half), (half, n), (0, 1), (n, n), (1, half), (half - 1, half)]:
         for delta in (0.0, 0.1):
             assert bound.epsilon_lower(x, n, y, n, delta=delta, gamma=0.05) == 0, (x, y, delta)
-        assert bound.delta_lower(x, n, y, n, epsilon=0.0, gamma=0.05) == 0
         assert bound.p_value(x, n, y, n, epsilon=0.0) > 0.05
 
 
@@ -104,7 +100,6 @@ def test_no_signal_wrong_sign_and_nothing_seen_give_zero(bound, n):
 def test_swapping_the_sides_of_a_signal_gives_zero(bound):
     assert bound.epsilon_lower(400, 1000, 100, 1000, gamma=0.05) > 1.1
     assert bound.epsilon_lower(100, 1000, 400, 1000, gamma=0.05) == 0
-    assert bound.delta_lower(100, 1000, 400, 1000, epsilon=0, gamma=0.05) == 0
 
 
 @named
@@ -139,8 +134,6 @@ def test_extreme_counts_give_finite_bounds(bound, gamma):
             assert lower[0] > lower[1] > 9
             assert lower[0] < math.log(n)
             assert lower[6] == lower[4] == 0
-        assert (bound.delta_lower(x, n, y, n, epsilon=1.0, gamma=gamma) <= x / n).all()
-        assert bound.delta_lower(n, n, 0, n, epsilon=1.0, gamma=gamma) > 0.9999
         assert bound.epsilon_lower(1, 1, 0, 1, gamma=gamma) == 0
 
 
@@ -154,27 +147,6 @@ def test_a_bound_is_where_its_p_value_crosses_gamma(bound):
                 assert bound.p_value(x, n1, y, n2, epsilon=at, delta=delta, gamma=gamma) <= gamma * (1 + 1e-9)
             above = bound.p_value(x, n1, y, n2, epsilon=at + 0.02, delta=delta, gamma=gamma)
             assert above > gamma, (x, y, delta, gamma)
-
-
-@pytest.mark.parametrize("bound", [Melded(), Conditional(), ClopperPearson()], ids=lambda b: b.name)
-def test_bounds_on_delta_are_where_the_p_value_crosses_gamma(bound):
-    for x, n1, y, n2, epsilon in [(30, 40, 4, 50, 0.1), (90, 90, 0, 90, 2.0), (500, 1000, 100, 700, 0.5)]:
-        at = float(bound.delta_lower(x, n1, y, n2, epsilon=epsilon, gamma=0.01))
-        assert at > 0
-        assert bound.p_value(x, n1, y, n2, epsilon=epsilon, delta=at) <= 0.01
-        assert bound.p_value(x, n1, y, n2, epsilon=epsilon, delta=at + 0.01) > 0.01
-        # At the delta found, epsilon is just what can be shown. The conditional p-value is flat on intervals of epsilon
-        # and of delta (where the excess term decides), so that there the search may stop anywhere on such an interval.
-        back = float(bound.epsilon_lower(x, n1, y, n2, delta=at, gamma=0.01))
-        below, above = (0.01, 0.2) if bound.name == "conditional" else (1e-3, 1e-3)
-        assert epsilon - below < back < epsilon + above
-
-
-def test_the_strict_bound_on_delta_is_near_the_melded_one():
-    for x, n1, y, n2, epsilon in [(300, 400, 40, 500, 0.1), (90, 90, 0, 90, 2.0), (500, 1000, 100, 700, 0.5)]:
-        strict = float(Unconditional().delta_lower(x, n1, y, n2, epsilon=epsilon, gamma=0.01))
-        melded = float(Melded().delta_lower(x, n1, y, n2, epsilon=epsilon, gamma=0.01))
-        assert strict == pytest.approx(melded, rel=0.06)
 
 
 def test_many_events_at_once_equal_one_at_a_time():

@@ -1,4 +1,4 @@
-"""One label for each output that anybody could tell apart."""
+"""One cell for each output that anybody could tell apart."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DIFFERENT: list[Any] = [
 
 
 @pytest.mark.parametrize(("first", "second"), list(combinations(range(len(DIFFERENT)), 2)))
-def test_different_outputs_have_different_labels(first: int, second: int) -> None:
+def test_different_outputs_have_different_cells(first: int, second: int) -> None:
     assert canonical(DIFFERENT[first]) != canonical(DIFFERENT[second])
 
 
@@ -33,7 +33,7 @@ def test_different_outputs_have_different_labels(first: int, second: int) -> Non
         (Raised(ValueError("x")), ValueError("x")),
     ],
 )  # fmt: skip
-def test_equal_outputs_share_a_label(first: Any, second: Any) -> None:
+def test_equal_outputs_share_a_cell(first: Any, second: Any) -> None:
     assert canonical(first) == canonical(second)
     assert hash(canonical(first)) == hash(canonical(second))
 
@@ -47,7 +47,7 @@ def test_what_cannot_be_compared_is_refused_with_its_value() -> None:
         canonical(Thing())
 
 
-def test_labels_in_words() -> None:
+def test_cells_in_words() -> None:
     assert in_words(canonical(3)) == "3"
     assert in_words(canonical(0.5)) == "0.5"
     assert in_words(canonical("a")) == "'a'"

@@ -8,8 +8,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from dpaudit.distinguish.families import FORWARD
-from dpaudit.distinguish.selected_event import LabelFamilies
+from dpaudit.distinguish.cell_families import CellFamilies
+from dpaudit.distinguish.discretizers import Discretizer, Identity, ScoreBins
+from dpaudit.distinguish.events import PlannedTest
+from dpaudit.distinguish.families import likelier_first
 
 Z = 1.6448536
 
@@ -29,15 +31,22 @@ def _best(p: np.ndarray, q: np.ndarray, confirm: int) -> float:
     return max(worth)
 
 
+class _Column(ScoreBins):
+    """Bins of a column as it is, which estimates no ratio."""
+
+    name, edges = "column", np.zeros(0)
+
+
 def _reached(p: np.ndarray, q: np.ndarray, trained: int, ordered: bool, careful: bool) -> float:
     """Return the mean share of the best event's worth over 20 choices."""
     rng, confirm, shares = np.random.default_rng(0), 4 * trained, []
+    discretizer: Discretizer = _Column() if ordered else Identity()
     for _ in range(20):
-        sides = [Counter(dict(enumerate(rng.multinomial(trained, mass).tolist()))) for mass in (p, q)]
-        found = LabelFamilies.of(*sides, ordered=ordered, careful=careful).best(confirm, delta=0, gamma=0.05)
+        data, neighbour = (Counter(dict(enumerate(rng.multinomial(trained, mass).tolist()))) for mass in (p, q))
+        families = CellFamilies.of(discretizer, (data, neighbour), careful=careful)
+        found = families.best(PlannedTest(confirm, 0, 0.05))
         inside = sorted(found.event.inside)
-        masses = (p[inside].sum(), q[inside].sum())
-        shares.append(_worth(*(masses if found.direction == FORWARD else masses[::-1]), confirm))
+        shares.append(_worth(*likelier_first(found.direction, p[inside].sum(), q[inside].sum()), confirm))
     return float(np.mean(shares)) / _best(p, q, confirm)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpaudit.distinguish.candidates import scored_labellers
-from dpaudit.distinguish.discretizers import Scored
+from dpaudit.distinguish.fitting import fitted_discretizers
 from dpaudit.distinguish.patterns import Patterns
+from dpaudit.distinguish.scored import Scored
 
 
 def _stopped(rng: np.random.Generator, shift: float, size: int) -> np.ndarray:
@@ -61,17 +61,17 @@ def test_both_fits_and_their_mean_have_a_repeated_output_in_one_bin() -> None:
     for seed in range(10):
         rng = np.random.default_rng(seed)
         first, second = ([_mixed(rng, 0.3, 0.5, 5_000), _mixed(rng, 0.25, 0.0, 5_000)] for _ in range(2))
-        labellers = scored_labellers(*first, thorough=False, float_bits=False, atoms=False)
-        one = next(a for a in labellers if isinstance(a, Scored) and isinstance(a.score, Patterns))
+        fitted = fitted_discretizers(*first, thorough=False, float_bits=False)
+        one = next(a for a in fitted if isinstance(a, Scored) and isinstance(a.score, Patterns))
         other = one.refit(*second)
         assert other is not None
         assert isinstance(other.score, Patterns)
         assert other.score.tables[0] is not None or other.score.tables[1] is not None
         both = one.joined(other, first, second)
         zero = np.zeros((1, 1))
-        bin_of_zero = {int(labeller(zero)[0]) for labeller in (one, other, both)}
+        bin_of_zero = {int(each(zero)[0]) for each in (one, other, both)}
         assert len(bin_of_zero) == 1
         # The event above zero is the same to all of them but for scores near that of zero.
         fresh = _mixed(rng, 0.3, 0.5, 5_000)
-        above = [labeller(fresh) > min(bin_of_zero) for labeller in (one, other, both)]
+        above = [each(fresh) > min(bin_of_zero) for each in (one, other, both)]
         assert max(np.mean(a != b) for a in above for b in above) < 0.1

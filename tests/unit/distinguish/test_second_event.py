@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -11,8 +9,8 @@ from scipy.special import ndtri
 
 import dpaudit
 from dpaudit.bounds.melded import Melded
-from dpaudit.distinguish.events import PrefixRatio, confirmation_error
-from dpaudit.distinguish.second_event import DISTRUST, SHARES, choose_reserve
+from dpaudit.distinguish.events import PlannedTest, PrefixRatio, confirmation_error
+from dpaudit.distinguish.second_event import DISTRUST, SHARES, choose_second_event
 
 GAMMA, CONFIRM = 0.05, 100_000
 POOLED = np.array([0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0])
@@ -40,8 +38,8 @@ def simulated_gain(main: int, length: int, share: float, error: NDArray[np.float
 
 @pytest.mark.parametrize("main", [1, 3, 5, 7])
 @pytest.mark.parametrize("error", [0.001, 0.003, 0.01])
-def test_the_reserve_is_the_best_of_all_by_simulation(main, error):
-    found = choose_reserve(main, [model(error)], POOLED, CONFIRM, gamma=GAMMA)
+def test_the_second_event_is_the_best_of_all_by_simulation(main, error):
+    found = choose_second_event(main, [model(error)], POOLED, PlannedTest(CONFIRM, 0, GAMMA))
     assert found is not None
     errors = model(error).error
     possible = [n for n in range(1, len(POOLED)) if n != main]
@@ -51,10 +49,10 @@ def test_the_reserve_is_the_best_of_all_by_simulation(main, error):
     assert max(gains.values()) > 0
 
 
-def test_no_reserve_where_the_best_event_is_known():
+def test_no_second_event_where_the_best_event_is_known():
     value = RATIO + ndtri(GAMMA) * confirmation_error(RATIO, POOLED, CONFIRM)
     main = int(np.argmax(value)) + 1
-    assert choose_reserve(main, [model(1e-9)], POOLED, CONFIRM, gamma=GAMMA) is None
+    assert choose_second_event(main, [model(1e-9)], POOLED, PlannedTest(CONFIRM, 0, GAMMA)) is None
 
 
 def test_the_standard_error_is_that_of_counts():
@@ -65,9 +63,9 @@ def test_the_standard_error_is_that_of_counts():
     assert found[0] == pytest.approx(float(np.std(np.log(x / y))), rel=0.02)
 
 
-def test_no_reserve_of_events_too_rare_to_confirm():
+def test_no_second_event_too_rare_to_confirm():
     for confirm in (30, 100, 1000):
-        found = choose_reserve(6, [model(0.01)], POOLED, confirm, gamma=GAMMA)
+        found = choose_second_event(6, [model(0.01)], POOLED, PlannedTest(confirm, 0, GAMMA))
         assert found is None or POOLED[found.length - 1] * confirm > 3
 
 
@@ -85,10 +83,8 @@ def test_the_tests_share_the_error_and_the_best_is_the_witness():
         assert sum(test.error for test in finding.tests) == pytest.approx(finding.errors["verdict"], rel=1e-12)
         best = max(finding.tests, key=lambda test: test.epsilon_lower)
         assert finding.epsilon_lower == best.epsilon_lower
-        seen = dataclasses.asdict(finding.witness)
-        assert {name: seen[name] for name in ("event", "hits", "neighbour_hits")} == {
-            name: getattr(best, name) for name in ("event", "hits", "neighbour_hits")
-        }
+        for name in ("event", "hits", "neighbour_hits"):
+            assert getattr(finding.witness, name) == getattr(best, name)
         runs = finding.confirmation_trials
         for test in finding.tests:
             again = Melded().epsilon_lower(test.hits, runs, test.neighbour_hits, runs, gamma=test.error)

@@ -80,7 +80,7 @@ def test_a_control_that_nothing_can_convict_is_a_fault():
     bare = entry("toy-bare")
     control = type("Control", (bare.learner,), {"id": "broken-bare", "fault": "all"})
     plan = make_plan([Entry("broken-bare", control, "here")])
-    assert "nothing can convict it" in plan.faults[0]
+    assert "nothing can detect it" in plan.faults[0]
 
 
 def test_a_learner_whose_example_fails_does_not_stop_the_others():

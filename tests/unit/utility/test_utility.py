@@ -322,11 +322,26 @@ def test_n_comes_from_the_theorem_or_must_be_given() -> None:
 
 def test_a_learner_with_several_settings_is_asked_for_one() -> None:
     class Two(Consistent):
+        settings = ("realizable", "empirical")
+
         def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:  # type: ignore[override]
             return UtilityClaim(alpha, beta, 7 if setting == "empirical" else 11, setting)
 
     assert audit(Two(), n=None, trials=5).n == 11
     assert audit(Two(), n=None, trials=5, setting="empirical").n == 7
+
+
+def test_a_learner_may_answer_that_its_parameters_have_no_theorem() -> None:
+    class Without(Consistent):
+        def utility(self, alpha: float, beta: float) -> UtilityClaim | None:  # type: ignore[override]
+            return None
+
+        def sample_size(self, alpha: float, beta: float) -> int:
+            raise AssertionError("the theorem was asked first")
+
+    with pytest.raises(InputError, match="n must be given: learner 'toy-consistent' states no sample size"):
+        audit(Without(), n=None, trials=5)
+    assert audit(Without(), n=5, trials=5).claim_id == ""
 
 
 def test_results_do_not_depend_on_workers() -> None:

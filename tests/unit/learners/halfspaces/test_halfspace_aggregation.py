@@ -209,8 +209,9 @@ def test_the_sample_size_is_what_the_union_bound_needs() -> None:
 
 def test_too_few_subsamples_promise_nothing() -> None:
     few = HalfspaceTukey(1, 1, 1.0)
-    assert not hasattr(few, "utility")
-    assert not hasattr(few, "sample_size")
+    assert few.utility(0.1, 0.1) is None
+    with pytest.raises(InputError, match="beta must be larger for 3 subsamples"):
+        few.sample_size(0.1, 0.1)
     for variant in ("rec-concave", "exponential", "hull", "positive"):
         enough = replace(few, subsamples=10**5, variant=variant)
         assert enough.utility(0.1, 0.1).sample_size > 10**5

@@ -225,7 +225,7 @@ def test_box_exponential_never_lists_a_huge_grid() -> None:
         assert isinstance(box, Box)
         # 600 correct labels against 400: a factor e^200 beyond the 2^160 boxes of less score.
         assert sample.errors(box) == 0
-    with pytest.raises(InputError, match="boxes for the exact law"):
+    with pytest.raises(InputError, match="concepts for the exact law"):
         learner.law(sample)
     many = learner.domain.sample(np.stack([np.arange(200), np.arange(200)], axis=1), [1] * 200)
     with pytest.raises(InputError, match="use box-interior-point"):

@@ -9,9 +9,16 @@ import pytest
 from scipy.stats import binom
 
 from dpaudit.betting.eprocess import expected_growth, log_payoffs, place_bet, posterior
-from dpaudit.betting.power import conviction_by_bets, delta_by_bets, epsilon_by_bets, leader_runs, schedule
-from dpaudit.betting.session import Game, Source
+from dpaudit.betting.power import (
+    batch_schedule,
+    detectable_delta_by_bets,
+    detectable_epsilon_by_bets,
+    leading_pair_runs,
+    refutation_probability,
+)
+from dpaudit.betting.session import Session
 from dpaudit.contract import Pair, PrivacyClaim
+from dpaudit.sampling import Sampler
 
 ALARM = 1e-6
 """A test of a rate fails for a right prediction with at most this probability over seeds; seeds are fixed."""
@@ -22,7 +29,7 @@ def simulated(
 ) -> float:
     """Return the share of audits that bet on an event of probabilities p and q and ever reach 1 / gamma."""
     rng = np.random.default_rng(seed)
-    past, sizes = schedule(runs)
+    past, sizes = batch_schedule(runs)
     sides = [rng.binomial(int(past[0]) // 2, chance, audits) for chance in (p, q)]
     ones, zeros = (np.stack([hits, int(past[0]) // 2 - hits], axis=1).astype(float) for hits in sides)
     wealth, refuted = np.zeros(audits), np.zeros(audits, dtype=bool)
@@ -39,14 +46,14 @@ def simulated(
 
 
 @pytest.mark.parametrize("runs", [100, 1_000, 33_333])
-def test_the_schedule_is_that_of_the_game(runs: int) -> None:
+def test_the_schedule_is_that_of_a_session(runs: int) -> None:
     from dpaudit.adapters import Mechanism
 
     mechanism = Mechanism(lambda data, rng, size: rng.integers(0, 2, size), "coin", True)
-    game = Game(Source(mechanism, 0, 1, None), [Pair(1, 0, "bit")], PrivacyClaim(0.5), runs, 1e-9, False)
-    game.play()
-    past, sizes = schedule(runs)
-    assert [look.runs for look in game.looks] == (past + sizes).tolist()
+    session = Session(Sampler(mechanism, 0), [Pair(1, 0, "bit")], PrivacyClaim(0.5), runs, 1e-9, False)
+    session.run()
+    past, sizes = batch_schedule(runs)
+    assert [look.runs for look in session.looks] == (past + sizes).tolist()
 
 
 def test_a_past_for_each_epsilon_gives_the_bets_of_each_past() -> None:
@@ -77,20 +84,20 @@ EVENTS = [
 def runs_for(q: float, truth: float, epsilon: float, delta: float, gamma: float) -> int:
     """Return about the least runs for which the true epsilon is called detectable."""
     runs = 100
-    while epsilon_by_bets(q, runs, epsilon=epsilon, delta=delta, gamma=gamma) > truth:
+    while detectable_epsilon_by_bets(q, runs, epsilon=epsilon, delta=delta, gamma=gamma) > truth:
         runs = math.ceil(1.03 * runs)
     return runs
 
 
 @pytest.mark.parametrize(("q", "truth", "epsilon", "delta", "gamma"), EVENTS)
-def test_a_detectable_epsilon_is_convicted_as_often_as_stated(
+def test_a_detectable_epsilon_is_refuted_as_often_as_stated(
     q: float, truth: float, epsilon: float, delta: float, gamma: float
 ) -> None:
     runs, p = runs_for(q, truth, epsilon, delta, gamma), math.exp(truth) * q + delta
     audits = 2_000 if delta == 0 else 400
     test = {"epsilon": epsilon, "delta": delta, "gamma": gamma, "audits": audits}
     assert simulated(p, q, runs, **test) >= binom.ppf(ALARM, audits, 0.95) / audits
-    # The prediction is no mere bound: half of the runs convict far less often.
+    # The prediction is no mere bound: half of the runs refute far less often.
     assert simulated(p, q, runs // 2, **test) <= 0.75
 
 
@@ -104,15 +111,15 @@ def test_the_predicted_probability_is_near_the_simulated_one(
         # Measured differences are up to 0.02 and 0.1; 400 audits add at most 0.05 + 0.1 with probability 1e-6.
         audits = 2_000 if delta == 0 else 400
         found = simulated(p, q, int(share * runs), epsilon=epsilon, delta=delta, gamma=gamma, audits=audits, seed=1)
-        predicted = conviction_by_bets(p, q, int(share * runs), epsilon=epsilon, delta=delta, gamma=gamma)
+        predicted = refutation_probability(p, q, int(share * runs), epsilon=epsilon, delta=delta, gamma=gamma)
         assert abs(found - predicted) <= off
 
 
 @pytest.mark.parametrize(
     ("runs", "epsilon", "delta"), [(300, 1.0, 0.0), (20_000, 1.0, 0.0), (20_000, 0.0, 0.0), (5_000, 1.0, 0.01)]
 )
-def test_a_detectable_catastrophe_is_convicted_as_often_as_stated(runs: int, epsilon: float, delta: float) -> None:
-    p = delta_by_bets(runs, epsilon=epsilon, delta=delta, gamma=0.025)
+def test_a_detectable_catastrophe_is_refuted_as_often_as_stated(runs: int, epsilon: float, delta: float) -> None:
+    p = detectable_delta_by_bets(runs, epsilon=epsilon, delta=delta, gamma=0.025)
     audits = 2_000 if delta == 0 else 400
     test = {"epsilon": epsilon, "delta": delta, "gamma": 0.025, "audits": audits}
     assert simulated(p, 0.0, runs, **test) >= binom.ppf(ALARM, audits, 0.95) / audits
@@ -129,28 +136,28 @@ def test_runs_are_about_the_level_over_the_growth() -> None:
         0.45 * (rate[0] * math.log(rate[0] / rho) + (1 - rate[0]) * math.log((1 - rate[0]) / (1 - rho))), rel=1e-12
     )
     runs = -math.log(gamma) / growth
-    assert conviction_by_bets(p, q, int(0.85 * runs), epsilon=epsilon, gamma=gamma) < 0.02
-    assert conviction_by_bets(p, q, int(1.25 * runs), epsilon=epsilon, gamma=gamma) > 0.95
+    assert refutation_probability(p, q, int(0.85 * runs), epsilon=epsilon, gamma=gamma) < 0.02
+    assert refutation_probability(p, q, int(1.25 * runs), epsilon=epsilon, gamma=gamma) > 0.95
 
 
 def test_more_runs_more_leak_and_a_weaker_level_detect_more() -> None:
     test = {"epsilon": 1.0, "delta": 0.0, "gamma": 0.025}
-    found = [epsilon_by_bets(0.1, runs, **test) for runs in (200, 1_000, 10_000, 100_000)]
+    found = [detectable_epsilon_by_bets(0.1, runs, **test) for runs in (200, 1_000, 10_000, 100_000)]
     assert found == sorted(found, reverse=True)
     assert min(found) > 1.0
-    assert epsilon_by_bets(0.1, 1_000, epsilon=1.0, gamma=0.25) < found[1]
-    assert epsilon_by_bets(0.01, 1_000, **test) > found[1]
+    assert detectable_epsilon_by_bets(0.1, 1_000, epsilon=1.0, gamma=0.25) < found[1]
+    assert detectable_epsilon_by_bets(0.01, 1_000, **test) > found[1]
 
 
 def test_what_no_budget_can_refute_is_infinite() -> None:
-    assert epsilon_by_bets(0.0, 1_000, epsilon=1.0, gamma=0.025) == math.inf
-    assert epsilon_by_bets(0.5, 1_000, epsilon=1.0, gamma=0.025) == math.inf  # exp(1) / 2 > 1
-    assert epsilon_by_bets(0.3, 100, epsilon=1.1, gamma=0.025) == math.inf
-    assert delta_by_bets(100, epsilon=8.0, gamma=0.025) == math.inf
-    assert conviction_by_bets(1.0, 1.0, 1_000, epsilon=0.0, gamma=0.025) == 0.0
+    assert detectable_epsilon_by_bets(0.0, 1_000, epsilon=1.0, gamma=0.025) == math.inf
+    assert detectable_epsilon_by_bets(0.5, 1_000, epsilon=1.0, gamma=0.025) == math.inf  # exp(1) / 2 > 1
+    assert detectable_epsilon_by_bets(0.3, 100, epsilon=1.1, gamma=0.025) == math.inf
+    assert detectable_delta_by_bets(100, epsilon=8.0, gamma=0.025) == math.inf
+    assert refutation_probability(1.0, 1.0, 1_000, epsilon=0.0, gamma=0.025) == 0.0
 
 
 def test_the_leading_pair_gets_its_share() -> None:
-    assert leader_runs(1_000, 1) == 1_000
-    assert leader_runs(1_000, 2) == 800
-    assert 600 < leader_runs(1_000, 64) < 625
+    assert leading_pair_runs(1_000, 1) == 1_000
+    assert leading_pair_runs(1_000, 2) == 800
+    assert 600 < leading_pair_runs(1_000, 64) < 625

@@ -1,0 +1,109 @@
+"""A pair that may become the witness: the cells counted on its two sides so far, and the best event over them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dpaudit.blackbox.law_ratio import law_ratio
+from dpaudit.blackbox.request import Request
+from dpaudit.contract import Pair
+from dpaudit.distinguish.cell_families import CellFamilies
+from dpaudit.distinguish.discretizers import CountCells, Discretizer, Identity
+from dpaudit.distinguish.events import PlannedTest
+from dpaudit.distinguish.histogram import Tally
+from dpaudit.distinguish.selected_event import SelectedEvent
+
+__all__ = ["Candidate", "best_event", "events_of", "promise"]
+
+SLOW_ROWS = 100_000
+"""Runs a side on which slow scores are compared: more would take longer than making them."""
+MARKDOWN, SLOW_MARKDOWN = 0.75, 2.0
+"""How many times more the bounds that models expect are marked down where discretizers are compared: the events of one
+are nested and share their luck, those of different ones do not, and a slow score has more ways to be lucky."""
+SLOW_MARGIN = 0.05
+"""By which share a slow score must promise more than a quick one."""
+
+
+class Candidate:
+    """One pair with the cells counted so far on its two sides, by each of its discretizers.
+
+    Parameters
+    ----------
+    index : int
+        The pair's part of the address of its runs.
+    pair : Pair
+        The two inputs.
+    discretizers : list of Discretizer
+        By which to count; none if they have yet to be fitted.
+    phase : int
+        The next batch's part of the address.
+    """
+
+    def __init__(self, index: int, pair: Pair, discretizers: list[Discretizer], phase: int = 0) -> None:
+        self.index, self.pair, self.phase = index, pair, phase
+        self._log_ratio: list[Mapping[Any, float] | None] = []
+        self.restart(discretizers)
+
+    def log_ratio(self, request: Request) -> Mapping[Any, float] | None:
+        """Return the log-likelihood ratios of outputs by the learner's own law, found out once."""
+        if not self._log_ratio:
+            self._log_ratio.append(law_ratio(request.source, self.pair))
+        return self._log_ratio[0]
+
+    def restart(self, discretizers: list[Discretizer]) -> None:
+        """Take other discretizers and forget all counts."""
+        self.discretizers = self.tried = discretizers
+        self.tallies: list[tuple[Tally, Tally]] = [(Counter(), Counter()) for _ in discretizers]
+        self._slow_left = [SLOW_ROWS, SLOW_ROWS]
+
+    def take_slowly(self, side: int, runs: int) -> bool:
+        """Say whether slow discretizers count the next runs of a side, and remember them."""
+        self._slow_left[side] -= runs
+        return self._slow_left[side] + runs > 0
+
+    def count(self, side: int, tallies: Sequence[Tally]) -> None:
+        """Add one side's counts by each discretizer."""
+        for mine, counted in zip(self.tallies, tallies, strict=True):
+            mine[side].update(counted)
+
+    def count_outputs(self, sides: Sequence[Any], start: int, stop: int) -> None:
+        """Count some of the outputs of both sides."""
+        for side, outputs in enumerate(sides):
+            cut = min(stop, start + max(0, self._slow_left[side]))
+            for some in (outputs[start:cut], outputs[cut:stop]):
+                if len(some):
+                    slow = self.take_slowly(side, len(some))
+                    self.count(side, CountCells(tuple(self.discretizers), slow)(some))
+
+    def keep(self, which: Sequence[int]) -> None:
+        """Drop all discretizers but some."""
+        self.discretizers = [self.discretizers[i] for i in which]
+        self.tallies = [self.tallies[i] for i in which]
+
+
+def events_of(request: Request, candidate: Candidate, *, careful: bool = False) -> list[SelectedEvent]:
+    """Return the best event of each discretizer; the careful models say nothing of p - delta."""
+    test = PlannedTest(request.budget.confirmation, request.claim.delta, request.verdict_gamma)
+    return [
+        CellFamilies.of(
+            discretizer,
+            counts,
+            log_ratio=candidate.log_ratio(request) if isinstance(discretizer, Identity) else None,
+            careful=careful and test.delta == 0,
+        ).best(test)
+        for discretizer, counts in zip(candidate.discretizers, candidate.tallies, strict=True)
+    ]
+
+
+def best_event(request: Request, candidate: Candidate, *, careful: bool = False) -> SelectedEvent:
+    """Return the most promising event of a candidate over its discretizers."""
+    return max(events_of(request, candidate, careful=careful), key=promise)
+
+
+def promise(event: SelectedEvent) -> float:
+    """Return by what the events of discretizers are compared: the bound expected, marked down for comparing."""
+    slow = event.discretizer.slow
+    markdown, margin = (SLOW_MARKDOWN, SLOW_MARGIN) if slow else (MARKDOWN, 0.0)
+    return event.expected - markdown * event.markdown - margin * abs(event.expected)

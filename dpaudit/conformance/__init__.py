@@ -1,0 +1,48 @@
+"""The checks that every learner must pass, exported for third parties' learners.
+
+In a test suite::
+
+    @pytest.mark.parametrize("check", dpaudit.conformance.CHECKS, ids=lambda check: check.__name__)
+    def test_conformance(check):
+        check(MyLearner(epsilon=1.0))
+
+Each check takes a learner, returns nothing, and raises `NonConforming` with the learner's name and its defect.
+``print(dpaudit.conformance.offers(MyLearner(epsilon=1.0)))`` lists the optional abilities that the learner offers, and
+those that it may add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dpaudit.conformance.abilities import Ability, Offers, offers
+from dpaudit.conformance.form import check_bad_input, check_claims, check_constructor_only_stores, check_names
+from dpaudit.conformance.laws import FALSE_ALARM, check_law_is_a_law, check_run_agrees_with_law, check_symmetries
+from dpaudit.conformance.required import NonConforming, check_parts
+from dpaudit.conformance.runs import check_codes_decode, check_huge_counts, check_random_state
+from dpaudit.contract import Learner
+
+__all__ = ["CHECKS", "FALSE_ALARM", "Ability", "NonConforming", "Offers", "check_learner", "offers"]
+
+CHECKS: tuple[Callable[[Learner], None], ...] = (
+    check_parts,
+    check_constructor_only_stores,
+    check_names,
+    check_claims,
+    check_random_state,
+    check_law_is_a_law,
+    check_run_agrees_with_law,
+    check_codes_decode,
+    check_huge_counts,
+    check_bad_input,
+    check_symmetries,
+)
+
+
+def check_learner(learner: Learner) -> None:
+    """Run every check on a learner; the first that fails raises `NonConforming`.
+
+    Optional abilities are checked where the learner offers them; see `offers`.
+    """
+    for check in CHECKS:
+        check(learner)

@@ -1,0 +1,199 @@
+"""The optional abilities of a learner, one protocol each; an audit asks for one with `isinstance`.
+
+A learner offers an ability by having its method or attribute. `ABILITIES` lists them all, and
+`dpaudit.conformance.offers` tells which a learner has and which it may add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from dpaudit.contract.claims import UtilityClaim
+from dpaudit.contract.learners import Instance, Law
+from dpaudit.contract.samples import Distribution, Hypothesis
+from dpaudit.picture import Picture
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "ABILITIES",
+    "HasExactLaw",
+    "HasFault",
+    "HasFurtherInstances",
+    "HasHardTargets",
+    "HasLaw",
+    "HasPicturedInstance",
+    "HasSampleSize",
+    "HasScene",
+    "HasSettings",
+    "HasStreamId",
+    "HasSymmetries",
+    "HasUtility",
+    "Pictured",
+    "Solves",
+]
+
+
+@runtime_checkable
+class HasLaw(Protocol):
+    """The exact output law on a sample: it makes the exact audit possible."""
+
+    def law(self, sample: Any) -> Law:
+        """Return the output law on a sample; the atoms are the codes that `run` returns.
+
+        Raises
+        ------
+        InputError
+            If the law of so large a sample cannot be computed.
+        """
+
+
+@runtime_checkable
+class HasExactLaw(Protocol):
+    """The output law from exact numbers, so that the worst epsilon can be enclosed in ball arithmetic."""
+
+    def exact_law(self, sample: Any, field: Any) -> Mapping[Hashable, Any]:
+        """Return the weight of each atom of `law(sample)`, positive or exactly zero; they need not sum to 1.
+
+        Weights are made by + - * / from `field.number(x)` for an integer, a float (its binary value) or a Fraction,
+        `field.exp(x)` and `field.log(x)`.
+        """
+
+
+@runtime_checkable
+class HasUtility(Protocol):
+    """A theorem on utility, with its sample size: it makes the audit of utility possible without an n."""
+
+    def utility(self, alpha: float, beta: float) -> UtilityClaim | None:
+        """Return the claim Pr[error > alpha] <= beta with its sample size; None if these parameters have no theorem.
+
+        Raises
+        ------
+        InputError
+            If the theorem does not reach alpha and beta.
+        """
+
+
+@runtime_checkable
+class HasSampleSize(Protocol):
+    """The sample size of the theorem; by itself, without `utility`, a claim in the setting "realizable"."""
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the least n for which the theorem promises Pr[error > alpha] <= beta."""
+
+
+@runtime_checkable
+class HasSettings(Protocol):
+    """A theorem that speaks of several settings, through `utility(alpha, beta, setting=...)`."""
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings, of `contract.SETTINGS`; the theorem's own first."""
+
+    def utility(self, alpha: float, beta: float, setting: str = ...) -> UtilityClaim | None:
+        """Return the claim in one of the settings, by default the first; otherwise as `HasUtility`."""
+
+
+@runtime_checkable
+class Solves(Protocol):
+    """The judge of outputs in the setting "solution", where a theorem speaks of no error."""
+
+    def solves(self, output: Any, sample: Any) -> bool:
+        """Say whether an output of `run` solves its problem on the sample."""
+
+
+@runtime_checkable
+class HasSymmetries(Protocol):
+    """Symmetries of the law: they shrink the exact audit's enumeration."""
+
+    def symmetries(self) -> Sequence[NDArray[np.int64]]:
+        """Return generators of permutations of the examples, each of shape (2 * domain size,).
+
+        Example (x_i, y) is number 2 i + y, where x_i is row i of ``domain.points()``. Moving all examples of two
+        neighbouring samples by such a permutation changes nothing that tells their laws apart.
+        """
+
+
+@runtime_checkable
+class HasHardTargets(Protocol):
+    """Hard cases of the learner's own, beside those that are made from its concepts."""
+
+    def hard_targets(self, alpha: float) -> Sequence[tuple[int, Distribution, str]]:
+        """Return (code of the concept, distribution of the points, name) of each case, for accuracy alpha."""
+
+
+@runtime_checkable
+class HasFurtherInstances(Protocol):
+    """Further instances on which utility is audited."""
+
+    @property
+    def audited(self) -> tuple[Instance, ...]:
+        """The instances beside `instance`; a class attribute."""
+
+
+@runtime_checkable
+class Pictured(Protocol):
+    """A picture of some outputs, for reports."""
+
+    def picture(self, sample: Any, codes: Sequence[Any], target: Hypothesis | None) -> Picture:
+        """Return the picture of a sample, of outputs on it, and of what labelled it (None where that is not known)."""
+
+
+@runtime_checkable
+class HasPicturedInstance(Protocol):
+    """The instance that is drawn, where `instance` is not the one to show."""
+
+    @property
+    def pictured(self) -> Instance:
+        """The instance; a class attribute."""
+
+
+@runtime_checkable
+class HasScene(Protocol):
+    """The sample that is drawn.
+
+    By default n examples are drawn from the uniform distribution on the domain, labelled by the middle concept.
+    """
+
+    def scene(self, rng: np.random.Generator) -> tuple[Any, Hypothesis | None]:
+        """Return a sample, and what labelled it or None."""
+
+
+@runtime_checkable
+class HasFault(Protocol):
+    """A positive control: a learner with a known leak, which an audit must detect."""
+
+    @property
+    def fault(self) -> str:
+        """The leak, in a sentence; a class attribute."""
+
+
+@runtime_checkable
+class HasStreamId(Protocol):
+    """An address in random streams of its own: a learner that is renamed keeps its outputs."""
+
+    @property
+    def stream_id(self) -> str:
+        """The old id of a renamed learner, which stands in the addresses of random streams; a class attribute."""
+
+
+ABILITIES: Mapping[str, type[Any]] = {
+    "law": HasLaw,
+    "exact_law": HasExactLaw,
+    "utility": HasUtility,
+    "sample_size": HasSampleSize,
+    "settings": HasSettings,
+    "solves": Solves,
+    "symmetries": HasSymmetries,
+    "hard_targets": HasHardTargets,
+    "audited": HasFurtherInstances,
+    "picture": Pictured,
+    "pictured": HasPicturedInstance,
+    "scene": HasScene,
+    "fault": HasFault,
+    "stream_id": HasStreamId,
+}
+"""Every optional ability, by the method or attribute that offers it."""

@@ -1,0 +1,108 @@
+"""Fitting the discretizers that are worth trying on a mechanism, by the look of its training outputs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.distinguish import classifiers
+from dpaudit.distinguish.canonical import canonical
+from dpaudit.distinguish.discretizers import FEW, Atoms, Discretizer, Joint, PackedRows
+from dpaudit.distinguish.features import GROUPS, Flattener, group_columns
+from dpaudit.distinguish.histogram import LEAST
+from dpaudit.distinguish.naive_bayes import NaiveBayes
+from dpaudit.distinguish.patterns import Patterns
+from dpaudit.distinguish.ranked import Ranked
+from dpaudit.distinguish.scored import Score, Scored, score_edges
+from dpaudit.jsonable import stable_repr
+
+__all__ = ["fitted_discretizers"]
+
+Array = NDArray[np.float64]
+
+GROUP_ROWS = 5_000
+"""Rows a side that decide which groups of columns say anything."""
+CLASSIFIER_ROWS = 100_000
+"""Rows a side that classifiers are fitted on: beyond, they take most of an audit's time and gain nothing."""
+EDGE_ROWS, SLOW_EDGE_ROWS = 100_000, 25_000
+"""Rows a side whose scores say where bins are cut: their outermost bins hold 4 runs of either."""
+ATOM_ROWS = 10_000
+"""Outputs a side that are looked through for atoms: one of a thousandth of the mass is met ten times."""
+
+
+def fitted_discretizers(
+    data: Any, neighbour: Any, *, thorough: bool, float_bits: bool, discrete: Discretizer | None = None
+) -> list[Discretizer]:
+    """Fit every score that applies, and the histograms beside them, on training outputs of the two sides.
+
+    Parameters
+    ----------
+    data, neighbour : batch
+        Training outputs.
+    thorough : bool
+        Whether to fit scikit-learn's classifiers too, where outputs have several columns.
+    float_bits : bool
+        Whether to look at the bits of floats and not only at their values.
+    discrete : Discretizer, optional
+        Cells that tell all outputs apart, to be ranked; without them the outputs that repeat are.
+    """
+    flattener = Flattener.fit([data, neighbour])
+    left, right = flattener(data), flattener(neighbour)
+    names = group_columns(np.concatenate([left[:GROUP_ROWS], right[:GROUP_ROWS]]))
+    names = [name for name in names if float_bits or name != "float bits"]
+    found: list[Discretizer] = []
+    for groups, score, name in _scores(left, right, names, thorough):
+        scored = Scored(flattener, groups, score, np.zeros(0), name)
+        rows = len(left) if score is None else SLOW_EDGE_ROWS if scored.slow else EDGE_ROWS
+        pooled = np.concatenate([scored.scores(data[:rows]), scored.scores(neighbour[:rows])])
+        found.append(Scored(flattener, groups, score, score_edges(pooled), name))
+    for name in ("halves", "summaries"):
+        joint = _joint(flattener, name, GROUPS[name](left)) if name in names else None
+        found += [joint] if joint else []
+    base = discrete or _atoms(data, neighbour)
+    return [*found, Ranked.fit(base, data, neighbour)] if base else found
+
+
+def _scores(
+    left: Array, right: Array, names: list[str], thorough: bool
+) -> Iterator[tuple[tuple[str, ...], Score | None, str]]:
+    """Yield the groups of columns, the score fitted on them (None for a column as it is) and its name."""
+    if left.shape[1] == 1:
+        yield ("values",), None, "value"
+    patterns = Patterns.fit(left, right)
+    if patterns is not None:
+        yield ("values",), patterns, "naive Bayes within patterns of repeated values"
+    for name in names:
+        sides = GROUPS[name](left), GROUPS[name](right)
+        yield (name,), NaiveBayes.fit(*sides), f"naive Bayes on {name}"
+        if name in ("values", "differences") and left.shape[1] > 1:
+            yield (name,), NaiveBayes.fit(*sides, pooled=True), f"pooled naive Bayes on {name}"
+    if thorough and left.shape[1] > 1:
+        # Bits would drown the other columns, and the naive score reads them as they are.
+        groups = tuple(name for name in names if name != "float bits")
+        some = (left[:CLASSIFIER_ROWS], right[:CLASSIFIER_ROWS])
+        rows = tuple(np.column_stack([GROUPS[name](side) for name in groups]) for side in some)
+        listed = ", ".join(groups)
+        yield groups, classifiers.boosting(*rows), f"boosted trees on {listed}"
+        yield groups, classifiers.logistic(*rows), f"logistic regression on {listed}"
+
+
+def _joint(flattener: Flattener, name: str, columns: Array) -> Joint | None:
+    """Return the joint histogram of a group of few columns with few whole values, or None."""
+    if (columns != np.round(columns)).any() or np.abs(columns).max(initial=0) > 2**31:
+        return None
+    rows = PackedRows.of(columns, 20 * FEW)
+    return Joint(flattener, name, rows, f"histogram of {name}") if rows else None
+
+
+def _atoms(data: Any, neighbour: Any) -> Atoms | None:
+    """Return a discretizer for outputs that repeat among ones that do not, or None if there are none."""
+    if isinstance(data, np.ndarray) and data.ndim > 1:  # rows of an array have no cheap hash
+        return None
+    counts = Counter(canonical(v) for side in (data, neighbour) for v in side[:ATOM_ROWS])
+    repeated = sorted((atom for atom, c in counts.items() if c >= LEAST), key=stable_repr)[:FEW]
+    return Atoms({atom: i for i, atom in enumerate(repeated)}) if repeated else None

@@ -1,0 +1,67 @@
+"""Messages speak of the options of the command that was called, by the grammar's own table."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from cli_support import call
+
+import dpaudit
+from dpaudit.cli import build_parser
+from dpaudit.cli.options import in_options
+
+COIN = ("toy-coin", "-p", "gain=1")
+MANY = ("parity-private", "-p", "dimension=4", "-p", "epsilon=1", "--n", "9")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("privacy", *COIN, "--trials", "5"), "--trials must be an integer >= 10, got 5"),
+        (("privacy", *COIN, "--epsilon", "-1"), "--epsilon must be a finite number >= 0, got -1.0"),
+        (("privacy", "toy-coin", "-p", "gain=-1", "--epsilon", "1"), "epsilon must be a finite number >= 0, got -1"),
+        (
+            ("privacy", *COIN, "--strict", "--trials", "1e7"),
+            "; --trials 10000000 with 6 pair(s) makes 33600000: lower --trials, or leave --strict out",
+        ),
+        (("privacy", *COIN, "--sequential", "--trials", "10", "--n", "0"), "--n must be an integer >= 1, got 0"),
+        (("exact", *MANY), "are allowed; give a few samples or pairs by --crafted, or use the black-box audit"),
+        (
+            ("exact", *COIN, "--n", "1", "--relation", "replace-private"),
+            "--relation replace-private needs samples with public examples: give them by --crafted",
+        ),
+        (("exact", "point-exponential", "--enclose"), "--enclose needs python-flint: install dpaudit with the extra"),
+        (("exact", "toy-coin", "--enclose"), "has no exact_law(sample, field), which --enclose needs"),
+        (("exact", *COIN, "--compose", "0"), "--compose must be an integer from 1 to 100000, got 0"),
+        (("utility", "toy-bare"), "toy-bare has no theorem on its sample size; give --n"),
+        (("utility", *COIN, "--setting", "swap"), "--setting must be one of realizable, agnostic, empirical, solution"),
+        (("utility", *COIN, "--concept", "7"), "--concept must be a code in 0 .. 1 or a hypothesis, got 7"),
+        (("utility", *COIN, "--distribution", "9"), "--distribution must be uniform, all, or a hard case 0.."),
+        (("list", "--learners", "no/such"), "--learners must be a .py file or a folder of them; got 'no/such'"),
+    ],
+)
+def test_messages_speak_of_options(capsys, monkeypatch, words, message):
+    monkeypatch.setitem(sys.modules, "flint", None)
+    status, out, err = call(capsys, *words)
+    line = err.splitlines()[-1]
+    assert (status, out) == (2, "")
+    assert message in line.removeprefix("dpaudit: error: ") if "--" in message else line.endswith(f"error: {message}")
+
+
+def test_the_python_interface_speaks_of_parameters():
+    coin = dpaudit.get_learner("parity-private", dimension=4, epsilon=1.0)
+    with pytest.raises(dpaudit.InputError, match=r"give a few samples or pairs by samples=, or use"):
+        dpaudit.audit_law(coin, n=9)
+    with pytest.raises(dpaudit.InputError, match=r"strict=True takes at most .* lower trials, or leave strict out"):
+        dpaudit.audit_privacy(lambda bit, rng: bit, [(0, 1)], epsilon=1.0, strict=True, trials=10**7)
+
+
+def test_options_are_those_of_the_command_that_was_called():
+    parsers = {words[0]: build_parser().parse_args(words).parser for words in (["run"], ["exact", "x"])}
+    told = {command: in_options(parser) for command, parser in parsers.items()}
+    assert told["run"]("n_jobs", "1") == "--jobs 1"
+    assert told["exact"]("n_jobs", "1") == "n_jobs=1"
+    assert told["exact"]("samples", "") == told["exact"]("samples", None) == "--crafted"
+    assert told["run"]("samples", None) == "samples"
+    assert told["run"]("html", "True") == "--html"
