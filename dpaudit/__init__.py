@@ -8,9 +8,11 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # type checkers take it for true; the module `typing` costs more than all of this one
 if TYPE_CHECKING:
+    from typing import Any
+
     from dpaudit.blackbox.audit import audit_privacy
     from dpaudit.blackbox.finding import PrivacyFinding
     from dpaudit.contract import (

@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpaudit.blackbox.finding import PrivacyFinding, Witness
+    from dpaudit.blackbox.finding import PrivacyFinding
 
 __all__ = ["assert_private", "pytest_addoption"]
 
@@ -41,33 +41,35 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
 
     def audit(mechanism: Any, pairs: Any = None, **arguments: Any) -> PrivacyFinding:
         __tracebackhide__ = True
-        import dpaudit
+        from dpaudit.blackbox.audit import audit_privacy
+        from dpaudit.contract import PrivacyVerdict
+        from dpaudit.reporters.wording import harmless
 
         for name in ("trials", "confidence", "seed"):
             arguments.setdefault(name, config.getoption(f"--dpaudit-{name}"))
-        finding = dpaudit.audit_privacy(mechanism, pairs, **arguments)
+        finding = audit_privacy(mechanism, pairs, **arguments)
         for text in finding.warnings:
-            warnings.warn(f"dpaudit: {text}", stacklevel=2)
-        if finding.verdict == "violation":
-            witness = finding.witness
-            pytest.fail(
-                f"not ({finding.epsilon:g}, {finding.delta:g})-private: epsilon >= {finding.epsilon_lower:.4g} at "
-                f"confidence {finding.confidence:g} (false-alarm rate at most {1 - finding.confidence:.3g})\n"
-                f"  event: {witness.event}\n"
-                f"{_counts(witness)}"
-                f"  pair {witness.pair}: {witness.data} and {witness.neighbour}\n"
-                f"  seed {finding.seed}"
-            )
+            warnings.warn(f"dpaudit: {harmless(text)}", stacklevel=2)
+        if finding.verdict == PrivacyVerdict.VIOLATION:
+            pytest.fail(_refutation(finding))
         return finding
 
     return audit
 
 
-def _counts(witness: Witness) -> str:
-    """Return the line of the event's counts; bets, of the sequential design, are on no single event."""
-    if witness.hits is None:
-        return ""
-    return (
-        f"  {witness.hits} of {witness.trials} runs against {witness.neighbour_hits} of {witness.neighbour_trials} "
-        f"({witness.direction})\n"
-    )
+def _refutation(finding: PrivacyFinding) -> str:
+    """Return what refutes the claim, a line each: bound, event, counts, pair and seed."""
+    from dpaudit.reporters.wording import event_words, harmless
+
+    witness = finding.witness
+    lines = [
+        f"not ({finding.epsilon:g}, {finding.delta:g})-private: epsilon >= {finding.epsilon_lower:.4g} at "
+        f"confidence {finding.confidence:g} (false-alarm rate at most {1 - finding.confidence:.3g})",
+        f"event: {event_words(witness.event)}",
+    ]
+    if witness.hits is not None:  # bets, of the sequential design, are on no single event
+        ours = f"{witness.hits} of {witness.trials} runs"
+        theirs = f"{witness.neighbour_hits} of {witness.neighbour_trials}"
+        lines.append(f"{ours} against {theirs} ({witness.direction})")
+    lines += [f"pair {witness.pair}: {witness.data} and {witness.neighbour}", f"seed {finding.seed}"]
+    return "\n  ".join(map(harmless, lines))

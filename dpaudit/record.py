@@ -62,12 +62,14 @@ else:
 
         least = -math.inf
         infinities = ("inf", "-inf")
+        allowed = 'a number, "inf" or "-inf"'
 
     class NonNegative(metaclass=_Real):
         """Annotates a number >= 0 that may be infinite; JSON holds "inf" then."""
 
         least = 0
         infinities = ("inf",)
+        allowed = 'a number >= 0 or "inf"'
 
 
 class Frozen(msgspec.Struct, frozen=True, kw_only=False, forbid_unknown_fields=True):
@@ -125,8 +127,7 @@ def _decoded(kind: Any, value: Any) -> Any:
         raise NotImplementedError(f"records hold no {kind!r}")
     number = float(value) if value in kind.infinities else value
     if not isinstance(number, kind):
-        least = "" if kind.least < 0 else f" >= {kind.least}"
-        raise ValueError(f"Expected a number{least} or one of {', '.join(kind.infinities)}, got {value!r:.60}")
+        raise ValueError(f"Expected {kind.allowed}, got {value!r:.60}")
     return number
 
 

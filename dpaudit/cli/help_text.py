@@ -1,4 +1,4 @@
-"""What the command line says about each command: a line, a paragraph and an example."""
+"""The help of each command: a line, a paragraph and an example."""
 
 from __future__ import annotations
 
@@ -57,20 +57,21 @@ COMMANDS = {
         "audit many learners and write the reports",
         """
         Audits the learners given (default: all, with the positive controls) on their examples: exactly, by
-        running them, and for utility. Without ids it checks the claims of the ledger too. Writes DIR/run.jsonl,
-        DIR/report.json and DIR/report.html and prints a summary. Every result is stored as it comes: after a
-        kill, the same command with --resume goes on and ends with the same bytes. Without --resume a run starts
-        afresh and keeps the old run.jsonl as run.jsonl.bak. A positive control that no audit convicts counts as
-        a violation: it shows that the audits are blind to its leak.
+        running them, and for utility. Without ids it checks the statements of the papers too. Writes
+        DIR/run.jsonl, DIR/report.json and DIR/report.html and prints a summary. Every result is stored as it
+        comes: after a kill, the same command with --resume goes on and ends with the same bytes. Without
+        --resume a run starts afresh and keeps the old run.jsonl as run.jsonl.bak. A positive control that no
+        audit detects counts as a violation: it shows that the audits are blind to its leak.
         """,
         "dpaudit run parity-private --profile quick --out reports/parity",
     ),
     "ledger": (
-        "check what the papers claim",
+        "check the statements of the papers",
         """
         Checks the statements of the papers (default: all) by computation and shows a verdict with its evidence: a
-        claim holds, is loose (true, but its constant is far from the truth), is refuted (with a witness) or stays
-        undecided. A refuted claim is an error of a paper and no violation: the status is 0 if every check ran.
+        statement holds, is loose (true, but its constant is far from the truth), is refuted (with a witness) or
+        stays undecided. A refuted statement is an error of a paper and no violation: the status is 0 if every check
+        ran.
         """,
         "dpaudit ledger --refuted",
     ),

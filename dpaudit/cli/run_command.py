@@ -11,7 +11,7 @@ from pathlib import Path
 from dpaudit.cli.learners import find_learners
 from dpaudit.cli.options import option_words
 from dpaudit.cli.report_command import rendered, tell_faults
-from dpaudit.cli.streams import say, tell, wants_color
+from dpaudit.cli.streams import plain, say, tell, wants_color
 from dpaudit.engine.execute import Event, Listener, TaskFailed, TaskFinished, execute
 from dpaudit.engine.lock import held
 from dpaudit.engine.outcome import outcome
@@ -127,7 +127,7 @@ def _report(args: argparse.Namespace, path: Path) -> int:
     found = outcome(run)
     say(rendered(run, "console", color=wants_color()))
     for name in found.unconvicted:
-        say(f"The positive control {name} was detected by no audit: these audits are blind to its leak.\n")
+        say(f"The positive control {plain(name)} was detected by no audit: these audits are blind to its leak.\n")
     tell_faults(run, found)
     tell("note", f"wrote {', '.join(map(str, written))}")
     return found.status

@@ -41,7 +41,7 @@ class Evidence:
             value = getattr(self, name)
             if value not in list(kind):
                 raise InputError.among(name, value, kind)
-        if self.verdict == "refuted" and not self.witness:
+        if self.verdict == StatementVerdict.REFUTED and not self.witness:
             raise InputError("a refutation needs a witness", parameter="witness", value="")
 
 

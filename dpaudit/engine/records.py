@@ -103,7 +103,7 @@ class Result(_Task, kw_only=True, frozen=True, tag="result"):
     claim : PrivacyClaim or None
         The learner's claim of privacy.
     decoded : dict of str to str
-        What the outputs stand for that the finding names, by code.
+        The meaning of the outputs that the finding names, by code.
     """
 
     finding: AnyFinding

@@ -52,7 +52,3 @@ def _upgrade_task(record: dict[str, Any]) -> None:
     for told in (finding.get("witness"), *(finding.get("tests") or ())):
         if isinstance(told, dict) and isinstance(told.get("event"), str):
             told["event"] = {"kind": "told", "text": told["event"]}
-    witness, decoded = finding.get("witness"), record.get("decoded")
-    if isinstance(witness, dict) and isinstance(decoded, dict) and decoded:
-        # Version 1 told what codes stand for where it told the event.
-        witness["event"]["text"] += f" ({', '.join(f'{code}: {word}' for code, word in decoded.items())})"

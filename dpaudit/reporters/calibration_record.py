@@ -136,7 +136,7 @@ class Mutation(Frozen, frozen=True):
 
 
 class Calibration(Frozen, frozen=True):
-    """How often the auditor errs, measured on mechanisms whose privacy is known exactly.
+    """The rates at which the auditor errs, measured on mechanisms whose privacy is known exactly.
 
     Attributes
     ----------

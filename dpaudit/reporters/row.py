@@ -160,10 +160,9 @@ class Row:
         names = {"exact": "exact", "privacy": "black box"}
         return tuple(names[kind] for kind in refuting(self.results) if kind in PRIVACY_AUDITS)
 
-    @property
-    def decoded(self) -> Mapping[str, str]:
-        """What the outputs stand for that its audits of privacy name, by code."""
-        return {code: word for result in self.results for code, word in result.decoded.items()}
+    def decoded(self, finding: PrivacyFinding | LawFinding) -> Mapping[str, str]:
+        """Return what the outputs stand for that one of its findings names, by code."""
+        return next(result.decoded for result in self.results if result.finding is finding)
 
     @property
     def settings(self) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ def rows_of(run: Run) -> list[Row]:
 
 @dataclass
 class _Part:
-    """What a run holds of one learner at one setting of its parameters, which are unknown if nothing was run."""
+    """The records of one learner at one setting of its parameters, which are unknown if nothing was run."""
 
     learner: str
     parameters: Parameters

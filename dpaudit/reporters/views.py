@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
@@ -150,7 +151,7 @@ def _exact(row: Row, f: LawFinding) -> ExactView:
         epsilon=significant(f.epsilon, apart_from=f.claimed_epsilon, error=f.error, infinity="∞"),
         error=significant(f.error, "up", digits=2),
         delta=significant(f.delta_at_claim, apart_from=f.claimed_delta, error=f.error),
-        output=output_text(f.worst_atom, row.decoded),
+        output=output_text(f.worst_atom, row.decoded(f)),
     )
 
 
@@ -168,13 +169,13 @@ def _blackbox(row: Row, f: PrivacyFinding) -> BlackBoxView:
             budget=power.budget_text(f),
             errors=power.errors_text(f),
         ),
-        witness=_witness(row, f.witness),
+        witness=_witness(f.witness, row.decoded(f)),
     )
 
 
-def _witness(row: Row, w: Witness) -> WitnessView:
+def _witness(w: Witness, decoded: Mapping[str, str]) -> WitnessView:
     sides = (w.data, w.neighbour) if w.direction == Direction.FORWARD else (w.neighbour, w.data)
-    event = event_words(w.event, row.decoded)
+    event = event_words(w.event, decoded)
     return WitnessView(
         stored=w,
         event=event if w.hits is not None else event[:1].upper() + event[1:],

@@ -6,7 +6,7 @@ Words of others (a learner's, a mechanism's, a paper's) become harmless here bef
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from dpaudit.contract import FAIL
@@ -35,17 +35,17 @@ SETTINGS = {
     "empirical": "the error on the sample; one sample for all runs, labelled by a concept",
     "solution": "whether the output solves the learner's problem on the sample; one sample for all runs",
 }
-"""What a failure rate is about, in each setting of utility."""
+"""The subject of a failure rate, in each setting of utility."""
 
 BOUNDS = {
     "melded": "melded, one joint confidence statement on both probabilities",
     "unconditional": "unconditional, proved valid by an exact supremum",
 }
-"""What a bound on epsilon is, by its name."""
+"""The meaning of a bound on epsilon, by its name."""
 
 _FAILURE = {str(FAIL): "failure"}
 _MOST = 12
-"""How many labels of an event are shown."""
+"""The most labels of an event that are shown."""
 _RARE = "any output rare or unseen in training"
 _SHORT = {
     RowVerdict.NO_CLAIM: "no privacy claim",
@@ -78,8 +78,8 @@ def event_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
     event : Event
         The event.
     decoded : mapping of str to str, optional
-        What the codes of a learner's outputs stand for, by code, as far as it is known; -1 is failure in any case.
-        None for a mechanism, whose integers are no codes.
+        What the codes that the finding names stand for, by code, as far as it is known; -1 is failure in any case. None
+        for a mechanism, whose integers are no codes.
     """
     match event:
         case Cells():
@@ -90,7 +90,7 @@ def event_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
             stake = f"raised the stake by exp({event.log_stake:.4g})"
             return f"no single event: bets on {event.runs} runs of this pair {stake}"
         case Told():
-            return event.text
+            return _with_meanings(event.text, decoded or (), decoded)
 
 
 def _cells_words(event: Cells, decoded: Mapping[str, str] | None) -> str:
@@ -100,8 +100,13 @@ def _cells_words(event: Cells, decoded: Mapping[str, str] | None) -> str:
     subject = _subject(event.feature, event.path)
     named = f"{subject if event.feature == 'output' else f'cell of the {subject}'} in {{{shown}}}" if labels else ""
     words = " or ".join(part for part in (named, _RARE if event.rare else "") if part)
+    return _with_meanings(words, map(str, _codes(event)), decoded)
+
+
+def _with_meanings(words: str, codes: Iterable[str], decoded: Mapping[str, str] | None) -> str:
+    """Return the words of an event with what the codes in it stand for, where that is known."""
     known = {} if decoded is None else _FAILURE | dict(decoded)
-    meant = ", ".join(f"{code}: {known[code]}" for code in map(str, _codes(event)) if code in known)
+    meant = ", ".join(f"{code}: {known[code]}" for code in codes if code in known)
     return f"{words} ({meant})" if meant else words
 
 

@@ -79,10 +79,6 @@ class HullPoint(HalfspacesOnAGrid):
         size, failure = self.sample_size(alpha, beta), "the point lies outside the convex hull"
         return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source, failure)
 
-    def _scores(self, regions: DepthRegions, prefix: Point, candidates: tuple[Fraction, ...]) -> NDArray[np.int64]:
-        """Return Q_prefix of the candidates."""
-        return regions.values(prefix, candidates)
-
     def _draw(
         self, scores: NDArray[np.int64], axis: int, n: int, rng: np.random.Generator, size: int
     ) -> NDArray[np.int64]:
@@ -108,7 +104,7 @@ class HullPoint(HalfspacesOnAGrid):
             following: Counter[Point] = Counter()
             for prefix, count in groups.items():
                 candidates = self.extended.coordinates(prefix)
-                drawn = self._draw(self._scores(regions, prefix, candidates), axis, n, rng, count)
+                drawn = self._draw(regions.values(prefix, candidates), axis, n, rng, count)
                 for index, times in sorted(Counter(drawn.tolist()).items()):
                     following[(*prefix, candidates[index])] += times
             groups = following
@@ -143,7 +139,7 @@ class HullPoint(HalfspacesOnAGrid):
         """Yield for each prefix the longer prefixes, their log-probabilities and an error."""
         for prefix, log in zip(atoms, logs.tolist(), strict=True):
             candidates = self.extended.coordinates(prefix)
-            selected, error = self._log_law(self._scores(regions, prefix, candidates), axis, n)
+            selected, error = self._log_law(regions.values(prefix, candidates), axis, n)
             yield [(*prefix, x) for x in candidates], log + selected, error
 
     def scene(self, rng: np.random.Generator) -> tuple[Sample, None]:

@@ -31,7 +31,7 @@ def test_a_false_claim_fails_the_test_with_its_witness(suite: pytest.Pytester) -
     result = suite.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist")
     result.assert_outcomes(passed=1, failed=2)
     result.stdout.fnmatch_lines(["*not (0.5, 0)-private: epsilon >= * at confidence 0.999*", "*event: output in {*}*"])
-    result.stdout.fnmatch_lines(["*[0-9] of [0-9]* runs against [0-9]* of [0-9]*", "*pair 0: 0 and 1*"])
+    result.stdout.fnmatch_lines(["*[0-9] of [0-9]* runs against [0-9]* of [0-9]*", "*pair 0: 0 and 1*", "*seed 0*"])
     # Bets are on no single event, so there are no counts to tell.
     result.stdout.fnmatch_lines(["*event: no single event: bets on * runs of this pair*"])
     assert "None of None" not in result.stdout.str()

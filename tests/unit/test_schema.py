@@ -118,6 +118,12 @@ def test_lines_of_a_run_validate():
         assert decode(json.dumps(encodable(line)), Record) == line
 
 
+def test_lone_surrogates_are_written_escaped():
+    result = msgspec.structs.replace(load_small().results[0], fault="a\ud800b", parameters={"\udc80": ["\udfff"]})
+    read = decode(json.dumps(encodable(result)), Record)
+    assert (read.fault, read.parameters) == ("a\\ud800b", {"\\udc80": ["\\udfff"]})
+
+
 def test_every_finding_is_read_as_it_was_written():
     for result in load_small().results:
         assert decode(json.dumps(result.finding.to_dict()), AnyFinding) == result.finding

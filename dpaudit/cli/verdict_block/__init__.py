@@ -36,9 +36,9 @@ def verdict_block(results: Sequence[Result], repeat: str) -> str:
         # What several cases share, their claim, is said once: before the first of them.
         said = [line for line in lines if line[0] in ("claim", "tested")][-1:]
         lines += [line for line in _body(result) if line not in said]
-    shown = [*((name, harmless(text)) for name, text in lines), ("repeat", repeat)]
-    width = max(len(name) for name, _ in shown)
-    return "\n".join(f"{name.ljust(width)}  {text}" for name, text in shown) + "\n"
+    lines.append(("repeat", repeat))
+    width = max(len(name) for name, _ in lines)
+    return "\n".join(f"{name.ljust(width)}  {harmless(text)}" for name, text in lines) + "\n"
 
 
 def _subject(result: Result) -> tuple[str, str]:

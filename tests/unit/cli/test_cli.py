@@ -71,6 +71,22 @@ def test_a_module_that_does_not_load_does_not_break_list_but_breaks_an_audit_of_
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("id = 'toy-part'; instance = Instance({}, 1)", "Part lacks privacy, domain, concepts, run, decode"),
+        ("instance = Instance({}, 1)", "Part.id must be lower-case words joined by hyphens, got None"),
+        ("id = 'toy-part'", "Part.instance must be a dpaudit.Instance, got None"),
+    ],
+)
+def test_a_learner_that_lacks_a_part_is_refused_with_its_name_and_the_part(capsys, tmp_path, body, words):
+    text = f"from dpaudit.contract import Instance\nclass Part:\n    {body}\nLEARNERS = (Part,)\n"
+    (tmp_path / "part.py").write_text(text)
+    assert cli.main(["exact", "toy-part", "--learners", str(tmp_path / "part.py")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == f"dpaudit: error: {tmp_path / 'part.py'}: {words}"
+
+
 def test_list_loads_nothing_heavy_and_python_m_works():
     code = (
         "import sys; from dpaudit.cli import main; main(['list']); "
@@ -81,6 +97,19 @@ def test_list_loads_nothing_heavy_and_python_m_works():
     assert done.stderr.splitlines()[-1] == "[]"
     module = subprocess.run([sys.executable, "-m", "dpaudit", "list"], capture_output=True, text=True, timeout=60)
     assert (module.returncode, module.stdout) == (0, done.stdout)
+
+
+@pytest.mark.parametrize("words", [["--help"], ["utility", "--help"], ["--version"]])
+def test_help_loads_no_more_than_the_grammar(words):
+    code = (
+        "import sys; from dpaudit.cli import main\n"
+        f"try: main({words})\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'msgspec', 'dataclasses', 'dpaudit.contract', 'dpaudit.engine', 'dpaudit.reporters'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert (done.stderr, "dpaudit" in done.stdout) == ("[]\n", True)
 
 
 def test_exact_of_an_honest_learner(capsys):

@@ -168,6 +168,7 @@ def test_codes_are_told_by_what_they_stand_for():
     three = Cells("output", ((-1, -1), (3, 3), (5, 5)))
     assert event_words(three, known) == words
     assert event_words(three) == "output in {-1, 3, 5}"  # of a mechanism, whose integers are no codes
+    assert event_words(Told("output in {3}"), {"3": "parity 3"}) == "output in {3} (3: parity 3)"
     assert event_words(Cells("output", ((2, 2), (4, 4))), known) == "output in {2, 4}"
     assert [output_text(output, known) for output in ("3", "4", "-1")] == ["3 (Threshold(j=4))", "4", "-1 (failure)"]
     assert [output_text(output, {}) for output in ("-12", "(-1, 2)")] == ["-12", "(-1, 2)"]

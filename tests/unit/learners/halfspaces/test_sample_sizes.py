@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.domains import Grid
-from learners.halfspaces.depth.depth_regions import DepthRegions
+from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.hull_point_base import Point
 from learners.halfspaces.hull_point_exponential import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.lower_bound import common_point, common_point_examples, reconstruction, required_examples
@@ -32,6 +31,16 @@ from learners.halfspaces.sizes import (
 )
 
 
+class OneSided(ExtendedDomain):
+    """The domain of a line, with counts of the points up to a candidate in the place of depths."""
+
+    def regions(self, points: Any, weights: Any) -> Any:
+        def values(prefix: Any, candidates: Any) -> Any:
+            return (points[:, 0] <= np.array([int(x) for x in candidates])[:, None]) @ weights
+
+        return SimpleNamespace(values=values)
+
+
 @dataclass(frozen=True)
 class HullPointOneSided(HullPointExponential):
     """Depth counted on one side alone, in dimension 1, #{y <= x} instead of the lesser of both counts.
@@ -40,9 +49,9 @@ class HullPointOneSided(HullPointExponential):
     or not they lie in the convex hull: the depth of what is released does.
     """
 
-    def _scores(self, regions: DepthRegions, prefix: Point, candidates: tuple[Fraction, ...]) -> NDArray[np.int64]:
-        heights = np.array([int(x) for x in candidates])
-        return np.asarray((regions.points[:, 0] <= heights[:, None]) @ regions.weights, dtype=np.int64)
+    @property
+    def extended(self) -> ExtendedDomain:
+        return OneSided(super().extended.domain)
 
 
 @dataclass(frozen=True)
