@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import sys
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -67,7 +67,9 @@ def check_randomness(mechanism: Mechanism, pair: Pair, seed: int, runs: int, own
         Whether the mechanism is declared to have randomness of its own: then nothing is asked of its generator.
     """
     if own:
-        return (Check("generator", True, "randomness of its own, as declared: the audit cannot be repeated bit by bit"),)
+        return (
+            Check("generator", True, "randomness of its own, as declared: the audit cannot be repeated bit by bit"),
+        )
     found = [_generator(mechanism, data, seed, runs, side) for side, data in _sides(pair)]
     worst = next((check for check in found if not check.passed), found[0])
     checks = [worst]
@@ -162,5 +164,3 @@ def _clocks_moved() -> Iterator[None]:
     finally:
         for name, clock in kept.items():
             setattr(time, name, clock)
-
-

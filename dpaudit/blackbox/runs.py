@@ -48,4 +48,12 @@ def count_runs(request: Request, candidates: Sequence[Candidate], runs: int) -> 
 
 def _fit_quickly(request: Request, candidate: Candidate, runs: int) -> None:
     raw = request.sampler.sides(candidate.pair, ("quick", candidate.index), runs)
-    candidate.restart(fitted_discretizers(*raw, thorough=False, float_bits=request.float_bits))
+    candidate.restart(
+        fitted_discretizers(
+            *raw,
+            thorough=False,
+            float_bits=request.float_bits,
+            confirm=request.budget.confirmation,
+            epsilon=request.claim.epsilon,
+        )
+    )

@@ -8,8 +8,8 @@ from typing import Any
 from dpaudit.blackbox.candidate import Candidate, events_of, promise
 from dpaudit.blackbox.request import Request
 from dpaudit.blackbox.runs import count_runs
+from dpaudit.distinguish.columns import Flattener
 from dpaudit.distinguish.discretizers import Discretizer
-from dpaudit.distinguish.features import Flattener
 from dpaudit.distinguish.fitting import fitted_discretizers
 from dpaudit.distinguish.histogram import separation, tally
 from dpaudit.distinguish.pilot import Pilot
@@ -48,11 +48,20 @@ def _fit(request: Request, discrete: Discretizer | None, candidate: Candidate, t
     share their bins; their mean, which is better than either, is what confirms.
     """
     pair, index, sampler = candidate.pair, candidate.index, request.sampler
-    width = Flattener.fit([sampler.outputs(pair.data, ("width", index, 0), WIDTH_ROWS)]).width
+    width = Flattener.fit([sampler.outputs(pair.data, ("width", index, 0), WIDTH_ROWS)]).scalars
     most = max(1, min(FIT_ROWS, FIT_NUMBERS // max(1, width)))
     runs = min(most, max(1, training // 2))
     first = sampler.sides(pair, ("fit", index), runs)
-    candidate.restart(fitted_discretizers(*first, thorough=True, float_bits=request.float_bits, discrete=discrete))
+    candidate.restart(
+        fitted_discretizers(
+            *first,
+            thorough=True,
+            float_bits=request.float_bits,
+            discrete=discrete,
+            confirm=request.budget.confirmation,
+            epsilon=request.claim.epsilon,
+        )
+    )
     second = sampler.sides(pair, ("refit", index), min(most, max(1, training - runs)))
     _compare(request, candidate, second)
     _refit(candidate, first, second)

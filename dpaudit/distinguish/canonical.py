@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.distinguish.leaves.parts import parts
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 
@@ -39,7 +40,7 @@ def canonical(value: Any) -> Hashable:
     Raises
     ------
     InputError
-        If the value is none of these.
+        If the value cannot be taken apart; see `leaves.parts`.
     """
     exact = _BY_TYPE.get(type(value))
     if exact is not None:
@@ -63,7 +64,7 @@ def canonical(value: Any) -> Hashable:
     if isinstance(value, set | frozenset):
         return ("set", frozenset(canonical(v) for v in value))
     if isinstance(value, Mapping):
-        return ("mapping", frozenset((canonical(k), canonical(v)) for k, v in value.items()))
+        return ("mapping", tuple((canonical(k), canonical(v)) for k, v in value.items()))
     return _other(value)
 
 
@@ -79,28 +80,23 @@ def _sequence(values: Sequence[Any]) -> Hashable:
     return ("sequence", tuple(map(canonical, values)))
 
 
-def _rational(value: Any) -> Hashable:
-    return ("rational", int(value.numerator), int(value.denominator))
-
-
 def _other(value: Any) -> Hashable:
-    """Tell complex and rational numbers and other immutable hashables apart by type and value."""
+    """Label complex and rational numbers and everything else by its type and its parts."""
     if isinstance(value, complex | np.complexfloating):
         return ("complex", _float(float(value.real)), _float(float(value.imag)))
-    if hasattr(value, "numerator") and hasattr(value, "denominator"):
+    if isinstance(value, Fraction):
         return _rational(value)
-    if isinstance(value, Hashable) and type(value).__hash__ is not object.__hash__:
-        return (type(value).__qualname__, value)
-    hint = (
-        "; or call audit_privacy with probe=points, to compare hypotheses by their predictions"
-        if hasattr(value, "predict")
-        else ""
-    )
-    raise InputError(
-        f"an output of type {type(value).__qualname__} cannot be compared: {value!r:.200}; return numbers, strings, "
-        "bytes, None, arrays, or lists, tuples, sets and dictionaries of these, or a value with __eq__ and __hash__"
-        f"{hint}"
-    )
+    try:
+        return ("object", type(value).__qualname__, canonical(parts(value)))
+    except InputError as error:
+        if not hasattr(value, "predict"):
+            raise
+        hint = f"{error}; or give {{probe}}=points, to compare hypotheses by their predictions"
+        raise InputError(hint, names=("probe",)) from None
+
+
+def _rational(value: Any) -> Hashable:
+    return ("rational", int(value.numerator), int(value.denominator))
 
 
 _BY_TYPE: dict[type, Callable[[Any], Hashable]] = {
@@ -131,5 +127,7 @@ def in_words(cell: Hashable) -> str:
         if kind == "set":
             return "{" + ", ".join(sorted(in_words(v) for v in rest[0])) + "}"
         if kind == "mapping":
-            return "{" + ", ".join(sorted(f"{in_words(k)}: {in_words(v)}" for k, v in rest[0])) + "}"
+            return "{" + ", ".join(f"{in_words(k)}: {in_words(v)}" for k, v in rest[0]) + "}"
+        if kind == "object":
+            return f"{rest[0]} {in_words(rest[1])}"
     return stable_repr(cell)

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish import classifiers
 from dpaudit.distinguish.canonical import canonical
+from dpaudit.distinguish.columns import Flattener
 from dpaudit.distinguish.discretizers import FEW, Atoms, Discretizer, Joint, PackedRows
-from dpaudit.distinguish.features import GROUPS, Flattener, group_columns
+from dpaudit.distinguish.featured import screened_discretizers
+from dpaudit.distinguish.features import GROUPS, group_columns
 from dpaudit.distinguish.histogram import LEAST
 from dpaudit.distinguish.naive_bayes import NaiveBayes
 from dpaudit.distinguish.patterns import Patterns
@@ -35,7 +37,14 @@ ATOM_ROWS = 10_000
 
 
 def fitted_discretizers(
-    data: Any, neighbour: Any, *, thorough: bool, float_bits: bool, discrete: Discretizer | None = None
+    data: Any,
+    neighbour: Any,
+    *,
+    thorough: bool,
+    float_bits: bool,
+    discrete: Discretizer | None = None,
+    confirm: int | None = None,
+    epsilon: float = 0.0,
 ) -> list[Discretizer]:
     """Fit every score that applies, and the histograms beside them, on training outputs of the two sides.
 
@@ -49,6 +58,10 @@ def fitted_discretizers(
         Whether to look at the bits of floats and not only at their values.
     discrete : Discretizer, optional
         Cells that tell all outputs apart, to be ranked; without them the outputs that repeat are.
+    confirm : int, optional
+        Fresh runs a side to come; where it is given, features of every leaf are screened for what they promise.
+    epsilon : float
+        The claim.
     """
     flattener = Flattener.fit([data, neighbour])
     left, right = flattener(data), flattener(neighbour)
@@ -63,6 +76,10 @@ def fitted_discretizers(
     for name in ("halves", "summaries"):
         joint = _joint(flattener, name, GROUPS[name](left)) if name in names else None
         found += [joint] if joint else []
+    if confirm is not None:
+        found += screened_discretizers(
+            data, neighbour, confirm, epsilon=epsilon, stored=float_bits, plan=flattener.plan
+        )
     base = discrete or _atoms(data, neighbour)
     return [*found, Ranked.fit(base, data, neighbour)] if base else found
 

@@ -117,8 +117,10 @@ def _by_library(value: Any) -> Any:
         return _pandas(value)
     if library == "scipy" and hasattr(value, "tocoo"):
         entries = value.tocoo()
-        pattern = np.stack([np.asarray(index) for index in entries.coords]) if hasattr(entries, "coords") else (
-            np.stack([entries.row, entries.col])
+        pattern = (
+            np.stack([np.asarray(index) for index in entries.coords])
+            if hasattr(entries, "coords")
+            else (np.stack([entries.row, entries.col]))
         )
         return {"shape": tuple(value.shape), "pattern": pattern, "values": np.asarray(entries.data)}
     return None

@@ -43,11 +43,14 @@ class Leaf:
         Makes an array, or a list of texts or bytes, of the parts of a batch.
     name : str
         The leaf as a person would write it.
+    in_row : bool
+        Whether another leaf, a row of numbers, holds it too.
     """
 
     path: Path
     reader: Callable[[Sequence[Any]], Any]
     name: str
+    in_row: bool = False
 
     def read(self, rows: Sequence[Any]) -> tuple[Any, NDArray[np.intp] | None]:
         """Return the parts that are there, and the numbers of their rows (None where every row has one)."""
@@ -67,9 +70,7 @@ class Leaf:
             numeric = rows.dtype.kind in "iufb" and isinstance(self.reader, readers.Block)
             return self.reader(rows) if numeric and self.path[0].name == "array" else None
         kinds = {"i": "int", "u": "int", "b": "bool", "f": "float"}
-        if kinds.get(rows.dtype.kind) != self.path[0].name or not isinstance(
-            self.reader, readers.Whole | readers.Real
-        ):
+        if kinds.get(rows.dtype.kind) != self.path[0].name or not isinstance(self.reader, readers.Whole | readers.Real):
             return None
         return self.reader(rows)
 
@@ -88,6 +89,7 @@ class Plan:
 
     leaves: list[Leaf] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
+    _in_row: bool = False
 
     @classmethod
     def of(cls, rows: Sequence[Any]) -> Plan:
@@ -116,7 +118,7 @@ class Plan:
 
     def _add(self, path: Path, reader: Callable[[Sequence[Any]], Any], what: str = "") -> None:
         name = in_words(path)
-        self.leaves.append(Leaf(path, reader, f"{what} of {name}" if what else name))
+        self.leaves.append(Leaf(path, reader, f"{what} of {name}" if what else name, self._in_row))
 
     def _node(self, values: list[Any], path: Path, total: int) -> None:
         """Plan the values at the end of a path."""
@@ -169,7 +171,9 @@ class Plan:
                 self._add(path, readers.Block(longest))
             self._category(_types_of, values, path, "types") if len(inside) > 1 else None
             if 1 <= longest <= NAMED_POSITIONS:
+                outer, self._in_row = self._in_row, True
                 self._positions(values, path, total, longest)
+                self._in_row = outer
         else:
             self._category(_types_of, values, path, "types")
             self._positions(values, path, total, min(longest, POSITIONS))

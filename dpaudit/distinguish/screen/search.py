@@ -54,7 +54,13 @@ class Promising:
 
 
 def screen(
-    plan: Plan, data: Sequence[Any], neighbour: Sequence[Any], confirm: int, *, epsilon: float = 0.0, stored: bool = False
+    plan: Plan,
+    data: Sequence[Any],
+    neighbour: Sequence[Any],
+    confirm: int,
+    *,
+    epsilon: float = 0.0,
+    stored: bool = False,
 ) -> list[Promising]:
     """Return the most promising features of some training runs, the best first.
 
