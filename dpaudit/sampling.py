@@ -14,11 +14,13 @@ from dpaudit.adapters import Mechanism
 from dpaudit.contract import Pair
 from dpaudit.workers import spread
 
-__all__ = ["Job", "Sampler", "join"]
+__all__ = ["CHUNK_NUMBERS", "Job", "Sampler", "join"]
 
 T = TypeVar("T")
 BATCHED_CHUNK = 2**15
 SINGLE_CHUNK = 2**11
+CHUNK_NUMBERS = 2**23
+"""Numbers of a chunk of outputs, which takes 64 MB: the wider an output, the fewer runs a chunk has."""
 
 
 @dataclass(frozen=True)
@@ -42,18 +44,24 @@ class Sampler:
         The root seed.
     n_jobs, backend
         As for `joblib.Parallel`; one job runs in this process.
+    numbers : int
+        About how many numbers an output holds; memory, and so the split of many wide runs, goes by it.
+    view : callable, optional
+        What of a batch of outputs is returned.
     """
 
     mechanism: Mechanism
     seed: int
     n_jobs: int = 1
     backend: str | None = None
+    numbers: int = 1
+    view: Callable[[Any], Any] | None = None
 
     def jobs(self, data: Any, address: tuple[Any, ...], runs: int) -> list[Job]:
         """Return the jobs that make `runs` runs at an address; the split depends on nothing else."""
         # A small budget is split too, so that every worker has something to do; short batches cost most of their time.
         least, parts, largest = (4096, 8, BATCHED_CHUNK) if self.mechanism.batched else (32, 16, SINGLE_CHUNK)
-        size = min(largest, max(least, -(-runs // parts)))
+        size = min(largest, max(least, -(-runs // parts)), max(1, CHUNK_NUMBERS // self.numbers))
         return [Job(data, (*address, i), min(size, runs - start)) for i, start in enumerate(range(0, runs, size))]
 
     def reduced(self, jobs: Sequence[Job], reduce: Callable[[Any], T]) -> Iterator[T]:
@@ -66,7 +74,7 @@ class Sampler:
         reduce : callable
             What to keep of a batch of outputs; it must pickle when processes are used.
         """
-        calls = [partial(_run, self.mechanism, job, reduce, self.seed) for job in jobs]
+        calls = [partial(_run, self.mechanism, job, self.view, reduce, self.seed) for job in jobs]
         if self.n_jobs == 1 or len(jobs) == 1:
             yield from (call() for call in calls)
         else:
@@ -88,9 +96,10 @@ def join(batches: Sequence[Any]) -> Any:
     return [value for batch in batches for value in batch]
 
 
-def _run(mechanism: Mechanism, job: Job, reduce: Callable[[Any], T], seed: int) -> T:
+def _run(mechanism: Mechanism, job: Job, view: Callable[[Any], Any] | None, reduce: Callable[[Any], T], seed: int) -> T:
     rng = seeding.generator(seed, "privacy", mechanism.stream, *job.address)
-    return reduce(mechanism(job.data, rng, job.size))
+    outputs = mechanism(job.data, rng, job.size)
+    return reduce(outputs if view is None else view(outputs))
 
 
 def _unreduced(outputs: Any) -> Any:

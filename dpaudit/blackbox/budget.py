@@ -13,6 +13,13 @@ LOCAL_SHARE = 0.3
 """Of the search, for variations of the best pair: crafted pairs are good, so that most goes to telling them apart."""
 TRAINING_SHARE = 0.2
 """Of the runs left, to choose the event: 99.5 % and more of the best event's bound are reached so."""
+WIDE_TRAINING_SHARE = 0.4
+"""The same where outputs are wide: half of them find the directions, half the event. With 20 % of 2,000 runs a shift of
+a hundred coordinates together was lost."""
+PILOT_RUNS = 512
+"""Runs a side of the pilot: outputs of a few hundred kinds repeat in them."""
+PILOT_SHARE = 0.5
+"""Of the training runs, at most, for the pilot: they train as well, on the pairs that they were made on."""
 
 
 @dataclass(frozen=True)
@@ -25,25 +32,29 @@ class Budget:
         On all given pairs together, to find the most promising one.
     local : int
         On variations of it.
+    pilot : int
+        On some of the pairs, to see what outputs look like.
     training : int
-        On the pair chosen, to choose the event.
+        On the pair chosen, to choose the event; those of the pilot on that pair train as well.
     confirmation : int
         On the same pair, fresh, to decide.
     """
 
     halving: int
     local: int
+    pilot: int
     training: int
     confirmation: int
 
     @classmethod
-    def of(cls, trials: int, pairs: int, local: bool = False) -> Budget:
-        """Split `trials` times `pairs` runs: 30 % search (none for one pair), then 20 % training."""
+    def of(cls, trials: int, pairs: int, *, local: bool = False, wide: bool = False) -> Budget:
+        """Split `trials` times `pairs` runs: 30 % search (none for one pair), then 20 % training (40 % where wide)."""
         total = trials * pairs
         search = 0 if pairs == 1 else int(SEARCH_SHARE * total)
         nearby = int(LOCAL_SHARE * search) if local else 0
-        training = max(1, int(TRAINING_SHARE * (total - search)))
-        return cls(search - nearby, nearby, training, total - search - training)
+        training = max(2, int((WIDE_TRAINING_SHARE if wide else TRAINING_SHARE) * (total - search)))
+        pilot = max(1, min(PILOT_RUNS, int(PILOT_SHARE * int(TRAINING_SHARE * (total - search)))))
+        return cls(search - nearby, nearby, pilot, training - pilot, total - search - training)
 
     def as_dict(self) -> dict[str, int]:
         """Return the runs by purpose."""
@@ -52,4 +63,4 @@ class Budget:
     @property
     def selection(self) -> int:
         """Runs on each side that choose and do not decide."""
-        return self.halving + self.local + self.training
+        return self.halving + self.local + self.pilot + self.training

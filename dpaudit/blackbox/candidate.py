@@ -1,4 +1,4 @@
-"""Count the cells of a pair that may become the witness, and select the best event over them."""
+"""Count the cells of a pair that may become the witness, and select the events over them that are to be tested."""
 
 from __future__ import annotations
 
@@ -14,8 +14,13 @@ from dpaudit.distinguish.discretizers import CountCells, Discretizer, Identity
 from dpaudit.distinguish.events import PlannedTest
 from dpaudit.distinguish.histogram import Tally
 from dpaudit.distinguish.selected_event import SelectedEvent
+from dpaudit.sampling import Sampler
 
-__all__ = ["Candidate", "best_event", "by_promise", "promise"]
+__all__ = ["REFUTING_SHARE", "Candidate", "best_event", "by_promise", "promise", "refuting_event"]
+
+REFUTING_SHARE = 0.1
+"""Of the verdict's error, for a second opinion where the best event is not expected to refute the claim: the other
+events lose a twentieth of a standard error by it."""
 
 SLOW_ROWS = 100_000
 """Runs a side on which slow scores are compared: more would take longer than making them."""
@@ -38,12 +43,16 @@ class Candidate:
         The two inputs.
     discretizers : list of Discretizer
         By which to count; none if they have yet to be fitted.
+    sampler : Sampler
+        Makes its runs; of wide outputs it returns what the training runs had reduced them to.
     phase : int
         The next batch's part of the address.
     """
 
-    def __init__(self, index: int, pair: Pair, discretizers: list[Discretizer], phase: int = 0) -> None:
-        self.index, self.pair, self.phase = index, pair, phase
+    def __init__(
+        self, index: int, pair: Pair, discretizers: list[Discretizer], sampler: Sampler, phase: int = 0
+    ) -> None:
+        self.index, self.pair, self.sampler, self.phase = index, pair, sampler, phase
         self._log_ratio: list[Mapping[Any, float] | None] = []
         self.restart(discretizers)
 
@@ -87,20 +96,28 @@ class Candidate:
 def _events_of(request: Request, candidate: Candidate, careful: bool) -> list[SelectedEvent]:
     """Return the best event of each discretizer; the careful models say nothing of p - delta."""
     test = PlannedTest(request.budget.confirmation, request.claim.delta, request.verdict_gamma)
-    return [
-        CellFamilies.of(
-            discretizer,
-            counts,
-            log_ratio=candidate.log_ratio(request) if isinstance(discretizer, Identity) else None,
-            careful=careful and test.delta == 0,
-        ).best(test)
-        for discretizer, counts in zip(candidate.discretizers, candidate.tallies, strict=True)
-    ]
+    careful = careful and test.delta == 0
+    return [_families(request, candidate, i, careful).best(test) for i in range(len(candidate.discretizers))]
+
+
+def _families(request: Request, candidate: Candidate, i: int, careful: bool) -> CellFamilies:
+    """Return the families of events over the cells of one discretizer."""
+    discretizer = candidate.discretizers[i]
+    log_ratio = candidate.log_ratio(request) if isinstance(discretizer, Identity) else None
+    return CellFamilies.of(discretizer, candidate.tallies[i], log_ratio=log_ratio, careful=careful)
 
 
 def best_event(request: Request, candidate: Candidate, *, careful: bool = False) -> SelectedEvent:
     """Return the most promising event of a candidate over its discretizers."""
     return max(_events_of(request, candidate, careful), key=promise)
+
+
+def refuting_event(request: Request, candidate: Candidate) -> SelectedEvent | None:
+    """Return the event that refutes the claim if its counts are what they seem, over all discretizers; None without."""
+    test = PlannedTest(request.budget.confirmation, request.claim.delta, REFUTING_SHARE * request.verdict_gamma)
+    found = [_families(request, candidate, i, False).refuting(test) for i in range(len(candidate.discretizers))]
+    best = max(found, key=lambda event: event.expected)
+    return best if best.expected > request.claim.epsilon else None
 
 
 def by_promise(request: Request, candidate: Candidate, *, careful: bool = False) -> list[int]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,53 +14,61 @@ from dpaudit.blackbox.finding import EventTest
 from dpaudit.blackbox.request import Request
 from dpaudit.bounds.curve import Curve, fit_curve
 from dpaudit.bounds.thresholds import choose_thresholds
-from dpaudit.distinguish.discretizers import Discretizer
 from dpaudit.distinguish.families import likelier_first
-from dpaudit.distinguish.histogram import CellEvent, Tally, tally
+from dpaudit.distinguish.histogram import Tally, tally
 from dpaudit.distinguish.selected_event import SelectedEvent
 
 __all__ = ["confirm", "curve_of", "tests_of"]
 
 
+Counts = tuple[Tally, Tally]
+
+
 @dataclass(frozen=True)
 class _CountKnown:
-    """Counts the cells of a batch, those that an event does not know as one."""
+    """Counts the cells of a batch by each selected event's discretizer, those that the event does not know as one."""
 
-    discretizer: Discretizer
-    event: CellEvent
+    selected: tuple[SelectedEvent, ...]
 
-    def __call__(self, outputs: Any) -> Tally:
-        return self.event.known(tally(self.discretizer(outputs)))
+    def __call__(self, outputs: Any) -> list[Tally]:
+        return [one.event.known(tally(one.discretizer(outputs))) for one in self.selected]
 
 
-def confirm(request: Request, candidate: Candidate, selected: SelectedEvent) -> tuple[Tally, Tally]:
-    """Return the cells of the fresh runs on each side; both sides are made together, so that no worker waits."""
-    sampler, runs = request.sampler, request.budget.confirmation
+def confirm(request: Request, candidate: Candidate, selected: Sequence[SelectedEvent]) -> list[Counts]:
+    """Return the cells of the fresh runs on each side, by each selected event's discretizer.
+
+    Both sides are made together, so that no worker waits.
+    """
+    sampler, runs = candidate.sampler, request.budget.confirmation
     jobs = [
         (side, job)
         for side, data in enumerate((candidate.pair.data, candidate.pair.neighbour))
         for job in sampler.jobs(data, ("confirm", candidate.index, side), runs)
     ]
-    counted = sampler.reduced([job for _, job in jobs], _CountKnown(selected.discretizer, selected.event))
-    totals: tuple[Tally, Tally] = Counter(), Counter()
-    for (side, _), counts in zip(jobs, counted, strict=True):
-        totals[side].update(counts)
+    # What training counted stays here: workers need the rule alone.
+    rules = tuple(replace(one, training=(Counter(), Counter())) for one in selected)
+    counted = sampler.reduced([job for _, job in jobs], _CountKnown(rules))
+    totals: list[Counts] = [(Counter(), Counter()) for _ in selected]
+    for (side, _), found in zip(jobs, counted, strict=True):
+        for total, counts in zip(totals, found, strict=True):
+            total[side].update(counts)
     return totals
 
 
-def tests_of(request: Request, selected: SelectedEvent, counts: tuple[Tally, Tally]) -> tuple[EventTest, ...]:
-    """Bound epsilon by each event, with its share of the verdict's error: all of the bounds hold with that error."""
+def tests_of(request: Request, selected: SelectedEvent, counts: Counts, share: float) -> tuple[EventTest, ...]:
+    """Bound epsilon by each event, with its part of a share of the verdict's error: all bounds hold with that share."""
     runs, delta = request.budget.confirmation, request.claim.delta
     tests = []
-    for event, share in selected.tests:
-        error = share * request.verdict_gamma
+    for event, part in selected.tests:
+        error = part * share * request.verdict_gamma
         hits, others = (event.hits(side) for side in likelier_first(selected.direction, *counts))
         lower = request.bound.epsilon_lower(hits, runs, others, runs, delta=delta, gamma=error)
-        tests.append(EventTest(selected.discretizer.describe(event), error, hits, others, float(lower)))
+        found = selected.discretizer.describe(event)
+        tests.append(EventTest(found, error, hits, others, float(lower), selected.direction))
     return tuple(tests)
 
 
-def curve_of(selected: SelectedEvent, counts: tuple[Tally, Tally], gamma: float) -> Curve | None:
+def curve_of(selected: SelectedEvent, counts: Counts, gamma: float) -> Curve | None:
     """Return the curve over nested events in the order of the selected one; None where there is one atom only."""
     atoms = selected.ranking
     if len(atoms) < 2:

@@ -15,7 +15,7 @@ from dpaudit.results import Finding
 __all__ = ["EventTest", "PrivacyFinding", "Witness"]
 
 _BUDGETS = {
-    "fixed": {"halving", "local", "training", "confirmation"},
+    "fixed": {"halving", "local", "pilot", "training", "confirmation"},
     "sequential": {"used", "allowed"},
 }
 
@@ -72,6 +72,8 @@ class EventTest(Frozen, frozen=True):
         Confirmation runs in the event, on the side where it is likelier and on the other one.
     epsilon_lower : float
         The bound.
+    direction : {"forward", "backward"}
+        The side on which the event is likelier.
     """
 
     event: Event
@@ -79,6 +81,7 @@ class EventTest(Frozen, frozen=True):
     hits: Count
     neighbour_hits: Count
     epsilon_lower: NonNegative
+    direction: Direction = Direction.FORWARD
 
 
 class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
@@ -134,7 +137,7 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
     origins : tuple of str
         How each pair given was made.
     tests : tuple of EventTest
-        The one or two events that share the verdict's error, the main one first; none in the sequential design.
+        The events, three at most, that share the verdict's error, the main one first; none in the sequential design.
     curve : Curve or None
         Bounds on delta at every epsilon, if asked for.
     claim_id : str

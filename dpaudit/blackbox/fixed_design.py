@@ -1,8 +1,10 @@
-"""Audit by a fixed number of runs: choose one event or two on some, confirm them on fresh ones."""
+"""Audit by a fixed number of runs: choose events on some, confirm them on fresh ones."""
 
 from __future__ import annotations
 
-from dpaudit.blackbox.candidate import best_event
+from dataclasses import replace
+
+from dpaudit.blackbox.candidate import REFUTING_SHARE, best_event, refuting_event
 from dpaudit.blackbox.confirmation import confirm, curve_of, tests_of
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.blackbox.power import Power
@@ -18,39 +20,47 @@ __all__ = ["fixed_finding"]
 
 def fixed_finding(request: Request) -> PrivacyFinding:
     """Run the audit and return what it learned."""
-    pilot = run_pilot(request)
-    found = search(request, pilot)
-    candidate = train(request, pilot, found.candidate)
-    selected = best_event(request, candidate, careful=True)
+    looked = run_pilot(request)
+    request = replace(request, wide=looked.pilot.wide)
+    found = search(request, looked)
+    candidate = train(request, looked, found.candidate)
+    selected = [best_event(request, candidate, careful=True)]
+    if selected[0].expected <= request.claim.epsilon:
+        refuting = refuting_event(request, candidate)
+        selected += [refuting] if refuting else []
     return _finding(request, found, selected, confirm(request, candidate, selected))
 
 
-def _finding(request: Request, found: Found, selected: SelectedEvent, counts: tuple[Tally, Tally]) -> PrivacyFinding:
+def _finding(
+    request: Request, found: Found, selected: list[SelectedEvent], counts: list[tuple[Tally, Tally]]
+) -> PrivacyFinding:
     """Return the finding of the fresh runs' counts.
 
     The verdict's error is all of 1 - confidence, or four fifths of it where a curve is asked for, which has the rest.
-    Where two events are tested they share it: by the union bound both of their bounds hold but with that error.
+    Where several events are tested they share it: by the union bound all of their bounds hold but with that error.
     """
     candidate, fresh, gamma = found.candidate, request.budget.confirmation, request.verdict_gamma
     errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.curve else {})
-    tests = tests_of(request, selected, counts)
-    best = max(tests, key=lambda test: test.epsilon_lower)
+    shares = [1.0] if len(selected) == 1 else [1 - REFUTING_SHARE, REFUTING_SHARE]
+    tests = [tests_of(request, *one) for one in zip(selected, counts, shares, strict=True)]
+    tested = [(test, chosen) for chosen, some in zip(selected, tests, strict=True) for test in some]
+    best, chosen = max(tested, key=lambda one: one[0].epsilon_lower)
     sides = (best.hits, fresh, best.neighbour_hits, fresh)
     return request.finding(
-        Power.of_test(selected.neighbour_mass, fresh, request.claim, gamma),
+        Power.of_test(selected[0].neighbour_mass, fresh, request.claim, gamma),
         refuted=best.epsilon_lower > request.claim.epsilon,
         epsilon_lower=best.epsilon_lower,
         selection_trials=request.budget.selection,
         confirmation_trials=fresh,
         pairs=found.pairs,
-        events=found.compared + selected.compared,
-        witness=Witness.of(candidate.index, candidate.pair, selected.direction, best.event, *sides),
+        events=found.compared + sum(one.compared for one in selected),
+        witness=Witness.of(candidate.index, candidate.pair, best.direction, best.event, *sides),
         bound=request.bound.name,
-        distinguisher=selected.distinguisher,
+        distinguisher=chosen.distinguisher,
         design="fixed",
         budget=request.budget.as_dict(),
         errors=errors,
         scores=tuple(discretizer.name for discretizer in candidate.tried),
-        tests=tests,
-        curve=curve_of(selected, counts, errors["curve"]) if request.curve else None,
+        tests=tuple(test for test, _ in tested),
+        curve=curve_of(selected[0], counts[0], errors["curve"]) if request.curve else None,
     )

@@ -46,6 +46,8 @@ class Request:
         Proposes variations of a pair, where pairs were crafted.
     notes : tuple of str
         What a few runs before the audit gave reason to warn of.
+    wide : bool
+        Whether outputs hold more numbers than scores can be fitted on.
     """
 
     source: Any
@@ -60,6 +62,7 @@ class Request:
     bound: Bound
     moves: SampleMoves | None = None
     notes: tuple[str, ...] = ()
+    wide: bool = False
 
     @property
     def gamma(self) -> float:
@@ -74,7 +77,7 @@ class Request:
     @property
     def budget(self) -> Budget:
         """The runs on each side, by purpose."""
-        return Budget.of(self.trials, len(self.pairs), self.moves is not None)
+        return Budget.of(self.trials, len(self.pairs), local=self.moves is not None, wide=self.wide)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -2,30 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Any
 
 from dpaudit.blackbox.candidate import Candidate
+from dpaudit.blackbox.reduction import reduce_outputs
 from dpaudit.blackbox.request import Request
+from dpaudit.distinguish.columns import Flattener
 from dpaudit.distinguish.discretizers import CountCells
 from dpaudit.distinguish.fitting import fitted_discretizers
 from dpaudit.distinguish.pilot import Pilot
-from dpaudit.sampling import Job, join
+from dpaudit.sampling import CHUNK_NUMBERS, Job, Sampler, join
 
-__all__ = ["count_runs", "run_pilot"]
+__all__ = ["PilotRuns", "count_runs", "run_pilot"]
 
-PILOT_RUNS, PILOT_PAIRS = 512, 8
-"""Runs a side of the pilot, and the most pairs they are spread over: outputs of a few hundred kinds repeat in them."""
+PILOT_PAIRS = 8
+"""The most pairs that the pilot's runs are spread over."""
 QUICK_ROWS = 10_000
 """The most runs a side that a quick fit takes: it has only to tell promising pairs from others."""
 
 
-def run_pilot(request: Request) -> Pilot:
-    """Look at some outputs of a few pairs."""
+@dataclass(frozen=True)
+class PilotRuns:
+    """The pilot's outputs, and what they suggest.
+
+    Attributes
+    ----------
+    pilot : Pilot
+        What they suggest.
+    sampler : Sampler
+        The audit's, which now knows how wide outputs are.
+    sides : mapping
+        The outputs of both sides by the index of their pair.
+    """
+
+    pilot: Pilot
+    sampler: Sampler
+    sides: Mapping[int, list[Any]]
+
+
+def run_pilot(request: Request) -> PilotRuns:
+    """Look at some outputs of a few pairs; one run a side of the first pair tells how many numbers they hold."""
     some = range(0, len(request.pairs), -(-len(request.pairs) // PILOT_PAIRS))
-    runs = PILOT_RUNS // len(some)
-    sides = [side for i in some for side in request.sampler.sides(request.pairs[i], ("pilot", i), runs)]
-    return Pilot.of(join(sides))
+    first = request.sampler.sides(request.pairs[0], ("peek",), 1)
+    sampler = replace(request.sampler, numbers=max(1, Flattener.fit(first).scalars))
+    runs = min(request.budget.pilot // len(some), max(1, CHUNK_NUMBERS // sampler.numbers))
+    sides = {i: sampler.sides(request.pairs[i], ("pilot", i), runs - int(i == 0)) for i in some}
+    sides[0] = [join(batches) for batches in zip(first, sides[0], strict=True)]
+    return PilotRuns(Pilot.of(join([side for pair in sides.values() for side in pair])), sampler, sides)
 
 
 def count_runs(request: Request, candidates: Sequence[Candidate], runs: int) -> None:
@@ -35,17 +61,32 @@ def count_runs(request: Request, candidates: Sequence[Candidate], runs: int) -> 
         if not candidate.discretizers:
             _fit_quickly(request, candidate, min(QUICK_ROWS, max(1, runs // 2)))
         for side, data in enumerate((candidate.pair.data, candidate.pair.neighbour)):
-            chunks = request.sampler.jobs(data, ("select", candidate.index, side, candidate.phase), max(1, runs))
+            chunks = candidate.sampler.jobs(data, ("select", candidate.index, side, candidate.phase), max(1, runs))
             work += [(job, candidate, side, candidate.take_slowly(side, job.size)) for job in chunks]
         candidate.phase += 1
     # Jobs of candidates that share their discretizers run together, so that no worker waits.
     for (_, slow), group in groupby(work, key=lambda one: (id(one[1].discretizers), one[3])):
         jobs, owners, sides, _ = zip(*group, strict=True)
-        counts = request.sampler.reduced(jobs, CountCells(tuple(owners[0].discretizers), slow))
+        counts = owners[0].sampler.reduced(jobs, CountCells(tuple(owners[0].discretizers), slow))
         for candidate, side, tallies in zip(owners, sides, counts, strict=True):
             candidate.count(side, tallies)
 
 
 def _fit_quickly(request: Request, candidate: Candidate, runs: int) -> None:
-    raw = request.sampler.sides(candidate.pair, ("quick", candidate.index), runs)
-    candidate.restart(fitted_discretizers(*raw, thorough=False, float_bits=request.float_bits))
+    reducer = None
+    if request.wide:
+        reducer = reduce_outputs(
+            candidate, candidate.sampler.sides(candidate.pair, ("place", candidate.index), 2), runs // 2
+        )
+        runs = max(1, runs - runs // 2)
+    raw = candidate.sampler.sides(candidate.pair, ("quick", candidate.index), runs)
+    candidate.restart(
+        fitted_discretizers(
+            *raw,
+            thorough=False,
+            float_bits=request.float_bits,
+            reducer=reducer,
+            confirm=request.budget.confirmation,
+            epsilon=request.claim.epsilon,
+        )
+    )

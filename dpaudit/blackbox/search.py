@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from dpaudit.blackbox.candidate import Candidate, best_event
 from dpaudit.blackbox.request import Request
-from dpaudit.blackbox.runs import count_runs
-from dpaudit.distinguish.pilot import Pilot
+from dpaudit.blackbox.runs import PilotRuns, count_runs
 
 __all__ = ["Found", "search"]
 
@@ -28,15 +27,15 @@ class Found:
     compared: int
 
 
-def search(request: Request, pilot: Pilot) -> Found:
+def search(request: Request, looked: PilotRuns) -> Found:
     """Return the most promising pair.
 
     In each of ceil(log2 pairs) rounds the surviving pairs share an equal part of the halving budget, and the half with
     the greater expected bound survives. Then, if variations of a pair are proposed, three rounds compare the best so
     far with them on equally many fresh runs.
     """
-    budget, shared = request.budget, pilot.shared
-    alive = [Candidate(i, pair, shared) for i, pair in enumerate(request.pairs)]
+    budget, shared = request.budget, looked.pilot.shared
+    alive = [Candidate(i, pair, shared, looked.sampler) for i, pair in enumerate(request.pairs)]
     compared, pairs = 0, len(alive)
     rounds = math.ceil(math.log2(pairs))
     for _ in range(rounds):
@@ -45,8 +44,10 @@ def search(request: Request, pilot: Pilot) -> Found:
     (winner,) = alive
     for step in range(LOCAL_ROUNDS if request.moves and budget.local else 0):
         nearby = request.moves(winner.pair, step) if request.moves else []
-        rivals = [Candidate(winner.index, winner.pair, shared, LOCAL_PHASE + step)]
-        rivals += [Candidate(pairs + i, pair, shared, LOCAL_PHASE + step) for i, pair in enumerate(nearby)]
+        rivals = [Candidate(winner.index, winner.pair, shared, looked.sampler, LOCAL_PHASE + step)]
+        rivals += [
+            Candidate(pairs + i, pair, shared, looked.sampler, LOCAL_PHASE + step) for i, pair in enumerate(nearby)
+        ]
         (winner, *_), more = _ranked(request, rivals, budget.local // (LOCAL_ROUNDS * len(rivals)))
         compared, pairs = compared + more, pairs + len(nearby)
     return Found(winner, pairs, compared)

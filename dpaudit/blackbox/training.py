@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from dpaudit.blackbox.candidate import Candidate, by_promise
+from dpaudit.blackbox.candidate import Candidate, by_promise, refuting_event
+from dpaudit.blackbox.reduction import reduce_outputs
 from dpaudit.blackbox.request import Request
-from dpaudit.blackbox.runs import count_runs
-from dpaudit.distinguish.discretizers import Discretizer
-from dpaudit.distinguish.features import Flattener
+from dpaudit.blackbox.runs import PilotRuns, count_runs
 from dpaudit.distinguish.fitting import fitted_discretizers
 from dpaudit.distinguish.histogram import separation, tally
-from dpaudit.distinguish.pilot import Pilot
+from dpaudit.sampling import join
 
 __all__ = ["train"]
 
@@ -20,8 +19,8 @@ FIT_ROWS = 250_000
 """Runs a side of each half that scores are fitted on: the ratio in each of 64 bins then errs by 2 %."""
 FIT_NUMBERS = 8_000_000
 """Numbers a side of each half that are held in memory: outputs of more than 32 numbers get fewer rows."""
-WIDTH_ROWS = 16
-"""Runs that tell how many numbers an output holds."""
+PLACE_ROWS = 16
+"""Runs that tell about where the numbers of wide outputs lie, on a pair that the pilot did not see."""
 SCREEN_ROWS = 50_000
 """Runs a side that all discretizers count; those that do not do well are spared the rest."""
 JOIN_ROWS = 125_000
@@ -32,35 +31,74 @@ LAST = 2
 """Discretizers that runs beyond those of the fit are spent on."""
 
 
-def train(request: Request, pilot: Pilot, candidate: Candidate) -> Candidate:
-    """Return the candidate with the training runs counted; first fit scores, if the pilot's cells do not suffice."""
-    left = request.budget.training
-    if not pilot.sufficient:
-        left -= _fit(request, pilot.discretizer, candidate, left)
+def train(request: Request, looked: PilotRuns, candidate: Candidate) -> Candidate:
+    """Return the candidate with the training runs counted; first fit scores, if the pilot's cells do not suffice.
+
+    The pilot's own runs on the pair are counted, or fitted on, as well.
+    """
+    left, pilot = request.budget.training, looked.sides.get(candidate.index, [])
+    if candidate.index >= len(request.pairs) or candidate.pair is not request.pairs[candidate.index]:
+        pilot = []  # a variation of the pair that the pilot looked at
+    if looked.pilot.sufficient:
+        if pilot:
+            candidate.count_outputs(pilot, 0, len(pilot[0]))
+    else:
+        left -= _fit(request, looked, candidate, pilot, left)
     if left > 0:
         if len(candidate.discretizers) > LAST:
-            candidate.keep(by_promise(request, candidate, careful=True)[:LAST])
+            _keep_best(request, candidate)
         count_runs(request, [candidate], left)
     return candidate
 
 
-def _fit(request: Request, discrete: Discretizer | None, candidate: Candidate, training: int) -> int:
+def _keep_best(request: Request, candidate: Candidate) -> None:
+    """Drop all discretizers but those that promise most, and the one whose event may refute the claim."""
+    kept = by_promise(request, candidate, careful=True)[:LAST]
+    refuting = refuting_event(request, candidate)
+    if refuting is not None:
+        kept.append(candidate.discretizers.index(refuting.discretizer))
+    candidate.keep(list(dict.fromkeys(kept)))
+
+
+def _fit(request: Request, looked: PilotRuns, candidate: Candidate, pilot: list[Any], training: int) -> int:
     """Fit all scores on one half of the training runs, count the other half; return the runs used.
 
     Those that do best are then fitted on the other half as well and count the first one, so that every run is news
     to the score that places it, and none only fits. Both scores estimate the same log-likelihood ratio, so they
-    share their bins; their mean, which is better than either, is what confirms.
+    share their bins; their mean, which is better than either, is what confirms. Where outputs are wide, half of all
+    runs tell before that which of their columns to look at.
     """
-    pair, index, sampler = candidate.pair, candidate.index, request.sampler
-    width = Flattener.fit([sampler.outputs(pair.data, ("width", index, 0), WIDTH_ROWS)]).width
-    most = max(1, min(FIT_ROWS, FIT_NUMBERS // max(1, width)))
-    runs = min(most, max(1, training // 2))
-    first = sampler.sides(pair, ("fit", index), runs)
-    candidate.restart(fitted_discretizers(*first, thorough=True, float_bits=request.float_bits, discrete=discrete))
-    second = sampler.sides(pair, ("refit", index), min(most, max(1, training - runs)))
+    pair, index = candidate.pair, candidate.index
+    candidate.sampler, used, reducer = looked.sampler, 0, None
+    if request.wide:
+        first = pilot or candidate.sampler.sides(pair, ("place", index), PLACE_ROWS)
+        used = max(0, (training - len(pilot[0]) if pilot else training) // 2)
+        reducer, pilot = reduce_outputs(candidate, first, used), []
+        used += 0 if pilot else len(first[0])
+    sampler, left = candidate.sampler, training - used
+    most = max(1, min(FIT_ROWS, FIT_NUMBERS // (1 if request.wide else looked.sampler.numbers)))
+    runs = min(most, max(1, left // 2))
+    first = _with(pilot, sampler.sides(pair, ("fit", index), runs))
+    candidate.restart(
+        fitted_discretizers(
+            *first,
+            thorough=True,
+            float_bits=request.float_bits,
+            discrete=None if request.wide else looked.pilot.discretizer,
+            reducer=reducer,
+            confirm=request.budget.confirmation,
+            epsilon=request.claim.epsilon,
+        )
+    )
+    second = sampler.sides(pair, ("refit", index), min(most, max(1, left - runs)))
     _compare(request, candidate, second)
     _refit(candidate, first, second)
-    return runs + len(second[0])
+    return used + runs + len(second[0])
+
+
+def _with(pilot: list[Any], sides: list[Any]) -> list[Any]:
+    """Return the pilot's outputs, if there are any, and those of both sides together."""
+    return [join(batches) for batches in zip(pilot, sides, strict=True)] if pilot else sides
 
 
 def _compare(request: Request, candidate: Candidate, sides: list[Any]) -> None:
@@ -74,7 +112,11 @@ def _compare(request: Request, candidate: Candidate, sides: list[Any]) -> None:
     candidate.count_outputs(sides, 0, screen)
     promised = by_promise(request, candidate)
     separating = sorted(range(len(promised)), key=lambda i: -separation(*candidate.tallies[i]))
-    candidate.keep(list(dict.fromkeys([*promised[:FINALISTS], *separating[:FINALISTS]])))
+    kept = [*promised[:FINALISTS], *separating[:FINALISTS]]
+    refuting = refuting_event(request, candidate)
+    if refuting is not None:
+        kept.append(candidate.discretizers.index(refuting.discretizer))
+    candidate.keep(list(dict.fromkeys(kept)))
     candidate.count_outputs(sides, screen, len(sides[0]))
 
 

@@ -6,17 +6,23 @@ give valid bounds; finer ones see more.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dpaudit.distinguish.leaves.parts import parts
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 
 __all__ = ["Raised", "canonical", "in_words"]
+
+SPELT = 32
+"""Numbers of an array that a label spells out, so that an event can show them; longer arrays have a digest."""
 
 
 class Raised:
@@ -39,7 +45,7 @@ def canonical(value: Any) -> Hashable:
     Raises
     ------
     InputError
-        If the value is none of these.
+        If the value cannot be taken apart; see `leaves.parts`.
     """
     exact = _BY_TYPE.get(type(value))
     if exact is not None:
@@ -57,13 +63,13 @@ def canonical(value: Any) -> Hashable:
     if isinstance(value, BaseException):
         return canonical(Raised(value))
     if isinstance(value, np.ndarray):
-        return ("array", value.shape, tuple(canonical(v) for v in value.ravel().tolist()))
+        return _array(value)
     if isinstance(value, list | tuple):
         return _sequence(value)
     if isinstance(value, set | frozenset):
         return ("set", frozenset(canonical(v) for v in value))
     if isinstance(value, Mapping):
-        return ("mapping", frozenset((canonical(k), canonical(v)) for k, v in value.items()))
+        return ("mapping", tuple((canonical(k), canonical(v)) for k, v in value.items()))
     return _other(value)
 
 
@@ -75,32 +81,40 @@ def _float(value: float) -> Hashable:
     return ("float", value)
 
 
+def _array(value: NDArray[Any]) -> Hashable:
+    """Label an array by its shape and its elements; one of many numbers by the bytes of these, which are soon had."""
+    if value.size <= SPELT or value.dtype.kind not in "iufb":
+        return ("array", value.shape, tuple(canonical(v) for v in value.ravel().tolist()))
+    kind = "f" if value.dtype.kind == "f" else "b" if value.dtype.kind == "b" else "i"
+    if value.dtype.kind == "u" and value.max() > np.iinfo(np.int64).max:
+        return ("array", value.shape, tuple(value.ravel().tolist()))
+    wide = np.array(value, dtype={"f": np.float64, "i": np.int64, "b": np.bool_}[kind], order="C")
+    if kind == "f":
+        wide[np.isnan(wide)] = np.nan  # whatever its payload
+    return ("numbers", value.shape, kind, wide.tobytes())
+
+
 def _sequence(values: Sequence[Any]) -> Hashable:
     return ("sequence", tuple(map(canonical, values)))
 
 
-def _rational(value: Any) -> Hashable:
-    return ("rational", int(value.numerator), int(value.denominator))
-
-
 def _other(value: Any) -> Hashable:
-    """Tell complex and rational numbers and other immutable hashables apart by type and value."""
+    """Label complex and rational numbers and everything else by its type and its parts."""
     if isinstance(value, complex | np.complexfloating):
         return ("complex", _float(float(value.real)), _float(float(value.imag)))
-    if hasattr(value, "numerator") and hasattr(value, "denominator"):
+    if isinstance(value, Fraction):
         return _rational(value)
-    if isinstance(value, Hashable) and type(value).__hash__ is not object.__hash__:
-        return (type(value).__qualname__, value)
-    hint = (
-        "; or call audit_privacy with probe=points, to compare hypotheses by their predictions"
-        if hasattr(value, "predict")
-        else ""
-    )
-    raise InputError(
-        f"an output of type {type(value).__qualname__} cannot be compared: {value!r:.200}; return numbers, strings, "
-        "bytes, None, arrays, or lists, tuples, sets and dictionaries of these, or a value with __eq__ and __hash__"
-        f"{hint}"
-    )
+    try:
+        return ("object", type(value).__qualname__, canonical(parts(value)))
+    except InputError as error:
+        if not hasattr(value, "predict"):
+            raise
+        hint = f"{error}; or give {{probe}}=points, to compare hypotheses by their predictions"
+        raise InputError(hint, names=("probe",)) from None
+
+
+def _rational(value: Any) -> Hashable:
+    return ("rational", int(value.numerator), int(value.denominator))
 
 
 _BY_TYPE: dict[type, Callable[[Any], Hashable]] = {
@@ -131,5 +145,10 @@ def in_words(cell: Hashable) -> str:
         if kind == "set":
             return "{" + ", ".join(sorted(in_words(v) for v in rest[0])) + "}"
         if kind == "mapping":
-            return "{" + ", ".join(sorted(f"{in_words(k)}: {in_words(v)}" for k, v in rest[0])) + "}"
+            return "{" + ", ".join(f"{in_words(k)}: {in_words(v)}" for k, v in rest[0]) + "}"
+        if kind == "numbers":
+            shape, _, held = rest
+            return f"array of shape {shape} with digest {hashlib.blake2b(held, digest_size=8).hexdigest()}"
+        if kind == "object":
+            return f"{rest[0]} {in_words(rest[1])}"
     return stable_repr(cell)

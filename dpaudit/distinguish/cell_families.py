@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Direction
 from dpaudit.distinguish.discretizers import Discretizer
-from dpaudit.distinguish.events import PlannedTest, PrefixRatio, pooled_mass, prefix_bounds
+from dpaudit.distinguish.events import PlannedTest, PrefixRatio, hopeful_bound, pooled_mass, prefix_bounds
 from dpaudit.distinguish.families import (
     Family,
     families_by_counts,
@@ -103,6 +103,30 @@ class CellFamilies:
             compared=sum(len(one.order) for one in self.families),
             expected=float(expected[best]),
             markdown=float(markdown[best]),
+        )
+
+    def refuting(self, test: PlannedTest) -> SelectedEvent:
+        """Return the prefix that promises most by its counts alone, whatever models make of them.
+
+        A model that has seen a hundred cells without a signal takes one strong cell among them for luck.
+        """
+        families = (
+            self.families if self.discretizer.ordered else list(families_by_counts(self.data, self.neighbour, False))
+        )
+        bounds = [hopeful_bound(*self._sides(family), test, ordered=self.discretizer.ordered) for family in families]
+        best, family = max(zip(bounds, families, strict=True), key=lambda one: float(one[0].max()))
+        length = int(np.argmax(best)) + 1
+        ranking = tuple(self.cells[i] if i < len(self.cells) else RARE for i in family.order.tolist())
+        return SelectedEvent(
+            self.discretizer,
+            self.training,
+            tests=((self._event(ranking[:length]), 1.0),),
+            direction=family.direction,
+            order=family.name,
+            ranking=ranking if family.direction is Direction.FORWARD else ranking[::-1],
+            compared=sum(len(one.order) for one in families),
+            expected=float(best[length - 1]),
+            markdown=0.0,
         )
 
     def _event(self, taken: Sequence[Hashable]) -> CellEvent:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.distinguish.canonical import canonical
-from dpaudit.distinguish.features import GROUPS, Flattener
+from dpaudit.distinguish.columns import Flattener
+from dpaudit.distinguish.features import GROUPS
 from dpaudit.distinguish.histogram import CellEvent, Tally, tally
 from dpaudit.event import Event, Interval
 

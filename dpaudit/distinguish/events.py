@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-__all__ = ["PlannedTest", "PrefixRatio", "confirmation_error", "expected_bound", "pooled_mass", "prefix_bounds"]
+__all__ = [
+    "PlannedTest",
+    "PrefixRatio",
+    "confirmation_error",
+    "expected_bound",
+    "hopeful_bound",
+    "pooled_mass",
+    "prefix_bounds",
+]
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -107,6 +115,35 @@ def expected_bound(
     room, least = np.where(good, p - test.delta, 1.0), np.where(good, low - test.delta, 1.0)
     spread = np.hypot(np.log(room / least), np.log(high / q))
     return np.where(good, np.log(room / q) - spread, -np.inf)
+
+
+def hopeful_bound(hits: Counts, neighbour_hits: Counts, test: PlannedTest, *, ordered: bool) -> Array:
+    """Return the bound of each prefix of the atoms if its shares are what training shows, give or take a standard error.
+
+    It is ln((L - delta) / U) with the Wilson limits L and U at z_gamma of x n / m and y n / k hits in n runs, x and y
+    being the hits of the m and k training runs, lowered and raised by a standard error. An event that hardly any run
+    of one side showed is believed to be impossible there, which `expected_bound` never does. Of a hundred events
+    without a signal some will look well, so a test of one needs an error of its own.
+
+    Parameters
+    ----------
+    hits, neighbour_hits : array of int, shape (m,)
+        Training runs in each atom, in order, on the likelier side and on the other.
+    test : PlannedTest
+        The test to come.
+    ordered : bool
+        Whether the order comes from elsewhere: if not, every atom was picked by its own counts, and has its own error.
+    """
+    if ordered:
+        x, y = np.cumsum(hits), np.cumsum(neighbour_hits)
+        x, y = x - np.sqrt(x), y + np.sqrt(y + 0.25)
+    else:
+        x, y = np.cumsum(hits - np.sqrt(hits)), np.cumsum(neighbour_hits + np.sqrt(neighbour_hits + 0.25))
+    x, y = (np.minimum(some / total.sum(), 1.0) for some, total in ((x, hits), (y, neighbour_hits)))
+    low = _wilson(x * test.runs, test.runs, ndtri(test.gamma))
+    high = _wilson(y * test.runs, test.runs, -ndtri(test.gamma))
+    good = low > test.delta
+    return np.where(good, np.log(np.where(good, low - test.delta, 1.0) / high), -np.inf)
 
 
 def pooled_mass(hits: Counts, trained: int, neighbour_hits: Counts, neighbour_trained: int) -> Array:

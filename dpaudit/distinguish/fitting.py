@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,23 +11,33 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish import classifiers
 from dpaudit.distinguish.canonical import canonical
+from dpaudit.distinguish.columns import Flattener
 from dpaudit.distinguish.discretizers import FEW, Atoms, Discretizer, Joint, PackedRows
-from dpaudit.distinguish.features import GROUPS, Flattener, group_columns
+from dpaudit.distinguish.featured import screened_discretizers
+from dpaudit.distinguish.features import GROUPS, group_columns
 from dpaudit.distinguish.histogram import LEAST
 from dpaudit.distinguish.naive_bayes import NaiveBayes
 from dpaudit.distinguish.patterns import Patterns
 from dpaudit.distinguish.ranked import Ranked
+from dpaudit.distinguish.reducer import Reducer
 from dpaudit.distinguish.scored import Score, Scored, score_edges
+from dpaudit.distinguish.screen.groups import quantile_edges
+from dpaudit.distinguish.screen.wilson import best_promise
 from dpaudit.jsonable import stable_repr
 
 __all__ = ["fitted_discretizers"]
 
 Array = NDArray[np.float64]
+Fit = Callable[[Array, Array], Score]
 
 GROUP_ROWS = 5_000
 """Rows a side that decide which groups of columns say anything."""
 CLASSIFIER_ROWS = 100_000
 """Rows a side that classifiers are fitted on: with more they take most of an audit's time."""
+TRIED_ROWS = 5_000
+"""Rows a side that a classifier is tried on, and again as many that compare it with naive scores."""
+TRIED_SLACK = 0.05
+"""By how much it may promise less: with all rows it learns more than a naive score does."""
 EDGE_ROWS, SLOW_EDGE_ROWS = 100_000, 25_000
 """Rows a side whose scores say where bins are cut: their outermost bins hold 4 runs of either."""
 ATOM_ROWS = 10_000
@@ -35,7 +45,15 @@ ATOM_ROWS = 10_000
 
 
 def fitted_discretizers(
-    data: Any, neighbour: Any, *, thorough: bool, float_bits: bool, discrete: Discretizer | None = None
+    data: Any,
+    neighbour: Any,
+    *,
+    thorough: bool,
+    float_bits: bool,
+    discrete: Discretizer | None = None,
+    reducer: Reducer | None = None,
+    confirm: int | None = None,
+    epsilon: float = 0.0,
 ) -> list[Discretizer]:
     """Fit every score that applies, and the histograms beside them, on training outputs of the two sides.
 
@@ -49,13 +67,20 @@ def fitted_discretizers(
         Whether to look at the bits of floats and not only at their values.
     discrete : Discretizer, optional
         Cells that tell all outputs apart, to be ranked; without them the outputs that repeat are.
+    reducer : Reducer, optional
+        What made the outputs, where they were wide.
+    confirm : int, optional
+        Fresh runs a side to come; where it is given, features of every leaf are screened for what they promise.
+    epsilon : float
+        The claim.
     """
-    flattener = Flattener.fit([data, neighbour])
+    flattener = Flattener.fit([data, neighbour], reducer)
     left, right = flattener(data), flattener(neighbour)
-    names = group_columns(np.concatenate([left[:GROUP_ROWS], right[:GROUP_ROWS]]))
+    # The columns of reduced rows are no neighbours of each other.
+    names = group_columns(np.concatenate([left[:GROUP_ROWS], right[:GROUP_ROWS]])) if reducer is None else ["values"]
     names = [name for name in names if float_bits or name != "float bits"]
     found: list[Discretizer] = []
-    for groups, score, name in _scores(left, right, names, thorough):
+    for groups, score, name in _scores(left, right, names, thorough, confirm):
         scored = Scored(flattener, groups, score, np.zeros(0), name)
         rows = len(left) if score is None else SLOW_EDGE_ROWS if scored.slow else EDGE_ROWS
         pooled = np.concatenate([scored.scores(data[:rows]), scored.scores(neighbour[:rows])])
@@ -63,12 +88,16 @@ def fitted_discretizers(
     for name in ("halves", "summaries"):
         joint = _joint(flattener, name, GROUPS[name](left)) if name in names else None
         found += [joint] if joint else []
+    if confirm is not None:
+        found += screened_discretizers(
+            data, neighbour, confirm, epsilon=epsilon, stored=float_bits, plan=flattener.plan
+        )
     base = discrete or _atoms(data, neighbour)
     return [*found, Ranked.fit(base, data, neighbour)] if base else found
 
 
 def _scores(
-    left: Array, right: Array, names: list[str], thorough: bool
+    left: Array, right: Array, names: list[str], thorough: bool, confirm: int | None
 ) -> Iterator[tuple[tuple[str, ...], Score | None, str]]:
     """Yield the groups of columns, the score fitted on them (None for a column as it is) and its name."""
     if left.shape[1] == 1:
@@ -87,8 +116,32 @@ def _scores(
         some = (left[:CLASSIFIER_ROWS], right[:CLASSIFIER_ROWS])
         rows = tuple(np.column_stack([GROUPS[name](side) for name in groups]) for side in some)
         listed = ", ".join(groups)
-        yield groups, classifiers.boosting(*rows), f"boosted trees on {listed}"
-        yield groups, classifiers.logistic(*rows), f"logistic regression on {listed}"
+        for fit, told in ((classifiers.boosting, "boosted trees on"), (classifiers.logistic, "logistic regression on")):
+            if _worth_fitting(fit, groups, rows, confirm):
+                yield groups, fit(*rows), f"{told} {listed}"
+
+
+def _worth_fitting(fit: Fit, groups: tuple[str, ...], rows: Sequence[Array], confirm: int | None) -> bool:
+    """Say whether a classifier of some rows promises about as much as naive scores of the same rows, on others.
+
+    Where columns say nothing together that they do not say alone, it does not, and would take most of an audit's time.
+    """
+    if confirm is None or min(map(len, rows)) < 2 * TRIED_ROWS:
+        return True
+    fitted, fresh = [side[:TRIED_ROWS] for side in rows], [side[TRIED_ROWS : 2 * TRIED_ROWS] for side in rows]
+    slow = _promised(fit(*fitted), fresh, confirm)
+    naive = max(_promised(NaiveBayes.fit(*fitted, pooled=pooled), fresh, confirm) for pooled in (False, True))
+    return slow > naive - TRIED_SLACK
+
+
+def _promised(score: Score, fresh: Sequence[Array], confirm: int) -> float:
+    """Return what the best half-line of a score promises."""
+    left, right = (score(side) for side in fresh)
+    edges = quantile_edges(np.concatenate([left, right]))
+    counts = [
+        np.bincount(np.searchsorted(edges, side, side="right"), minlength=len(edges) + 1) for side in (left, right)
+    ]
+    return best_promise(*(side.astype(np.float64)[None] for side in counts), confirm)
 
 
 def _joint(flattener: Flattener, name: str, columns: Array) -> Joint | None:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish.binning import bins, quantiles_of_sorted
 from dpaudit.distinguish.classifiers import Classifier
+from dpaudit.distinguish.columns import Flattener
 from dpaudit.distinguish.discretizers import Discretizer, ScoreBins
-from dpaudit.distinguish.features import GROUPS, Flattener
+from dpaudit.distinguish.features import GROUPS
 from dpaudit.distinguish.naive_bayes import NaiveBayes
 from dpaudit.distinguish.patterns import Patterns
 

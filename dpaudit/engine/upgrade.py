@@ -53,8 +53,14 @@ def _upgrade_task(record: dict[str, Any]) -> None:
     # Version 1 told the meaning of codes beside the event of the witness.
     meant = ", ".join(f"{code}: {word}" for code, word in decoded.items()) if isinstance(decoded, dict) else ""
     _upgrade_event(finding.get("witness"), f" ({meant})" if meant else "")
+    if isinstance(finding.get("budget"), dict) and "training" in finding["budget"]:
+        finding["budget"].setdefault("pilot", 0)  # version 1 made it without counting it
+    witness = finding.get("witness")
     for test in tests if isinstance(tests, list) else ():
         _upgrade_event(test, "")
+        # In version 1 all events of a finding had the witness's direction.
+        if isinstance(test, dict) and isinstance(witness, dict):
+            test["direction"] = witness.get("direction")
 
 
 def _upgrade_event(told: Any, meant: str) -> None:

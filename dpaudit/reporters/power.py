@@ -156,14 +156,18 @@ def errors_text(finding: PrivacyFinding) -> str:
     return f"{share_text(1 - finding.confidence)} in all: {', '.join(parts)}{_shared(finding)}"
 
 
+_PLACES, _ARTICLES = ("main one", "second one", "third one"), ("the", "a", "a")
+
+
 def _shared(finding: PrivacyFinding) -> str:
-    """Return how two events share the verdict's error, and which of them is the witness."""
+    """Return how several events share the verdict's error, and which of them is the witness."""
     if len(finding.tests) < 2:
         return ""
-    main, second = finding.tests
-    best = "main one" if main.epsilon_lower >= second.epsilon_lower else "second one"
-    shares = f"{share_text(main.error)} for the main one, {share_text(second.error)} for a second one"
-    return f"; two events share the verdict's, {shares}; the witness is the {best}"
+    bounds = [test.epsilon_lower for test in finding.tests]
+    best = _PLACES[bounds.index(max(bounds))]
+    shares = [f"{share_text(test.error)} for {_ARTICLES[i]} {_PLACES[i]}" for i, test in enumerate(finding.tests)]
+    number = ("two", "three")[len(bounds) - 2]
+    return f"; {number} events share the verdict's, {', '.join(shares)}; the witness is the {best}"
 
 
 def share_text(share: float) -> str:

@@ -10,9 +10,10 @@ import pytest
 
 from dpaudit.contract import Direction
 from dpaudit.distinguish.cell_families import CellFamilies
+from dpaudit.distinguish.columns import Flattener
 from dpaudit.distinguish.discretizers import Atoms, Identity, PackedRows
 from dpaudit.distinguish.events import PlannedTest, expected_bound, prefix_bounds
-from dpaudit.distinguish.features import GROUPS, Flattener, group_columns
+from dpaudit.distinguish.features import GROUPS, group_columns
 from dpaudit.distinguish.fitting import fitted_discretizers
 from dpaudit.distinguish.histogram import RARE, CellEvent, separation, tally
 from dpaudit.distinguish.naive_bayes import NaiveBayes

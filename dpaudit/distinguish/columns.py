@@ -1,0 +1,131 @@
+"""Outputs of any type as rows of numbers: the leaves of a plan side by side, cut or padded to a fixed width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.distinguish.leaves import readers
+from dpaudit.distinguish.leaves.plan import Leaf, Plan
+from dpaudit.distinguish.reducer import Reducer
+from dpaudit.distinguish.wide import WIDTH
+
+__all__ = ["MISSING", "Flattener", "finite"]
+
+Matrix = NDArray[np.float64]
+
+MISSING = readers.MISSING
+NAN, PLUS, MINUS = -1.2e300, 1.3e300, -1.3e300
+"""Stand-ins for NaN and the infinities: finite, so that every column can be sorted and binned."""
+PLAN_ROWS = 2_000
+"""Outputs a side that the plan is made from: a leaf in one of a hundred outputs is met twenty times."""
+TEXTS = 64
+
+
+@dataclass(frozen=True)
+class Flattener:
+    """Turns a batch of outputs into a matrix, one row an output.
+
+    Attributes
+    ----------
+    leaves : tuple of Leaf
+        Those that are numbers, rows of numbers or categories; of text its length and which known text it is.
+    width : int
+        Columns of the matrix.
+    plan : Plan
+        All leaves.
+    """
+
+    leaves: tuple[Leaf, ...]
+    width: int
+    plan: Plan
+
+    @classmethod
+    def fit(cls, pilot: Iterable[Any], reducer: Reducer | None = None) -> Flattener:
+        """Plan batches of pilot outputs, which a reducer may have returned."""
+        some = [batch[:PLAN_ROWS] for batch in pilot]
+        rows = _together(some)
+        plan = Plan.of(rows) if reducer is None else Plan.of_reduced(rows, reducer.names, reducer.columns)
+        leaves = tuple(leaf for leaf in plan.leaves if not leaf.in_row)
+        flattener = cls(tuple(_numeric(leaf, some) for leaf in leaves), WIDTH, plan)
+        found = flattener(some[0][:1]).shape[1] if some and len(some[0]) else 0
+        return cls(flattener.leaves, max(1, min(WIDTH, found)), plan)
+
+    @property
+    def scalars(self) -> int:
+        """How many numbers an output has, those beyond the width included."""
+        return sum(leaf.reader.width if isinstance(leaf.reader, readers.Block) else 1 for leaf in self.leaves)
+
+    def __call__(self, outputs: Any) -> Matrix:
+        """Return the matrix, shape (outputs, width)."""
+        if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iufb" and len(self.leaves) == 1:
+            flat = outputs.reshape(len(outputs), -1).astype(np.float64)
+            if flat.shape[1] == self.width:
+                return finite(flat)
+        columns, left = [], self.width
+        for leaf in self.leaves:
+            if left <= 0:
+                break
+            values, where = leaf.read(outputs)
+            found = _as_columns(values)[:, :left]
+            left -= found.shape[1]
+            if where is not None:
+                placed = np.full((len(outputs), found.shape[1]), MISSING)
+                placed[where] = found
+                found = placed
+            columns.append(found)
+        if not columns:
+            return np.zeros((len(outputs), 1))
+        return finite(np.concatenate(columns, axis=1))
+
+
+def _together(batches: Sequence[Any]) -> Any:
+    """Return batches as one."""
+    if all(isinstance(batch, np.ndarray) for batch in batches) and len({batch.shape[1:] for batch in batches}) == 1:
+        return np.concatenate(batches)
+    return [row for batch in batches for row in batch]
+
+
+def _numeric(leaf: Leaf, batches: Sequence[Any]) -> Leaf:
+    """Return the leaf with a reader that makes numbers."""
+    if not isinstance(leaf.reader, readers.Text | readers.Octets):
+        return leaf
+    values = [value for batch in batches for value in leaf.read(batch)[0]]
+    return Leaf(leaf.path, TextNumbers(readers.Categories.fit(_itself, values, TEXTS)), leaf.name)
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True)
+class TextNumbers:
+    """Reads which known text or bytes a value is, and its length."""
+
+    known: readers.Categories
+
+    def __call__(self, values: Sequence[Any]) -> Matrix:
+        """Return the rows (number of the text, length)."""
+        listed = [bytes(value) if isinstance(value, bytearray | memoryview) else value for value in values]
+        return np.stack([self.known(listed), np.fromiter(map(len, listed), np.int64, len(listed))], axis=1).astype(
+            np.float64
+        )
+
+
+def _as_columns(values: Any) -> Matrix:
+    """Return what a reader returned as columns."""
+    if isinstance(values, readers.WholeValues):
+        return values.real[:, None]
+    array = np.asarray(values, dtype=np.float64)
+    return array if array.ndim == 2 else array[:, None]
+
+
+def finite(values: Matrix) -> Matrix:
+    """Return numbers with stand-ins for NaN and the infinities."""
+    if np.isfinite(values).all():
+        return values
+    return np.nan_to_num(values, nan=NAN, posinf=PLUS, neginf=MINUS)

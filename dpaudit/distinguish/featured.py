@@ -1,0 +1,84 @@
+"""Discretizers by one feature of the screen: its cells as they are, or the bins of a real one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dpaudit.distinguish.discretizers import Discretizer, ScoreBins
+from dpaudit.distinguish.histogram import CellEvent
+from dpaudit.distinguish.leaves.plan import Plan
+from dpaudit.distinguish.scored import score_edges
+from dpaudit.distinguish.screen.features import Feature
+from dpaudit.distinguish.screen.groups import Cells
+from dpaudit.distinguish.screen.parity import Parity
+from dpaudit.distinguish.screen.search import screen
+from dpaudit.event import Cells as CellsEvent
+from dpaudit.event import Event
+
+__all__ = ["FeatureBins", "FeatureCells", "screened_discretizers"]
+
+KEPT = 3
+"""Features of the screen that meet the fitted scores on runs that chose neither."""
+
+
+@dataclass(frozen=True)
+class FeatureCells(Discretizer):
+    """Takes the cells of a feature."""
+
+    feature: Feature | Parity
+    name: str
+
+    def __call__(self, outputs: Any) -> Cells:
+        """Return the cell of each output."""
+        return self.feature(outputs)
+
+    def describe(self, event: CellEvent) -> Event:
+        """Return an event over the cells, each as a person would write it."""
+        shown = sorted(str(self.feature.cell(code)) for code in event.inside if isinstance(code, int))
+        return CellsEvent(self.name, (), tuple(shown), event.rare)
+
+
+@dataclass(frozen=True)
+class FeatureBins(ScoreBins):
+    """Takes the bins of a real feature."""
+
+    feature: Feature
+    name: str
+    edges: Any = field(repr=False)
+
+    def __call__(self, outputs: Any) -> Cells:
+        """Return the bin of each output's number."""
+        return np.searchsorted(self.edges, self.feature.real(outputs), side="right").astype(np.int64)
+
+
+def screened_discretizers(
+    data: Sequence[Any], neighbour: Sequence[Any], confirm: int, *, epsilon: float, stored: bool, plan: Plan
+) -> list[Discretizer]:
+    """Return discretizers by the most promising features of training outputs.
+
+    Parameters
+    ----------
+    data, neighbour : batch
+        Training outputs.
+    confirm : int
+        Fresh runs a side to come.
+    epsilon : float
+        The claim.
+    stored : bool
+        Whether features of how values are stored take part.
+    plan : Plan
+        The leaves of the outputs.
+    """
+    found: list[Discretizer] = []
+    for promising in screen(plan, data, neighbour, confirm, epsilon=epsilon, stored=stored)[:KEPT]:
+        feature = promising.feature
+        if isinstance(feature, Feature) and feature.ordered:
+            pooled = np.concatenate([feature.real(side) for side in (data, neighbour)])
+            found.append(FeatureBins(feature, feature.name, score_edges(pooled)))
+        else:
+            found.append(FeatureCells(feature, feature.name))
+    return found

@@ -1,0 +1,1 @@
+"""Outputs of any type taken apart into leaves: numbers, text, bytes, categories and blocks of numbers."""

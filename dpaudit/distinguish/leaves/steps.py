@@ -1,0 +1,168 @@
+"""Steps from an output to one of its parts, each made for all outputs of a batch at once.
+
+A step takes a list of values and returns what it leads to, with a mask of the values that it applies to (None where it
+applies to all). It looks at one value at a time, so that a feature never depends on the other outputs of its batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.distinguish.leaves.families import family
+from dpaudit.distinguish.leaves.parts import parts
+
+__all__ = ["Element", "Family", "Item", "Key", "Named", "Part", "Path", "Step", "walk"]
+
+Mask = NDArray[np.bool_]
+
+
+class Step(Protocol):
+    """One step from values to their parts."""
+
+    def __call__(self, values: list[Any]) -> tuple[list[Any], Mask | None]:
+        """Return the parts, and which values have one (None for all)."""
+
+    def words(self, path: str) -> str:
+        """Return the path after this step, as a person would write it."""
+
+
+Path = tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Family:
+    """The values whose type is of one family, as they are."""
+
+    name: str
+
+    def __call__(self, values: list[Any]) -> tuple[list[Any], Mask | None]:
+        """Return the values of the family."""
+        kinds = set(map(type, values))
+        wanted = {kind for kind in kinds if family(kind) == self.name}
+        if wanted == kinds:
+            return values, None
+        mask = np.fromiter((type(value) in wanted for value in values), np.bool_, len(values))
+        return [value for value in values if type(value) in wanted], mask
+
+    def words(self, path: str) -> str:
+        """Return the path: a family adds nothing to it."""
+        return path
+
+
+@dataclass(frozen=True)
+class Part:
+    """The parts of the values, as the table of types gives them."""
+
+    def __call__(self, values: list[Any]) -> tuple[list[Any], Mask | None]:
+        """Return the parts of every value."""
+        return list(map(parts, values)), None
+
+    def words(self, path: str) -> str:
+        """Return the path: taking apart adds nothing to it."""
+        return path
+
+
+@dataclass(frozen=True)
+class Item:
+    """The element at a position of a sequence."""
+
+    position: int
+
+    def __call__(self, values: list[Any]) -> tuple[list[Any], Mask | None]:
+        """Return the elements of the sequences that are long enough."""
+        at = self.position
+        if min(map(len, values), default=0) > at:
+            return list(map(itemgetter(at), values)), None
+        mask = np.fromiter((len(value) > at for value in values), np.bool_, len(values))
+        return [value[at] for value in values if len(value) > at], mask
+
+    def words(self, path: str) -> str:
+        """Return the path with the position behind it."""
+        return f"{path}[{self.position}]"
+
+
+@dataclass(frozen=True)
+class Named(Item):
+    """The element at a position of a tuple that stands for another part of the output."""
+
+    name: str
+
+    def words(self, path: str) -> str:
+        """Return the name of the part."""
+        return self.name
+
+
+@dataclass(frozen=True)
+class Key:
+    """The value at a key of a mapping."""
+
+    key: Any
+
+    def __call__(self, values: list[Any]) -> tuple[list[Any], Mask | None]:
+        """Return the values of the mappings that have the key."""
+        key = self.key
+        try:
+            return list(map(itemgetter(key), values)), None
+        except KeyError:
+            mask = np.fromiter((key in value for value in values), np.bool_, len(values))
+            return [value[key] for value in values if key in value], mask
+
+    def words(self, path: str) -> str:
+        """Return the path with the key behind it."""
+        return f"{path}[{self.key!r:.60}]"
+
+
+@dataclass(frozen=True)
+class Element:
+    """The elements of a set in the order of their representation, as a tuple."""
+
+    def __call__(self, values: list[Any]) -> tuple[list[Any], Mask | None]:
+        """Return the sorted elements of every set."""
+        return [_sorted(value) for value in values], None
+
+    def words(self, path: str) -> str:
+        """Return the path of the sorted elements."""
+        return f"sorted({path})"
+
+
+def _sorted(values: Any) -> tuple[Any, ...]:
+    """Return the elements of a set, ascending where they can be compared."""
+    try:
+        return tuple(sorted(values))
+    except TypeError:
+        return tuple(sorted(values, key=repr))
+
+
+def walk(rows: Sequence[Any], path: Path) -> tuple[list[Any], NDArray[np.intp] | None]:
+    """Return the values at the end of a path, and the numbers of the rows that have one (None for all).
+
+    Parameters
+    ----------
+    rows : sequence
+        Outputs.
+    path : tuple of Step
+        From an output to a part of it.
+    """
+    values: list[Any] = rows if isinstance(rows, list) else list(rows)
+    where: NDArray[np.intp] | None = None
+    for step in path:
+        values, mask = step(values)
+        if mask is not None:
+            where = np.flatnonzero(mask) if where is None else where[mask]
+        if not values:
+            return values, np.zeros(0, dtype=np.intp) if where is None else where
+    return values, where
+
+
+def in_words(path: Path) -> str:
+    """Return a path as a person would write it: "output['name'][2]"."""
+    text = "output"
+    for step in path:
+        text = step.words(text)
+    return text

@@ -1,0 +1,144 @@
+"""Features of a plan's leaves: which groups each leaf has, and one feature as a function from outputs to cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.distinguish.leaves import readers
+from dpaudit.distinguish.leaves.plan import Leaf
+from dpaudit.distinguish.screen import blocks, common, real, text, whole
+from dpaudit.distinguish.screen.groups import Cells, Group
+
+__all__ = ["ABSENT", "Feature", "SumOfRow", "groups_of"]
+
+ABSENT = -1
+"""The cell of an output that has no such leaf."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One feature of one leaf.
+
+    Attributes
+    ----------
+    leaf : Leaf
+        What of the output it reads.
+    group : Group
+        The group it belongs to.
+    index : int
+        Its place there.
+    """
+
+    leaf: Leaf
+    group: Group
+    index: int
+
+    @property
+    def name(self) -> str:
+        """What the feature is, as "bit 3 of output['count']"."""
+        name = self.group.names[self.index]
+        if isinstance(self.leaf.reader, readers.Block) and self.leaf.reader.names:
+            return name
+        return f"{name} of {self.leaf.name}" if name else self.leaf.name
+
+    @property
+    def representation(self) -> bool:
+        """Whether it tells how a value is stored rather than which it is."""
+        return self.group.representation
+
+    def __call__(self, outputs: Sequence[Any]) -> Cells:
+        """Return the cell of each output."""
+        values, where = self.leaf.read(outputs)
+        return placed(self.group.column(values, self.index), where, len(outputs))
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the feature is a real number, whose cells ascend with it."""
+        return hasattr(self.group, "real")
+
+    def real(self, outputs: Sequence[Any]) -> NDArray[np.float64]:
+        """Return the number of each output, -inf where there is none; for ordered features alone."""
+        values, where = self.leaf.read(outputs)
+        found: NDArray[np.float64] = self.group.real(values, self.index)  # type: ignore[attr-defined]
+        if where is None:
+            return found
+        placed = np.full(len(outputs), -np.inf)
+        placed[where] = found
+        return placed
+
+    def cell(self, code: int) -> str | int:
+        """Return a cell as a person would write it."""
+        return "absent" if code == ABSENT else self.group.cell(self.index, code)
+
+
+def placed(cells: Cells, where: NDArray[np.intp] | None, total: int) -> Cells:
+    """Return the cells of all outputs: `ABSENT` for those that have none."""
+    if where is None:
+        return cells
+    found = np.full(total, ABSENT, dtype=np.int64)
+    found[where] = cells
+    return found
+
+
+@dataclass(frozen=True)
+class SumOfRow:
+    """Reads the sum of a row of whole numbers as an integer; of a row that is none, of its rounded numbers."""
+
+    block: readers.Block
+
+    def __call__(self, values: Any) -> readers.WholeValues:
+        """Return the sums."""
+        rows = self.block(values)
+        usual = np.where(np.abs(rows) < 2**53, np.round(rows), 0.0)
+        return readers.Whole()(usual.sum(axis=1).astype(np.int64))
+
+
+def groups_of(leaf: Leaf, values: Any) -> Iterator[tuple[Leaf, Any, Group]]:
+    """Yield (leaf, its values, group) for every group of features that a leaf has."""
+    if isinstance(leaf.reader, readers.Categories):
+        yield leaf, values, common.Categorical(tuple(leaf.reader.numbers))
+    elif isinstance(values, readers.WholeValues):
+        yield from ((leaf, values, group) for group in _of_whole(values))
+    elif isinstance(leaf.reader, readers.Text):
+        for kind in (common.Repeats, text.Characters, text.Affixes, text.Words):
+            yield leaf, values, kind.of(values)
+        yield leaf, values, text.Counts()
+    elif isinstance(leaf.reader, readers.Octets):
+        for made in (common.Repeats, text.Octets, text.OctetBits, text.Affixes):
+            yield leaf, values, made.of(values)
+    elif values.ndim == 2:
+        yield from _of_rows(leaf, values)
+    else:
+        yield leaf, values, common.Value.of(values)
+        yield leaf, values, common.Repeats.of(values)
+        yield leaf, values, real.Fractions.of(values)
+        yield leaf, values, real.Storage()
+        yield leaf, values, real.Mantissa()
+
+
+def _of_whole(values: readers.WholeValues) -> Iterator[Group]:
+    yield common.Value.of(values)
+    yield common.Repeats.of(values)
+    yield whole.Forms()
+    if values.length.max(initial=0) > 1:
+        yield whole.Bits.of(values)
+        yield whole.Residues()
+        yield whole.Digits()
+
+
+def _of_rows(leaf: Leaf, rows: NDArray[np.float64]) -> Iterator[tuple[Leaf, Any, Group]]:
+    columns = leaf.reader.names if isinstance(leaf.reader, readers.Block) else ()
+    if rows.shape[1] < 2 or columns:
+        yield leaf, rows, blocks.Entries.of(rows, columns)
+        return
+    for kind in (blocks.Entries, blocks.Summaries, blocks.Relations):
+        yield leaf, rows, kind.of(rows)
+    sums = blocks.parities(rows)
+    if sums is not None and isinstance(leaf.reader, readers.Block):
+        total = Leaf(leaf.path, SumOfRow(leaf.reader), f"sum of {leaf.name}")
+        yield from ((total, sums, group) for group in _of_whole(sums))

@@ -1,0 +1,101 @@
+"""Features of floats: their fraction and special values, and the traces that floating point leaves in their bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.distinguish.screen.groups import Cells, quantile_cells, quantile_edges
+
+__all__ = ["Fractions", "Mantissa", "Storage"]
+
+Reals = NDArray[np.float64]
+MANTISSA = 52
+
+
+@dataclass(frozen=True)
+class Fractions:
+    """Sign and special values, magnitude, and the part behind the point.
+
+    Attributes
+    ----------
+    edges : array
+        Cuts of the magnitude.
+    """
+
+    edges: Reals
+    names: Sequence[str] = field(default=("sign or special value", "magnitude", "part behind the point"))
+    representation: bool = False
+
+    @classmethod
+    def of(cls, values: Reals) -> Fractions:
+        """Return the group for floats like these."""
+        return cls(quantile_edges(np.abs(values[np.isfinite(values)])))
+
+    def column(self, values: Reals, j: int) -> Cells:
+        """Return one feature of each value."""
+        if j == 0:
+            kinds = [np.isnan(values), values == np.inf, values == -np.inf, (values == 0) & np.signbit(values),
+                     values == 0, values < 0]  # fmt: skip
+            return np.select(kinds, [0, 1, 2, 3, 4, 5], 6).astype(np.int64)
+        usual = np.where(np.isfinite(values), values, 0.0)
+        if j == 1:
+            return quantile_cells(self.edges, np.abs(usual))
+        return np.minimum((usual - np.floor(usual)) * 64, 63).astype(np.int64)
+
+    def cell(self, j: int, code: int) -> str | int:
+        """Return the special value, or the number of the cell."""
+        return ("nan", "inf", "-inf", "-0.0", "0.0", "negative", "positive")[code] if j == 0 else code
+
+
+@dataclass(frozen=True)
+class Storage:
+    """How finely a float is stored: its grid, and whether fewer digits would do."""
+
+    names: Sequence[str] = field(
+        default=("exponent", "exponent of the lowest bit", "trailing zeros of the mantissa", "being exact in 32 bits",
+                 "being exact in 16 bits", "decimals")
+    )  # fmt: skip
+    representation: bool = True
+
+    def column(self, values: Reals, j: int) -> Cells:
+        """Return one feature of each value."""
+        finite = np.where(np.isfinite(values), values, 0.0)
+        mantissa, exponent = np.frexp(finite)
+        if j == 0:
+            return np.where(finite == 0, 0, exponent + 1100).astype(np.int64)
+        if j in (1, 2):
+            whole = np.abs(np.ldexp(mantissa, 53)).astype(np.int64)
+            lowest = whole & -whole
+            zeros = np.where(lowest == 0, 64, np.frexp(lowest.astype(np.float64))[1] - 1)
+            return np.where(finite == 0, 0, exponent - 53 + zeros + 1200 if j == 1 else zeros).astype(np.int64)
+        if j in (3, 4):
+            with np.errstate(over="ignore"):
+                return (finite.astype(np.float32 if j == 3 else np.float16) == finite).astype(np.int64)
+        shown = np.full(len(finite), 17, dtype=np.int64)
+        for places in range(16, -1, -1):
+            shown[np.round(finite, places) == finite] = places
+        return shown
+
+    def cell(self, j: int, code: int) -> int:
+        """Return the exponent, the number of zeros or decimals, or whether it is exact."""
+        return code - (1100, 1200)[j] if j < 2 else code
+
+
+@dataclass(frozen=True)
+class Mantissa:
+    """The 52 stored bits of the mantissa, from the lowest."""
+
+    names: Sequence[str] = field(default=tuple(f"mantissa bit {j}" for j in range(MANTISSA)))
+    representation: bool = True
+
+    def column(self, values: Reals, j: int) -> Cells:
+        """Return a bit of each value."""
+        return ((np.ascontiguousarray(values).view(np.uint64) >> np.uint64(j)) & np.uint64(1)).astype(np.int64)
+
+    def cell(self, j: int, code: int) -> int:
+        """Return the bit."""
+        return code

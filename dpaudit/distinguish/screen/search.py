@@ -1,0 +1,142 @@
+"""The screen: many features of every leaf are compared on some training runs, and the most promising ones returned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.distinguish.leaves.plan import Plan
+from dpaudit.distinguish.screen.features import ABSENT, Feature, groups_of, placed
+from dpaudit.distinguish.screen.groups import Cells
+from dpaudit.distinguish.screen.parity import Parity, parities
+from dpaudit.distinguish.screen.wilson import best_event, promise
+
+__all__ = ["AnyFeature", "Promising", "screen"]
+
+ROWS = 5_000
+"""Training runs a side that features are compared on: beyond them the screen costs more and finds little more."""
+RECOUNTED = 24
+"""Features that are counted again, on runs that did not rank them."""
+RETURNED = 6
+PARTS = 3
+ENOUGH = 0.3
+"""If nothing promises so much more than the claim, parities of bits are searched too."""
+
+
+class AnyFeature(Protocol):
+    """A function of one output into few cells."""
+
+    @property
+    def name(self) -> str:
+        """What the feature is."""
+
+    @property
+    def representation(self) -> bool:
+        """Whether it tells how a value is stored rather than which it is."""
+
+    def __call__(self, outputs: Sequence[Any]) -> Cells:
+        """Return the cell of each output."""
+
+    def cell(self, code: int) -> str | int:
+        """Return a cell as a person would write it."""
+
+
+@dataclass(frozen=True)
+class Promising:
+    """A feature, and the bound that it promises on runs that did not choose it."""
+
+    feature: Feature | Parity
+    promise: float
+
+
+def screen(
+    plan: Plan,
+    data: Sequence[Any],
+    neighbour: Sequence[Any],
+    confirm: int,
+    *,
+    epsilon: float = 0.0,
+    stored: bool = False,
+) -> list[Promising]:
+    """Return the most promising features of some training runs, the best first.
+
+    Parameters
+    ----------
+    plan : Plan
+        The leaves.
+    data, neighbour : batch
+        Training outputs of the two sides.
+    confirm : int
+        Fresh runs a side to come.
+    epsilon : float
+        The claim; where some feature promises clearly more, no parities are searched.
+    stored : bool
+        Whether features of how values are stored take part.
+    """
+    left, right = data[:ROWS], neighbour[:ROWS]
+    rows = _joined(left, right)
+    # Two parts rank the features, each ordered by the other; a third recounts the best.
+    side = np.r_[np.zeros(len(left), dtype=np.int64), np.ones(len(right), dtype=np.int64)]
+    part = np.r_[_parts(len(left)), _parts(len(right))]
+    groups = part + PARTS * side
+    ranked: list[tuple[float, float, Feature | Parity]] = []
+    bits: list[tuple[Feature, Cells]] = []
+    for feature, cells in _features(plan, rows, stored):
+        if cells.min() == cells.max():
+            continue
+        ranked.append((*_promises(cells, groups, confirm), feature))
+        if cells.min() >= 0 and cells.max() == 1 and not feature.representation:
+            bits.append((feature, cells))
+    if max((promised for promised, *_ in ranked), default=-np.inf) < epsilon + ENOUGH and bits:
+        matrix = np.stack([cells for _, cells in bits], axis=1).astype(np.uint8)
+        fit = part < PARTS - 1
+        for parity in parities([bit for bit, _ in bits], matrix[fit & (side == 0)], matrix[fit & (side == 1)]):
+            ranked.append((*_promises(parity(rows), groups, confirm), parity))
+    order = sorted(range(len(ranked)), key=lambda i: (-ranked[i][0], i))[:RECOUNTED]
+    order.sort(key=lambda i: -ranked[i][1])
+    return [Promising(ranked[i][2], ranked[i][1]) for i in order[:RETURNED]]
+
+
+def _parts(runs: int) -> NDArray[np.int64]:
+    """Return which part each run belongs to: a quarter each to rank by, the rest to recount."""
+    return np.minimum(4 * np.arange(runs) // max(1, runs), PARTS - 1)
+
+
+def _promises(cells: Cells, groups: NDArray[np.int64], confirm: int) -> tuple[float, float]:
+    """Return what a feature's best event promises on the parts that rank, and on the part that recounts."""
+    codes = cells - ABSENT
+    width = int(codes.max(initial=0)) + 1
+    counts = np.bincount(codes + width * groups, minlength=2 * PARTS * width).reshape(2, PARTS, width).astype(float)
+    counts = counts[:, :, counts.sum(axis=(0, 1)) > 0]
+    (data, fresh), (neighbour, other) = ((side[:-1], side[-1]) for side in counts)
+    promised, event, forward = best_event(data, neighbour, confirm)
+    if not len(event):
+        return promised, promised
+    (x, m), (y, k) = (fresh[event].sum(), fresh.sum()), (other[event].sum(), other.sum())
+    if not forward:
+        x, m, y, k = y, k, x, m
+    again = promise(np.array([x]), max(m, 1.0), np.array([y]), max(k, 1.0), confirm, training=1.0)
+    return promised, float(again[0])
+
+
+def _joined(data: Sequence[Any], neighbour: Sequence[Any]) -> Any:
+    if isinstance(data, np.ndarray) and isinstance(neighbour, np.ndarray) and data.shape[1:] == neighbour.shape[1:]:
+        return np.concatenate([data, neighbour])
+    return [*data, *neighbour]
+
+
+def _features(plan: Plan, rows: Any, stored: bool) -> Iterator[tuple[Feature, Cells]]:
+    """Yield every feature of every leaf with its cells."""
+    for leaf in plan.leaves:
+        values, where = leaf.read(rows)
+        if not len(values):
+            continue
+        for owner, read, group in groups_of(leaf, values):
+            if group.representation and not stored:
+                continue
+            for j in range(len(group.names)):
+                yield Feature(owner, group, j), placed(group.column(read, j), where, len(rows))

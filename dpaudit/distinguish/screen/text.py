@@ -1,0 +1,220 @@
+"""Features of text and bytes: lengths, characters by position and class, beginnings, ends and words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpaudit.distinguish.screen.groups import Cells
+
+__all__ = ["Affixes", "Characters", "Counts", "OctetBits", "Octets", "Words"]
+
+NEAR = 32
+"""Characters that are looked at from each end."""
+CODES = 128
+"""Characters beyond these codes are one cell by position; their class tells them further apart."""
+AFFIXES = (2, 3, 4, 6, 8)
+KNOWN = 48
+WORDS = 128
+REPEATED = 3
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Characters:
+    """The character at each position from the start and from the end, and its class; 0 beyond the text."""
+
+    near: int = NEAR
+    representation: bool = False
+
+    @classmethod
+    def of(cls, values: Sequence[str]) -> Characters:
+        """Return the group for texts like these."""
+        return cls(min(NEAR, max(map(len, values), default=0)))
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """What each feature is."""
+        return [f"character {j} from the {end}" for end in ("start", "end") for j in range(self.near)]
+
+    def column(self, values: Sequence[str], j: int) -> Cells:
+        """Return the cell of one position."""
+        at = j if j < self.near else -1 - (j - self.near)
+        need = at + 1 if at >= 0 else -at
+        codes = (min(ord(text[at]) + 1, CODES) if len(text) >= need else 0 for text in values)
+        return np.fromiter(codes, np.int64, len(values))
+
+    def cell(self, j: int, code: int) -> str:
+        """Return the character."""
+        return "none" if code == 0 else "a character beyond ASCII" if code >= CODES else repr(chr(code - 1))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The length, and how many characters of each class there are."""
+
+    representation: bool = False
+    names: Sequence[str] = ("length", "digits", "capital letters", "small letters", "blanks", "other characters",
+                            "characters beyond ASCII", "lines", "being in normal form")  # fmt: skip
+
+    def column(self, values: Sequence[str], j: int) -> Cells:
+        """Return one count of each text, at most 255."""
+        count: Callable[[str], int] = (
+            len,
+            lambda text: sum(map(str.isdigit, text)),
+            lambda text: sum(map(str.isupper, text)),
+            lambda text: sum(map(str.islower, text)),
+            lambda text: sum(map(str.isspace, text)),
+            lambda text: len(text) - sum(map(str.isalnum, text)),
+            lambda text: 0 if text.isascii() else sum(ord(c) > 127 for c in text),
+            lambda text: text.count("\n"),
+            lambda text: int(text.isascii() or unicodedata.is_normalized("NFC", text)),
+        )[j]
+        return np.minimum(np.fromiter(map(count, values), np.int64, len(values)), 255)
+
+    def cell(self, j: int, code: int) -> int:
+        """Return the count."""
+        return code
+
+
+@dataclass(frozen=True)
+class Affixes:
+    """Beginnings and ends that several texts share.
+
+    Attributes
+    ----------
+    known : tuple of dict
+        For each length and end, the frequent ones with their numbers.
+    """
+
+    known: tuple[dict[Any, int], ...]
+    representation: bool = False
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> Affixes:
+        """Return the group for texts or bytes like these."""
+        known = []
+        for j in range(2 * len(AFFIXES)):
+            counts = Counter(_affix(value, j) for value in values)
+            common = [affix for affix, count in counts.most_common(KNOWN) if count >= REPEATED]
+            known.append({affix: i for i, affix in enumerate(common)})
+        return cls(tuple(known))
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What each feature is."""
+        return [f"{end} {length} characters" for end in ("first", "last") for length in AFFIXES]
+
+    def column(self, values: Sequence[Any], j: int) -> Cells:
+        """Return the number of each text's beginning or end; 0 for one that is not known."""
+        known = self.known[j]
+        return np.fromiter((known.get(_affix(value, j), -1) + 1 for value in values), np.int64, len(values))
+
+    def cell(self, j: int, code: int) -> str:
+        """Return the beginning or end."""
+        return "another" if code == 0 else repr(list(self.known[j])[code - 1])
+
+
+def _affix(value: Any, j: int) -> Any:
+    length = AFFIXES[j % len(AFFIXES)]
+    return value[:length] if j < len(AFFIXES) else value[-length:]
+
+
+@dataclass(frozen=True)
+class Words:
+    """Whether a word that several texts share is in a text."""
+
+    words: tuple[str, ...]
+    representation: bool = False
+
+    @classmethod
+    def of(cls, values: Sequence[str]) -> Words:
+        """Return the group for texts like these."""
+        counts = Counter(word for text in values for word in set(_WORD.findall(text[:4096])))
+        return cls(tuple(word for word, n in counts.most_common(WORDS) if REPEATED <= n < len(values)))
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What each feature is."""
+        return [f"having the word {word!r:.40}" for word in self.words]
+
+    def column(self, values: Sequence[str], j: int) -> Cells:
+        """Say for each text whether the word is in it."""
+        found = re.compile(rf"(?<!\w){re.escape(self.words[j])}(?!\w)").search
+        return np.fromiter((found(text[:4096]) is not None for text in values), np.int64, len(values))
+
+    def cell(self, j: int, code: int) -> str:
+        """Return yes or no."""
+        return "yes" if code else "no"
+
+
+@dataclass(frozen=True)
+class Octets:
+    """The length of bytes, and each byte from the start and from the end; 0 beyond them."""
+
+    near: int
+    representation: bool = False
+
+    @classmethod
+    def of(cls, values: Sequence[bytes]) -> Octets:
+        """Return the group for bytes like these."""
+        return cls(min(NEAR, max(map(len, values), default=0)))
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """What each feature is."""
+        ends = [f"byte {j} from the {end}" for end in ("start", "end") for j in range(self.near)]
+        return ["length", *ends]
+
+    def column(self, values: Sequence[bytes], j: int) -> Cells:
+        """Return the cell of one position, or the length."""
+        if j == 0:
+            return np.minimum(np.fromiter(map(len, values), np.int64, len(values)), 1024)
+        at = j - 1 if j <= self.near else -1 - (j - 1 - self.near)
+        need = at + 1 if at >= 0 else -at
+        return np.fromiter((value[at] + 1 if len(value) >= need else 0 for value in values), np.int64, len(values))
+
+    def cell(self, j: int, code: int) -> int | str:
+        """Return the length or the byte."""
+        return code if j == 0 else "none" if code == 0 else code - 1
+
+
+@dataclass(frozen=True)
+class OctetBits:
+    """The bits of the bytes from the start and from the end, and of the XOR of all bytes."""
+
+    near: int
+    representation: bool = False
+
+    @classmethod
+    def of(cls, values: Sequence[bytes]) -> OctetBits:
+        """Return the group for bytes like these."""
+        return cls(min(NEAR, max(map(len, values), default=0)))
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """What each feature is."""
+        places = [f"byte {j} from the {end}" for end in ("start", "end") for j in range(self.near)]
+        return [f"bit {b} of {place}" for place in [*places, "the XOR of all bytes"] for b in range(8)]
+
+    def column(self, values: Sequence[bytes], j: int) -> Cells:
+        """Return one bit of each value; 2 where the byte is missing."""
+        place, bit = divmod(j, 8)
+        if place == 2 * self.near:
+            totals = (int(np.bitwise_xor.reduce(np.frombuffer(value, np.uint8))) if value else 0 for value in values)
+            return np.fromiter((total >> bit & 1 for total in totals), np.int64, len(values))
+        at = place if place < self.near else -1 - (place - self.near)
+        need = at + 1 if at >= 0 else -at
+        return np.fromiter((value[at] >> bit & 1 if len(value) >= need else 2 for value in values), np.int64,
+                           len(values))  # fmt: skip
+
+    def cell(self, j: int, code: int) -> int | str:
+        """Return the bit."""
+        return "none" if code == 2 else code

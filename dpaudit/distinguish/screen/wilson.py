@@ -1,0 +1,91 @@
+r"""Which of many features promises the greatest bound, judged on few training runs.
+
+The promise of an event with x hits of m training runs on one side and y of k on the other is
+
+.. math:: \ln L(x, m) - \ln U(y, k),
+
+with L and U one-sided Wilson score limits at effective sizes 1 / (z^2 / m + c^2 / n), n the confirmation runs: the
+training runs say little where they are few, and no confirmation shows more than its own runs can. A score bound, unlike
+one by the delta method, gives an event with no hits of 200 its due.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["best_event", "best_promise", "promise"]
+
+Floats = NDArray[np.float64]
+
+TRAINING = 2.0
+"""Standard errors of the training runs that a promise is marked down by."""
+CONFIRMATION = 2.0
+"""The same for the confirmation runs to come."""
+
+
+def promise(x: Floats, m: float, y: Floats, k: float, confirm: int, training: float = TRAINING) -> Floats:
+    """Return the promise of events with x of m and y of k training runs, elementwise."""
+    low = _wilson(x / m, 1 / (training**2 / m + CONFIRMATION**2 / confirm), -1.0)
+    high = _wilson(y / k, 1 / (training**2 / k + CONFIRMATION**2 / confirm), 1.0)
+    return np.log(np.maximum(low, 1e-300)) - np.log(high)
+
+
+def _wilson(p: Floats, size: float, side: float) -> Floats:
+    """Return Wilson's limit one standard error below (side -1) or above (side 1) shares p of `size` runs."""
+    centre = p + 0.5 / size
+    half = np.sqrt(p * (1 - p) / size + 0.25 / size**2)
+    limit: Floats = (centre + side * half) / (1 + 1 / size)
+    return np.clip(limit, 0.0, 1.0)
+
+
+def best_promise(data: Floats, neighbour: Floats, confirm: int, training: float = TRAINING) -> float:
+    """Return the greatest promise of the events of `best_event`, judged on the runs that chose it."""
+    return best_event(data, neighbour, confirm, training)[0]
+
+
+def best_event(
+    data: Floats, neighbour: Floats, confirm: int, training: float = TRAINING
+) -> tuple[float, NDArray[np.intp], bool]:
+    """Return the best prefix of the cells ordered by likelihood ratio: its promise, its cells, and whether it is data's.
+
+    Parameters
+    ----------
+    data, neighbour : array, shape (parts, cells)
+        Training runs in each cell. With two parts each is ordered by the other's counts, so that many cells of few
+        runs promise nothing by luck; the mean promise says how many cells to take of the order by all runs.
+    confirm : int
+        Fresh runs a side to come.
+    training : float
+        Standard errors to mark down by.
+    """
+    data, neighbour = np.atleast_2d(data), np.atleast_2d(neighbour)
+    cells = data.shape[1]
+    if cells < 2:
+        return -np.inf, np.zeros(0, dtype=np.intp), True
+    found = []
+    for part in range(len(data)):
+        order = _order(data[-1 - part], neighbour[-1 - part])
+        found.append(_promises(data[part][order], neighbour[part][order], confirm, training))
+    mean = np.mean(found, axis=0)
+    direction, length = np.unravel_index(int(np.argmax(mean)), mean.shape)
+    order = _order(data.sum(axis=0), neighbour.sum(axis=0))
+    taken = order[: length + 1] if direction == 0 else order[length + 1 :]
+    return float(mean[direction, length]), taken, direction == 0
+
+
+def _order(data: Floats, neighbour: Floats) -> NDArray[np.intp]:
+    """Return the cells by descending likelihood ratio."""
+    ratio = np.log(data + 0.5) - np.log(neighbour + 0.5)
+    return np.argsort(-ratio, kind="stable")
+
+
+def _promises(data: Floats, neighbour: Floats, confirm: int, training: float) -> Floats:
+    """Return the promises, shape (2, cells - 1), of the prefixes on data and of their complements on neighbour."""
+    m, k = float(data.sum()), float(neighbour.sum())
+    if m == 0 or k == 0:
+        return np.full((2, len(data) - 1), -np.inf)
+    x, y = np.cumsum(data)[:-1], np.cumsum(neighbour)[:-1]
+    return np.stack([
+        promise(x, m, y, k, confirm, training), promise(k - y, k, m - x, m, confirm, training)
+    ])  # fmt: skip
