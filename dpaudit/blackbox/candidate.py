@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpaudit.blackbox.law_ratio import law_ratio
+from dpaudit.blackbox.power import REFUTING_SHARE
 from dpaudit.blackbox.request import Request
 from dpaudit.contract import Pair
 from dpaudit.distinguish.cell_families import CellFamilies
@@ -16,11 +17,7 @@ from dpaudit.distinguish.histogram import Tally
 from dpaudit.distinguish.selected_event import SelectedEvent
 from dpaudit.sampling import Sampler
 
-__all__ = ["REFUTING_SHARE", "Candidate", "best_event", "by_promise", "promise", "refuting_event"]
-
-REFUTING_SHARE = 0.1
-"""Of the verdict's error, for a second opinion where the best event is not expected to refute the claim: the other
-events lose a twentieth of a standard error by it."""
+__all__ = ["Candidate", "best_event", "by_promise", "promise", "refuting_event"]
 
 SLOW_ROWS = 100_000
 """Runs a side on which slow scores are compared: more would take longer than making them."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpaudit.blackbox.candidate import REFUTING_SHARE, best_event, refuting_event
+from dpaudit.blackbox.candidate import best_event, refuting_event
 from dpaudit.blackbox.confirmation import confirm, curve_of, tests_of
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
-from dpaudit.blackbox.power import Power
+from dpaudit.blackbox.power import REFUTING_SHARE, Power
 from dpaudit.blackbox.request import Request
-from dpaudit.blackbox.runs import run_pilot
+from dpaudit.blackbox.runs import PilotRuns, run_pilot
 from dpaudit.blackbox.search import Found, search
 from dpaudit.blackbox.training import train
 from dpaudit.distinguish.histogram import Tally
+from dpaudit.distinguish.screen.search import ROWS as SCREENED
 from dpaudit.distinguish.selected_event import SelectedEvent
 
 __all__ = ["fixed_finding"]
@@ -28,11 +29,18 @@ def fixed_finding(request: Request) -> PrivacyFinding:
     if selected[0].expected <= request.claim.epsilon:
         refuting = refuting_event(request, candidate)
         selected += [refuting] if refuting else []
-    return _finding(request, found, selected, confirm(request, candidate, selected))
+    return _finding(request, looked, found, selected, confirm(request, candidate, selected))
+
+
+def _learning_runs(request: Request, looked: PilotRuns) -> int:
+    """Return the runs a side in which a rare event is met: all of training, or those of it that features are compared
+    on."""
+    runs = request.budget.training + (request.budget.pilot if len(request.pairs) == 1 else 0)
+    return runs if looked.pilot.sufficient else min(SCREENED, runs // 2)
 
 
 def _finding(
-    request: Request, found: Found, selected: list[SelectedEvent], counts: list[tuple[Tally, Tally]]
+    request: Request, looked: PilotRuns, found: Found, selected: list[SelectedEvent], counts: list[tuple[Tally, Tally]]
 ) -> PrivacyFinding:
     """Return the finding of the fresh runs' counts.
 
@@ -47,7 +55,7 @@ def _finding(
     best, chosen = max(tested, key=lambda one: one[0].epsilon_lower)
     sides = (best.hits, fresh, best.neighbour_hits, fresh)
     return request.finding(
-        Power.of_test(selected[0].neighbour_mass, fresh, request.claim, gamma),
+        Power.of_test(selected[0].neighbour_mass, _learning_runs(request, looked), fresh, request.claim, gamma),
         refuted=best.epsilon_lower > request.claim.epsilon,
         epsilon_lower=best.epsilon_lower,
         selection_trials=request.budget.selection,

@@ -9,11 +9,20 @@ from dpaudit.betting.power import detectable_delta_by_bets, detectable_epsilon_b
 from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import PrivacyClaim
+from dpaudit.distinguish.events import PlannedTest
+from dpaudit.distinguish.learnable import learnable_delta, learnable_epsilon
 
-__all__ = ["LEARNING", "MASSES", "Power"]
+__all__ = ["LEARNING", "MASSES", "REFUTING_SHARE", "Power"]
+
+REFUTING_SHARE = 0.1
+"""Of the verdict's error, for a second opinion where the best event is not expected to refute the claim: the other
+events lose a twentieth of a standard error by it."""
 
 MASSES = (0.1, 0.01, 0.001, 0.0001)
 """Probabilities of an event on the unlikelier side at which the frontier is stated."""
+
+RARE = 0.05
+"""Events that are likelier than this are met often enough in any training to be chosen by it."""
 
 LEARNING = 2
 """Runs that are reckoned for an event that has to be learned, as a multiple of those for one that is given. An event
@@ -44,16 +53,26 @@ class Power:
     delta: float
 
     @classmethod
-    def of_test(cls, mass: float, runs: int, claim: PrivacyClaim, gamma: float) -> Power:
+    def of_test(cls, mass: float, training: int, runs: int, claim: PrivacyClaim, gamma: float) -> Power:
         """Return the power of `runs` confirmation runs a side at error `gamma`, by the melded bound.
 
-        The unconditional bound takes minutes for this and detects within a percent or so what the melded one does, so
-        the melded one answers for it.
+        A rare event has to be met in training before it can be tested: what is stated of rare events is the greater of
+        what confirmation detects and of what `training` runs a side make the second opinion test. The unconditional
+        bound takes minutes for this and detects within a percent or so what the melded one does, so the melded one
+        answers for it.
         """
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
+        learned = PlannedTest(runs, claim.delta, REFUTING_SHARE * gamma)
         runs = -(-runs // LEARNING)
+        delta = detectable_delta(Melded(), runs, runs, **test)
         frontier = tuple((q, _detectable_epsilon(q, runs, **test)) for q in MASSES)
-        return cls(_detectable_epsilon(mass, runs, **test), frontier, detectable_delta(Melded(), runs, runs, **test))
+        met = [learnable_epsilon(q, training, learned, claim.epsilon) if q < RARE else 0.0 for q in MASSES]
+        frontier = tuple((q, max(least, seen)) for (q, least), seen in zip(frontier, met, strict=True))
+        return cls(
+            _detectable_epsilon(mass, runs, **test),
+            frontier,
+            max(delta, learnable_delta(training, learned, claim.epsilon)),
+        )
 
     @classmethod
     @lru_cache(maxsize=256)

@@ -34,7 +34,8 @@ def test_a_law_is_asked_for_once_a_pair() -> None:
         return Law([0, data], SimpleNamespace(tolist=lambda: [-0.5, -1.0 - data]), 0.0)
 
     request: Any = SimpleNamespace(source=SimpleNamespace(law=law))
-    candidate = Candidate(0, Pair(1, 2), [Identity()])
+    sampler: Any = None
+    candidate = Candidate(0, Pair(1, 2), [Identity()], sampler)
     found = candidate.log_ratio(request)
     assert found is candidate.log_ratio(request)
     assert found == {0: 0.0, 1: -2.0 + 745.0, 2: -745.0 + 3.0}

@@ -110,13 +110,16 @@ def test_the_law_orders_events_where_it_is_known() -> None:
 def test_few_kinds_of_output_need_no_score() -> None:
     pilot = Pilot.of(np.arange(1000) % 7)
     assert pilot == Pilot(Identity(), True)
+    assert not pilot.plan.leaves
     assert pilot.shared == [Identity()]
     rows = Pilot.of(np.random.default_rng(0).integers(0, 2, (1000, 3))).discretizer
     assert isinstance(rows, PackedRows)
     assert sorted(set(rows(np.array([[0, 0, 0], [0, 0, 1], [1, 1, 1], [2, 0, 0]])).tolist())) == [-1, 0, 1, 7]
-    assert Pilot.of(np.random.default_rng(0).normal(size=1000)) == Pilot(None, False)
+    continuum = Pilot.of(np.random.default_rng(0).normal(size=1000))
+    assert (continuum.discretizer, continuum.sufficient, continuum.wide) == (None, False, False)
     assert Pilot.of(["a", "b"] * 50).discretizer == Identity()
-    assert Pilot.of(np.arange(1200) % 300) == Pilot(Identity(), False)
+    many = Pilot.of(np.arange(1200) % 300)
+    assert (many.discretizer, many.sufficient) == (Identity(), False)
 
 
 def test_rows_of_narrow_integers_are_packed_over_their_whole_range() -> None:

@@ -53,11 +53,12 @@ def test_a_column_of_the_reduction_tells_the_sides_apart(leak):
         leak(v, x, signs)
         return v
 
-    data, neighbour = Moments.around(np.concatenate([rows(0, 16), rows(1, 16)]))
+    data = Moments.around(np.concatenate([rows(0, 16), rows(1, 16)]), (WIDTH,))
+    neighbour = data.copy()
     for _ in range(3):
         data.add(rows(0, 100))
         neighbour.add(rows(1, 100))
-    reduction = Reduction.fit(data, neighbour, (WIDTH,))
+    reduction = Reduction.fit(data, neighbour)
     left, right = reduction(rows(0, 400)), reduction(rows(1, 400))
     assert left.shape == (400, len(reduction.names))
     assert left.shape[1] <= 128

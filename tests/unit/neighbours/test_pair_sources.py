@@ -186,10 +186,10 @@ def test_moves_keep_neighbours_neighbours(domain: Interval | Cube, relation: Rel
 
 def test_the_budget_adds_up() -> None:
     for trials, pairs, local in ((10, 1, False), (1000, 1, True), (1000, 48, True), (777, 5, False)):
-        budget = Budget.of(trials, pairs, local)
+        budget = Budget.of(trials, pairs, local=local)
         assert budget.selection + budget.confirmation == trials * pairs
         assert min(budget.halving, budget.local) >= 0
-        assert min(budget.training, budget.confirmation) >= 1
+        assert min(budget.pilot, budget.training, budget.confirmation) >= 1
 
 
 def test_crafted_pairs_are_varied() -> None:
