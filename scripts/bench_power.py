@@ -4,7 +4,7 @@
 
 The mechanisms stand in `scripts/power_mechanisms/`, the searches in `scripts/power_baselines.py`. All bounds hold at
 95 % and are the same confidence bound on the counts of an event in fresh runs, so that it is the events that are
-compared. With `--write` the table goes to docs/power.md, into its own part of the page.
+compared. With `--write` the table goes to the page on power among the docs, into its own part of it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Mechanisms with a known leak, by kind of output: the rows of the table of power.
 
 The rows of `held_out/` are for the last measurement alone: nobody looks at them, or audits them, while the auditor is
-being tuned. `HELD_OUT.sha256` has the digests of its files.
+being tuned. `scripts/power_mechanisms/HELD_OUT.sha256` has the digests of its files.
 """
 
 from __future__ import annotations
