@@ -5,8 +5,8 @@
 
 Ten textbook mechanisms are audited with two pairs each, again and again with other seeds. The line of a mechanism has
 the least bound, the one that nine tenths of the seeds reach (tenth), the mean of the worst tenth of them (worst), the
-median and the greatest. It is asked that the tenth is 0.9 of the median. Where OpenDP is installed its own Laplace mechanism is
-audited, whose noise has no seed; else doubles with Laplace noise stand for it.
+median and the greatest. It is asked that the tenth is 0.9 of the median. Where OpenDP is installed its own Laplace
+mechanism is audited, whose noise has no seed; else doubles with Laplace noise stand for it.
 
 Exit status: 0 if all mechanisms have what is asked, 1 if not.
 """
