@@ -5,6 +5,8 @@
 The mechanisms stand in `scripts/power_mechanisms/`, the searches in `scripts/power_baselines.py`. All bounds hold at
 95 % and are the same confidence bound on the counts of an event in fresh runs, so that it is the events that are
 compared. With `--write` the table goes to the page on power among the docs, into its own part of it.
+
+Exit status: 1 if an audit failed by a fault of its own ("error"), else 0.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import math
 import statistics
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,14 +62,17 @@ def outputs(row: Row, side: int, rng: np.random.Generator, runs: int) -> Iterato
 
 
 def by_audit(row: Row, runs: int, claim: float, seed: int) -> float | str:
-    """Return the bound of an audit; "none" where it had no evidence, "refused" where it did not take the output."""
+    """Return the bound of an audit, or "none" (no evidence), "refused" (it does not take the output) or "error"."""
     try:
         finding = dpaudit.audit_privacy(
             row.mechanism, [row.neighbours], epsilon=claim, delta=0.0, trials=runs, confidence=CONFIDENCE, seed=seed
         )
     except dpaudit.InputError as error:
-        print(f"{row.name}: {error}", file=sys.stderr)
+        print(f"{row.name}: {' '.join(str(error).split()):.200}", file=sys.stderr)
         return "refused"
+    except Exception:  # a fault in one row must not cost the measurements of all others
+        traceback.print_exc()
+        return "error"
     return finding.epsilon_lower if finding.verdict in ("violation", "consistent") else "none"
 
 
@@ -170,13 +176,13 @@ Leaking mechanisms of all kinds of outputs, and what is found of each leak. Made
 `python scripts/bench_power.py --write` and `python scripts/bench_power.py --held-out --write`.
 
 * *exact*: the epsilon of the two neighbours at delta 0; inf where an output is possible on one side alone.
-* *audit*: the lower bound of `dpaudit.audit_privacy` with no setting but the claim and the runs; *none* where it says
-  that it has no evidence.
-* *logistic*: a search like DP-Sniper's; *boxes*: one like StatDP's; both stand in `scripts/power_baselines.py`; *n/a*
-  where the output is not a row of as many numbers in every run.
+* *audit*: the lower bound of `dpaudit.audit_privacy` with no setting but the claim, the confidence and the runs;
+  *none* where it says that it has no evidence, *refused* where it does not take the output.
+* *logistic*: a search like DP-Sniper's; *boxes*: one like StatDP's; both stand in `scripts/power_baselines.py`, choose
+  on half of the runs and confirm on the others; *n/a* where the output is not a row of as many numbers in every run.
 * *known*: the bound from the event that somebody would test who knew the leak, on all runs.
 * Runs are those on each side, selection and confirmation together. All bounds hold at 95 %, by the same confidence
-  bound. In brackets: bounds that do not refute the claim.
+  bound. In brackets: bounds that do not refute the claim. In medians, what is not found counts as 0.
 
 """
 PARTS = {"open": "## Open\n", "held out": "## Held out\n"}
@@ -259,7 +265,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         part = "held out" if options.held_out else "open"
         before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
         PAGE.write_text(page(part, section(part, results, options), before), encoding="utf-8")
-    return 0
+    return int(any("error" in measured.bounds["audit"] for measured in results))
 
 
 def line(texts: Sequence[str], widths: Sequence[int]) -> str:

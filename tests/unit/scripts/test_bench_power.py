@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from bench_scripts import script
 
+import dpaudit
 from dpaudit.bounds.limits import lower_limit, upper_limit
 
 bench = script("bench_power")
@@ -92,6 +94,18 @@ def test_what_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> Non
     for words in (["--write", "--only", "stream"], ["--runs", "1"]):
         with pytest.raises(SystemExit):
             bench.main(words)
+
+
+def test_a_refusal_and_a_fault_stand_in_the_table(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["--only", "key order", "--runs", "100"]
+    for error, status, told in ((dpaudit.InputError("a\nb"), 0, "refused"), (ZeroDivisionError("c"), 1, "error")):
+        monkeypatch.setattr(dpaudit, "audit_privacy", Mock(side_effect=error))
+        assert bench.main(words) == status
+        printed = capsys.readouterr()
+        assert told in printed.out.splitlines()[1]
+        assert ("key order: a b" if status == 0 else "ZeroDivisionError: c") in printed.err
 
 
 def test_each_part_of_the_page_is_written_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
