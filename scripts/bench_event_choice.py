@@ -32,6 +32,7 @@ from benchmark.laplace import Laplace, NaiveLaplace, NoisyHistogram
 from benchmark.noisy_max import NoisyArgmax
 from benchmark.optimum import ratio_law
 from benchmark.sparse_vector import SparseVector
+from columns import line, positive
 
 import dpaudit
 from dpaudit.jsonable import jsonable
@@ -176,27 +177,15 @@ def in_columns(spread: Spread) -> str:
     values = (spread.exact, min(spread.bounds), spread.tenth, spread.worst, spread.median, max(spread.bounds))
     told = "ok" if spread.ratio >= ASKED else "BELOW"
     share = f"{spread.convicted} of {len(spread.bounds)}"
-    return line([spread.name, *(f"{v:.4f}" for v in values), f"{spread.ratio:.3f}", share, told])
-
-
-def line(cells: Sequence[str]) -> str:
-    rest = (cell.rjust(width) for cell, width in zip(cells[1:], WIDTHS[1:], strict=True))
-    return (cells[0].ljust(WIDTHS[0]) + "".join(rest)).rstrip()
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
-    return value
+    return line([spread.name, *(f"{v:.4f}" for v in values), f"{spread.ratio:.3f}", share, told], WIDTHS, 1)
 
 
 def parsed(arguments: Sequence[str] | None, names: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     add: Callable[..., Any] = parser.add_argument
-    add("--seeds", type=_positive, default=200, help="audits of each mechanism (default %(default)s)")
+    add("--seeds", type=positive, default=200, help="audits of each mechanism (default %(default)s)")
     add("--first", type=int, default=0, metavar="SEED", help="the first seed (default 0)")
-    add("--runs", type=_positive, default=20_000, help="runs on each side of each pair (default %(default)s)")
+    add("--runs", type=positive, default=20_000, help="runs on each side of each pair (default %(default)s)")
     add("--only", nargs="+", choices=names, default=list(names), metavar="NAME", help=f"some of: {', '.join(names)}")
     add("--claim", type=float, default=0.5, help="the epsilon that is claimed (default %(default)s)")
     add("--confidence", type=float, default=0.95, help="of each bound (default %(default)s)")
@@ -210,7 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     spreads = []
     if not options.json:
         print(f"{options.seeds} seeds, two pairs, {options.runs:,} runs on each side of each, claim {options.claim:g}")
-        print(line(HEAD), flush=True)
+        print(line(HEAD, WIDTHS, 1), flush=True)
     for name in options.only:
         spreads.append(measure(known[name], options))
         if not options.json:

@@ -24,6 +24,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from columns import line, positive
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -161,7 +162,7 @@ KINDS: dict[str, Kind] = {
         lambda x, rng, size: [Fraction(n, 4096) for n in rng.integers(4096 * x, 4096 * (x + 2), size).tolist()],
     ),
     "eight enums": Kind(8, lambda x, rng, size: colours(x, rng, (size, 8)), objects=True),
-    "eight objects": Kind(8, lambda x, rng, size: table(x, rng, size, 8).astype(object), objects=True),
+    "eight floats": Kind(8, lambda x, rng, size: table(x, rng, size, 8).astype(object), objects=True),
     "sparse": each(10, sparse_row),
     "DataFrame": each(8, frame),
 }
@@ -215,27 +216,14 @@ def in_columns(figures: dict[str, Any], baseline: float) -> str:
     """Return a line of the table; `baseline` is the figure of plain floats in the same form."""
     own, audit = figures["mechanism"], figures["audit"]
     ratios = ["refused", "-", "-"] if audit is None else [f"{v:.2f}" for v in (audit, audit / own, audit / baseline)]
-    return line(
-        [figures["kind"], figures["form"], str(figures["scalars"]), f"{own:.2f}", *ratios, f"{figures['aim']:.1f}"]
-    )
-
-
-def line(cells: Sequence[str]) -> str:
-    first = "".join(cell.ljust(width) for cell, width in zip(cells[:2], WIDTHS[:2], strict=True))
-    return first + "".join(cell.rjust(width) for cell, width in zip(cells[2:], WIDTHS[2:], strict=True))
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
-    return value
+    cells = [figures["kind"], figures["form"], str(figures["scalars"]), f"{own:.2f}", *ratios, f"{figures['aim']:.1f}"]
+    return line(cells, WIDTHS)
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--runs", type=_positive, default=100_000, help="runs on each side (default %(default)s)")
-    parser.add_argument("--repeat", type=_positive, default=3, help="repetitions; the median counts (default 3)")
+    parser.add_argument("--runs", type=positive, default=100_000, help="runs on each side (default %(default)s)")
+    parser.add_argument("--repeat", type=positive, default=3, help="repetitions; the median counts (default 3)")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("--forms", nargs="+", choices=FORMS, default=list(FORMS), help="one run a call, or many")
     parser.add_argument("--seed", type=int, default=0, help="the first seed; each repetition has its own (default 0)")
@@ -252,7 +240,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(
             f"{options.runs:,} runs on each side; microseconds a run, median of {options.repeat}; baseline: {BASELINE}"
         )
-        print(line(HEAD), flush=True)
+        print(line(HEAD, WIDTHS), flush=True)
     for form in options.forms:
         first = measure(BASELINE, form, options.runs, options.repeat, options.seed)
         for name in [BASELINE, *(kind for kind in options.kinds if kind != BASELINE)]:

@@ -19,10 +19,12 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from columns import line, positive
 from numpy.typing import NDArray
 from power_baselines import SEARCHES, Chosen, flattened
 from power_mechanisms import OPEN, Row, held_out
@@ -222,19 +224,19 @@ def rows_of(options: argparse.Namespace) -> list[Row]:
     return [row for row in rows if not options.only or row.name in options.only]
 
 
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 2:
-        raise argparse.ArgumentTypeError(f"must be at least 2, got {value}")
-    return value
-
-
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     add: Callable[..., Any] = parser.add_argument
     add("--held-out", action="store_true", help="measure the rows that are held out, and only them")
     add("--only", nargs="+", metavar="NAME", help="some of the rows, by name")
-    add("--runs", nargs="+", type=_positive, default=RUNS, metavar="N", help="runs on each side (default %(default)s)")
+    add(
+        "--runs",
+        nargs="+",
+        type=partial(positive, least=4),
+        default=RUNS,
+        metavar="N",
+        help="runs on each side (default %(default)s)",
+    )
     add("--claim", type=float, default=0.5, help="the epsilon that is claimed of all (default %(default)s)")
     add("--seed", type=int, default=0, help="the seed of audits and searches (default %(default)s)")
     add("--write", action="store_true", help="write the table into docs/power.md; only for all rows together")
@@ -266,11 +268,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
         PAGE.write_text(page(part, section(part, results, options), before), encoding="utf-8")
     return int(any("error" in measured.bounds["audit"] for measured in results))
-
-
-def line(texts: Sequence[str], widths: Sequence[int]) -> str:
-    first = "".join(text.ljust(width) for text, width in zip(texts[:2], widths[:2], strict=True))
-    return first + "".join(text.rjust(width) for text, width in zip(texts[2:], widths[2:], strict=True))
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from columns import line, positive
 from numpy.typing import NDArray
 from power_kinds import ATOM, KINDS, RARE, Kind
 
@@ -102,7 +103,7 @@ class Promise:
     epsilon: float
     mass: float
     delta: float
-    frontier: dict[float, float]
+    frontier: dict[float, float]  # epsilon by mass
 
     @classmethod
     def of(cls, finding: dpaudit.PrivacyFinding) -> Promise:
@@ -111,6 +112,10 @@ class Promise:
         hits = finding.tests[0].hits + finding.tests[0].neighbour_hits if finding.tests else 0
         mass = hits / (2 * finding.confirmation_trials)
         return cls(finding.detectable_epsilon, mass, finding.detectable_delta, dict(finding.frontier))
+
+    def __str__(self) -> str:
+        stated = ", ".join(f"{epsilon:.4f} at {mass:g}" for mass, epsilon in self.frontier.items())
+        return f"{self.epsilon:.4f} at mass {self.mass:.4f} ({stated}), detectable delta {self.delta:.5f}"
 
     def leak(self, shape: str) -> Leak | None:
         """Return the leak of a shape of exactly the size that is promised, or None where nothing is.
@@ -132,6 +137,7 @@ class Cell:
 
     kind: str
     shape: str
+    promise: Promise | None = None
     leak: Leak | None = None
     audits: int = 0
     convicted: int = 0
@@ -169,7 +175,7 @@ def promised(kind: Kind, options: argparse.Namespace) -> Promise:
 
 def measure(name: str, shape: str, promise: Promise, options: argparse.Namespace) -> Cell:
     """Return the cell of a kind and a shape."""
-    kind, cell = KINDS[name], Cell(name, shape, promise.leak(shape))
+    kind, cell = KINDS[name], Cell(name, shape, promise, promise.leak(shape))
     if shape in ("tail", "shift") and not kind.ordered:
         return replace(cell, refusal="no order")
     if cell.leak is None:
@@ -188,8 +194,7 @@ def cells_of(name: str, options: argparse.Namespace) -> Iterator[Cell]:
         yield from (Cell(name, shape, refusal="refused") for shape in options.shapes)
         return
     if not options.json:
-        stated = f"{promise.epsilon:.4f} at mass {promise.mass:.4f}, detectable delta {promise.delta:.5f}"
-        print(f"{name}: detectable epsilon {stated}")
+        print(f"{name}: detectable epsilon {promise}")
     yield from (measure(name, shape, promise, options) for shape in options.shapes)
 
 
@@ -197,33 +202,21 @@ def in_columns(cell: Cell) -> str:
     leak = cell.leak
     size = ["-", "-"] if leak is None else [f"{leak.mass:.5f}", f"{leak.epsilon:.4f}"]
     if not cell.audits:
-        return line([cell.kind, cell.shape, *size, "-", "-", "-", cell.refusal])
+        return line([cell.kind, cell.shape, *size, "-", "-", "-", cell.refusal], WIDTHS)
     low, high = cell.interval()
     shares = [f"{cell.convicted} of {cell.audits}", f"{cell.convicted / cell.audits:.3f}", f"[{low:.3f}, {high:.3f}]"]
-    return line([cell.kind, cell.shape, *size, *shares, "BELOW" if cell.below() else "ok"])
-
-
-def line(cells: Sequence[str]) -> str:
-    first = "".join(cell.ljust(width) for cell, width in zip(cells[:2], WIDTHS[:2], strict=True))
-    return (first + "".join(c.rjust(width) for c, width in zip(cells[2:], WIDTHS[2:], strict=True))).rstrip()
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {value}")
-    return value
+    return line([cell.kind, cell.shape, *size, *shares, "BELOW" if cell.below() else "ok"], WIDTHS)
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--audits", type=_positive, default=100, help="audits of each cell (default %(default)s)")
-    parser.add_argument("--runs", type=_positive, default=20_000, help="runs on each side (default %(default)s)")
+    parser.add_argument("--audits", type=positive, default=100, help="audits of each cell (default %(default)s)")
+    parser.add_argument("--runs", type=positive, default=20_000, help="runs on each side (default %(default)s)")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES), help="as described in the module")
     parser.add_argument("--claim", type=float, default=0.5, help="the epsilon that is claimed (default %(default)s)")
     parser.add_argument("--confidence", type=float, default=0.95, help="of each verdict (default %(default)s)")
-    parser.add_argument("--nulls", type=_positive, default=3, help="audits with nothing planted, for the promise")
+    parser.add_argument("--nulls", type=positive, default=3, help="audits with nothing planted, for the promise")
     parser.add_argument("--seed", type=int, default=0, help="the first seed (default 0)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return parser.parse_args(arguments)
@@ -234,7 +227,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cells = []
     if not options.json:
         print(f"{options.runs:,} runs on each side, claim {options.claim:g}, confidence {options.confidence:g}")
-        print(line(HEAD), flush=True)
+        print(line(HEAD, WIDTHS), flush=True)
     for name in options.kinds:
         for cell in cells_of(name, options):
             cells.append(cell)
