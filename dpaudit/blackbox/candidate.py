@@ -19,6 +19,8 @@ from dpaudit.sampling import Sampler
 
 __all__ = ["Candidate", "best_event", "by_promise", "promise", "refuting_event"]
 
+HOPELESS = -2.0
+"""An event that would refute the claim only if training were off by more standard errors than this is not tested."""
 SLOW_ROWS = 100_000
 """Runs a side on which slow scores are compared: more would take longer than making them."""
 MARKDOWN, SLOW_MARKDOWN = 0.75, 2.0
@@ -110,11 +112,14 @@ def best_event(request: Request, candidate: Candidate, *, careful: bool = False)
 
 
 def refuting_event(request: Request, candidate: Candidate) -> SelectedEvent | None:
-    """Return the event that refutes the claim if its counts are what they seem, over all discretizers; None without."""
+    """Return the event most likely to refute the claim, over all discretizers; None where none could."""
     test = PlannedTest(request.budget.confirmation, request.claim.delta, REFUTING_SHARE * request.verdict_gamma)
-    found = [_families(request, candidate, i, False).refuting(test) for i in range(len(candidate.discretizers))]
-    best = max(found, key=lambda event: event.expected)
-    return best if best.expected > request.claim.epsilon else None
+    found = [
+        _families(request, candidate, i, False).refuting(test, request.claim.epsilon)
+        for i in range(len(candidate.discretizers))
+    ]
+    score, best = max(found, key=lambda one: one[0])
+    return best if score > HOPELESS else None
 
 
 def by_promise(request: Request, candidate: Candidate, *, careful: bool = False) -> list[int]:

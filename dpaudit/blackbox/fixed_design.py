@@ -33,8 +33,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
 
 
 def _learning_runs(request: Request, looked: PilotRuns) -> int:
-    """Return the runs a side in which a rare event is met: all of training, or those of it that features are compared
-    on."""
+    """Return the runs a side that meet rare events: all of training, or those that features are compared on."""
     runs = request.budget.training + (request.budget.pilot if len(request.pairs) == 1 else 0)
     return runs if looked.pilot.sufficient else min(SCREENED, runs // 2)
 

@@ -64,15 +64,13 @@ class Power:
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         learned = PlannedTest(runs, claim.delta, REFUTING_SHARE * gamma)
         runs = -(-runs // LEARNING)
-        delta = detectable_delta(Melded(), runs, runs, **test)
-        frontier = tuple((q, _detectable_epsilon(q, runs, **test)) for q in MASSES)
-        met = [learnable_epsilon(q, training, learned, claim.epsilon) if q < RARE else 0.0 for q in MASSES]
-        frontier = tuple((q, max(least, seen)) for (q, least), seen in zip(frontier, met, strict=True))
-        return cls(
-            _detectable_epsilon(mass, runs, **test),
-            frontier,
-            max(delta, learnable_delta(training, learned, claim.epsilon)),
-        )
+
+        def least(q: float) -> float:
+            met = learnable_epsilon(q, training, learned, claim.epsilon) if q < RARE else 0.0
+            return max(met, _detectable_epsilon(q, runs, **test))
+
+        delta = max(detectable_delta(Melded(), runs, runs, **test), learnable_delta(training, learned, claim.epsilon))
+        return cls(least(mass), tuple((q, least(q)) for q in MASSES), delta)
 
     @classmethod
     @lru_cache(maxsize=256)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Direction
 from dpaudit.distinguish.discretizers import Discretizer
-from dpaudit.distinguish.events import PlannedTest, PrefixRatio, hopeful_bound, pooled_mass, prefix_bounds
+from dpaudit.distinguish.events import PlannedTest, PrefixRatio, pooled_mass, prefix_bounds, refutation_score
 from dpaudit.distinguish.families import (
     Family,
     families_by_counts,
@@ -92,7 +92,7 @@ class CellFamilies:
         best = int(np.argmax(expected))
         second = self._second(family, best + 1, test)
         shares = [(best + 1, 1 - second.share), (second.length, second.share)] if second else [(best + 1, 1.0)]
-        ranking = tuple(self.cells[i] if i < len(self.cells) else RARE for i in family.order.tolist())
+        ranking = self._ranking(family)
         return SelectedEvent(
             self.discretizer,
             self.training,
@@ -105,19 +105,22 @@ class CellFamilies:
             markdown=float(markdown[best]),
         )
 
-    def refuting(self, test: PlannedTest) -> SelectedEvent:
-        """Return the prefix that promises most by its counts alone, whatever models make of them.
+    def refuting(self, test: PlannedTest, epsilon: float) -> tuple[float, SelectedEvent]:
+        """Return the prefix most likely to refute a claim by its counts alone, with its score, whatever models say.
 
         A model that has seen a hundred cells without a signal takes one strong cell among them for luck.
         """
-        families = (
-            self.families if self.discretizer.ordered else list(families_by_counts(self.data, self.neighbour, False))
-        )
-        bounds = [hopeful_bound(*self._sides(family), test, ordered=self.discretizer.ordered) for family in families]
-        best, family = max(zip(bounds, families, strict=True), key=lambda one: float(one[0].max()))
-        length = int(np.argmax(best)) + 1
-        ranking = tuple(self.cells[i] if i < len(self.cells) else RARE for i in family.order.tolist())
-        return SelectedEvent(
+        families = self.families
+        if not self.discretizer.ordered:
+            families = list(families_by_counts(self.data, self.neighbour, False))
+        scores = [
+            refutation_score(*self._sides(family), test, epsilon, ordered=self.discretizer.ordered)[:-1]
+            for family in families
+        ]
+        best, family = max(zip(scores, families, strict=True), key=lambda one: float(one[0].max(initial=-np.inf)))
+        length = int(np.argmax(best)) + 1 if len(best) else 1
+        ranking = self._ranking(family)
+        selected = SelectedEvent(
             self.discretizer,
             self.training,
             tests=((self._event(ranking[:length]), 1.0),),
@@ -125,9 +128,14 @@ class CellFamilies:
             order=family.name,
             ranking=ranking if family.direction is Direction.FORWARD else ranking[::-1],
             compared=sum(len(one.order) for one in families),
-            expected=float(best[length - 1]),
+            expected=epsilon,
             markdown=0.0,
         )
+        return float(best.max(initial=-np.inf)), selected
+
+    def _ranking(self, family: Family) -> tuple[Hashable, ...]:
+        """Return all cells in a family's order, the rare ones together."""
+        return tuple(self.cells[i] if i < len(self.cells) else RARE for i in family.order.tolist())
 
     def _event(self, taken: Sequence[Hashable]) -> CellEvent:
         """Return the event that the cell is one of these."""

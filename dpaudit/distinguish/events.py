@@ -15,7 +15,6 @@ __all__ = [
     "PrefixRatio",
     "confirmation_error",
     "expected_bound",
-    "hopeful_bound",
     "pooled_mass",
     "prefix_bounds",
 ]
@@ -117,13 +116,15 @@ def expected_bound(
     return np.where(good, np.log(room / q) - spread, -np.inf)
 
 
-def hopeful_bound(hits: Counts, neighbour_hits: Counts, test: PlannedTest, *, ordered: bool) -> Array:
-    """Return the bound of each prefix of the atoms if its shares are what training shows, give or take a standard error.
+def refutation_score(
+    hits: Counts, neighbour_hits: Counts, test: PlannedTest, epsilon: float, *, ordered: bool
+) -> Array:
+    """Return by how many standard errors of training each prefix of the atoms would refute a claim.
 
-    It is ln((L - delta) / U) with the Wilson limits L and U at z_gamma of x n / m and y n / k hits in n runs, x and y
-    being the hits of the m and k training runs, lowered and raised by a standard error. An event that hardly any run
-    of one side showed is believed to be impossible there, which `expected_bound` never does. Of a hundred events
-    without a signal some will look well, so a test of one needs an error of its own.
+    With x of m and y of k training runs in an event it is (b - epsilon) / sqrt(1 / x + 1 / (y + 1/2)), where b is
+    ln((L - delta) / U) with the Wilson limits L and U at z_gamma of x n / m and y n / k hits in n runs: the bound of
+    the test to come if shares are what training shows. The normal distribution function of it is about the probability
+    that the test refutes the claim; `expected_bound`, which is cautious, would rather have a safe event that does not.
 
     Parameters
     ----------
@@ -131,19 +132,18 @@ def hopeful_bound(hits: Counts, neighbour_hits: Counts, test: PlannedTest, *, or
         Training runs in each atom, in order, on the likelier side and on the other.
     test : PlannedTest
         The test to come.
+    epsilon : float
+        The claim.
     ordered : bool
-        Whether the order comes from elsewhere: if not, every atom was picked by its own counts, and has its own error.
+        Whether the order comes from elsewhere. If not, atoms without a hit on one side come first by luck, so that
+        each of them counts one more there.
     """
-    if ordered:
-        x, y = np.cumsum(hits), np.cumsum(neighbour_hits)
-        x, y = x - np.sqrt(x), y + np.sqrt(y + 0.25)
-    else:
-        x, y = np.cumsum(hits - np.sqrt(hits)), np.cumsum(neighbour_hits + np.sqrt(neighbour_hits + 0.25))
-    x, y = (np.minimum(some / total.sum(), 1.0) for some, total in ((x, hits), (y, neighbour_hits)))
-    low = _wilson(x * test.runs, test.runs, ndtri(test.gamma))
-    high = _wilson(y * test.runs, test.runs, -ndtri(test.gamma))
-    good = low > test.delta
-    return np.where(good, np.log(np.where(good, low - test.delta, 1.0) / high), -np.inf)
+    x, y = np.cumsum(hits), np.cumsum(neighbour_hits + (0 if ordered else 1))
+    low = _wilson(x / x[-1] * test.runs, test.runs, ndtri(test.gamma))
+    high = _wilson(y / y[-1] * test.runs, test.runs, -ndtri(test.gamma))
+    good = (low > test.delta) & (x > 0)
+    bound = np.log(np.where(good, low - test.delta, 1.0) / high)
+    return np.where(good, (bound - epsilon) / np.sqrt(1 / np.maximum(x, 1) + 1 / (y + 0.5)), -np.inf)
 
 
 def pooled_mass(hits: Counts, trained: int, neighbour_hits: Counts, neighbour_trained: int) -> Array:

@@ -8,21 +8,24 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import betaincinv
 
-from dpaudit.distinguish.events import PlannedTest, hopeful_bound
+from dpaudit.distinguish.events import PlannedTest, refutation_score
 
 __all__ = ["POWER", "learnable_delta", "learnable_epsilon"]
 
-POWER, QUANTILE = 0.95, 1.645
-"""With which probability, and the normal quantile of it."""
+POWER, QUANTILE = 0.95, 2.0
+"""With which probability, and the normal quantile of it, with a third of a standard error for the luck of other events
+that are compared."""
 HALVINGS = 40
+MOST_MET = 400
+"""Counts that are tried: an event that needs more of them is none that a claim makes impossible."""
 
 
 @lru_cache(maxsize=4096)
 def learnable_delta(training: int, test: PlannedTest, epsilon: float) -> float:
     """Return the least probability of an event, impossible on the other side, that training has tested.
 
-    Training meets it x times with probability `POWER`, where x is the least count whose `hopeful_bound` exceeds the
-    claim; infinite if none does.
+    Training meets it x times with probability `POWER`, where x is the least count whose `refutation_score` is positive;
+    infinite if none is.
 
     Parameters
     ----------
@@ -33,8 +36,8 @@ def learnable_delta(training: int, test: PlannedTest, epsilon: float) -> float:
     epsilon : float
         The claim.
     """
-    met = np.arange(1, training + 1)
-    enough = np.flatnonzero(_hopeful(met.astype(np.float64), np.zeros(training), training, test) > epsilon)
+    met = np.arange(1, min(training, MOST_MET) + 1)
+    enough = np.flatnonzero([_score(x, 0.0, training, test, epsilon) > 0 for x in met.tolist()])
     if not len(enough):
         return math.inf
     least = int(met[enough[0]])
@@ -45,8 +48,8 @@ def learnable_delta(training: int, test: PlannedTest, epsilon: float) -> float:
 def learnable_epsilon(mass: float, training: int, test: PlannedTest, epsilon: float) -> float:
     """Return the least ln((p - delta) / q) of an event of probability q = `mass` that training has tested.
 
-    It is where the `hopeful_bound` of the counts expected, less 1.645 standard errors of training, meets the claim;
-    infinite where no p <= 1 does.
+    It is where the `refutation_score` of the counts expected is 2: training then errs to a score of a third or less
+    with probability 0.05. Infinite where no p <= 1 reaches it.
 
     Parameters
     ----------
@@ -66,14 +69,10 @@ def learnable_epsilon(mass: float, training: int, test: PlannedTest, epsilon: fl
 
 def _is_learned(ratio: float, mass: float, training: int, test: PlannedTest, epsilon: float) -> bool:
     p = math.exp(ratio) * mass + test.delta
-    x, y = training * p, training * mass
-    error = QUANTILE * math.sqrt((1 - p) / x + (1 - mass) / (y + 0.25))
-    return bool(_hopeful(np.array([x]), np.array([y]), training, test)[0] - error > epsilon)
+    return _score(training * p, training * mass, training, test, epsilon) > QUANTILE
 
 
-def _hopeful(hits: np.ndarray, others: np.ndarray, training: int, test: PlannedTest) -> np.ndarray:
-    """Return the bound of each event, alone beside its complement."""
-    return np.array([
-        hopeful_bound(np.array([x, max(0.0, training - x)]), np.array([y, training - y]), test, ordered=False)[0]
-        for x, y in zip(hits, others, strict=True)
-    ])  # fmt: skip
+def _score(x: float, y: float, training: int, test: PlannedTest, epsilon: float) -> float:
+    """Return the score of an event, alone beside its complement."""
+    both = np.array([x, max(0.0, training - x)]), np.array([y, training - y])
+    return float(refutation_score(*both, test, epsilon, ordered=False)[0])

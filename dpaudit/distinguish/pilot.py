@@ -19,7 +19,7 @@ REPEATED = 3
 """An output counts as repeated from so many times on: among several hundred outputs of many thousand kinds two often
 agree by chance, three seldom."""
 MOST_COMPARED = 100_000
-"""Outputs of more numbers are not looked through for such that repeat: a label of each takes 0.4 microseconds a number."""
+"""Outputs of more numbers are not looked through for such that repeat."""
 
 
 @dataclass(frozen=True)
