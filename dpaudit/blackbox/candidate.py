@@ -52,6 +52,7 @@ class Candidate:
         self, index: int, pair: Pair, discretizers: list[Discretizer], sampler: Sampler, phase: int = 0
     ) -> None:
         self.index, self.pair, self.sampler, self.phase = index, pair, sampler, phase
+        self.representation: SelectedEvent | None = None
         self._log_ratio: list[Mapping[Any, float] | None] = []
         self.restart(discretizers)
 

@@ -138,6 +138,9 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
         How each pair given was made.
     tests : tuple of EventTest
         The events, three at most, that share the verdict's error, the main one first; none in the sequential design.
+    representation : EventTest or None
+        An event over how floats are stored and not over their values, with an error of its own beside that of the
+        verdict, which does not speak of it; None where outputs hold no floats, or where `float_bits` makes bits count.
     curve : Curve or None
         Bounds on delta at every epsilon, if asked for.
     claim_id : str
@@ -173,6 +176,7 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
     scores: tuple[str, ...]
     origins: tuple[str, ...]
     tests: tuple[EventTest, ...] = ()
+    representation: EventTest | None = None
     curve: Curve | None = None
     claim_id: str = ""
     warnings: tuple[str, ...] = ()

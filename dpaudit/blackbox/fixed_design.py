@@ -29,7 +29,8 @@ def fixed_finding(request: Request) -> PrivacyFinding:
     if selected[0].expected <= request.claim.epsilon:
         refuting = refuting_event(request, candidate)
         selected += [refuting] if refuting else []
-    return _finding(request, looked, found, selected, confirm(request, candidate, selected))
+    stored = [candidate.representation] if candidate.representation else []
+    return _finding(request, looked, found, selected, confirm(request, candidate, [*selected, *stored]))
 
 
 def _learning_runs(request: Request, looked: PilotRuns) -> int:
@@ -49,7 +50,8 @@ def _finding(
     candidate, fresh, gamma = found.candidate, request.budget.confirmation, request.verdict_gamma
     errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.curve else {})
     shares = [1.0] if len(selected) == 1 else [1 - REFUTING_SHARE, REFUTING_SHARE]
-    tests = [tests_of(request, *one) for one in zip(selected, counts, shares, strict=True)]
+    tests = [tests_of(request, *one) for one in zip(selected, counts, shares, strict=False)]
+    stored = candidate.representation
     tested = [(test, chosen) for chosen, some in zip(selected, tests, strict=True) for test in some]
     best, chosen = max(tested, key=lambda one: one[0].epsilon_lower)
     sides = (best.hits, fresh, best.neighbour_hits, fresh)
@@ -69,5 +71,6 @@ def _finding(
         errors=errors,
         scores=tuple(discretizer.name for discretizer in candidate.tried),
         tests=tuple(test for test, _ in tested),
+        representation=tests_of(request, stored, counts[-1], 1.0)[0] if stored else None,
         curve=curve_of(selected[0], counts[0], errors["curve"]) if request.curve else None,
     )

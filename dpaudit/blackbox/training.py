@@ -7,6 +7,7 @@ from typing import Any
 
 from dpaudit.blackbox.candidate import Candidate, by_promise, refuting_event
 from dpaudit.blackbox.reduction import reduce_outputs
+from dpaudit.blackbox.representation import representation_event
 from dpaudit.blackbox.request import Request
 from dpaudit.blackbox.runs import PilotRuns, count_runs
 from dpaudit.distinguish.fitting import fitted_discretizers
@@ -91,6 +92,7 @@ def _fit(request: Request, looked: PilotRuns, candidate: Candidate, pilot: list[
         )
     )
     second = sampler.sides(pair, ("refit", index), min(most, max(1, left - runs)))
+    candidate.representation = representation_event(request, first, second)
     _compare(request, candidate, second)
     _refit(candidate, first, second)
     return used + runs + len(second[0])

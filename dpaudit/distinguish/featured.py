@@ -56,7 +56,7 @@ class FeatureBins(ScoreBins):
 
 
 def screened_discretizers(
-    data: Sequence[Any], neighbour: Sequence[Any], confirm: int, *, epsilon: float, stored: bool, plan: Plan
+    data: Sequence[Any], neighbour: Sequence[Any], confirm: int, *, epsilon: float, stored: bool | None, plan: Plan
 ) -> list[Discretizer]:
     """Return discretizers by the most promising features of training outputs.
 
@@ -69,7 +69,7 @@ def screened_discretizers(
     epsilon : float
         The claim.
     stored : bool
-        Whether features of how values are stored take part.
+        Whether features of how values are stored take part; None for these alone.
     plan : Plan
         The leaves of the outputs.
     """

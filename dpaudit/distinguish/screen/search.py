@@ -60,7 +60,7 @@ def screen(
     confirm: int,
     *,
     epsilon: float = 0.0,
-    stored: bool = False,
+    stored: bool | None = False,
 ) -> list[Promising]:
     """Return the most promising features of some training runs, the best first.
 
@@ -75,7 +75,7 @@ def screen(
     epsilon : float
         The claim; where some feature promises clearly more, no parities are searched.
     stored : bool
-        Whether features of how values are stored take part.
+        Whether features of how values are stored take part; None for these alone.
     """
     left, right = data[:ROWS], neighbour[:ROWS]
     rows = _joined(left, right)
@@ -129,14 +129,14 @@ def _joined(data: Sequence[Any], neighbour: Sequence[Any]) -> Any:
     return [*data, *neighbour]
 
 
-def _features(plan: Plan, rows: Any, stored: bool) -> Iterator[tuple[Feature, Cells]]:
+def _features(plan: Plan, rows: Any, stored: bool | None) -> Iterator[tuple[Feature, Cells]]:
     """Yield every feature of every leaf with its cells."""
     for leaf in plan.leaves:
         values, where = leaf.read(rows)
         if not len(values):
             continue
         for owner, read, group in groups_of(leaf, values):
-            if group.representation and not stored:
+            if (stored is None and not group.representation) or (stored is False and group.representation):
                 continue
             for j in range(len(group.names)):
                 yield Feature(owner, group, j), placed(group.column(read, j), where, len(rows))

@@ -1,0 +1,44 @@
+"""Look at how floats are stored, beside the verdict, which speaks of their values.
+
+Noise added in floating point leaks through the bits of the sum whatever its scale: a sum lies on a coarser grid than a
+draw. An event over these bits is chosen on training runs and tested on the runs that confirm, with an error of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpaudit.blackbox.request import Request
+from dpaudit.distinguish.cell_families import CellFamilies
+from dpaudit.distinguish.columns import Flattener
+from dpaudit.distinguish.events import PlannedTest
+from dpaudit.distinguish.featured import screened_discretizers
+from dpaudit.distinguish.histogram import tally
+from dpaudit.distinguish.selected_event import SelectedEvent
+
+__all__ = ["ROWS", "representation_event"]
+
+ROWS = 10_000
+"""Runs a side that choose the event over the bits: they leak outright or hardly at all."""
+
+
+def representation_event(request: Request, first: list[Any], second: list[Any]) -> SelectedEvent | None:
+    """Return the best event over how floats are stored; None where outputs hold none, or where bits count anyway.
+
+    Parameters
+    ----------
+    request : Request
+        The audit.
+    first, second : list of two batches
+        Training outputs of both sides: of the first the features are compared, on the second the cells counted.
+    """
+    if request.float_bits or request.wide:
+        return None
+    runs, claim = request.budget.confirmation, request.claim
+    some, others = ([outputs[:ROWS] for outputs in half] for half in (first, second))
+    plan = Flattener.fit(some).plan
+    found = screened_discretizers(*some, runs, epsilon=claim.epsilon, stored=None, plan=plan)
+    if not found:
+        return None
+    counts = tally(found[0](others[0])), tally(found[0](others[1]))
+    return CellFamilies.of(found[0], counts).best(PlannedTest(runs, claim.delta, request.gamma))
