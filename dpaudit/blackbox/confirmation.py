@@ -16,7 +16,9 @@ from dpaudit.bounds.curve import Curve, fit_curve
 from dpaudit.bounds.thresholds import choose_thresholds
 from dpaudit.distinguish.families import likelier_first
 from dpaudit.distinguish.histogram import Tally, tally
+from dpaudit.distinguish.reducer import Reducer
 from dpaudit.distinguish.selected_event import SelectedEvent
+from dpaudit.sampling import Sampler
 
 __all__ = ["confirm", "curve_of", "tests_of"]
 
@@ -39,7 +41,7 @@ def confirm(request: Request, candidate: Candidate, selected: Sequence[SelectedE
 
     Both sides are made together, so that no worker waits.
     """
-    sampler, runs = candidate.sampler, request.budget.confirmation
+    sampler, runs = _narrowed(candidate.sampler, selected), request.budget.confirmation
     jobs = [
         (side, job)
         for side, data in enumerate((candidate.pair.data, candidate.pair.neighbour))
@@ -53,6 +55,14 @@ def confirm(request: Request, candidate: Candidate, selected: Sequence[SelectedE
         for total, counts in zip(totals, found, strict=True):
             total[side].update(counts)
     return totals
+
+
+def _narrowed(sampler: Sampler, selected: Sequence[SelectedEvent]) -> Sampler:
+    """Return a sampler that makes no more columns of wide outputs than the selected events need."""
+    columns = [one.discretizer.columns for one in selected]
+    if not isinstance(sampler.view, Reducer) or any(some is None for some in columns):
+        return sampler
+    return replace(sampler, view=sampler.view.keep(j for some in columns for j in some or ()))
 
 
 def tests_of(request: Request, selected: SelectedEvent, counts: Counts, share: float) -> tuple[EventTest, ...]:

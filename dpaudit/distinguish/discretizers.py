@@ -49,6 +49,11 @@ class Discretizer:
         return False
 
     @property
+    def columns(self) -> tuple[int, ...] | None:
+        """The columns of reduced rows that the cells depend on; None for all, or for other outputs."""
+        return None
+
+    @property
     def midpoints(self) -> Array | None:
         """The score in the middle of each cell, where it estimates a log-likelihood ratio."""
         return None

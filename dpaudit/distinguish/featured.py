@@ -50,6 +50,11 @@ class FeatureBins(ScoreBins):
     name: str
     edges: Any = field(repr=False)
 
+    @property
+    def columns(self) -> tuple[int, ...] | None:
+        """The column of reduced rows that the feature reads."""
+        return (self.feature.index,) if self.feature.reduced else None
+
     def __call__(self, outputs: Any) -> Cells:
         """Return the bin of each output's number."""
         return np.searchsorted(self.edges, self.feature.real(outputs), side="right").astype(np.int64)

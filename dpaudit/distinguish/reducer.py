@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -102,6 +102,17 @@ class Reducer:
     def columns(self) -> tuple[str, ...]:
         """The names of the columns of the reduced rows."""
         return tuple(f"{name} of {leaf.name}" for leaf, reduction in self.wide for name in reduction.names)
+
+    def keep(self, wanted: Iterable[int]) -> Reducer:
+        """Return a reducer that makes some of the columns only, the others 0."""
+        places, start = frozenset(wanted), 0
+        wide = []
+        for leaf, reduction in self.wide:
+            stop = start + len(reduction.names)
+            mine = frozenset(j - start for j in places if start <= j < stop)
+            wide.append((leaf, replace(reduction, wanted=mine)))
+            start = stop
+        return Reducer(tuple(wide), self.others)
 
     def __call__(self, outputs: Any) -> Any:
         """Return the reduced rows, shape (outputs, columns), or tuples of the other leaves' values and such a row."""

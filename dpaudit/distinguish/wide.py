@@ -11,8 +11,9 @@ Mahalanobis distance m about m^2 / sqrt(m^2 + 2d/n), so that it cannot be learne
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,6 +126,8 @@ class Reduction:
         Linear projections of the standardised row.
     squares : array, shape (d,) or None
         Weights of the squares of the standardised row.
+    wanted : frozenset of int, optional
+        The columns that are looked at; all by default.
     """
 
     centre: Rows
@@ -133,6 +136,7 @@ class Reduction:
     pairs: tuple[tuple[int, int], ...]
     weights: Rows
     squares: Rows | None
+    wanted: frozenset[int] | None = None
 
     @classmethod
     def fit(cls, data: Moments, neighbour: Moments) -> Reduction:
@@ -152,7 +156,7 @@ class Reduction:
             strong if strong.any() else None,
         )
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """What each column is."""
         found = [f"element {i}" for i in self.coordinates.tolist()]
@@ -162,15 +166,27 @@ class Reduction:
         return found + [name for name, _ in _WHOLE]
 
     def __call__(self, rows: Rows) -> Rows:
-        """Return the columns, shape (n, columns), of rows of shape (n, d)."""
-        z = (rows - self.centre) / self.scale
-        columns = [rows[:, self.coordinates]]
-        columns += [(z[:, i] * z[:, j])[:, None] for i, j in self.pairs]
-        columns.append(z @ self.weights.T)
+        """Return the columns, shape (n, columns), of rows of shape (n, d); those that are not wanted are 0."""
+        found = np.zeros((len(rows), len(self.names)))
+        at = len(self.coordinates)
+        found[:, :at] = rows[:, self.coordinates]
+        if self.wanted is None or max(self.wanted, default=0) >= at:
+            z = (rows - self.centre) / self.scale
+            for j, column in enumerate(self._columns(z, rows), at):
+                if self.wanted is None or j in self.wanted:
+                    found[:, j] = column()
+        return np.nan_to_num(found, nan=-1.2e300, posinf=1.3e300, neginf=-1.3e300)
+
+    def _columns(self, z: Rows, rows: Rows) -> Iterator[Callable[[], Rows]]:
+        """Yield what makes each column that is no coordinate."""
+        for i, j in self.pairs:
+            yield partial(np.multiply, z[:, i], z[:, j])
+        for weights in self.weights:
+            yield partial(np.matmul, z, weights)
         if self.squares is not None:
-            columns.append((z**2 @ self.squares)[:, None])
-        columns += [of(z, rows)[:, None] for _, of in _WHOLE]
-        return np.nan_to_num(np.concatenate(columns, axis=1), nan=-1.2e300, posinf=1.3e300, neginf=-1.3e300)
+            yield partial(np.einsum, "ij,ij,j->i", z, z, self.squares)
+        for _, of in _WHOLE:
+            yield partial(of, z, rows)
 
 
 def _projections(z: Rows, shape: tuple[int, ...]) -> Rows:

@@ -42,9 +42,14 @@ class Feature:
     def name(self) -> str:
         """What the feature is, as "bit 3 of output['count']"."""
         name = self.group.names[self.index]
-        if isinstance(self.leaf.reader, readers.Block) and self.leaf.reader.names:
+        if self.reduced:
             return name
         return f"{name} of {self.leaf.name}" if name else self.leaf.name
+
+    @property
+    def reduced(self) -> bool:
+        """Whether it reads one column of a reduced row."""
+        return isinstance(self.leaf.reader, readers.Block) and bool(self.leaf.reader.names)
 
     @property
     def representation(self) -> bool:
