@@ -55,10 +55,14 @@ def train(request: Request, looked: PilotRuns, candidate: Candidate) -> Candidat
 def _keep_best(request: Request, candidate: Candidate) -> None:
     """Drop all discretizers but those that promise most, and the one whose event may refute the claim."""
     kept = by_promise(request, candidate, careful=True)[:LAST]
-    refuting = refuting_event(request, candidate)
-    if refuting is not None:
-        kept.append(candidate.discretizers.index(refuting.discretizer))
+    kept += _refuting(request, candidate)
     candidate.keep(list(dict.fromkeys(kept)))
+
+
+def _refuting(request: Request, candidate: Candidate) -> list[int]:
+    """Return the place of the discretizer whose event is the likeliest to refute the claim; none where none could."""
+    event = refuting_event(request, candidate)
+    return [i for i, one in enumerate(candidate.discretizers) if event is not None and one is event.discretizer]
 
 
 def _fit(request: Request, looked: PilotRuns, candidate: Candidate, pilot: list[Any], training: int) -> int:
@@ -115,9 +119,7 @@ def _compare(request: Request, candidate: Candidate, sides: list[Any]) -> None:
     promised = by_promise(request, candidate)
     separating = sorted(range(len(promised)), key=lambda i: -separation(*candidate.tallies[i]))
     kept = [*promised[:FINALISTS], *separating[:FINALISTS]]
-    refuting = refuting_event(request, candidate)
-    if refuting is not None:
-        kept.append(candidate.discretizers.index(refuting.discretizer))
+    kept += _refuting(request, candidate)
     candidate.keep(list(dict.fromkeys(kept)))
     candidate.count_outputs(sides, screen, len(sides[0]))
 
