@@ -11,12 +11,15 @@ from dpaudit.results import SCHEMA_VERSION
 
 __all__ = ["upgraded"]
 
+_ORIGINS = ("crafted", "enumerated", "given", "pattern", "random", "strategy")
+"""The words before the colon in what version 1 said of a pair that dpaudit had made."""
+
 
 def upgraded(line: bytes) -> bytes:
     """Return a line of schema version 1 in the version of today.
 
-    Version 1 told events in words, repeated the kind of a task beside its finding, kept the schema version of the
-    claim's mapping inside each finding, and gave pictures a verdict.
+    Version 1 told events and the origins of pairs in words, repeated the kind of a task beside its finding, kept the
+    schema version of the claim's mapping inside each finding, and gave pictures a verdict.
 
     Raises
     ------
@@ -47,6 +50,11 @@ def _upgrade_task(record: dict[str, Any]) -> None:
     if not isinstance(finding, dict):
         return
     finding["schema_version"] = SCHEMA_VERSION
+    for told in (finding.get("worst_pair"), finding.get("witness")):
+        if isinstance(told, dict) and "origin" in told:
+            told["origin"] = _origin(told["origin"])
+    if isinstance(finding.get("origins"), list):
+        finding["origins"] = list(map(_origin, finding["origins"]))
     if kind == "picture":
         finding.pop("verdict", None)
     decoded, tests = record.get("decoded"), finding.get("tests")
@@ -55,6 +63,20 @@ def _upgrade_task(record: dict[str, Any]) -> None:
     _upgrade_event(finding.get("witness"), f" ({meant})" if meant else "")
     for test in tests if isinstance(tests, list) else ():
         _upgrade_event(test, "")
+
+
+def _origin(told: Any) -> Any:
+    """Return the origin of a pair as a record, from its words, such as "local search from random: number 3"."""
+    if not isinstance(told, str):
+        return told
+    rest = told.removeprefix("local search from ")
+    if rest != told:
+        origin = _origin(rest)
+        return origin | {"moves": origin["moves"] + 1}
+    kind, _, text = told.partition(": ")
+    if kind not in _ORIGINS:
+        kind, text = ("enumerated" if told.startswith("every sample of ") else "given"), told
+    return {"kind": kind, "text": text, "moves": 0}
 
 
 def _upgrade_event(told: Any, meant: str) -> None:

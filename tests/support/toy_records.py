@@ -8,6 +8,7 @@ from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.contract import (
     Direction,
     Grade,
+    Origin,
     Panel,
     Picture,
     PrivacyVerdict,
@@ -40,7 +41,7 @@ def law_finding(verdict: str = "consistent", **changes: Any) -> LawFinding:
         "claimed_epsilon": 1.0,
         "claimed_delta": 0.0,
         "delta_at_claim": 0.0,
-        "pair_in_words": PairInWords("S", "T", "toy"),
+        "pair_in_words": PairInWords("S", "T", Origin(text="toy")),
         "worst_atom": "1",
         "pairs": 2,
         "samples": 2,
@@ -66,7 +67,7 @@ def privacy_finding(verdict: str = "consistent", event: Event = OUTPUT_1, **chan
         "confirmation_trials": 10,
         "pairs": 1,
         "events": 2,
-        "witness": Witness(0, "toy", "S", "T", Direction.FORWARD, event, 9, 10, 1, 10),
+        "witness": Witness(0, Origin(text="toy"), "S", "T", Direction.FORWARD, event, 9, 10, 1, 10),
         "bound": "toy",
         "distinguisher": "toy",
         "relation": Relation.REPLACE_ONE,
@@ -77,7 +78,7 @@ def privacy_finding(verdict: str = "consistent", event: Event = OUTPUT_1, **chan
         "budget": {"halving": 0, "local": 0, "training": 10, "confirmation": 10},
         "errors": {"verdict": 0.05},
         "scores": ("toy",),
-        "origins": ("toy",),
+        "origins": (Origin(text="toy"),),
     }
     return PrivacyFinding(verdict=PrivacyVerdict(verdict), **(given | changes))
 

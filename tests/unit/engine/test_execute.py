@@ -99,7 +99,7 @@ def test_crafted_samples_reach_the_exact_audit():
     coin = load(TOYS).get("toy-coin")
     task = exact_task(coin, coin.build(gain=3.0), n=4, crafted=True)
     finding = perform(task, seed=0, paths=TOYS).finding
-    assert "crafted" in finding.pair_in_words.origin
+    assert finding.pair_in_words.origin.kind == "crafted"
     assert finding.epsilon == pytest.approx(3.0, abs=1e-12)
 
 

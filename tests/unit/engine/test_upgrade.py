@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from dpaudit.contract import Origin, OriginKind
 from dpaudit.engine.lines import write_line
 from dpaudit.engine.records import Result
 from dpaudit.engine.store import FILENAME, Store, load_run
 from dpaudit.engine.upgrade import upgraded
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.event import Told
+from dpaudit.record import decode
 from dpaudit.results import SCHEMA_VERSION
 
 BEFORE = Path(__file__).parents[2] / "golden" / "run_before.jsonl"
@@ -48,6 +50,25 @@ def test_events_become_words_that_were_told(run):
             meant = f" ({', '.join(f'{code}: {word}' for code, word in decoded.items())})" if decoded else ""
             assert new.witness.event == Told(old["witness"]["event"] + meant)
             assert [test.event for test in new.tests] == [Told(test["event"]) for test in old["tests"]]
+
+
+@pytest.mark.parametrize(
+    ("told", "origin"),
+    [
+        ("given", Origin()),
+        ("by hand: x", Origin(text="by hand: x")),
+        ("random: number 3", Origin(OriginKind.RANDOM, "number 3")),
+        ("local search from local search from crafted: a; b: c", Origin(OriginKind.CRAFTED, "a; b: c", moves=2)),
+        (
+            "every sample of 4 examples",
+            Origin(OriginKind.ENUMERATED, "every sample of 4 examples"),
+        ),
+    ],
+)
+def test_origins_become_records(told, origin):
+    line = first("exact")
+    line["finding"]["worst_pair"]["origin"] = told
+    assert decode(upgraded(json.dumps(line).encode()), Result).finding.pair_in_words.origin == origin
 
 
 def test_an_upgraded_run_is_written_and_read_as_one_of_today(run, tmp_path):
@@ -132,6 +153,7 @@ def test_a_file_of_today_is_not_read_as_one_of_version_1(run, tmp_path):
 def test_upgrading_changes_no_number():
     told = first("exact")
     again = json.loads(upgraded(json.dumps(told).encode()))
+    assert again["finding"]["worst_pair"].pop("origin")["text"] == told["finding"]["worst_pair"].pop("origin")
     assert {**again["finding"], "schema_version": 1} == told["finding"]
     assert {**again["arguments"]} == {**told["arguments"], "kind": "exact"}
 
