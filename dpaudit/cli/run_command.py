@@ -43,7 +43,9 @@ def command(args: argparse.Namespace) -> int:
     for line in plan.notes:
         tell("note", line)
     if not plan.tasks:
-        raise InputError("; ".join(plan.faults) or "there is nothing to audit")
+        raise InputError(
+            "; ".join(f"{fault.learner}: {fault.error}" for fault in plan.faults) or "there is nothing to audit"
+        )
     header = _header(args, plan, entries, statements)
     path = Path(args.out) / FILENAME
     with held(path.parent):
@@ -60,7 +62,7 @@ def _header(
     modules = {entry.learner.__module__ for entry in entries}
     modules |= {str(getattr(entry.statement.check, "__module__", "")) for entry in statements}
     return make_header(
-        plan.keys,
+        plan.planned,
         seed=args.seed,
         profile=args.profile,
         command=_repeat(args),

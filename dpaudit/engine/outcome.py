@@ -12,7 +12,7 @@ from typing import TypeVar
 from dpaudit.contract import PrivacyVerdict, UtilityVerdict
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.findings import LedgerRow, PictureFinding
-from dpaudit.engine.records import Failure, Result, Run
+from dpaudit.engine.records import Failure, Fault, Result, Run
 from dpaudit.engine.tasks import canonical
 
 __all__ = ["AUDITS", "PRIVACY_AUDITS", "Outcome", "group", "is_ladder", "outcome", "refutes", "refuting", "word"]
@@ -38,14 +38,14 @@ class Outcome:
         their audits missing: the auditor, not the control, is at fault.
     missing : tuple of str
         Planned tasks without a finding.
-    faults : tuple of str
+    faults : tuple of Fault
         Learners for which no plan could be made, with the error.
     """
 
     violations: tuple[str, ...]
     unconvicted: tuple[str, ...]
     missing: tuple[str, ...]
-    faults: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
     @property
     def status(self) -> int:
@@ -104,15 +104,15 @@ def outcome(run: Run) -> Outcome:
     """Return the sum of a run."""
     done = {result.task for result in run.results}
     controls = {key: results for key, results in group(run.results).items() if results[0].fault is not None}
-    missing = tuple(key for key in run.header.plan if key not in done)
-    # A task's key begins with the learner: an audit that is missing may yet convict.
-    open_to = {key.partition("/")[0] for key in missing}
+    missing = [planned for planned in run.header.plan if planned.task not in done]
+    # An audit that is missing may yet detect the leak.
+    open_to = {planned.learner for planned in missing}
     return Outcome(
         violations=tuple(r.task for r in run.results if r.fault is None and refutes(r)),
         unconvicted=tuple(
             sorted(id for (id, _), found in controls.items() if id not in open_to and not _convicts(found))
         ),
-        missing=missing,
+        missing=tuple(planned.task for planned in missing),
         faults=run.header.faults,
     )
 

@@ -58,7 +58,8 @@ def render(run: Run, color: bool = False) -> str:
     if summary.pending:
         parts += ["", f"Planned, without a result: {len(summary.pending)}", *_without_result(summary)]
     if summary.faults:
-        parts += ["", f"Not planned: {len(summary.faults)}", *(f"  {harmless(text)}" for text in summary.faults)]
+        parts += ["", f"Not planned: {len(summary.faults)}"]
+        parts += [f"  {harmless(f'{fault.learner}: {fault.error}')}" for fault in summary.faults]
     return "\n".join([*parts, "", *_total(summary, color)]) + "\n"
 
 

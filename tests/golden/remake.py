@@ -23,7 +23,7 @@ from dpaudit.contract import (
 from dpaudit.engine.arguments import ExactArguments, LedgerArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.findings import LedgerRow
 from dpaudit.engine.lines import write_line
-from dpaudit.engine.records import Header, Result, Run
+from dpaudit.engine.records import Header, Planned, Result, Run
 from dpaudit.engine.store import load_run
 from dpaudit.event import Bets, Cells
 from dpaudit.exact.finding import LawFinding, PairInWords
@@ -325,7 +325,7 @@ def build():
     header = Header(
         seed=0,
         profile="quick",
-        plan=tuple(result.task for result in results),
+        plan=tuple(Planned(result.task, result.learner, result.kind) for result in results),
         command="dpaudit run parity-private parity-elimination threshold-exponential --profile quick --seed 0",
         versions=VERSIONS,
     )

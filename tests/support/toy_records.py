@@ -24,7 +24,7 @@ from dpaudit.engine.arguments import (
     UtilityArguments,
 )
 from dpaudit.engine.findings import LedgerRow, PictureFinding
-from dpaudit.engine.records import Failure, Header, Result, Run
+from dpaudit.engine.records import Failure, Fault, Header, Planned, Result, Run
 from dpaudit.engine.store import make_header
 from dpaudit.event import Cells, Event
 from dpaudit.exact.finding import LawFinding, PairInWords
@@ -156,12 +156,20 @@ def failure(kind: str = "exact", error: str = "RuntimeError: oops", **changes: A
     return Failure(error=error, **(given | changes))
 
 
+def planned_task(key: str) -> Planned:
+    """Return the task of a plan that has a key."""
+    learner, kind, *_ = [*key.split("/"), "exact"]
+    return Planned(key, learner, kind)
+
+
 def header(plan: list[str] | tuple[str, ...], **changes: Any) -> Header:
     """Return the header of a run with that plan."""
-    return make_header(plan, **({"seed": 3, "profile": "quick", "command": "dpaudit run"} | changes))
+    return make_header(
+        list(map(planned_task, plan)), **({"seed": 3, "profile": "quick", "command": "dpaudit run"} | changes)
+    )
 
 
-def run_of(*results: Result, plan: tuple[str, ...] | None = None, faults: tuple[str, ...] = ()) -> Run:
+def run_of(*results: Result, plan: tuple[str, ...] | None = None, faults: tuple[Fault, ...] = ()) -> Run:
     """Return a run with these results; its plan is theirs unless given."""
     planned = tuple(r.task for r in results) if plan is None else plan
     return Run(header(planned, faults=faults), tuple(results))

@@ -21,8 +21,9 @@ from dpaudit.engine.events import RunFinished, RunStarted, TaskFailed, TaskFinis
 from dpaudit.engine.execute import BACKENDS, execute
 from dpaudit.engine.outcome import outcome, word
 from dpaudit.engine.perform import perform
-from dpaudit.engine.plan import make_plan
+from dpaudit.engine.plan import Plan, make_plan
 from dpaudit.engine.progress import Progress
+from dpaudit.engine.records import Fault
 from dpaudit.engine.store import FILENAME, Store, make_header
 from dpaudit.engine.tasks import Task, canonical, exact_task
 from dpaudit.engine.utility_tasks import utility_tasks
@@ -74,7 +75,7 @@ def test_the_stored_bytes_are_the_same_for_one_and_two_jobs(tmp_path):
     contents = []
     for jobs, order in ((1, tasks), (2, tasks[::-1])):
         path = tmp_path / str(jobs) / FILENAME
-        store = Store.start(path, make_header([t.key for t in tasks], seed=5, profile="quick", command="x"))
+        store = Store.start(path, make_header(Plan(tuple(tasks)).planned, seed=5, profile="quick", command="x"))
         keep = lambda event, store=store: store.append(event.record) if isinstance(event, TaskFinished) else None  # noqa: E731
         execute(order, seed=5, paths=TOYS, listeners=[keep], n_jobs=jobs, backend="threading")
         store.finish()
@@ -299,7 +300,7 @@ def test_failures_are_counted():
 
 
 def test_a_learner_without_a_plan_is_status_2():
-    fault = "b: no audit could be planned: ZeroDivisionError: x"
+    fault = Fault("b", "no audit could be planned: ZeroDivisionError: x")
     found = outcome(run_of(result("exact", "violation"), faults=(fault,)))
     assert found.faults == (fault,)
     assert (found.violations, found.missing, found.status) == (("t",), (), 2)

@@ -22,6 +22,7 @@ from reporter_runs import (
 )
 
 from dpaudit.contract import Origin
+from dpaudit.engine.records import Fault
 from dpaudit.engine.store import load_run
 from dpaudit.event import Cells, Told
 from dpaudit.exact.finding import PairInWords
@@ -324,7 +325,7 @@ def full_of(words):
     renamed = (replace(r, learner=words, parameters={words: words}) for r in run.results)
     run = planned(replace(run, results=tuple(renamed)), f"{words}/exact/n1-ab")
     told = {"command": words, "profile": words, "versions": {words: words}, "sources": {words: words}}
-    return replace(run, header=replace(run.header, faults=(f"{words}: {words}",), **told))
+    return replace(run, header=replace(run.header, faults=(Fault(words, words),), **told))
 
 
 def test_words_of_a_learner_cannot_become_markup():

@@ -17,6 +17,7 @@ from reporter_runs import (
 )
 
 from dpaudit.bounds.curve import fit_curve
+from dpaudit.engine.records import Fault
 from dpaudit.reporters.row import Trouble
 from dpaudit.reporters.summary import summarise
 from dpaudit.reporters.verdicts import RowVerdict
@@ -193,7 +194,7 @@ def test_a_control_missed_by_all_of_its_audits_is_missed():
 
 def test_a_learner_that_could_not_be_planned_has_a_row():
     run = only(load_small(), "parity-private")
-    faults = ("toy-bad: no audit could be planned: ZeroDivisionError: x",)
+    faults = (Fault("toy-bad", "no audit could be planned: ZeroDivisionError: x"),)
     last = summarise(replace(run, header=replace(run.header, faults=faults))).learners[-1]
     assert (last.label, words(last)) == ("toy-bad", "failed: privacy and utility")
     assert last.missing["exact"] == "failed: no audit could be planned: ZeroDivisionError: x"
