@@ -94,10 +94,8 @@ class Store:
             return cls.start(path, header)
         stored = _read(path)
         if stored.version != SCHEMA_VERSION:
-            raise InputError(
-                f"cannot resume {path}: it was written in schema version {stored.version}, this dpaudit writes "
-                f"{SCHEMA_VERSION}. Leave out --resume to start afresh"
-            )
+            told = f"it was written in schema version {stored.version}, this dpaudit writes {SCHEMA_VERSION}"
+            raise _not_resumed(path, told)
         _same_run(path, stored.header, header)
         if stored.whole < path.stat().st_size:
             os.truncate(path, stored.whole)
@@ -210,4 +208,10 @@ def _same_run(path: Path, stored: Header, header: Header) -> None:
         told = [", ".join(sorted(ids)) or "none" for ids in (unplanned, today)]
         differs.append(f"the learners without a plan were {told[0]}, are now {told[1]}")
     if differs:
-        raise InputError(f"cannot resume {path}: {'; '.join(differs)}. Leave out --resume to start afresh")
+        raise _not_resumed(path, "; ".join(differs))
+
+
+def _not_resumed(path: Path, reason: str) -> InputError:
+    """Return the error that a run cannot be gone on with."""
+    told = "cannot resume {path}: {reason}. Leave out {resume:=True} to start afresh"
+    return InputError(told, names=("resume",), path=path, reason=reason)

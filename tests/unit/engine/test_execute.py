@@ -202,11 +202,11 @@ def test_bad_options_are_refused_before_anything_runs(options, words):
         (result("exact", "violation"), "violation"),
         (result("utility", "violation"), "violation"),
         (result("utility", "violation", role="ladder"), "ladder"),
-        (result("exact", "violation", fault="x"), "convicted"),
-        (result("privacy", "consistent", fault="x"), "not convicted"),
+        (result("exact", "violation", fault="x"), "detected"),
+        (result("privacy", "consistent", fault="x"), "not detected"),
         (result("utility", "holds"), "consistent"),
         (result("utility", "undecided"), "undecided"),
-        (result("utility", "violation", fault="x"), "not convicted"),  # what it leaks is privacy
+        (result("utility", "violation", fault="x"), "not detected"),  # what it leaks is privacy
         (result("ledger", "refuted"), "checked"),
         (result("picture"), "drawn"),
     ],
@@ -215,7 +215,7 @@ def test_a_record_in_a_word(record, expected):
     assert word(record) == expected
 
 
-CLEARED, CONVICTED = result(fault="x"), result("exact", "violation", fault="x", task="u")
+CLEARED, DETECTED = result(fault="x"), result("exact", "violation", fault="x", task="u")
 
 
 @pytest.mark.parametrize(
@@ -225,11 +225,11 @@ CLEARED, CONVICTED = result(fault="x"), result("exact", "violation", fault="x", 
         ([result("utility", "undecided")], 1, 0),
         ([result("utility", "violation", role="ladder")], 1, 0),
         ([result("exact", "violation")], 1, 1),
-        ([CLEARED, CONVICTED], 2, 0),  # one audit suffices to convict
+        ([CLEARED, DETECTED], 2, 0),  # one audit suffices
         ([CLEARED, result(fault="x", task="u")], 2, 1),
-        ([CLEARED, replace(CONVICTED, learner="b")], 2, 1),  # not by another's fault
+        ([CLEARED, replace(DETECTED, learner="b")], 2, 1),  # not by another's fault
         # By each setting of its parameters: the audits of one say nothing of the other.
-        ([CLEARED, replace(CONVICTED, parameters={"gain": 2.0})], 2, 1),
+        ([CLEARED, replace(DETECTED, parameters={"gain": 2.0})], 2, 1),
         ([result("utility", "violation")], 1, 1),
         ([result("ledger", "refuted")], 1, 0),
         ([result()], 2, 2),
@@ -295,7 +295,7 @@ def test_failures_are_counted():
     show(TaskFailed("t", "InputError: x"))
     show(finished(result(fault="leak")))
     show(RunFinished(1))
-    assert "1 failed, 1 on controls (0 of 1 convicted)" in stream.getvalue()
+    assert "1 failed, 1 on controls (0 of 1 detected)" in stream.getvalue()
     assert Counter(stream.getvalue())["\n"] == 2
 
 
@@ -306,10 +306,10 @@ def test_a_learner_without_a_plan_is_status_2():
     assert (found.violations, found.missing, found.status) == (("t",), (), 2)
 
 
-def test_a_control_with_an_audit_missing_is_not_yet_unconvicted():
+def test_a_control_with_an_audit_missing_is_not_yet_undetected():
     cleared = result(fault="x", task="a/exact/n1-0")
-    for plan, unconvicted in ((("a/exact/n1-0",), ("a",)), (("a/exact/n1-0", "a/privacy/n1-0"), ())):
-        assert outcome(run_of(cleared, plan=plan)).unconvicted == unconvicted
+    for plan, undetected in ((("a/exact/n1-0",), ("a",)), (("a/exact/n1-0", "a/privacy/n1-0"), ())):
+        assert outcome(run_of(cleared, plan=plan)).undetected == undetected
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -348,6 +348,6 @@ def test_progress_counts_every_kind_of_record():
     show(TaskFailed("t", "InputError: x"))
     show(RunFinished(1))
     last = stream.getvalue().splitlines()[-1].partition(";")[0]
-    counts = re.findall(r"(\d+) [a-z]", last.partition("]")[2].replace("(1 of 1 convicted)", ""))
+    counts = re.findall(r"(\d+) [a-z]", last.partition("]")[2].replace("(1 of 1 detected)", ""))
     assert sum(map(int, counts)) == len(records) + 1
-    assert "2 on controls (1 of 1 convicted)" in last  # one audit of the control convicts it, the other does not
+    assert "2 on controls (1 of 1 detected)" in last  # one audit of the control detects it, the other does not

@@ -77,7 +77,7 @@ def test_a_learner_with_nothing_to_audit_is_noted():
     assert plan.faults == ()
 
 
-def test_a_control_that_nothing_can_convict_is_a_fault():
+def test_a_control_that_nothing_can_detect_is_a_fault():
     bare = entry("toy-bare")
     control = type("Control", (bare.learner,), {"id": "broken-bare", "fault": "all"})
     plan = make_plan([Entry("broken-bare", control, "here")])
