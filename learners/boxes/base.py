@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from learners.arrays import Integers
 from learners.boxes.concepts import Box, Boxes
 from learners.domains import Grid, grid_rows
 from learners.symmetries import moving_points
@@ -32,7 +30,7 @@ class BoxLearner:
         """Return the box with that number."""
         return self.concepts.concept(code)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return the reflection of the first axis, and its exchanges with the others."""
         points = self.domain.points()
         images = [points.copy()]

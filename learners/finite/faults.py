@@ -6,9 +6,9 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Law, Sample
+from learners.arrays import Bools, Integers
 from learners.finite.generic import ExponentialLearner, point_law, scores
 from learners.inputs import check_run, check_sample
 
@@ -32,7 +32,7 @@ class Support(ExponentialLearner):
 
     fault: ClassVar[str] = "returns only concepts that label some example correctly: the support shows the sample"
 
-    def _eligible(self, sample: Sample, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    def _eligible(self, sample: Sample, correct: Integers) -> Bools | None:
         return correct > 0 if (correct > 0).any() else None
 
 
@@ -41,7 +41,7 @@ class Shortcut(ExponentialLearner):
 
     fault: ClassVar[str] = "chooses among the consistent concepts alone whenever there are any: consistency shows"
 
-    def _eligible(self, sample: Sample, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    def _eligible(self, sample: Sample, correct: Integers) -> Bools | None:
         return correct == sample.n if (correct == sample.n).any() else None
 
 
@@ -50,7 +50,7 @@ class Frozen(ExponentialLearner):
 
     fault: ClassVar[str] = "noise is the same in every run: the answer is a function of the sample"
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return `size` times the concept with the greatest score plus frozen Gumbel noise."""
         check_run(sample, self.domain, size)
         correct = scores(self.concepts, sample)
@@ -70,6 +70,6 @@ class Frozen(ExponentialLearner):
                 best, champion = value, code
         return point_law(range(self.concepts.size), champion)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return no symmetry: the frozen noise prefers some concepts."""
         return []

@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import (
     FAIL,
@@ -24,6 +23,7 @@ from dpaudit.contract import (
     Sample,
     UtilityClaim,
 )
+from learners.arrays import Bools, Integers
 from learners.citations import NIS
 from learners.domains import ENUMERABLE
 from learners.inputs import check_run, check_sample
@@ -64,7 +64,7 @@ def consistent_size(realizable: int, setting: str) -> int:
     return realizable if setting == "realizable" else 1
 
 
-def scores(concepts: ConceptClass, sample: Sample) -> NDArray[np.int64]:
+def scores(concepts: ConceptClass, sample: Sample) -> Integers:
     """Return how many examples each concept labels correctly, (size,), exactly.
 
     A class with its own method `correct(sample)` is asked; any other is evaluated on the distinct points.
@@ -109,7 +109,7 @@ class Deterministic:
         """Return the code of the answer."""
         raise NotImplementedError("a deterministic learner chooses")
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return the same code `size` times."""
         check_run(sample, self.domain, size)
         return np.full(size, self._choose(sample), dtype=np.int64)
@@ -156,7 +156,7 @@ class ConsistentLearner(Deterministic):
         size = consistent_size(self.sample_size(alpha, beta), setting)
         return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return no symmetry: which concept is the first is not symmetric in general."""
         return []
 
@@ -211,11 +211,11 @@ class ExponentialLearner:
     def _rate(self) -> float:
         return self.epsilon / 2
 
-    def _eligible(self, sample: Sample, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    def _eligible(self, sample: Sample, correct: Integers) -> Bools | None:
         """Return which concepts may be returned; None for all."""
         return None
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return the codes (size,) of independent runs; scores are exact, their maximum is subtracted before exp."""
         check_run(sample, self.domain, size)
         correct = scores(self.concepts, sample)
@@ -268,6 +268,6 @@ class ExponentialLearner:
             raise InputError(f"setting must be realizable, agnostic or empirical, got {setting!r}")
         return UtilityClaim(alpha, beta, math.ceil(n), setting, self.claim_id, self.source)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return no symmetry; classes that have some override this."""
         return []

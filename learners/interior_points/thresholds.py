@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.arrays import Integers
 from learners.citations import STE
 from learners.finite.counting import as_codes
 from learners.inputs import check_run, check_sample
@@ -121,7 +121,7 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
         smallest = extremes(x[~positive], sample.counts[~positive], m, self.domain_size, largest=False)
         return merged(largest, smallest)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the codes j of `size` independent runs; a list of integers from 2^63 - 1 points on."""
         check_run(sample, self.domain, size)
         solver, m = self._plan()
@@ -154,7 +154,7 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
             n = max(2 * n, 8 / alpha * math.log(2 / (beta - self.beta)))
         return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, self.claim_id, self.source)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return the reflection with labels flipped, which takes c_j to c_{T - j}, where the mechanism has it."""
         if self.variant != "exponential":
             return []

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpaudit.contract import Hypothesis, Instance, Law, Sample
+from learners.arrays import Integers
 from learners.citations import NIS
 from learners.domains import Interval
 from learners.finite.generic import ConsistentLearner, check_law_size, occam_sample_size, point_law
@@ -60,7 +58,7 @@ class PointConsistent(PointsOnALine, ConsistentLearner):
         """Return ceil(ln(1/beta) / alpha): one bad event instead of |C|."""
         return occam_sample_size(0.0, alpha, beta)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return generators of the permutations of the negative examples, which the learner ignores."""
         return moving_negatives(self.domain_size)
 
@@ -96,7 +94,7 @@ class ThresholdConsistent(ThresholdsOnALine, ConsistentLearner):
         i = next((i for i in range(self.domain_size - 1, -1, -1) if (i, 1) in seen), None)
         return point_law(range(self.concepts.size), 0 if i is None else i if self.literal else i + 1)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return generators of the permutations of the negative examples, which the learner ignores."""
         return moving_negatives(self.domain_size)
 
