@@ -13,7 +13,7 @@ from learners.boxes.base import BoxLearner
 from learners.boxes.cells import BoxCells
 from learners.citations import STE
 from learners.finite.counting import as_codes
-from learners.finite.generic import ExponentialLearner
+from learners.finite.exponential import ExponentialLearner
 from learners.inputs import check_run
 from learners.mechanisms import equal_scores
 from learners.parameters import check_positive

@@ -12,8 +12,9 @@ from dpaudit.contract import Instance, Law, Sample
 from learners.arrays import Integers
 from learners.boxes.base import BoxLearner
 from learners.citations import STE
+from learners.finite.consistent import ConsistentLearner, occam_sample_size
 from learners.finite.counting import as_codes
-from learners.finite.generic import ConsistentLearner, check_law_size, occam_sample_size, point_law
+from learners.finite.scores import check_law_size, point_law
 from learners.inputs import check_run, check_sample
 from learners.symmetries import moving_negatives
 

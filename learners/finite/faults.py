@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Law, Sample
+from dpaudit.contract import Instance, Law, Sample
 from learners.arrays import Bools, Integers
-from learners.finite.generic import ExponentialLearner, point_law, scores
+from learners.controls import control
+from learners.finite.exponential import ExponentialLearner
+from learners.finite.scores import point_law, scores
 from learners.inputs import check_run, check_sample
 
-__all__ = ["Doubled", "Frozen", "Shortcut", "Support"]
+__all__ = ["Doubled", "Frozen", "Shortcut", "Support", "exponential_controls"]
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -73,3 +75,44 @@ class Frozen(ExponentialLearner):
     def symmetries(self) -> list[Integers]:
         """Return no symmetry: the frozen noise prefers some concepts."""
         return []
+
+
+_LEAKS: dict[type[ExponentialLearner], tuple[str, str]] = {
+    Doubled: ("doubled", " at twice the rate"),
+    Support: ("support", " over a data-dependent range"),
+    Shortcut: ("shortcut", ", but consistent ones first"),
+    Frozen: ("frozen", " with noise drawn once and for all"),
+}
+"""The end of a control's id, and of its summary, by its fault."""
+
+
+def exponential_controls(
+    module: str, base: type[Any], name: str, concepts: str, support: Instance, *, frozen: bool = False
+) -> tuple[type[Any], ...]:
+    """Return the controls of an exponential mechanism: its rate, its range and its choice at fault, or its noise too.
+
+    Parameters
+    ----------
+    module : str
+        Where they are assigned to names; see `controls.control`.
+    base : type
+        The sound learner.
+    name, concepts : str
+        The ids are broken-NAME-doubled, ...; the concepts in words.
+    support : Instance
+        The small instance on which the range shows the sample; the other leaks show on the learner's own.
+    frozen : bool
+        Whether there is a control whose noise is the same in every run.
+    """
+    return tuple(
+        control(
+            base,
+            fault,
+            f"broken-{name}-{leak}",
+            f"{concepts} by the exponential mechanism{summary}",
+            support if fault is Support else None,
+            module=module,
+        )
+        for fault, (leak, summary) in _LEAKS.items()
+        if frozen or fault is not Frozen
+    )

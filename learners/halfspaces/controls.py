@@ -11,8 +11,7 @@ import numpy as np
 
 from dpaudit.contract import Instance, Sample
 from learners.arrays import Bools, Integers
-from learners.controls import control
-from learners.finite.faults import Doubled, Shortcut, Support
+from learners.finite.faults import exponential_controls
 from learners.halfspaces.exponential import HalfspaceExponential
 from learners.halfspaces.hull_point_base import Selected
 from learners.halfspaces.hull_point_exponential import HullPointExponential
@@ -27,26 +26,8 @@ SUBSAMPLES = Instance({"side": 1, "dimension": 1, "epsilon": 0.5, "subsamples": 
 FOUR = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=4)
 FOUR_RECURSIVE = Instance({**FOUR.parameters, "delta": 1e-6, "beta": 0.1}, n=4)
 
-HalfspaceDoubled = control(
-    HalfspaceExponential,
-    Doubled,
-    "broken-halfspace-doubled",
-    "halfspaces by the exponential mechanism at twice the rate",
-)
-HalfspaceSupport = control(
-    HalfspaceExponential,
-    Support,
-    "broken-halfspace-support",
-    "halfspaces by the exponential mechanism over a data-dependent range",
-    Instance(FOUR.parameters, n=2),
-    fault="returns only halfspaces that label some example correctly: the support shows the sample",
-)
-HalfspaceShortcut = control(
-    HalfspaceExponential,
-    Shortcut,
-    "broken-halfspace-shortcut",
-    "consistent halfspaces first",
-    fault="chooses among the consistent halfspaces alone whenever there are any: consistency shows",
+EXPONENTIAL = HalfspaceDoubled, HalfspaceSupport, HalfspaceShortcut = exponential_controls(
+    __name__, HalfspaceExponential, "halfspace", "halfspaces", Instance(FOUR.parameters, n=2)
 )
 
 
@@ -180,9 +161,7 @@ class HullPointSteep(HullPointRecConcave):
 
 
 LEARNERS = (
-    HalfspaceDoubled,
-    HalfspaceSupport,
-    HalfspaceShortcut,
+    *EXPONENTIAL,
     HalfspaceOverlapping,
     HalfspaceRefusing,
     HalfspaceOverspent,

@@ -10,7 +10,7 @@ import numpy as np
 from dpaudit.contract import Instance
 from learners.arrays import Integers
 from learners.domains import grid_rows
-from learners.finite.generic import ExponentialLearner
+from learners.finite.exponential import ExponentialLearner
 from learners.halfspaces.grid import HalfspacesOnAGrid
 from learners.parameters import check_positive
 from learners.symmetries import moving_points

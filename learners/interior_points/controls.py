@@ -11,7 +11,7 @@ import numpy as np
 from dpaudit.contract import Instance, Law, Sample
 from learners.arrays import Integers
 from learners.controls import control
-from learners.finite.generic import point_law
+from learners.finite.scores import point_law
 from learners.inputs import check_run, check_sample
 from learners.interior_points.base import InteriorPoint
 from learners.interior_points.exponential import InteriorPointExponential

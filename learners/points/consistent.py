@@ -9,7 +9,8 @@ from dpaudit.contract import Hypothesis, Instance, Law, Sample
 from learners.arrays import Integers
 from learners.citations import NIS
 from learners.domains import Interval
-from learners.finite.generic import ConsistentLearner, check_law_size, occam_sample_size, point_law
+from learners.finite.consistent import ConsistentLearner, occam_sample_size
+from learners.finite.scores import check_law_size, point_law
 from learners.inputs import check_sample
 from learners.parameters import check_integer
 from learners.points.concepts import Constant

@@ -11,7 +11,7 @@ import numpy as np
 from dpaudit.contract import Instance, Sample
 from learners.arrays import Integers
 from learners.finite.counting import as_codes
-from learners.finite.generic import ExponentialLearner
+from learners.finite.exponential import ExponentialLearner
 from learners.inputs import check_run
 from learners.mechanisms import equal_scores
 from learners.parameters import check_integer, check_positive

@@ -18,7 +18,7 @@ from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy, rounds_for
 from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.conjunctions.short_conjunctions import ShortConjunctions
-from learners.finite.generic import scores
+from learners.finite.scores import scores
 from learners.mechanisms.repeated_pure import largest_repeated_epsilon, repeated_delta
 
 decimal.getcontext().prec = 40

@@ -1,7 +1,7 @@
-"""Learners for any finite class: consistent ones (not private) and the exponential mechanism.
+"""The exponential mechanism over any finite class.
 
-A third party learns its own class by deriving a frozen dataclass from `ConsistentLearner` or `ExponentialLearner` that
-says its `domain` and its `concepts`.
+A third party learns its own class by deriving a frozen dataclass from `ExponentialLearner` that says its `domain` and
+its `concepts`.
 """
 
 from __future__ import annotations
@@ -12,153 +12,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import (
-    FAIL,
-    ConceptClass,
-    Domain,
-    Hypothesis,
-    InputError,
-    Law,
-    PrivacyClaim,
-    Sample,
-    UtilityClaim,
-)
+from dpaudit.contract import ConceptClass, Domain, Hypothesis, InputError, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.arrays import Bools, Integers
 from learners.citations import NIS
-from learners.domains import ENUMERABLE
+from learners.finite.scores import check_law_size, scores
 from learners.inputs import check_run, check_sample
 from learners.mechanisms import exponential
-from learners.mechanisms.log_laws import placed
-from learners.parameters import check_probability
+from learners.parameters import check_statement
 
-__all__ = [
-    "ConsistentLearner",
-    "Deterministic",
-    "ExponentialLearner",
-    "check_law_size",
-    "consistent_size",
-    "occam_sample_size",
-    "point_law",
-    "scores",
-]
-
-BLOCK = 2**24
-"""The number of labels that are evaluated at a time."""
-
-
-def occam_sample_size(log_size: float, alpha: float, beta: float) -> int:
-    """Return ceil((ln|C| + ln(1/beta)) / alpha): enough for any consistent learner.
-
-    A hypothesis with error above alpha is consistent with n examples with probability at most
-    (1 - alpha)^n <= e^(-alpha n); there are at most |C| of them.
-    """
-    check_probability("alpha", alpha)
-    check_probability("beta", beta)
-    return math.ceil((log_size - math.log(beta)) / alpha)
-
-
-def consistent_size(realizable: int, setting: str) -> int:
-    """Return the sample size of a consistent learner: `realizable` examples, or 1 where the error is on the sample."""
-    if setting not in ("realizable", "empirical"):
-        raise InputError(f"setting must be realizable or empirical, got {setting!r}")
-    return realizable if setting == "realizable" else 1
-
-
-def scores(concepts: ConceptClass, sample: Sample) -> Integers:
-    """Return how many examples each concept labels correctly, (size,), exactly.
-
-    A class with its own method `correct(sample)` is asked; any other is evaluated on the distinct points.
-    """
-    if (correct := getattr(concepts, "correct", None)) is not None:
-        return np.asarray(correct(sample), dtype=np.int64)
-    total = np.zeros(concepts.size, dtype=np.int64)
-    step = max(1, BLOCK // concepts.size)
-    for start in range(0, len(sample.labels), step):
-        part = slice(start, start + step)
-        right = concepts.evaluate(sample.points[part]) == sample.labels[part]
-        total += right.astype(np.int64) @ sample.counts[part]
-    return total
-
-
-def check_law_size(concepts: ConceptClass) -> None:
-    """Raise `InputError` if the exact law of a learner of the class would list too many concepts."""
-    if concepts.size > ENUMERABLE:
-        raise InputError(f"{concepts} must have at most {ENUMERABLE} concepts for the exact law, got {concepts.size}; "
-                         "run the learner instead")  # fmt: skip
-
-
-def point_law(atoms: range, atom: int) -> Law:
-    """Return the law that puts all mass on one atom; exact."""
-    return Law(atoms, placed(len(atoms), atoms.index(atom), 0.0), 0.0)
-
-
-class Deterministic:
-    """A learner whose answer is a function of the sample: one run is like another, and no privacy is claimed."""
-
-    @property
-    def domain(self) -> Domain:
-        """The domain of the points."""
-        raise NotImplementedError("a learner says its domain")
-
-    @property
-    def privacy(self) -> PrivacyClaim | None:
-        """No claim: the output can change with certainty when one example does."""
-        return None
-
-    def _choose(self, sample: Sample) -> int:
-        """Return the code of the answer."""
-        raise NotImplementedError("a deterministic learner chooses")
-
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
-        """Return the same code `size` times."""
-        check_run(sample, self.domain, size)
-        return np.full(size, self._choose(sample), dtype=np.int64)
-
-
-class ConsistentLearner(Deterministic):
-    """Return the first concept that is consistent with the sample, `FAIL` if there is none. Not private.
-
-    If the sample is labelled by a concept of the class and n >= (ln|C| + ln(1/beta)) / alpha, then
-    Pr[error > alpha] <= beta. Codes are the concepts' numbers.
-    """
-
-    claim_id: ClassVar[str] = "NIS-Occam"
-    source: ClassVar[str] = f"{NIS}, Occam's razor"
-    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
-
-    @property
-    def concepts(self) -> ConceptClass:
-        """The class that it learns."""
-        raise NotImplementedError("a consistent learner says its concepts")
-
-    def _choose(self, sample: Sample) -> int:
-        consistent = scores(self.concepts, sample) == sample.n
-        return int(consistent.argmax()) if consistent.any() else FAIL
-
-    def decode(self, code: int) -> Hypothesis | None:
-        """Return the concept with that number, None for `FAIL`."""
-        return None if code == FAIL else self.concepts.concept(code)
-
-    def law(self, sample: Sample) -> Law:
-        """Return the law on `FAIL` and all concepts: all mass on the first row of labels that equals the sample's."""
-        check_sample(sample, self.domain)
-        check_law_size(self.concepts)
-        labels = self.concepts.evaluate(sample.points)
-        equal = np.flatnonzero((labels == sample.labels).all(axis=1))
-        return point_law(range(FAIL, self.concepts.size), int(equal[0]) if len(equal) else FAIL)
-
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return ceil((ln|C| + ln(1/beta)) / alpha); see `occam_sample_size`."""
-        return occam_sample_size(math.log(self.concepts.size), alpha, beta)
-
-    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
-        """Return the claim Pr[error > alpha] <= beta, in the setting "realizable" or "empirical" (at any n)."""
-        size = consistent_size(self.sample_size(alpha, beta), setting)
-        return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source)
-
-    def symmetries(self) -> list[Integers]:
-        """Return no symmetry: which concept is the first is not symmetric in general."""
-        return []
+__all__ = ["ExponentialLearner"]
 
 
 class ExponentialLearner:
@@ -256,8 +118,7 @@ class ExponentialLearner:
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta in a setting: "realizable", "agnostic" or "empirical"."""
-        check_probability("alpha", alpha)
-        check_probability("beta", beta)
+        check_statement(alpha, beta)
         log_size = math.log(self.concepts.size) - math.log(beta)
         if setting == "empirical":
             n = 2 / (alpha * self.epsilon) * log_size
