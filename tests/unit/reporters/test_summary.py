@@ -1,3 +1,4 @@
+import json
 import math
 
 import pytest
@@ -44,9 +45,15 @@ def test_small_run_has_three_learners_and_one_convicted_control():
     assert not summary.pending
 
 
+def told(lines):
+    """Return the records of a run without digests, floats to 12 digits: the last ones depend on the libraries."""
+    records = [json.loads(line, parse_float=lambda text: f"{float(text):.12g}") for line in lines.splitlines()]
+    return [{name: value for name, value in record.items() if name != "digest"} for record in records]
+
+
 def test_stored_fixture_is_what_its_script_constructs():
     module = remake()
-    assert (module.HERE / "run_small.jsonl").read_bytes() == module.lines(module.build())
+    assert told((module.HERE / "run_small.jsonl").read_bytes()) == told(module.lines(module.build()))
 
 
 def test_ladder_never_decides():
