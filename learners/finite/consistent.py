@@ -16,7 +16,6 @@ from dpaudit.contract import (
     ConceptClass,
     Domain,
     Hypothesis,
-    InputError,
     Law,
     PrivacyClaim,
     Sample,
@@ -26,7 +25,7 @@ from learners.arrays import Integers
 from learners.citations import NIS
 from learners.finite.scores import check_law_size, point_law, scores
 from learners.inputs import check_run, check_sample
-from learners.parameters import check_statement
+from learners.parameters import check_setting, check_statement
 
 __all__ = ["ConsistentLearner", "Deterministic", "consistent_size", "occam_sample_size"]
 
@@ -43,8 +42,7 @@ def occam_sample_size(log_size: float, alpha: float, beta: float) -> int:
 
 def consistent_size(realizable: int, setting: str) -> int:
     """Return the sample size of a consistent learner: `realizable` examples, or 1 where the error is on the sample."""
-    if setting not in ("realizable", "empirical"):
-        raise InputError(f"setting must be realizable or empirical, got {setting!r}")
+    check_setting(setting, ("realizable", "empirical"))
     return realizable if setting == "realizable" else 1
 
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import ConceptClass, Domain, Hypothesis, InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import ConceptClass, Domain, Hypothesis, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.arrays import Bools, Integers
 from learners.citations import NIS
 from learners.finite.scores import check_law_size, scores
@@ -118,15 +118,13 @@ class ExponentialLearner:
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta in a setting: "realizable", "agnostic" or "empirical"."""
-        check_statement(alpha, beta)
+        check_statement(alpha, beta, setting, ("realizable", "agnostic", "empirical"))
         log_size = math.log(self.concepts.size) - math.log(beta)
         if setting == "empirical":
             n = 2 / (alpha * self.epsilon) * log_size
-        elif setting in ("realizable", "agnostic"):
+        else:
             chernoff = 8 / alpha if setting == "realizable" else 8 / alpha**2
             n = max(chernoff, 4 / (alpha * self.epsilon)) * (math.log(2) + log_size)
-        else:
-            raise InputError(f"setting must be realizable, agnostic or empirical, got {setting!r}")
         return UtilityClaim(alpha, beta, math.ceil(n), setting, self.claim_id, self.source)
 
     def symmetries(self) -> list[Integers]:

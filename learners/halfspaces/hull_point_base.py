@@ -19,6 +19,7 @@ from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import tukey_depth
 from learners.halfspaces.grid import HalfspacesOnAGrid
 from learners.inputs import check_run, check_sample
+from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_integer, check_probability
 from learners.symmetries import moving_points
 
@@ -127,7 +128,7 @@ class HullPoint(HalfspacesOnAGrid):
             logs = np.concatenate([log for _, log, _ in parts])
             error += max(e for _, _, e in parts)
         finite = logs[np.isfinite(logs)]
-        return Law(atoms, logs, error + self.dimension * 2.0**-52 * float(-finite.min()))
+        return Law(atoms, logs, error + self.dimension * ULP * float(-finite.min()))
 
     def _extend(
         self, regions: DepthRegions, atoms: list[Point], logs: Floats, axis: int, n: int

@@ -17,7 +17,7 @@ from learners.inputs import check_run, check_sample
 from learners.interior_points.solvers import Solver, check_variant, make_solver
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.multisets import Multiset, extremes, merged
-from learners.parameters import check_integer, check_positive, check_probability
+from learners.parameters import check_integer, check_positive, check_probability, check_statement
 from learners.points.line import ThresholdsOnALine
 from learners.symmetries import moving_points
 
@@ -163,10 +163,7 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
 
 def check_utility(alpha: float, beta: float, setting: str, own: float) -> None:
     """Raise `InputError` unless the learner, whose calls fail with probability `own` at any n, can promise this."""
-    check_probability("alpha", alpha)
-    check_probability("beta", beta)
-    if setting not in ("realizable", "empirical"):
-        raise InputError(f"setting must be realizable or empirical, got {setting!r}")
+    check_statement(alpha, beta, setting, ("realizable", "empirical"))
     if beta < own or (beta == own and setting == "realizable"):
         least = "above" if setting == "realizable" else "at least"
         raise InputError(

@@ -11,7 +11,7 @@ import numpy as np
 from dpaudit.contract import InputError
 from learners.arrays import Floats
 
-__all__ = ["LAW_SIZE", "ULP", "check_size", "greatest", "log_mixture", "placed"]
+__all__ = ["LAW_SIZE", "ULP", "check_size", "greatest", "log_mixture", "log_softmax", "log_sum", "placed"]
 
 ULP = 2.0**-52
 LAW_SIZE = 4096
@@ -37,6 +37,18 @@ def greatest(logs: Sequence[float] | Floats) -> float:
     """Return the greatest absolute value of the finite entries, 0 if there are none."""
     values = np.asarray(logs)
     return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+
+
+def log_softmax(logs: Floats) -> Floats:
+    """Return the logarithms of exp(logs) divided by their sum over the last axis."""
+    shifted = logs - logs.max(axis=-1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)), dtype=np.float64)
+
+
+def log_sum(logs: Floats) -> Floats:
+    """Return the logarithm of the sum of exp(logs) over the first axis."""
+    top = logs.max(axis=0)
+    return np.asarray(top + np.log(np.exp(logs - top).sum(axis=0)), dtype=np.float64)
 
 
 def log_mixture(log_weights: Sequence[float], laws: Sequence[Floats], error: float) -> tuple[Floats, float]:

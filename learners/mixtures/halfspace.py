@@ -36,7 +36,7 @@ from learners.mixtures.grid import MixtureGrid
 from learners.mixtures.intersections import Outside, intersection_errors, members_of
 from learners.mixtures.pictures import mixture_panel
 from learners.mixtures.public_family import PublicFamily, collections_of, public_family
-from learners.parameters import check_integer, check_positive, check_probability
+from learners.parameters import check_integer, check_positive, check_statement
 
 __all__ = ["LEARNERS", "MixtureHalfspace"]
 
@@ -190,10 +190,7 @@ class MixtureHalfspace(HalfspacesOnAGrid):
         - agnostic: L' = (2/epsilon) ln(3 |G| / beta) <= r alpha / 4, M e^(-r alpha^2 / 8) <= beta / 3,
           e^(-n alpha^2 / 8) <= beta / 3 and (k / r)(1 + alpha / 4) <= alpha / 4.
         """
-        check_probability("alpha", alpha)
-        check_probability("beta", beta)
-        if setting not in ("realizable", "agnostic"):
-            raise InputError(f"setting must be realizable or agnostic, got {setting!r}")
+        check_statement(alpha, beta, setting, ("realizable", "agnostic"))
         enough = self._realizable if setting == "realizable" else self._agnostic
         size = least_beyond(lambda n: enough(n, alpha, beta), 1, 2)
         claim = "BMN-Thm4.9" if setting == "realizable" else "BMN-Thm4.10"
