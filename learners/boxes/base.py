@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from learners.arrays import Integers
 from learners.boxes.concepts import Box, Boxes
-from learners.domains import Grid, grid_rows
+from learners.domains import OnAGrid, grid_rows
 from learners.symmetries import moving_points
 
 __all__ = ["BoxLearner"]
 
 
-class BoxLearner:
+class BoxLearner(OnAGrid):
     """A learner of boxes; codes are the numbers of `boxes.concepts.Boxes`, 0 the empty box."""
-
-    side: int
-    dimension: int
-
-    @property
-    def domain(self) -> Grid:
-        """The grid {0 .. side}^dimension."""
-        return Grid(self.side, self.dimension)
 
     @property
     def concepts(self) -> Boxes:

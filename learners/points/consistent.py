@@ -8,7 +8,7 @@ from typing import ClassVar
 from dpaudit.contract import Hypothesis, Instance, Law, Sample
 from learners.arrays import Integers
 from learners.citations import NIS
-from learners.domains import Interval
+from learners.domains import OnALine
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
 from learners.finite.scores import check_law_size, point_law
 from learners.inputs import check_sample
@@ -101,7 +101,7 @@ class ThresholdConsistent(ThresholdsOnALine, ConsistentLearner):
 
 
 @dataclass(frozen=True)
-class OccamConsistent(ConsistentLearner):
+class OccamConsistent(OnALine, ConsistentLearner):
     """Return the first interval [a, b] (or the empty one) that is consistent with the sample. Not private.
 
     The class has T (T + 1)/2 + 1 concepts over T = `domain_size` points; `FAIL` if none is consistent.
@@ -115,11 +115,6 @@ class OccamConsistent(ConsistentLearner):
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2)
         _ = self.concepts
-
-    @property
-    def domain(self) -> Interval:
-        """The integers 0 .. domain_size - 1."""
-        return Interval(self.domain_size)
 
     @property
     def concepts(self) -> Intervals:
