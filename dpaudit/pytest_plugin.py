@@ -43,7 +43,7 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
         __tracebackhide__ = True
         from dpaudit.blackbox.audit import audit_privacy
         from dpaudit.contract import PrivacyVerdict
-        from dpaudit.reporters.wording import harmless
+        from dpaudit.harmless import harmless
 
         for name in ("trials", "confidence", "seed"):
             arguments.setdefault(name, config.getoption(f"--dpaudit-{name}"))
@@ -59,7 +59,8 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
 
 def _refutation(finding: PrivacyFinding) -> str:
     """Return what refutes the claim, a line each: bound, event, counts, pair and seed."""
-    from dpaudit.reporters.wording import event_words, harmless
+    from dpaudit.harmless import harmless
+    from dpaudit.reporters.wording import event_words
 
     witness = finding.witness
     lines = [

@@ -7,6 +7,7 @@ accepts exactly the fields and the types that a record declares, and its error n
 from __future__ import annotations
 
 import math
+from dataclasses import is_dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -111,9 +112,27 @@ def decode(data: bytes | str, kind: Any) -> Any:
         If the text is not JSON, or not such a record: the message names the field.
     """
     try:
-        return _decoder(kind).decode(data)
+        found = _decoder(kind).decode(data)
+        _refuse_unknown(msgspec.json.decode(data), found, "$")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ToolFault(str(error)) from None
+    return found
+
+
+def _refuse_unknown(told: Any, found: Any, path: str) -> None:
+    """Raise `ToolFault` at a field that a plain dataclass does not declare: msgspec refuses those of structs alone."""
+    if isinstance(found, list | tuple):
+        for i, (part, item) in enumerate(zip(told, found, strict=True)):
+            _refuse_unknown(part, item, f"{path}[{i}]")
+    elif isinstance(found, msgspec.Struct):
+        for key, name in zip(found.__struct_encode_fields__, found.__struct_fields__, strict=True):
+            if key in told:
+                _refuse_unknown(told[key], getattr(found, name), f"{path}.{key}")
+    elif is_dataclass(found):
+        for key in told:
+            if key not in found.__dataclass_fields__:
+                raise ToolFault(f"Object contains unknown field `{key}` - at `{path}`")
+            _refuse_unknown(told[key], getattr(found, key), f"{path}.{key}")
 
 
 @lru_cache(maxsize=32)

@@ -13,7 +13,7 @@ from learners.arrays import Bools, Integers
 from learners.parameters import check_integer
 from learners.samples import Sample
 
-__all__ = ["ENUMERABLE", "Cube", "Grid", "Interval", "OnTheCube", "grid_rows"]
+__all__ = ["ENUMERABLE", "Cube", "Grid", "Interval", "OnAGrid", "OnALine", "OnTheCube", "grid_rows"]
 
 ENUMERABLE = 2**22
 """The largest domain whose points are listed; larger ones must be handled implicitly."""
@@ -111,6 +111,17 @@ class Cube(_Box):
         return 1, self.dimension
 
 
+class OnALine:
+    """A learner whose examples are integers."""
+
+    domain_size: int
+
+    @property
+    def domain(self) -> Interval:
+        """The integers 0 .. domain_size - 1."""
+        return Interval(self.domain_size)
+
+
 class OnTheCube:
     """A learner whose examples are points of the Boolean cube."""
 
@@ -135,3 +146,15 @@ class Grid(_Box):
 
     def _shape(self) -> tuple[int, int]:
         return self.side, self.dimension
+
+
+class OnAGrid:
+    """A learner, or a class, whose examples are points of the grid {0 .. side}^dimension."""
+
+    side: int
+    dimension: int
+
+    @property
+    def domain(self) -> Grid:
+        """The grid {0 .. side}^dimension."""
+        return Grid(self.side, self.dimension)

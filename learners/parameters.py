@@ -8,7 +8,14 @@ from numbers import Integral, Real
 
 from dpaudit.contract import InputError
 
-__all__ = ["check_integer", "check_law_limit", "check_positive", "check_probability", "check_statement"]
+__all__ = [
+    "check_integer",
+    "check_law_limit",
+    "check_positive",
+    "check_probability",
+    "check_setting",
+    "check_statement",
+]
 
 LEAST = 1e-100
 """Smaller numbers, and inverses of larger ones, make sample sizes and weights that floats cannot hold."""
@@ -42,8 +49,16 @@ def check_statement(alpha: object, beta: object, setting: str = "realizable", se
     """Raise `InputError` unless alpha and beta are in (0, 1) and the setting is one of `settings`, if any are given."""
     check_probability("alpha", alpha)
     check_probability("beta", beta)
-    if settings and setting not in settings:
-        raise InputError(f"setting must be {' or '.join(settings)}, got {setting!r}")
+    if settings:
+        check_setting(setting, settings)
+
+
+def check_setting(setting: str, settings: Sequence[str]) -> None:
+    """Raise `InputError` unless the setting of a theorem is one of `settings`."""
+    if setting not in settings:
+        *others, last = settings
+        allowed = f"{', '.join(others)} or {last}" if others else last
+        raise InputError(f"setting must be {allowed}, got {setting!r}")
 
 
 def check_law_limit(name: str, value: int, limit: int) -> None:

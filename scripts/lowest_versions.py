@@ -12,7 +12,6 @@ from typing import Any
 
 FLOORS = {
     (3, 13): {
-        "matplotlib": "3.9.2",
         "msgspec": "0.19.0",
         "numpy": "2.1.0",
         "pandas": "2.2.3",
@@ -22,7 +21,6 @@ FLOORS = {
         "statsmodels": "0.14.3",
     },
     (3, 14): {
-        "matplotlib": "3.10.5",
         "msgspec": "0.20.0",
         "numpy": "2.3.2",
         "pandas": "2.3.3",

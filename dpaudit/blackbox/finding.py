@@ -6,7 +6,7 @@ import math
 from typing import ClassVar, Literal
 
 from dpaudit.bounds.curve import Curve
-from dpaudit.contract import Direction, Grade, Pair, PrivacyVerdict, Relation
+from dpaudit.contract import Direction, Grade, Origin, Pair, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
 from dpaudit.event import Event
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size
@@ -27,7 +27,7 @@ class Witness(Frozen, frozen=True):
     ----------
     pair : int
         Index of the pair in the list that was audited.
-    origin : str
+    origin : Origin
         How the pair was made.
     data, neighbour : str
         The two inputs in words.
@@ -43,7 +43,7 @@ class Witness(Frozen, frozen=True):
     """
 
     pair: Count
-    origin: str
+    origin: Origin
     data: str
     neighbour: str
     direction: Direction
@@ -134,7 +134,7 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
         Error probabilities by statement; they add up to 1 - confidence.
     scores : tuple of str
         The discretizers that were tried on the pair chosen.
-    origins : tuple of str
+    origins : tuple of Origin
         How each pair given was made.
     tests : tuple of EventTest
         The events, three at most, that share the verdict's error, the main one first; none in the sequential design.
@@ -174,7 +174,7 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
     budget: dict[str, Count]
     errors: dict[str, Share]
     scores: tuple[str, ...]
-    origins: tuple[str, ...]
+    origins: tuple[Origin, ...]
     tests: tuple[EventTest, ...] = ()
     representation: EventTest | None = None
     curve: Curve | None = None

@@ -10,7 +10,8 @@ from inspect import Parameter
 from typing import Any
 
 from dpaudit.cli.learners import warn
-from dpaudit.cli.streams import output, plain, say, tell
+from dpaudit.cli.streams import output, say, tell
+from dpaudit.harmless import harmless
 from dpaudit.jsonable import jsonable
 from dpaudit.registry import Entry, load
 
@@ -61,7 +62,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> str:
     for row in rows:
         names = [f"{p}={row['defaults'][p]}" if p in row["defaults"] else p for p in row["parameters"]]
         what = row["summary"] if row["fault"] is None else f"leaks on purpose: {row['fault']}"
-        lines.append((row["id"], row["privacy"], plain(" ".join(names)), plain(what)))
+        lines.append((row["id"], row["privacy"], harmless(" ".join(names)), harmless(what)))
     widths = [max(len(line[i]) for line in lines) for i in range(3)]
     limit = shutil.get_terminal_size().columns if output().isatty() else None
     texts = ["  ".join([*(line[i].ljust(widths[i]) for i in range(3)), line[3]]).rstrip()[:limit] for line in lines]

@@ -39,5 +39,6 @@ def rendered(run: Run, form: str, color: bool = False) -> str:
 
 def tell_faults(run: Run, found: Outcome) -> None:
     """Say on stderr of which tasks and learners nothing is known, and why."""
-    for line in [*(f"{failure.task}: {failure.error}" for failure in run.failures), *found.faults]:
-        tell("fault", line)
+    failed = [(failure.task, failure.error) for failure in run.failures]
+    for name, error in [*failed, *((fault.learner, fault.error) for fault in found.faults)]:
+        tell("fault", f"{name}: {error}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from dpaudit.cli.learners import find_learners
 from dpaudit.cli.options import option_words
 from dpaudit.cli.report_command import rendered, tell_faults
-from dpaudit.cli.streams import plain, say, tell, wants_color
+from dpaudit.cli.streams import say, tell, wants_color
 from dpaudit.engine.events import Listener, RunEvent, TaskFailed, TaskFinished
 from dpaudit.engine.execute import execute
 from dpaudit.engine.files import keep_foreign, write_atomically
@@ -24,6 +24,7 @@ from dpaudit.engine.sources import sources
 from dpaudit.engine.store import FILENAME, Store, load_run, make_header
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
+from dpaudit.harmless import harmless
 from dpaudit.jsonable import jsonable
 from dpaudit.registry import Entry, StatementEntry
 from dpaudit.seeding import check_seed
@@ -43,7 +44,9 @@ def command(args: argparse.Namespace) -> int:
     for line in plan.notes:
         tell("note", line)
     if not plan.tasks:
-        raise InputError("; ".join(plan.faults) or "there is nothing to audit")
+        raise InputError(
+            "; ".join(f"{fault.learner}: {fault.error}" for fault in plan.faults) or "there is nothing to audit"
+        )
     header = _header(args, plan, entries, statements)
     path = Path(args.out) / FILENAME
     with held(path.parent):
@@ -60,7 +63,7 @@ def _header(
     modules = {entry.learner.__module__ for entry in entries}
     modules |= {str(getattr(entry.statement.check, "__module__", "")) for entry in statements}
     return make_header(
-        plan.keys,
+        plan.planned,
         seed=args.seed,
         profile=args.profile,
         command=_repeat(args),
@@ -128,8 +131,8 @@ def _report(args: argparse.Namespace, path: Path) -> int:
         write_atomically(written[-1], rendered(run, form).encode())
     found = outcome(run)
     say(rendered(run, "console", color=wants_color()))
-    for name in found.unconvicted:
-        say(f"The positive control {plain(name)} was detected by no audit: these audits are blind to its leak.\n")
+    for name in found.undetected:
+        say(f"The positive control {harmless(name)} was detected by no audit: these audits are blind to its leak.\n")
     tell_faults(run, found)
     tell("note", f"wrote {', '.join(map(str, written))}")
     return found.status

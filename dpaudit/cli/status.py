@@ -11,8 +11,9 @@ from importlib import import_module
 
 from dpaudit.cli.grammar import build_parser
 from dpaudit.cli.options import in_options
-from dpaudit.cli.streams import drop_output, kept_clean, plain, tell
+from dpaudit.cli.streams import drop_output, kept_clean, tell
 from dpaudit.errors import DpauditError, InputError
+from dpaudit.harmless import harmless
 
 __all__ = ["main"]
 
@@ -59,7 +60,7 @@ def _status(args: argparse.Namespace) -> int:
     except (Exception, SystemExit) as error:
         import traceback
 
-        print(*map(plain, traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
+        print(*map(harmless, traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
         message = f"unexpected {type(error).__name__}: {error}"
     tell("error", message)
     return 2

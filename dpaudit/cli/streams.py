@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import TextIO
 
-__all__ = ["drop_output", "kept_clean", "output", "pending", "plain", "say", "tell", "wants_color"]
+from dpaudit.harmless import harmless
+
+__all__ = ["drop_output", "kept_clean", "output", "pending", "say", "tell", "wants_color"]
 
 _LONGEST = 1_500
 """Characters of a line on standard error; what is longer loses its middle."""
@@ -55,19 +57,10 @@ def drop_output() -> None:
 
 def tell(kind: str, text: str) -> None:
     """Write one line to standard error: a "note", a "warning", a "fault" or an "error"."""
-    line = plain(" ".join(text.splitlines()))
+    line = harmless(" ".join(text.splitlines()))
     if len(line) > _LONGEST:
         line = f"{line[: _LONGEST * 2 // 3]} [...] {line[-_LONGEST // 3 :]}"
     print(f"dpaudit: {kind}: {line}", file=sys.stderr)
-
-
-def plain(text: str) -> str:
-    """Return foreign text harmless; the reporters, which know how, are loaded only for what is not plain already."""
-    if text.isascii() and text.isprintable():
-        return text
-    from dpaudit.reporters.wording import harmless
-
-    return harmless(text)
 
 
 def wants_color() -> bool:

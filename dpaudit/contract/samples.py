@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ConceptClass", "Distribution", "Domain", "Hypothesis", "Pair", "Sample"]
+__all__ = ["ConceptClass", "Distribution", "Domain", "Hypothesis", "Sample"]
 
 
 @dataclass(frozen=True)
@@ -121,12 +121,3 @@ class ConceptClass(Protocol):
 
     def concept(self, code: int) -> Hypothesis:
         """Return the concept with that number."""
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two neighbouring inputs, and a note on their origin."""
-
-    data: Any
-    neighbour: Any
-    origin: str = ""

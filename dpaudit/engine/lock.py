@@ -38,7 +38,8 @@ def held(folder: Path) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / FILENAME
     if path.is_symlink():
-        raise InputError(f"{path} is a symbolic link, which no run makes: remove it, or choose another --out")
+        told = "{path} is a symbolic link, which no run makes: remove it, or choose another {out}"
+        raise InputError(told, names=("out",), path=path)
     lock = _taken(path)
     try:
         yield
@@ -57,9 +58,8 @@ def _taken(path: Path) -> BaseFileLock | None:
     try:
         lock.acquire()
     except Timeout:
-        raise InputError(
-            f"another run (process {_holder(path)}) is writing to {path.parent}: wait for it, or choose another --out"
-        ) from None
+        told = "another run (process {holder}) is writing to {folder}: wait for it, or choose another {out}"
+        raise InputError(told, names=("out",), holder=_holder(path), folder=path.parent) from None
     except OSError as error:
         if error.errno not in NO_LOCKS:
             raise

@@ -12,13 +12,13 @@ from typing import TypeVar
 from dpaudit.contract import PrivacyVerdict, UtilityVerdict
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.findings import LedgerRow, PictureFinding
-from dpaudit.engine.records import Failure, Result, Run
+from dpaudit.engine.records import Failure, Fault, Result, Run
 from dpaudit.engine.tasks import canonical
 
 __all__ = ["AUDITS", "PRIVACY_AUDITS", "Outcome", "group", "is_ladder", "outcome", "refutes", "refuting", "word"]
 
 PRIVACY_AUDITS = ("exact", "privacy")
-"""The kinds of audit that test a claim of privacy, and so can convict a positive control."""
+"""The kinds of audit that test a claim of privacy, and so can detect a positive control."""
 AUDITS = (*PRIVACY_AUDITS, "utility")
 
 Identity = tuple[str, str]
@@ -33,24 +33,24 @@ class Outcome:
     ----------
     violations : tuple of str
         Tasks that refute the claim of a learner that is not broken on purpose.
-    unconvicted : tuple of str
-        Positive controls, one for each setting of their parameters, that no audit of privacy convicted, with none of
+    undetected : tuple of str
+        Positive controls, one for each setting of their parameters, that no audit of privacy detected, with none of
         their audits missing: the auditor, not the control, is at fault.
     missing : tuple of str
         Planned tasks without a finding.
-    faults : tuple of str
+    faults : tuple of Fault
         Learners for which no plan could be made, with the error.
     """
 
     violations: tuple[str, ...]
-    unconvicted: tuple[str, ...]
+    undetected: tuple[str, ...]
     missing: tuple[str, ...]
-    faults: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
     @property
     def status(self) -> int:
         """The exit status: 2 if anything is missing or was never planned, else 1 if anything is wrong, else 0."""
-        return 2 if self.missing or self.faults else int(bool(self.violations or self.unconvicted))
+        return 2 if self.missing or self.faults else int(bool(self.violations or self.undetected))
 
 
 def is_ladder(result: Result) -> bool:
@@ -78,14 +78,14 @@ def word(result: Result) -> str:
     """Return in a word what one result says.
 
     One of "violation", "undecided" and "consistent" (which includes "holds") for a learner's claim,
-    "convicted" and "not convicted" for a positive control, "ladder" for a point below the theorem's n,
+    "detected" and "not detected" for a positive control, "ladder" for a point below the theorem's n,
     "checked" for a statement of the ledger, "drawn" for a picture.
     """
     finding = result.finding
     if isinstance(finding, LedgerRow | PictureFinding):
         return "checked" if isinstance(finding, LedgerRow) else "drawn"
     if result.fault is not None:
-        return "convicted" if _convicts([result]) else "not convicted"
+        return "detected" if _detects([result]) else "not detected"
     if is_ladder(result):
         return "ladder"
     return "consistent" if finding.verdict == UtilityVerdict.HOLDS else finding.verdict.value
@@ -104,19 +104,19 @@ def outcome(run: Run) -> Outcome:
     """Return the sum of a run."""
     done = {result.task for result in run.results}
     controls = {key: results for key, results in group(run.results).items() if results[0].fault is not None}
-    missing = tuple(key for key in run.header.plan if key not in done)
-    # A task's key begins with the learner: an audit that is missing may yet convict.
-    open_to = {key.partition("/")[0] for key in missing}
+    missing = [planned for planned in run.header.plan if planned.task not in done]
+    # An audit that is missing may yet detect the leak.
+    open_to = {planned.learner for planned in missing}
     return Outcome(
         violations=tuple(r.task for r in run.results if r.fault is None and refutes(r)),
-        unconvicted=tuple(
-            sorted(id for (id, _), found in controls.items() if id not in open_to and not _convicts(found))
+        undetected=tuple(
+            sorted(id for (id, _), found in controls.items() if id not in open_to and not _detects(found))
         ),
-        missing=missing,
+        missing=tuple(planned.task for planned in missing),
         faults=run.header.faults,
     )
 
 
-def _convicts(results: Sequence[Result]) -> bool:
-    """Say whether an audit of privacy among the results convicts the control that they are about."""
+def _detects(results: Sequence[Result]) -> bool:
+    """Say whether an audit of privacy among the results detects the leak of the control that they are about."""
     return any(kind in PRIVACY_AUDITS for kind in refuting(results))

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from dpaudit.arguments import LEAST_TRIALS, read_integer, read_number
 from dpaudit.contract import HasLaw, Instance, Learner, Pictured
 from dpaudit.engine.arguments import UtilityArguments
+from dpaudit.engine.records import Fault, Planned
 from dpaudit.engine.tasks import Task, exact_task, ledger_task, picture_task, privacy_task
 from dpaudit.engine.utility_tasks import offered_settings, utility_tasks
 from dpaudit.engine.work import PROFILES, Profile
@@ -31,18 +32,18 @@ class Plan:
         Distinct by key.
     notes : tuple of str
         Audits that do not apply, with the reason.
-    faults : tuple of str
+    faults : tuple of Fault
         Learners for which no plan could be made, with the error: a fault, not a finding.
     """
 
     tasks: tuple[Task, ...]
     notes: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """The tasks' keys in order."""
-        return tuple(task.key for task in self.tasks)
+    def planned(self) -> tuple[Planned, ...]:
+        """The tasks in order, as a run's header lists them."""
+        return tuple(Planned(task.key, task.learner, task.kind) for task in self.tasks)
 
 
 def make_plan(
@@ -85,14 +86,14 @@ def make_plan(
     work = PROFILES[profile]
     tasks: dict[str, Task] = {}
     notes: list[str] = []
-    faults: list[str] = []
+    faults: list[Fault] = []
     for entry in entries:
         try:
             usual = work.privacy_trials if entry.fault is None else work.control_trials
             planned, left_out = _plan_one(entry, work, confidence, trials or usual)
         # Whatever a third party's learner raises, even an exit, the others are still audited.
         except (Exception, SystemExit) as error:
-            faults.append(f"{entry.id}: no audit could be planned: {type(error).__name__}: {error}")
+            faults.append(Fault(entry.id, f"no audit could be planned: {type(error).__name__}: {error}"))
             continue
         tasks |= {task.key: task for task in planned}
         notes += [f"{entry.id}: {note}" for note in left_out]

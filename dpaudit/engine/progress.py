@@ -16,12 +16,12 @@ from dpaudit.engine.tasks import canonical
 __all__ = ["Progress"]
 
 _CONTROLS = "on controls"
-_WORDS = {"convicted": _CONTROLS, "not convicted": _CONTROLS, "ladder": "at smaller n"}
+_WORDS = {"detected": _CONTROLS, "not detected": _CONTROLS, "ladder": "at smaller n"}
 _SHOWN = ("violation", "failed", "undecided", "consistent", "at smaller n", _CONTROLS, "checked", "drawn")
 
 
 class Progress:
-    """A listener that writes progress: how many audits ended how, and how many controls are convicted.
+    """A listener that writes progress: how many audits ended how, and how many controls are detected.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Progress:
         self._total = self._resumed = self._done = self._width = 0
         self._began = clock()
         self._counts: Counter[str] = Counter()
-        self._convicted: dict[str, bool] = {}
+        self._detected: dict[str, bool] = {}
 
     def __call__(self, event: RunEvent) -> None:
         """Take note of an event and show it."""
@@ -68,18 +68,18 @@ class Progress:
             self._print(self._line())
 
     def _count(self, record: Result) -> None:
-        """Count an audit; a control is convicted as soon as one of its audits convicts it."""
+        """Count an audit; a control is detected as soon as one of its audits detects its leak."""
         said = word(record)
         self._counts[_WORDS.get(said, said)] += 1
         if record.fault is not None:
             control = canonical([record.learner, record.parameters])
-            self._convicted[control] = said == "convicted" or self._convicted.get(control, False)
+            self._detected[control] = said == "detected" or self._detected.get(control, False)
 
     def _tenth(self, done: int) -> int:
         return 10 * done // max(self._total, 1)
 
     def _line(self) -> str:
-        caught = f" ({sum(self._convicted.values())} of {len(self._convicted)} convicted)"
+        caught = f" ({sum(self._detected.values())} of {len(self._detected)} detected)"
         counts = ", ".join(
             f"{self._counts[name]} {name}{caught if name == _CONTROLS else ''}" for name in _SHOWN if self._counts[name]
         )

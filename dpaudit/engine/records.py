@@ -13,10 +13,43 @@ from dpaudit.errors import InputError
 from dpaudit.record import Count, Frozen, Words
 from dpaudit.results import SCHEMA_VERSION, STREAMS_VERSION
 
-__all__ = ["Failure", "Header", "Parameters", "Record", "Result", "Run"]
+__all__ = ["Failure", "Fault", "Header", "Parameters", "Planned", "Record", "Result", "Run"]
 
 Parameters = dict[str, Any]
 """A learner's keyword arguments, JSON-safe."""
+
+
+class Planned(Frozen, frozen=True):
+    """A task of a plan.
+
+    Attributes
+    ----------
+    task : str
+        The task's key.
+    learner : str
+        The learner's id; of a statement, its own.
+    kind : str
+        The kind of the audit.
+    """
+
+    task: Words
+    learner: str
+    kind: str
+
+
+class Fault(Frozen, frozen=True):
+    """A learner for which no plan could be made.
+
+    Attributes
+    ----------
+    learner : str
+        The learner's id.
+    error : str
+        The error that it raised.
+    """
+
+    learner: str
+    error: Words
 
 
 class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
@@ -28,13 +61,13 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
         The root seed.
     profile : str
         How much work was planned.
-    plan : tuple of str
-        The keys of the tasks, in order.
+    plan : tuple of Planned
+        The tasks, in order.
     command : str
         The command that remakes the run.
     versions : dict of str to str
         Versions of Python and of the libraries that the numbers depend on.
-    faults : tuple of str
+    faults : tuple of Fault
         Learners for which no plan could be made, with the error.
     controls : dict of str to str
         What each positive control of the run leaks, by its id.
@@ -48,10 +81,10 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
 
     seed: Count
     profile: str
-    plan: tuple[Words, ...]
+    plan: tuple[Planned, ...]
     command: str
     versions: dict[str, str]
-    faults: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
     controls: dict[str, str] = msgspec.field(default_factory=dict)
     sources: dict[str, str] = msgspec.field(default_factory=dict)
     schema_version: Literal[2] = SCHEMA_VERSION

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from dpaudit.engine.files import append_line, free_backup, write_atomically
 from dpaudit.engine.lines import read_header, read_record, write_line
-from dpaudit.engine.records import Failure, Header, Result, Run
+from dpaudit.engine.records import Failure, Fault, Header, Planned, Result, Run
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.results import SCHEMA_VERSION, versions
 
@@ -26,12 +26,12 @@ FILENAME = "run.jsonl"
 
 
 def make_header(
-    plan: Sequence[str],
+    plan: Sequence[Planned],
     *,
     seed: int,
     profile: str,
     command: str,
-    faults: Sequence[str] = (),
+    faults: Sequence[Fault] = (),
     controls: Mapping[str, str] | None = None,
     sources: Mapping[str, str] | None = None,
 ) -> Header:
@@ -68,7 +68,7 @@ class Store:
     def __init__(self, path: Path, header: Header, done: set[str]) -> None:
         self.path = path
         self.done = done
-        self._index = {key: i for i, key in enumerate(header.plan)}
+        self._index = {planned.task: i for i, planned in enumerate(header.plan)}
 
     @classmethod
     def start(cls, path: Path, header: Header) -> Store:
@@ -94,10 +94,8 @@ class Store:
             return cls.start(path, header)
         stored = _read(path)
         if stored.version != SCHEMA_VERSION:
-            raise InputError(
-                f"cannot resume {path}: it was written in schema version {stored.version}, this dpaudit writes "
-                f"{SCHEMA_VERSION}. Leave out --resume to start afresh"
-            )
+            told = f"it was written in schema version {stored.version}, this dpaudit writes {SCHEMA_VERSION}"
+            raise _not_resumed(path, told)
         _same_run(path, stored.header, header)
         if stored.whole < path.stat().st_size:
             os.truncate(path, stored.whole)
@@ -172,7 +170,7 @@ def _read(path: Path) -> _Stored:
     kept: dict[str, bytes] = {}
     for number, line in enumerate(lines[1:], start=2):
         record = read_record(path, number, line.rstrip(b"\n"), version)
-        if not 0 <= record.index < len(header.plan) or header.plan[record.index] != record.task:
+        if not 0 <= record.index < len(header.plan) or header.plan[record.index].task != record.task:
             raise ToolFault(f"{path}, line {number}: {record.task!r} is not task {record.index} of the plan")
         if isinstance(record, Failure):
             failed[record.index] = record
@@ -199,15 +197,21 @@ def _same_run(path: Path, stored: Header, header: Header) -> None:
     changed = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
     if changed:
         differs.append(f"the sources have changed since: {', '.join(changed)}")
-    before, now = set(stored.plan), set(header.plan)
+    before, now = ({planned.task for planned in h.plan} for h in (stored, header))
     if stored.plan != header.plan:
         only = [f"only before: {k}" for k in sorted(before - now)] + [f"only now: {k}" for k in sorted(now - before)]
         shown = "; ".join(only[:4]) + (f"; and {len(only) - 4} more" if len(only) > 4 else "")
         differs.append(f"the plan differs ({shown or 'in its order'})")
-    # What a fault says may differ from time to time (a message may hold an address), of whom it speaks may not.
-    unplanned, today = ({text.partition(":")[0] for text in h.faults} for h in (stored, header))
+    # The error of a fault may differ from time to time (a message may hold an address), its learner may not.
+    unplanned, today = ({fault.learner for fault in h.faults} for h in (stored, header))
     if unplanned != today:
         told = [", ".join(sorted(ids)) or "none" for ids in (unplanned, today)]
         differs.append(f"the learners without a plan were {told[0]}, are now {told[1]}")
     if differs:
-        raise InputError(f"cannot resume {path}: {'; '.join(differs)}. Leave out --resume to start afresh")
+        raise _not_resumed(path, "; ".join(differs))
+
+
+def _not_resumed(path: Path, reason: str) -> InputError:
+    """Return the error that a run cannot be gone on with."""
+    told = "cannot resume {path}: {reason}. Leave out {resume:=True} to start afresh"
+    return InputError(told, names=("resume",), path=path, reason=reason)

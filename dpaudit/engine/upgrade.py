@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from dpaudit.engine.tasks import canonical
@@ -11,12 +12,16 @@ from dpaudit.results import SCHEMA_VERSION
 
 __all__ = ["upgraded"]
 
+_ORIGINS = ("crafted", "enumerated", "given", "pattern", "random", "strategy")
+"""The words before the colon in what version 1 said of a pair that dpaudit had made."""
+
 
 def upgraded(line: bytes) -> bytes:
     """Return a line of schema version 1 in the version of today.
 
-    Version 1 told events in words, repeated the kind of a task beside its finding, kept the schema version of the
-    claim's mapping inside each finding, and gave pictures a verdict.
+    Version 1 told events, the origins of pairs and learners without a plan in words, planned keys of tasks alone,
+    repeated the kind of a task beside its finding, kept the schema version of the claim's mapping inside each finding,
+    and gave pictures a verdict.
 
     Raises
     ------
@@ -33,9 +38,29 @@ def upgraded(line: bytes) -> bytes:
         raise ToolFault("altered since it was written: a record of schema version 1 has no digest")
     if record.get("record") == "run":
         record["schema_version"] = SCHEMA_VERSION
+        _change_each(record, "plan", _planned)
+        _change_each(record, "faults", _fault)
     else:
         _upgrade_task(record)
     return canonical(record).encode()
+
+
+def _change_each(record: dict[str, Any], name: str, change: Callable[[Any], Any]) -> None:
+    """Change each item of a list in place; whatever else stands there is for the decoder to refuse."""
+    if isinstance(record.get(name), list):
+        record[name] = list(map(change, record[name]))
+
+
+def _planned(key: Any) -> Any:
+    """Return a task of the plan as a record: its key begins with the learner and the kind of audit."""
+    learner, kind, *_ = [*str(key).split("/"), ""]
+    return {"task": key, "learner": learner, "kind": kind}
+
+
+def _fault(told: Any) -> dict[str, str]:
+    """Return a learner without a plan as a record, from its words."""
+    learner, _, error = str(told).partition(": ")
+    return {"learner": learner, "error": error}
 
 
 def _upgrade_task(record: dict[str, Any]) -> None:
@@ -47,6 +72,10 @@ def _upgrade_task(record: dict[str, Any]) -> None:
     if not isinstance(finding, dict):
         return
     finding["schema_version"] = SCHEMA_VERSION
+    for told in (finding.get("worst_pair"), finding.get("witness")):
+        if isinstance(told, dict) and "origin" in told:
+            told["origin"] = _origin(told["origin"])
+    _change_each(finding, "origins", _origin)
     if kind == "picture":
         finding.pop("verdict", None)
     decoded, tests = record.get("decoded"), finding.get("tests")
@@ -61,6 +90,20 @@ def _upgrade_task(record: dict[str, Any]) -> None:
         # In version 1 all events of a finding had the witness's direction.
         if isinstance(test, dict) and isinstance(witness, dict):
             test["direction"] = witness.get("direction")
+
+
+def _origin(told: Any) -> Any:
+    """Return the origin of a pair as a record, from its words, such as "local search from random: number 3"."""
+    if not isinstance(told, str):
+        return told
+    rest = told.removeprefix("local search from ")
+    if rest != told:
+        origin = _origin(rest)
+        return origin | {"moves": origin["moves"] + 1}
+    kind, _, text = told.partition(": ")
+    if kind not in _ORIGINS:
+        kind, text = ("enumerated" if told.startswith("every sample of ") else "given"), told
+    return {"kind": kind, "text": text, "moves": 0}
 
 
 def _upgrade_event(told: Any, meant: str) -> None:

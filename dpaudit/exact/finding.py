@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import msgspec
 
-from dpaudit.contract import Grade, Pair, PrivacyVerdict, Relation
+from dpaudit.contract import Grade, Origin, Pair, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
 from dpaudit.exact.composition import Composition, CompositionTable, compose
 from dpaudit.exact.profiles import LossProfiles
@@ -17,19 +17,19 @@ __all__ = ["LawFinding", "PairInWords"]
 
 
 class PairInWords(Frozen, frozen=True):
-    """Two neighbouring inputs as text, and a note on their origin.
+    """Two neighbouring inputs as text, and their origin.
 
     Attributes
     ----------
     data, neighbour : str
         The inputs.
-    origin : str
-        A note on their origin.
+    origin : Origin
+        How the pair was made.
     """
 
     data: str
     neighbour: str
-    origin: str
+    origin: Origin
 
 
 class LawFinding(Finding, kw_only=True, frozen=True, tag="exact", dict=True):

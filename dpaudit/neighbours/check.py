@@ -68,4 +68,4 @@ def _as_pair(index: int, entry: Any) -> Pair:
         return entry
     if not isinstance(entry, tuple | list) or len(entry) != 2:
         raise InputError(f"pair {index} must be a tuple (data, neighbour), got {entry!r:.100}", parameter="pairs")
-    return Pair(entry[0], entry[1], "given")
+    return Pair(entry[0], entry[1])

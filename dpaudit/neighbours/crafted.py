@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 from dpaudit.arguments import read_integer
-from dpaudit.contract import Domain, Pair, Relation, Sample
+from dpaudit.contract import Domain, Origin, OriginKind, Pair, Relation, Sample
 
 __all__ = ["DEFAULT_LIMIT", "crafted_pairs"]
 
@@ -48,13 +48,13 @@ def crafted_pairs(
     pairs: dict[frozenset[Sample], Pair] = {}
     backgrounds = list(_backgrounds(domain, n - 1))
     shares = _PUBLIC_SHARES if relation is Relation.REPLACE_PRIVATE else (("", None),)
-    for (origin, background), (publicity, share) in product(backgrounds, shares):
+    for (shared, background), (publicity, share) in product(backgrounds, shares):
         for change, out, into in _changes(domain, relation):
             data = _sample(domain, background, out, share)
             neighbour = _sample(domain, background, into, share)
             if data != neighbour:
-                made = Pair(data, neighbour, f"crafted: {origin}{publicity}; {change}")
-                pairs.setdefault(frozenset((data, neighbour)), made)
+                origin = Origin(OriginKind.CRAFTED, f"{shared}{publicity}; {change}")
+                pairs.setdefault(frozenset((data, neighbour)), Pair(data, neighbour, origin))
     found = list(pairs.values())
     if limit is None or len(found) <= limit:
         return found

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import read_integer
-from dpaudit.contract import Domain, Relation
+from dpaudit.contract import Domain, Origin, OriginKind, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.multisets import (
     Ranks,
@@ -80,6 +80,7 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
         left, right = np.concatenate([left, right]), np.concatenate([right, left])
     made = [row for size, ranks in catalogue.items() for row in unrank(ranks, universe, size)]
     maker = _maker(domain, made)
+    origin = Origin(OriginKind.ENUMERATED, f"every sample of {n} examples, {relation.value}")
     return PairPlan(
         left,
         right,
@@ -87,7 +88,7 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
         len(made),
         int((degree * sizes).sum()),
         total,
-        lambda _: f"every sample of {n} examples, {relation.value}",
+        lambda _: origin,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,10 +37,11 @@ class SampleMoves:
     def __call__(self, pair: Pair, step: int) -> list[Pair]:
         """Return up to `PROPOSALS` distinct variations of a pair."""
         rng = seeding.generator(self.seed, "local search", step)
+        origin = replace(pair.origin, moves=pair.origin.moves + 1)
         found: dict[Any, Pair] = {}
         for data, neighbour in self._proposals(pair, rng):
             if data != neighbour and (data, neighbour) != (pair.data, pair.neighbour):
-                found.setdefault((data, neighbour), Pair(data, neighbour, f"local search from {pair.origin}"[:200]))
+                found.setdefault((data, neighbour), Pair(data, neighbour, origin))
         return list(found.values())[:PROPOSALS]
 
     def _proposals(self, pair: Pair, rng: np.random.Generator) -> Iterator[tuple[Any, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Domain, Pair, Relation
+from dpaudit.contract import Domain, Origin, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import are_neighbours
 from dpaudit.neighbours.multisets import Ranks
@@ -45,7 +45,7 @@ class PairPlan:
     size: int
     pairs: int
     samples: int
-    origin: Callable[[int], str]
+    origin: Callable[[int], Origin]
 
 
 def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> PairPlan:
@@ -72,7 +72,7 @@ def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> P
             parameter="samples",
         )
     numbers: dict[Any, int] = {}
-    origins: dict[tuple[int, int], str] = {}
+    origins: dict[tuple[int, int], Origin] = {}
     given: set[Any] = set()
     for i, item in enumerate(items):
         pair = isinstance(item, Pair)
@@ -80,7 +80,7 @@ def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> P
         given |= {data, item.neighbour} if pair else {data}
         for other in [item.neighbour] if pair else item.neighbours(relation):
             ends = [numbers.setdefault(side, len(numbers)) for side in (data, other)]
-            origin = item.origin if pair else f"sample {i} and a neighbour, {relation.value}"
+            origin = item.origin if pair else Origin(text=f"sample {i} and a neighbour, {relation.value}")
             origins.setdefault((ends[0], ends[1]), origin)
             origins.setdefault((ends[1], ends[0]), origin)
     if not origins:
@@ -88,9 +88,9 @@ def given_pairs(domain: Domain, samples: Iterable[Any], relation: Relation) -> P
             f"samples have no neighbours under {relation.value}: nothing can be compared", parameter="samples"
         )
     sides = np.array(list(origins), dtype=np.int64)
-    inputs, words = list(numbers), list(origins.values())
+    inputs, told = list(numbers), list(origins.values())
     return PairPlan(
-        sides[:, 0], sides[:, 1], inputs.__getitem__, len(inputs), len(origins), len(given), words.__getitem__
+        sides[:, 0], sides[:, 1], inputs.__getitem__, len(inputs), len(origins), len(given), told.__getitem__
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpaudit.arguments import read_integer
-from dpaudit.contract import Pair
+from dpaudit.contract import Origin, OriginKind, Pair
 
 __all__ = ["query_patterns"]
 
@@ -42,7 +42,7 @@ def query_patterns(dimension: int, *, every: bool = True, level: float = 1.0) ->
             "all above": np.ones(dimension),
             "all below": -np.ones(dimension),
         }
-    pairs = [Pair(base.copy(), base + shift, f"pattern: {name}") for name, shift in shifts.items()]
+    pairs = [Pair(base.copy(), base + shift, Origin(OriginKind.PATTERN, name)) for name, shift in shifts.items()]
     if every:
-        pairs.append(Pair(base - back, base - front, "pattern: crossed halves"))
+        pairs.append(Pair(base - back, base - front, Origin(OriginKind.PATTERN, "crossed halves")))
     return [pair for pair in pairs if (pair.data != pair.neighbour).any()]

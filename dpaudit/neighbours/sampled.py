@@ -8,7 +8,7 @@ import numpy as np
 
 from dpaudit import seeding
 from dpaudit.arguments import read_integer
-from dpaudit.contract import Domain, Pair, Relation, Sample
+from dpaudit.contract import Domain, Origin, OriginKind, Pair, Relation, Sample
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import as_multiset
 
@@ -56,7 +56,8 @@ def random_pairs(
             public = [False, *(rng.random(n - 1) < 0.5).tolist()]
         data = domain.sample(points[rows], labels, public=public)
         neighbour = _neighbour(domain, points, data, relation, rng)
-        found.setdefault(frozenset((data, neighbour)), Pair(data, neighbour, f"random: number {i}"))
+        made = Pair(data, neighbour, Origin(OriginKind.RANDOM, f"number {i}"))
+        found.setdefault(frozenset((data, neighbour)), made)
     return list(found.values())
 
 
@@ -141,4 +142,7 @@ def pairs_from_strategy(strategy: Any, *, count: int = 16, seed: int = 0) -> lis
             raise InputError(f"strategy must make tuples (data, neighbour), got {pair!r:.100}", parameter="strategy")
     if not found:
         raise InputError(f"strategy {strategy!r:.100} made no pair", parameter="strategy")
-    return [Pair(data, neighbour, f"strategy: number {i}") for i, (data, neighbour) in enumerate(found[:count])]
+    return [
+        Pair(data, neighbour, Origin(OriginKind.STRATEGY, f"number {i}"))
+        for i, (data, neighbour) in enumerate(found[:count])
+    ]

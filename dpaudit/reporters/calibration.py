@@ -69,14 +69,14 @@ def rates(found: Calibration) -> list[str]:
     worst = max((cell.rate for cell in null), default=0.0)
     missed = [control.id for control in mutation.controls if not control.convicted]
     controls, sound = len(mutation.controls), mutation.sound
-    caught = f"{count(controls - len(missed))} of {count(controls)} learners with a planted leak are convicted"
+    caught = f"{count(controls - len(missed))} of {count(controls)} learners with a planted leak are detected"
     return [
         f"False positives: {count(refuted)} of {count(audits)} audits of claims that hold find a violation, "
         f"{_percent(refuted / max(audits, 1))} where {percent(found.level)} is allowed, in "
         f"{count(len(null))} settings, of which the worst has {_percent(worst)}.",
         f"Power: {_power_sentence(found.power)}",
         f"Missed faults: {caught} at {count(mutation.trials)} runs a side and confidence "
-        f"{value_text(mutation.confidence)}" + (f"; not convicted: {', '.join(missed)}" if missed else "") + ".",
+        f"{value_text(mutation.confidence)}" + (f"; not detected: {', '.join(missed)}" if missed else "") + ".",
         f"Sound learners: in {count(sum(one.convicted for one in sound))} of {count(len(sound))} the same audits find "
         "a violation.",
     ]
@@ -160,7 +160,7 @@ def _controls(mutation: Mutation) -> Table:
         )
         for control in mutation.controls
     ]
-    heads = ("control", "claimed epsilon", "lower bound", "convicted")
+    heads = ("control", "claimed epsilon", "lower bound", "detected")
     missed = tuple(not control.convicted for control in mutation.controls)
     return Table("The planted faults", _CONTROLS, heads, tuple(rows), missed)
 

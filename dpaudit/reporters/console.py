@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.engine.records import Run
+from dpaudit.harmless import harmless
 from dpaudit.reporters.ledger import counts_text
 from dpaudit.reporters.numbers import count, plural, rate, significant, value_text
 from dpaudit.reporters.power import POWER, delta_text, frontier_text
@@ -16,7 +17,7 @@ from dpaudit.reporters.row import Row
 from dpaudit.reporters.summary import Summary, learners_text, summarise
 from dpaudit.reporters.table import BOLD, RED, WIDTH, YELLOW, paint, painted, table
 from dpaudit.reporters.verdicts import BAD, RowVerdict, powerless
-from dpaudit.reporters.wording import claim_text, harmless, short_verdict, verdict_words
+from dpaudit.reporters.wording import claim_text, short_verdict, verdict_words
 
 __all__ = ["render"]
 
@@ -58,7 +59,8 @@ def render(run: Run, color: bool = False) -> str:
     if summary.pending:
         parts += ["", f"Planned, without a result: {len(summary.pending)}", *_without_result(summary)]
     if summary.faults:
-        parts += ["", f"Not planned: {len(summary.faults)}", *(f"  {harmless(text)}" for text in summary.faults)]
+        parts += ["", f"Not planned: {len(summary.faults)}"]
+        parts += [f"  {harmless(f'{fault.learner}: {fault.error}')}" for fault in summary.faults]
     return "\n".join([*parts, "", *_total(summary, color)]) + "\n"
 
 

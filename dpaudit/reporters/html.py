@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.engine.records import Run
+from dpaudit.harmless import harmless
 from dpaudit.reporters.calibration import broken_promises, rates, tables
 from dpaudit.reporters.calibration_record import load_calibration
 from dpaudit.reporters.compact import share_styles
@@ -13,7 +14,7 @@ from dpaudit.reporters.ledger import TONES, counts_text
 from dpaudit.reporters.numbers import count, percent, value_text
 from dpaudit.reporters.summary import Summary, learners_text, summarise
 from dpaudit.reporters.views import View, unbroken, view
-from dpaudit.reporters.wording import BOUNDS, SETTINGS, harmless, label_parameters
+from dpaudit.reporters.wording import BOUNDS, SETTINGS, label_parameters
 
 if TYPE_CHECKING:
     import jinja2

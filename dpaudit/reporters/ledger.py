@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from dpaudit.contract import StatementVerdict
 from dpaudit.engine.findings import LedgerRow
+from dpaudit.harmless import harmless
 from dpaudit.reporters.numbers import plural
 from dpaudit.reporters.table import BOLD, WIDTH, YELLOW, painted
-from dpaudit.reporters.wording import harmless
 
 __all__ = ["TONES", "counts", "counts_text", "render"]
 

@@ -9,10 +9,11 @@ from dataclasses import replace
 from html import escape
 
 from dpaudit.contract import Panel, Shape
+from dpaudit.harmless import harmless
 from dpaudit.reporters import svg
 from dpaudit.reporters.numbers import count
 from dpaudit.reporters.row import Row
-from dpaudit.reporters.wording import harmless, label_parameters
+from dpaudit.reporters.wording import label_parameters
 
 __all__ = ["pictures"]
 

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 
 from dpaudit.blackbox.finding import PrivacyFinding
-from dpaudit.contract import PrivacyVerdict
+from dpaudit.contract import Origin, OriginKind, PrivacyVerdict
 from dpaudit.reporters.numbers import count, significant, value_text
 
 __all__ = [
@@ -35,28 +35,30 @@ _PURPOSES = {
     "training": "to choose the event",
     "confirmation": "to confirm it",
 }
-_SEARCHED = "local search from "
+_SELF_EXPLANATORY = (OriginKind.ENUMERATED, OriginKind.GIVEN)
+"""Kinds of origin whose text needs no heading."""
 _STATEMENTS = {"epsilon_lower": "bound on epsilon"}
 
 
 def origin_counts(finding: PrivacyFinding) -> dict[str, int]:
-    """Return how many pairs were made in each way: the words before an origin's colon.
+    """Return how many pairs were made in each way.
 
     The finding lists the origins of the pairs that the audit began with; the others are variations that the local
     search tried.
     """
-    kinds = Counter(origin.partition(":")[0].strip() or "origin not given" for origin in finding.origins)
+    kinds = Counter(origin.kind.value for origin in finding.origins)
     varied = finding.pairs - len(finding.origins)
     return dict(kinds) | ({"local search": varied} if varied > 0 else {})
 
 
-def origin_text(origin: str) -> str:
-    """Return how one pair was made; the moves of a local search are counted instead of told one by one."""
-    rest = origin
-    while rest.startswith(_SEARCHED):
-        rest = rest.removeprefix(_SEARCHED)
-    moves = (len(origin) - len(rest)) // len(_SEARCHED)
-    return f"local search, {moves} moves from {rest}" if moves > 1 else origin
+def origin_text(origin: Origin) -> str:
+    """Return how one pair was made, and by how many moves of the local search it was varied."""
+    made = ": ".join(part for part in (origin.kind.value, origin.text) if part)
+    if origin.text and origin.kind in _SELF_EXPLANATORY:
+        made = origin.text
+    if origin.moves > 1:
+        return f"local search, {origin.moves} moves from {made}"
+    return f"local search from {made}" if origin.moves else made
 
 
 def origins_text(finding: PrivacyFinding) -> str:

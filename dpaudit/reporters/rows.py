@@ -60,18 +60,16 @@ def _parts(run: Run, results: Sequence[Result]) -> list[_Part]:
         else:
             part.failures.append(Trouble(record.kind, record.error))
     known = {record.task for record in records}
-    for place, key in enumerate(run.header.plan):
-        # A task's key begins with the learner and the kind of audit; of the parameters it has only a hash.
-        learner, _, rest = key.partition("/")
-        kind = rest.partition("/")[0]
-        if key not in known and kind in AUDITS:
+    for place, planned in enumerate(run.header.plan):
+        learner = planned.learner
+        if planned.task not in known and planned.kind in AUDITS:
             mine = (part for part in found.values() if part.learner == learner)
             fresh = _Part(learner, {}, place, controls.get(learner))
             part = next(mine, None) or found.setdefault((learner, ""), fresh)
-            part.pending.append(kind)
-    for text in run.header.faults:
-        learner, _, error = text.partition(": ")
-        fresh = _Part(learner, {}, len(run.header.plan), controls.get(learner), failures=[Trouble("plan", error)])
+            part.pending.append(planned.kind)
+    for fault in run.header.faults:
+        learner, failures = fault.learner, [Trouble("plan", fault.error)]
+        fresh = _Part(learner, {}, len(run.header.plan), controls.get(learner), failures=failures)
         found.setdefault((learner, "unplanned"), fresh)
     return sorted(found.values(), key=attrgetter("place"))
 

@@ -12,7 +12,7 @@ from operator import attrgetter
 
 from dpaudit.engine.findings import LedgerRow
 from dpaudit.engine.outcome import outcome
-from dpaudit.engine.records import Run
+from dpaudit.engine.records import Fault, Run
 from dpaudit.reporters.numbers import plural
 from dpaudit.reporters.row import Row
 from dpaudit.reporters.rows import rows_of
@@ -35,7 +35,7 @@ class Summary:
     controls: Sequence[Row]
     pending: Sequence[str]
     ledger: Sequence[LedgerRow] = ()
-    faults: Sequence[str] = ()
+    faults: Sequence[Fault] = ()
     errors: Mapping[str, str] = field(default_factory=dict)
     done: int = 0
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from dpaudit.harmless import harmless
 from dpaudit.reporters.compact import compact
-from dpaudit.reporters.wording import harmless
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from dpaudit.reporters.wording import harmless
+from dpaudit.harmless import harmless
 
 __all__ = ["BOLD", "RED", "WIDTH", "YELLOW", "paint", "painted", "table"]
 

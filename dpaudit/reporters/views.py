@@ -21,13 +21,14 @@ __all__ = ["View", "unbroken", "view"]
 
 
 class ExactView(NamedTuple):
-    """The numbers of an exact audit, and the output at which the worst case lies."""
+    """The numbers of an exact audit, the output at which the worst case lies, and how its pair was made."""
 
     finite: bool
     epsilon: str
     error: str
     delta: str
     output: str
+    origin: str
 
 
 class BlackBoxView(NamedTuple):
@@ -152,6 +153,7 @@ def _exact(row: Row, f: LawFinding) -> ExactView:
         error=significant(f.error, "up", digits=2),
         delta=significant(f.delta_at_claim, apart_from=f.claimed_delta, error=f.error),
         output=output_text(f.worst_atom, row.decoded(f)),
+        origin=power.origin_text(f.pair_in_words.origin),
     )
 
 

@@ -1,11 +1,7 @@
-"""Events, claims and verdicts in words, made here and nowhere else; nothing parses them.
-
-Words of others (a learner's, a mechanism's, a paper's) become harmless here before they are shown.
-"""
+"""Events, claims and verdicts in words, made here and nowhere else; nothing parses them."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -22,7 +18,6 @@ __all__ = [
     "claim_text",
     "event_words",
     "failure_text",
-    "harmless",
     "label_parameters",
     "output_text",
     "short_verdict",
@@ -52,22 +47,6 @@ _SHORT = {
     RowVerdict.NO_POWER: "privacy not tested",
     RowVerdict.NOT_CHECKED: "privacy not checked",
 }
-_HARMFUL = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Unicode categories of characters that act instead of being seen: controls, formats, surrogates, separators."""
-
-
-def harmless(text: str) -> str:
-    r"""Return foreign text on one line, with everything escaped that a terminal or a browser could obey.
-
-    These are escape codes and other control characters (C0 and C1), line breaks, overrides of the direction of writing
-    and what is invisible, and lone surrogates, which no file can hold.
-
-    >>> print(harmless("a\x1b[2Jb\nc"))
-    a\x1b[2Jb\nc
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(c.encode("unicode_escape").decode() if unicodedata.category(c) in _HARMFUL else c for c in text)
 
 
 def event_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from learners.arrays import Integers
 from learners.boxes.concepts import Box, Boxes
-from learners.domains import Grid, grid_rows
+from learners.domains import OnAGrid, grid_rows
 from learners.symmetries import moving_points
 
 __all__ = ["BoxLearner"]
 
 
-class BoxLearner:
+class BoxLearner(OnAGrid):
     """A learner of boxes; codes are the numbers of `boxes.concepts.Boxes`, 0 the empty box."""
-
-    side: int
-    dimension: int
-
-    @property
-    def domain(self) -> Grid:
-        """The grid {0 .. side}^dimension."""
-        return Grid(self.side, self.dimension)
 
     @property
     def concepts(self) -> Boxes:
@@ -32,7 +22,7 @@ class BoxLearner:
         """Return the box with that number."""
         return self.concepts.concept(code)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return the reflection of the first axis, and its exchanges with the others."""
         points = self.domain.points()
         images = [points.copy()]

@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Sample
+from learners.arrays import Integers
 from learners.boxes.concepts import interval_of
 from learners.mechanisms import equal_scores
 
@@ -107,7 +107,7 @@ class BoxCells:
         self.scores = np.concatenate([self._spans(sample, columns), np.full(dimension + 1, self.negatives)])
         self.sizes = self._sizes()
 
-    def _spans(self, sample: Sample, columns: list[list[int]]) -> NDArray[np.int64]:
+    def _spans(self, sample: Sample, columns: list[list[int]]) -> Integers:
         """Return the number of correct labels of every combination of spans, the last axis fastest."""
         table = np.zeros([len(axis.values) for axis in self.axes], dtype=np.int64)
         excess = np.where(sample.labels == 1, sample.counts, -sample.counts)

@@ -9,8 +9,7 @@ from typing import ClassVar
 from dpaudit.contract import Instance
 from learners.boxes.exponential import BoxExponential
 from learners.boxes.interior_point import BoxInteriorPoint
-from learners.controls import control
-from learners.finite.faults import Doubled, Shortcut, Support
+from learners.finite.faults import exponential_controls
 from learners.interior_points.faults import ClaimsAsSound, HullSolver
 from learners.interior_points.solvers import Solver
 
@@ -55,21 +54,8 @@ class BoxHull(ClaimsAsSound, BoxInteriorPoint):
         return HullSolver(self.side + 1, self._shares()[0]), m, scale
 
 
-BoxDoubled = control(
-    BoxExponential, Doubled, "broken-box-doubled", "boxes by the exponential mechanism at twice the rate"
-)
-BoxSupport = control(
-    BoxExponential,
-    Support,
-    "broken-box-support",
-    "boxes by the exponential mechanism over a data-dependent range",
-    Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=2),
-)
-BoxShortcut = control(
-    BoxExponential,
-    Shortcut,
-    "broken-box-shortcut",
-    "boxes by the exponential mechanism, but consistent ones first",
+EXPONENTIAL = BoxDoubled, BoxSupport, BoxShortcut = exponential_controls(
+    __name__, BoxExponential, "box", "boxes", Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=2)
 )
 
-LEARNERS = (BoxExactCount, BoxUndivided, BoxHull, BoxDoubled, BoxSupport, BoxShortcut)
+LEARNERS = (BoxExactCount, BoxUndivided, BoxHull, *EXPONENTIAL)

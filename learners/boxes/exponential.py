@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Sample
+from learners.arrays import Integers
 from learners.boxes.base import BoxLearner
 from learners.boxes.cells import BoxCells
 from learners.citations import STE
 from learners.finite.counting import as_codes
-from learners.finite.generic import ExponentialLearner
+from learners.finite.exponential import ExponentialLearner
 from learners.inputs import check_run
 from learners.mechanisms import equal_scores
 from learners.parameters import check_positive
@@ -58,7 +58,7 @@ class BoxExponential(BoxLearner, ExponentialLearner):
         allowed = np.ones(len(cells.sizes), dtype=np.bool_) if eligible is None else eligible
         return cells, [i for i, size in enumerate(cells.sizes) if size and allowed[i]]
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:  # type: ignore[override]
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:  # type: ignore[override]
         """Return the codes of `size` independent runs; a list of integers where there are more than 2^63 boxes."""
         check_run(sample, self.domain, size)
         cells, kept = self._cells(sample)

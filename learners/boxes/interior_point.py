@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.arrays import Floats, Integers
 from learners.boxes.base import BoxLearner
 from learners.citations import STE
 from learners.finite.counting import as_codes
@@ -29,7 +29,6 @@ __all__ = ["LEARNERS", "BoxInteriorPoint"]
 SOURCE = f"{STE}, private boxes by interior points"
 LAW_BOXES = 2**16
 """The most products of ends for which the exact law is computed."""
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -142,7 +141,7 @@ class BoxInteriorPoint(BoxLearner):
         cost = best(self.calls, self._shares()[2])
         return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=self._claim_id, source=SOURCE)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the codes of `size` independent runs; a list of integers where there are more than 2^63 boxes."""
         check_run(sample, self.domain, size)
         solver, m, scale = self._plan()
@@ -197,7 +196,7 @@ class BoxInteriorPoint(BoxLearner):
         z = np.array((m - positives) / scale)
         return float(log_above(z)), float(log_below(z)), ULP * (4 * abs(float(z)) + 8)
 
-    def _collected(self, log_prob: Floats, ends: NDArray[np.int64], few: float, error: float) -> Law:
+    def _collected(self, log_prob: Floats, ends: Integers, few: float, error: float) -> Law:
         """Return the law of the codes from the law of the ends (lows and highs in turn): all empty boxes are one."""
         codes = np.array([self.concepts.number(row[::2].tolist(), row[1::2].tolist()) for row in ends])
         everything = placed(self.concepts.size, codes[codes > 0], log_prob[codes > 0])
@@ -233,7 +232,7 @@ class BoxInteriorPoint(BoxLearner):
             n = max(2 * n, 8 * self._faces / alpha * math.log((self._faces + 1) / (beta - self.beta)))
         return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, self._claim_id, SOURCE)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return the permutations of negative examples, and those of the grid where the mechanism has them."""
         grid = super().symmetries() if self.variant == "exponential" else []
         return [*grid, *moving_negatives(self.domain.size)]

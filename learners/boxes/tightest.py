@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Law, Sample
+from learners.arrays import Integers
 from learners.boxes.base import BoxLearner
 from learners.citations import STE
+from learners.finite.consistent import ConsistentLearner, occam_sample_size
 from learners.finite.counting import as_codes
-from learners.finite.generic import ConsistentLearner, check_law_size, occam_sample_size, point_law
+from learners.finite.scores import check_law_size, point_law
 from learners.inputs import check_run, check_sample
 from learners.symmetries import moving_negatives
 
@@ -54,7 +55,7 @@ class BoxTightest(BoxLearner, ConsistentLearner):
             return 0
         return self.concepts.number([int(v) for v in positive.min(axis=0)], [int(v) for v in positive.max(axis=0)])
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:  # type: ignore[override]
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:  # type: ignore[override]
         """Return the same code `size` times; a list of integers where there are more than 2^63 boxes."""
         check_run(sample, self.domain, size)
         return as_codes([self._choose(sample)] * size, self.concepts.size)
@@ -75,7 +76,7 @@ class BoxTightest(BoxLearner, ConsistentLearner):
         occam = occam_sample_size(math.log(self.concepts.size), alpha, beta)
         return min(occam, math.ceil(faces / alpha * math.log(faces / beta)))
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return those of the grid, and the permutations of the negative examples, which the learner ignores."""
         return [*super().symmetries(), *moving_negatives(self.domain.size)]
 

@@ -12,9 +12,8 @@ from learners.arrays import Bools, Integers
 from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.set_cover import SetCoverConjunction, SetCoverDisjunction
-from learners.controls import control
 from learners.covers.faults import cover_controls
-from learners.finite.faults import Doubled, Frozen, Shortcut, Support
+from learners.finite.faults import exponential_controls
 
 __all__ = ["LEARNERS"]
 
@@ -22,30 +21,18 @@ SMALL = Instance(
     {"dimension": 2, "k": 1, "epsilon": 0.5, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
 )
 
-ConjunctionExponentialDoubled = control(
+EXPONENTIAL = (
+    ConjunctionExponentialDoubled,
+    ConjunctionExponentialSupport,
+    ConjunctionExponentialShortcut,
+    ConjunctionExponentialFrozen,
+) = exponential_controls(
+    __name__,
     ConjunctionExponential,
-    Doubled,
-    "broken-conjunction-exponential-doubled",
-    "conjunctions by the exponential mechanism at twice the rate",
-)
-ConjunctionExponentialSupport = control(
-    ConjunctionExponential,
-    Support,
-    "broken-conjunction-exponential-support",
-    "conjunctions by the exponential mechanism over a data-dependent range",
+    "conjunction-exponential",
+    "conjunctions",
     Instance({"dimension": 2, "k": 2, "epsilon": 1.0}, n=2),
-)
-ConjunctionExponentialShortcut = control(
-    ConjunctionExponential,
-    Shortcut,
-    "broken-conjunction-exponential-shortcut",
-    "conjunctions by the exponential mechanism, but consistent ones first",
-)
-ConjunctionExponentialFrozen = control(
-    ConjunctionExponential,
-    Frozen,
-    "broken-conjunction-exponential-frozen",
-    "conjunctions by the exponential mechanism with noise drawn once and for all",
+    frozen=True,
 )
 CONJUNCTIONS = (SetCoverConjunctionMultiplied, SetCoverConjunctionSparing, SetCoverConjunctionGreedy) = cover_controls(
     __name__, SetCoverConjunction, "set-cover conjunctions", "literals", SMALL
@@ -104,10 +91,7 @@ class GreedyEager(ConjunctionGreedy):
 
 
 LEARNERS = (
-    ConjunctionExponentialDoubled,
-    ConjunctionExponentialSupport,
-    ConjunctionExponentialShortcut,
-    ConjunctionExponentialFrozen,
+    *EXPONENTIAL,
     GreedyUndivided,
     GreedySupport,
     GreedyNoiseless,

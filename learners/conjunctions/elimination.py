@@ -11,7 +11,8 @@ from dpaudit.contract import Instance, Law, Sample
 from learners.citations import STE
 from learners.conjunctions.base import LAW_DIMENSION, EliminationLearner
 from learners.conjunctions.concepts import MAX_DIMENSION, contradicted
-from learners.finite.generic import ConsistentLearner, point_law
+from learners.finite.consistent import ConsistentLearner
+from learners.finite.scores import point_law
 from learners.inputs import check_sample
 from learners.parameters import check_integer, check_law_limit
 

@@ -13,7 +13,7 @@ from learners.citations import STE
 from learners.conjunctions.base import renaming_symmetries
 from learners.conjunctions.short_conjunctions import ShortConjunctions
 from learners.domains import ENUMERABLE, OnTheCube
-from learners.finite.generic import ExponentialLearner
+from learners.finite.exponential import ExponentialLearner
 from learners.inputs import check_run
 from learners.mechanisms import exponential
 from learners.parameters import check_integer, check_positive
@@ -27,8 +27,8 @@ class ConjunctionExponential(OnTheCube, ExponentialLearner):
 
     Conjunction h is returned with probability proportional to exp(epsilon q(S, h) / 2), q = examples labelled
     correctly: epsilon-differentially private. Sample sizes are those of any finite class, with ln|CONJ_{k,d}| about
-    k ln(2 d/k); see `finite.generic.ExponentialLearner`. Codes are the numbers of `ShortConjunctions`. The time is that
-    of one product of an (|CONJ_{k-1,d}|, m) with an (m, 2 d) matrix for m distinct examples.
+    k ln(2 d/k); see `finite.exponential.ExponentialLearner`. Codes are the numbers of `ShortConjunctions`. The time is
+    that of one product of an (|CONJ_{k-1,d}|, m) with an (m, 2 d) matrix for m distinct examples.
 
     Parameters
     ----------

@@ -18,24 +18,18 @@ from learners.conjunctions.concepts import Conjunctions
 from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
 from learners.conjunctions.greedy_law import LAW_DIMENSION, log_law
 from learners.conjunctions.short_conjunctions import ShortConjunctions
+from learners.covers.accounting import rounds_for
 from learners.inputs import check_run, check_sample
 from learners.mechanisms import exponential
 from learners.mechanisms.repeated_pure import largest_repeated_epsilon
 from learners.parameters import check_integer, check_law_limit, check_positive, check_probability, check_statement
 
-__all__ = ["LEARNERS", "ConjunctionGreedy", "rounds_for"]
+__all__ = ["LEARNERS", "ConjunctionGreedy"]
 
 LAW_ROUNDS = 10_000
 """The most rounds of the exact law, which takes seconds for them."""
 CELLS = 2**25
 """The number of (run, example) cells that are held at a time."""
-
-
-def rounds_for(k: int, alpha: float) -> int:
-    """Return ceil(2 k ln(2/alpha)): so many rounds leave at most alpha n / 2 negatives in the analysis of `utility`."""
-    check_integer("k", k, 1)
-    check_probability("alpha", alpha)
-    return math.ceil(2 * k * math.log(2 / alpha))
 
 
 @dataclass(frozen=True)

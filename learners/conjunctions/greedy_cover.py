@@ -13,7 +13,8 @@ from learners.citations import KMMS
 from learners.conjunctions.base import LAW_DIMENSION, MaskLearner
 from learners.conjunctions.concepts import MAX_DIMENSION, contradicted
 from learners.conjunctions.short_conjunctions import ShortConjunctions
-from learners.finite.generic import ConsistentLearner, occam_sample_size, point_law
+from learners.finite.consistent import ConsistentLearner, occam_sample_size
+from learners.finite.scores import point_law
 from learners.inputs import check_sample
 from learners.parameters import check_integer, check_law_limit
 

@@ -11,10 +11,10 @@ import numpy as np
 from dpaudit.contract import Sample
 from learners.arrays import Bools, Floats, Integers
 from learners.conjunctions.concepts import contradicted
+from learners.mechanisms.log_laws import ULP
 
 __all__ = ["LAW_DIMENSION", "log_law"]
 
-ULP = 2.0**-52
 
 LAW_DIMENSION = 5
 """The largest number of variables for which all 4^d sets of literals are listed."""

@@ -15,11 +15,10 @@ from learners.conjunctions.base import LAW_DIMENSION, EliminationLearner
 from learners.conjunctions.concepts import MAX_DIMENSION, contradicted
 from learners.inputs import check_run, check_sample
 from learners.mechanisms.laplace import log_above, log_below
+from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_integer, check_law_limit, check_positive, check_probability, check_statement
 
 __all__ = ["LEARNERS", "ConjunctionLaplace", "contradictions"]
-
-ULP = 2.0**-52
 
 
 def contradictions(sample: Sample) -> Integers:

@@ -10,9 +10,10 @@ import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
 from learners.arrays import Floats, Integers
-from learners.conjunctions.laplace import ULP, ConjunctionLaplace, contradictions
+from learners.conjunctions.laplace import ConjunctionLaplace, contradictions
 from learners.inputs import check_run, check_sample
 from learners.mechanisms.laplace import log_above, log_below, log_between
+from learners.mechanisms.log_laws import ULP
 from learners.symmetries import moving_negatives
 
 __all__ = ["LEARNERS"]

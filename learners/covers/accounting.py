@@ -10,14 +10,35 @@ from learners.citations import KMMS
 from learners.covers.shares import composed_share, noiseless_share, paper_share
 from learners.parameters import check_integer, check_positive, check_probability, check_statement
 
-__all__ = ["AUDITED", "VARIANTS", "CoverAccounting"]
+__all__ = ["AUDITED", "VARIANTS", "CoverAccounting", "Measured", "rounds_for"]
 
 AUDITED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.1, "beta": 0.05}
 """Parameters of further instances whose utility is audited, for alpha = beta = 0.2."""
 VARIANTS = ("paper", "composition", "noiseless")
 
 
-class CoverAccounting:
+class Measured:
+    """A learner that selects among hypotheses with a measure."""
+
+    @property
+    def _log_ratio(self) -> float:
+        """V: a bound on ln(whole measure / least measure of hypotheses that agree on a sample)."""
+        raise NotImplementedError("a learner says the range of its measure")
+
+    @property
+    def _log_behaviours(self) -> float:
+        """D: the logarithm of a bound on the number of different hypotheses."""
+        raise NotImplementedError("a learner says how many hypotheses there are")
+
+
+def rounds_for(k: int, alpha: float) -> int:
+    """Return J = ceil(2 k ln(2/alpha)), at least 2 as alpha < 1: (1 - 1/(2 k))^J <= alpha/2."""
+    check_integer("k", k, 1)
+    check_probability("alpha", alpha)
+    return math.ceil(2 * k * math.log(2 / alpha))
+
+
+class CoverAccounting(Measured):
     """A base of frozen dataclasses with the fields k, epsilon, delta, alpha, beta and variant."""
 
     k: int
@@ -50,8 +71,8 @@ class CoverAccounting:
 
     @property
     def rounds(self) -> int:
-        """J = ceil(2 k ln(2/alpha)), at least 2 as alpha < 1: (1 - 1/(2 k))^J <= alpha/2."""
-        return math.ceil(2 * self.k * math.log(2 / self.alpha))
+        """J, of `rounds_for`."""
+        return rounds_for(self.k, self.alpha)
 
     @property
     def selection_epsilon(self) -> float:
@@ -83,16 +104,6 @@ class CoverAccounting:
             "noiseless": ("KMMS-Alg-SetCover", "Set Cover Learner without noise, analysed in `noiseless_share`"),
         }[self.variant]
         return PrivacyClaim(self.epsilon, self.delta, claim_id=claim, source=f"{KMMS}, {place}")
-
-    @property
-    def _log_ratio(self) -> float:
-        """V: a bound on ln(whole measure / least measure of hypotheses that agree on a sample)."""
-        raise NotImplementedError("a learner says the range of its measure")
-
-    @property
-    def _log_behaviours(self) -> float:
-        """D: the logarithm of a bound on the number of different hypotheses to cover with."""
-        raise NotImplementedError("a learner says how many hypotheses there are")
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the sample size of `utility(alpha, beta)`."""

@@ -18,8 +18,9 @@ import numpy as np
 
 from dpaudit.contract import InputError
 from learners.arrays import Floats
-from learners.covers.rounds import ULP, Round, log_softmax, log_sum
+from learners.covers.rounds import Round
 from learners.mechanisms.laplace import log_above, log_below
+from learners.mechanisms.log_laws import ULP, log_softmax, log_sum
 
 __all__ = ["LaplaceNoise"]
 

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
 from learners.arrays import Floats
-from learners.covers.rounds import ULP, Round, log_softmax, log_sum
+from learners.covers.rounds import Round
 from learners.mechanisms.laplace import log_above, log_below, log_between
+from learners.mechanisms.log_laws import ULP, log_softmax, log_sum
 
 __all__ = ["RoundedNoise"]
 

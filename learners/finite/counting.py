@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import ConceptClass, Hypothesis, InputError, Sample
+from learners.arrays import Integers
 from learners.domains import ENUMERABLE
 from learners.parameters import check_integer
 
@@ -43,12 +43,12 @@ def check_listable(concepts: ConceptClass | Numbered) -> None:
         raise InputError(f"{concepts} has {concepts.size} concepts, more than the {ENUMERABLE} that can be listed")
 
 
-def as_codes(codes: list[int], size: int) -> NDArray[np.int64] | list[int]:
+def as_codes(codes: list[int], size: int) -> Integers | list[int]:
     """Return codes below `size` as an int64 array, or as they are where they may be too large."""
     return np.array(codes, dtype=np.int64) if size <= 2**63 else codes
 
 
-def excess_of_ones(sample: Sample, domain_size: int) -> tuple[int, NDArray[np.int64]]:
+def excess_of_ones(sample: Sample, domain_size: int) -> tuple[int, Integers]:
     """Return N_0, the number of negative examples, and n_1(x) - n_0(x) for every x in {0 .. domain_size - 1}.
 
     All sums are int64 and exact while the sample has fewer than 2^63 examples.

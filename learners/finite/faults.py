@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpaudit.contract import Law, Sample
-from learners.finite.generic import ExponentialLearner, point_law, scores
+from dpaudit.contract import Instance, Law, Sample
+from learners.arrays import Bools, Integers
+from learners.controls import control
+from learners.finite.exponential import ExponentialLearner
+from learners.finite.scores import point_law, scores
 from learners.inputs import check_run, check_sample
 
-__all__ = ["Doubled", "Frozen", "Shortcut", "Support"]
+__all__ = ["Doubled", "Frozen", "Shortcut", "Support", "exponential_controls"]
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -32,7 +34,7 @@ class Support(ExponentialLearner):
 
     fault: ClassVar[str] = "returns only concepts that label some example correctly: the support shows the sample"
 
-    def _eligible(self, sample: Sample, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    def _eligible(self, sample: Sample, correct: Integers) -> Bools | None:
         return correct > 0 if (correct > 0).any() else None
 
 
@@ -41,7 +43,7 @@ class Shortcut(ExponentialLearner):
 
     fault: ClassVar[str] = "chooses among the consistent concepts alone whenever there are any: consistency shows"
 
-    def _eligible(self, sample: Sample, correct: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    def _eligible(self, sample: Sample, correct: Integers) -> Bools | None:
         return correct == sample.n if (correct == sample.n).any() else None
 
 
@@ -50,7 +52,7 @@ class Frozen(ExponentialLearner):
 
     fault: ClassVar[str] = "noise is the same in every run: the answer is a function of the sample"
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return `size` times the concept with the greatest score plus frozen Gumbel noise."""
         check_run(sample, self.domain, size)
         correct = scores(self.concepts, sample)
@@ -70,6 +72,47 @@ class Frozen(ExponentialLearner):
                 best, champion = value, code
         return point_law(range(self.concepts.size), champion)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return no symmetry: the frozen noise prefers some concepts."""
         return []
+
+
+_LEAKS: dict[type[ExponentialLearner], tuple[str, str]] = {
+    Doubled: ("doubled", " at twice the rate"),
+    Support: ("support", " over a data-dependent range"),
+    Shortcut: ("shortcut", ", but consistent ones first"),
+    Frozen: ("frozen", " with noise drawn once and for all"),
+}
+"""The end of a control's id, and of its summary, by its fault."""
+
+
+def exponential_controls(
+    module: str, base: type[Any], name: str, concepts: str, support: Instance, *, frozen: bool = False
+) -> tuple[type[Any], ...]:
+    """Return the controls of an exponential mechanism: its rate, its range and its choice at fault, or its noise too.
+
+    Parameters
+    ----------
+    module : str
+        Where they are assigned to names; see `controls.control`.
+    base : type
+        The sound learner.
+    name, concepts : str
+        The ids are broken-NAME-doubled, ...; the concepts in words.
+    support : Instance
+        The small instance on which the range shows the sample; the other leaks show on the learner's own.
+    frozen : bool
+        Whether there is a control whose noise is the same in every run.
+    """
+    return tuple(
+        control(
+            base,
+            fault,
+            f"broken-{name}-{leak}",
+            f"{concepts} by the exponential mechanism{summary}",
+            support if fault is Support else None,
+            module=module,
+        )
+        for fault, (leak, summary) in _LEAKS.items()
+        if frozen or fault is not Frozen
+    )

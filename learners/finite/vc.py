@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import ConceptClass, InputError
-from learners.parameters import check_integer, check_probability
+from learners.parameters import check_integer, check_statement
 
 __all__ = ["MAX_LABELS", "lower_sample_size", "sauer_power_bound", "upper_sample_size", "vc_dimension"]
 
@@ -74,8 +74,7 @@ def upper_sample_size(d: int, alpha: float, beta: float) -> int:
     has error above alpha with probability at most beta.
     """
     check_integer("d", d, 1)
-    check_probability("alpha", alpha)
-    check_probability("beta", beta)
+    check_statement(alpha, beta)
     return math.ceil(max(4 / alpha * math.log2(2 / beta), 8 * d / alpha * math.log2(13 / alpha)))
 
 
@@ -92,8 +91,7 @@ def lower_sample_size(d: int, alpha: float, beta: float) -> int:
     general lower bound on the number of examples needed for learning", Information and Computation 82 (1989).
     """
     check_integer("d", d, 1)
-    check_probability("alpha", alpha)
-    check_probability("beta", beta)
+    check_statement(alpha, beta)
     least = (1 - alpha) / alpha * math.log(1 / (2 * beta))
     if d >= 2 and alpha <= 1 / 8 and beta <= 1 / 100:
         least = max(least, (d - 1) / (32 * alpha))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from learners.arrays import Integers
 from learners.domains import Grid, grid_rows
 from learners.finite.counting import check_code
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
@@ -68,7 +69,7 @@ class Halfspaces:
         return self.dimension + 1
 
     @property
-    def representations(self) -> NDArray[np.int64]:
+    def representations(self) -> Integers:
         """The set H of Claim 4.1 of BMNS: rows (w_1, .., w_d, t), shape (size, d + 1)."""
         return grid_halfspaces(self.side, self.dimension)[1]
 

@@ -8,11 +8,10 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Sample
-from learners.controls import control
-from learners.finite.faults import Doubled, Shortcut, Support
+from learners.arrays import Bools, Integers
+from learners.finite.faults import exponential_controls
 from learners.halfspaces.exponential import HalfspaceExponential
 from learners.halfspaces.hull_point_base import Selected
 from learners.halfspaces.hull_point_exponential import HullPointExponential
@@ -27,33 +26,15 @@ SUBSAMPLES = Instance({"side": 1, "dimension": 1, "epsilon": 0.5, "subsamples": 
 FOUR = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=4)
 FOUR_RECURSIVE = Instance({**FOUR.parameters, "delta": 1e-6, "beta": 0.1}, n=4)
 
-HalfspaceDoubled = control(
-    HalfspaceExponential,
-    Doubled,
-    "broken-halfspace-doubled",
-    "halfspaces by the exponential mechanism at twice the rate",
-)
-HalfspaceSupport = control(
-    HalfspaceExponential,
-    Support,
-    "broken-halfspace-support",
-    "halfspaces by the exponential mechanism over a data-dependent range",
-    Instance(FOUR.parameters, n=2),
-    fault="returns only halfspaces that label some example correctly: the support shows the sample",
-)
-HalfspaceShortcut = control(
-    HalfspaceExponential,
-    Shortcut,
-    "broken-halfspace-shortcut",
-    "consistent halfspaces first",
-    fault="chooses among the consistent halfspaces alone whenever there are any: consistency shows",
+EXPONENTIAL = HalfspaceDoubled, HalfspaceSupport, HalfspaceShortcut = exponential_controls(
+    __name__, HalfspaceExponential, "halfspace", "halfspaces", Instance(FOUR.parameters, n=2)
 )
 
 
 class _WholeSamples(Subsamples):
     """Every subsample is the whole sample."""
 
-    def _seen(self, sample: Sample, rng: np.random.Generator, runs: int) -> NDArray[np.bool_]:
+    def _seen(self, sample: Sample, rng: np.random.Generator, runs: int) -> Bools:
         return np.ones((runs, self.subsamples, len(sample.labels)), dtype=np.bool_)
 
     def _hits(self, count: int) -> Iterator[Hit]:
@@ -120,7 +101,7 @@ class HullPointSupport(HullPointExponential):
     fault: ClassVar[str] = "selects among coordinates of positive depth alone: the support shows the convex hull"
     instance: ClassVar[Instance] = FOUR
 
-    def _eligible(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _eligible(self, scores: Integers) -> Bools:
         positive = np.asarray(scores > 0, dtype=np.bool_)
         return positive if positive.any() else np.ones(len(scores), dtype=np.bool_)
 
@@ -133,7 +114,7 @@ class HullPointMedian(HullPointExponential):
     fault: ClassVar[str] = "selects among the coordinates of greatest depth alone: a Tukey median without noise"
     instance: ClassVar[Instance] = FOUR
 
-    def _eligible(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _eligible(self, scores: Integers) -> Bools:
         return np.asarray(scores == scores.max(), dtype=np.bool_)
 
 
@@ -156,12 +137,10 @@ class HullPointNoNoise(HullPointRecConcave):
     fault: ClassVar[str] = "returns the first deepest coordinate: the output is a function of the sample"
     instance: ClassVar[Instance] = FOUR_RECURSIVE
 
-    def _draw(
-        self, scores: NDArray[np.int64], axis: int, n: int, rng: np.random.Generator, size: int
-    ) -> NDArray[np.int64]:
+    def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
         return np.full(size, scores.argmax(), dtype=np.int64)
 
-    def _log_law(self, scores: NDArray[np.int64], axis: int, n: int) -> Selected:
+    def _log_law(self, scores: Integers, axis: int, n: int) -> Selected:
         order = np.lexsort((np.arange(len(scores)), -scores))
         return placed(len(scores), order[0], 0.0), 0.0
 
@@ -174,19 +153,15 @@ class HullPointSteep(HullPointRecConcave):
     fault: ClassVar[str] = "takes 12 times the depth as its score: the sensitivity is 12, not 1"
     instance: ClassVar[Instance] = FOUR_RECURSIVE
 
-    def _draw(
-        self, scores: NDArray[np.int64], axis: int, n: int, rng: np.random.Generator, size: int
-    ) -> NDArray[np.int64]:
+    def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
         return super()._draw(12 * scores, axis, n, rng, size)
 
-    def _log_law(self, scores: NDArray[np.int64], axis: int, n: int) -> Selected:
+    def _log_law(self, scores: Integers, axis: int, n: int) -> Selected:
         return super()._log_law(12 * scores, axis, n)
 
 
 LEARNERS = (
-    HalfspaceDoubled,
-    HalfspaceSupport,
-    HalfspaceShortcut,
+    *EXPONENTIAL,
     HalfspaceOverlapping,
     HalfspaceRefusing,
     HalfspaceOverspent,

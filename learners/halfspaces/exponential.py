@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance
+from learners.arrays import Integers
 from learners.domains import grid_rows
-from learners.finite.generic import ExponentialLearner
+from learners.finite.exponential import ExponentialLearner
 from learners.halfspaces.grid import HalfspacesOnAGrid
 from learners.parameters import check_positive
 from learners.symmetries import moving_points
@@ -41,7 +41,7 @@ class HalfspaceExponential(HalfspacesOnAGrid, ExponentialLearner):
         check_positive("epsilon", self.epsilon)
         _ = self.concepts.size
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return generators: reflection and permutation of the axes, and flipping all labels (H is closed under it)."""
         points = self.domain.points()
         reflected = points.copy()

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from learners.domains import Grid
+from learners.domains import OnAGrid
 from learners.halfspaces.concepts import Halfspaces
 
 __all__ = ["HalfspacesOnAGrid"]
 
 
-class HalfspacesOnAGrid:
-    """A learner whose examples are points of the grid {0 .. side}^dimension."""
-
-    side: int
-    dimension: int
-
-    @property
-    def domain(self) -> Grid:
-        """The grid {0 .. side}^dimension."""
-        return Grid(self.side, self.dimension)
+class HalfspacesOnAGrid(OnAGrid):
+    """A learner of halfspaces on the grid {0 .. side}^dimension."""
 
     @property
     def concepts(self) -> Halfspaces:

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, InputError, Law, Panel, Picture, Sample, UtilityClaim
+from learners.arrays import Floats, Integers
 from learners.geometry.pictures import examples
 from learners.halfspaces.concepts import Halfspace
 from learners.halfspaces.depth.depth_pictures import depth_panel
@@ -19,6 +19,7 @@ from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import tukey_depth
 from learners.halfspaces.grid import HalfspacesOnAGrid
 from learners.inputs import check_run, check_sample
+from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_integer, check_probability
 from learners.symmetries import moving_points
 
@@ -28,10 +29,10 @@ MAX_ATOMS = 2**16
 PICTURED_EXAMPLES = 300
 
 Point = tuple[Fraction, ...]
-Selected = tuple[NDArray[np.float64], float]
+Selected = tuple[Floats, float]
 
 
-def weighted_points(sample: Sample) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def weighted_points(sample: Sample) -> tuple[Integers, Integers]:
     """Return the distinct points (m, d) of a sample and how often each occurs, with either label."""
     points, place = np.unique(sample.points.astype(np.int64), axis=0, return_inverse=True)
     weights = np.zeros(len(points), dtype=np.int64)
@@ -79,13 +80,11 @@ class HullPoint(HalfspacesOnAGrid):
         size, failure = self.sample_size(alpha, beta), "the point lies outside the convex hull"
         return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source, failure)
 
-    def _draw(
-        self, scores: NDArray[np.int64], axis: int, n: int, rng: np.random.Generator, size: int
-    ) -> NDArray[np.int64]:
+    def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
         """Return `size` indices into the candidates on an axis (from 0)."""
         raise NotImplementedError("a hull point learner selects")
 
-    def _log_law(self, scores: NDArray[np.int64], axis: int, n: int) -> Selected:
+    def _log_law(self, scores: Integers, axis: int, n: int) -> Selected:
         """Return the log-probabilities of `_draw` and a bound on their error."""
         raise NotImplementedError("a hull point learner has a law of its selections")
 
@@ -94,9 +93,7 @@ class HullPoint(HalfspacesOnAGrid):
         check_run(sample, self.domain, size)
         return self.find(*weighted_points(sample), rng, size)
 
-    def find(
-        self, points: NDArray[np.int64], weights: NDArray[np.int64], rng: np.random.Generator, size: int
-    ) -> list[Point]:
+    def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
         """Return `size` points deep in a weighted multiset; runs that share a prefix share its scores."""
         regions, n = self.extended.regions(points, weights), int(weights.sum())
         groups: Counter[Point] = Counter({(): size})
@@ -116,7 +113,7 @@ class HullPoint(HalfspacesOnAGrid):
         check_sample(sample, self.domain)
         return self.find_law(*weighted_points(sample))
 
-    def find_law(self, points: NDArray[np.int64], weights: NDArray[np.int64]) -> Law:
+    def find_law(self, points: Integers, weights: Integers) -> Law:
         """Return the law of `find`."""
         regions, n = self.extended.regions(points, weights), int(weights.sum())
         atoms: list[Point] = [()]
@@ -131,11 +128,11 @@ class HullPoint(HalfspacesOnAGrid):
             logs = np.concatenate([log for _, log, _ in parts])
             error += max(e for _, _, e in parts)
         finite = logs[np.isfinite(logs)]
-        return Law(atoms, logs, error + self.dimension * 2.0**-52 * float(-finite.min()))
+        return Law(atoms, logs, error + self.dimension * ULP * float(-finite.min()))
 
     def _extend(
-        self, regions: DepthRegions, atoms: list[Point], logs: NDArray[np.float64], axis: int, n: int
-    ) -> Iterator[tuple[list[Point], NDArray[np.float64], float]]:
+        self, regions: DepthRegions, atoms: list[Point], logs: Floats, axis: int, n: int
+    ) -> Iterator[tuple[list[Point], Floats, float]]:
         """Yield for each prefix the longer prefixes, their log-probabilities and an error."""
         for prefix, log in zip(atoms, logs.tolist(), strict=True):
             candidates = self.extended.coordinates(prefix)
@@ -158,7 +155,7 @@ class HullPoint(HalfspacesOnAGrid):
         """Return what else the picture shows."""
         return ()
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return the flips of one point's label, which is ignored."""
         flips = np.eye(self.domain.size, dtype=np.int64)
         return [moving_points(np.arange(len(flips)), flip) for flip in flips]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, PrivacyClaim
+from learners.arrays import Bools, Integers
 from learners.citations import BMNS
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound
 from learners.halfspaces.hull_point_base import PICTURED_EXAMPLES, HullPoint, Selected
@@ -69,17 +69,15 @@ class HullPointExponential(HullPoint):
     def _rate(self) -> float:
         return self.epsilon / (2 * self.dimension)
 
-    def _eligible(self, scores: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _eligible(self, scores: Integers) -> Bools:
         """Return which candidates may be selected."""
         return np.ones(len(scores), dtype=np.bool_)
 
-    def _draw(
-        self, scores: NDArray[np.int64], axis: int, n: int, rng: np.random.Generator, size: int
-    ) -> NDArray[np.int64]:
+    def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
         kept = np.flatnonzero(self._eligible(scores))
         return np.asarray(kept[equal_scores.draw([1] * len(kept), scores[kept], self._rate, rng, size)])
 
-    def _log_law(self, scores: NDArray[np.int64], axis: int, n: int) -> Selected:
+    def _log_law(self, scores: Integers, axis: int, n: int) -> Selected:
         return exponential.log_law(scores, self._rate, self._eligible(scores))
 
     def explicit_examples(self, beta: float) -> int:

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Panel, PrivacyClaim
+from learners.arrays import Integers
 from learners.citations import BMNS
 from learners.halfspaces.hull_point_base import PICTURED_EXAMPLES, HullPoint, Selected
 from learners.halfspaces.hull_point_exponential import HullPointExponential
@@ -133,17 +133,15 @@ class HullPointRecConcave(HullPoint):
         return strong if self.literal and strong.epsilon < plain.epsilon else plain
 
     @staticmethod
-    def _steps(scores: NDArray[np.int64]) -> Steps:
+    def _steps(scores: Integers) -> Steps:
         values = scores.tolist()
         return Steps.of_values(values if len(values) > 1 else values * 2)
 
-    def _draw(
-        self, scores: NDArray[np.int64], axis: int, n: int, rng: np.random.Generator, size: int
-    ) -> NDArray[np.int64]:
+    def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
         drawn = self.mechanism(len(scores), axis, n).draw(self._steps(scores), rng, size)
         return np.minimum(np.array(drawn, dtype=np.int64), len(scores) - 1)
 
-    def _log_law(self, scores: NDArray[np.int64], axis: int, n: int) -> Selected:
+    def _log_law(self, scores: Integers, axis: int, n: int) -> Selected:
         logs, error = self.mechanism(len(scores), axis, n).log_law(self._steps(scores))
         if len(scores) > 1:
             return logs, error

@@ -14,9 +14,9 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Law
+from learners.arrays import Integers
 from learners.halfspaces.concepts import Halfspaces
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound
@@ -76,7 +76,7 @@ class _OverHalfspaces(HullPoint):
                 f"extended domain has {len(self.extended.coordinates())} first coordinates alone; run has no such limit"
             )
 
-    def _among(self, counts: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _among(self, counts: Any) -> tuple[Integers, Integers]:
         table = np.asarray(counts, dtype=np.int64)
         rows = Halfspaces(self.side, self.dimension - 1).representations
         return rows[table > 0], table[table > 0]
@@ -167,7 +167,7 @@ class Agreement:
         """The representations of H."""
         return [tuple(map(Fraction, row)) for row in self.concepts.representations.tolist()]
 
-    def scores(self, counts: Any) -> NDArray[np.int64]:
+    def scores(self, counts: Any) -> Integers:
         """Return q (|H|,)."""
         table = np.asarray(counts, dtype=np.int64)
         labels = self.concepts.evaluate(self.concepts.domain().points()).astype(np.bool_)

@@ -15,9 +15,9 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Sample
+from learners.arrays import Bools, Floats, Integers
 from learners.halfspaces.concepts import Halfspaces
 from learners.parameters import check_integer
 
@@ -53,11 +53,11 @@ class Subsamples:
     refuses: ClassVar[bool] = False
     """True if a run stops where a subsample is inconsistent; then its counts are None."""
 
-    def _violations(self, sample: Sample) -> NDArray[np.bool_]:
+    def _violations(self, sample: Sample) -> Bools:
         """Return which halfspaces contradict which example (examples, |H|)."""
         return np.asarray(self.concepts.evaluate(sample.points) != sample.labels).T
 
-    def _seen(self, sample: Sample, rng: np.random.Generator, runs: int) -> NDArray[np.bool_]:
+    def _seen(self, sample: Sample, rng: np.random.Generator, runs: int) -> Bools:
         """Return which examples each subsample contains (runs, m, examples)."""
         m = self.subsamples
         parts = [rng.multinomial(count, np.full(m, 1 / m), size=runs) > 0 for count in sample.counts]
@@ -83,7 +83,7 @@ class Subsamples:
         return found
 
     @staticmethod
-    def _choose(allowed: NDArray[np.bool_], counts: NDArray[np.int64], rng: np.random.Generator) -> None:
+    def _choose(allowed: Bools, counts: Integers, rng: np.random.Generator) -> None:
         """Add to counts (runs, |H|) one halfspace for each subsample, uniform among those allowed (runs, m, |H|)."""
         keys = np.where(allowed, rng.random(allowed.shape), -1.0)
         # Without a consistent halfspace all keys are equal, and argmax is the default, number 0.
@@ -155,7 +155,7 @@ def _updated(spaces: dict[tuple[int, ...], Fraction], allowed: int, hits: list[H
     return following
 
 
-def consistent_law(concepts: Halfspaces, target: int, probabilities: Any, size: int) -> NDArray[np.float64]:
+def consistent_law(concepts: Halfspaces, target: int, probabilities: Any, size: int) -> Floats:
     """Return the law (|H|,) of a uniform consistent halfspace of `size` independent examples labelled by a concept.
 
     Parameters

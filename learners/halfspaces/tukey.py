@@ -19,7 +19,7 @@ from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponentia
 from learners.halfspaces.subsamples import Counts, Subsamples, independent_counts
 from learners.inputs import check_run, check_sample
 from learners.mechanisms.log_laws import log_mixture
-from learners.parameters import check_integer, check_positive, check_probability
+from learners.parameters import check_integer, check_positive, check_probability, check_statement
 
 __all__ = ["LEARNERS", "HalfspaceTukey"]
 
@@ -173,8 +173,7 @@ class HalfspaceTukey(HalfspacesOnAGrid):
 
     def _claim(self, alpha: float, beta: float) -> UtilityClaim:
         """Return the claim of Theorem 4.2; `InputError` where m is too small for beta."""
-        check_probability("alpha", alpha)
-        check_probability("beta", beta)
+        check_statement(alpha, beta)
         m, r = self.subsamples, self.release.agreement(self.subsamples, beta / 2)
         if not r:
             raise InputError(f"beta must be larger for {m} subsamples (or these more), got {beta!r}")

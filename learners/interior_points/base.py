@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.arrays import Integers
 from learners.finite.counting import as_codes
 from learners.inputs import check_run, check_sample
 from learners.interior_points.solvers import Solver
@@ -67,7 +67,7 @@ class InteriorPoint(ThresholdsOnALine):
         check_integer("code", code, 0, self.domain_size - 1)
         return Threshold(int(code) + 1)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the points found by `size` independent runs; a list of integers from 2^63 points on."""
         check_run(sample, self.domain, size)
         points, counts = multiset(sample.points[:, 0], sample.counts)
@@ -79,6 +79,6 @@ class InteriorPoint(ThresholdsOnALine):
         log_prob, error = self._solver(sample.n).log_law(*multiset(sample.points[:, 0], sample.counts))
         return Law(range(self.domain_size), log_prob, error)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return the flip of all labels: they are ignored."""
         return [moving_points(np.arange(self.domain_size), 1)]

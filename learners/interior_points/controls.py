@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Law, Sample
+from learners.arrays import Integers
 from learners.controls import control
-from learners.finite.generic import point_law
+from learners.finite.scores import point_law
 from learners.inputs import check_run, check_sample
 from learners.interior_points.base import InteriorPoint
 from learners.interior_points.exponential import InteriorPointExponential
@@ -192,7 +192,7 @@ class ThresholdUnpadded(ClaimsAsSound, ThresholdInteriorPoint):
     def _few(self, sample: Sample) -> bool:
         return any(int(sample.counts[sample.labels == label].sum()) < self.m for label in (0, 1))
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the codes of `size` independent runs."""
         check_run(sample, self.domain, size)
         return np.zeros(size, dtype=np.int64) if self._few(sample) else super().run(sample, rng, size)
@@ -202,7 +202,7 @@ class ThresholdUnpadded(ClaimsAsSound, ThresholdInteriorPoint):
         check_sample(sample, self.domain)
         return point_law(range(self.concepts.size), 0) if self._few(sample) else super().law(sample)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return no symmetry: c_0 is not symmetric."""
         return []
 

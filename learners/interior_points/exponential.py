@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance
+from learners.arrays import Integers
 from learners.citations import STE
 from learners.interior_points.base import InteriorPoint
 from learners.interior_points.solvers import ExponentialSolver
@@ -56,7 +56,7 @@ class InteriorPointExponential(InteriorPoint):
         check_probability("beta", beta)
         return self._solver(0).points_needed(beta)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return the flip of the label of each point, and the reflection of the line."""
         points = np.arange(self.domain_size)
         flips = [moving_points(points, np.asarray(points == x, dtype=np.int64)) for x in points]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import PrivacyClaim
+from learners.arrays import Floats
 from learners.interior_points.solvers import ExponentialSolver, Solver
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.log_laws import ULP, log_mixture, placed
@@ -104,7 +104,7 @@ class RetryingSolver(_Wrapped):
             kept += [x for x in drawn if not points or points[0] <= x <= points[-1]]
         return kept[:size]
 
-    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
+    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[Floats, float]:
         """Return the law of the solver, given that the answer is interior."""
         logs, error = self.solver.log_law(points, counts)
         if not points:
@@ -122,7 +122,7 @@ class ShortcutSolver(_Wrapped):
         """Return the only point, or what the solver finds."""
         return [points[0]] * size if len(points) == 1 else self.solver.draw(points, counts, rng, size)
 
-    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
+    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[Floats, float]:
         """Return all mass on the only point, or the solver's law."""
         logs, error = self.solver.log_law(points, counts)
         return (placed(len(logs), points[0], 0.0), 0.0) if len(points) == 1 else (logs, error)

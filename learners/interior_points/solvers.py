@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Floats
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.log_laws import check_size
 from learners.mechanisms.rec_concave import RecConcave
@@ -33,7 +33,7 @@ class Solver(Protocol):
     def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
         """Return the points found by `size` independent calls."""
 
-    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
+    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[Floats, float]:
         """Return the log-probabilities of 0 .. size - 1 and a bound on their error."""
 
 
@@ -66,7 +66,7 @@ class ExponentialSolver:
         """Return the points found by `size` independent calls."""
         return self.scores(points, counts).draw_exponential(self.rate, rng, size)
 
-    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
+    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[Floats, float]:
         """Return the log-probabilities of 0 .. size - 1 and a bound on their error."""
         check_size(self.size)
         return self.scores(points, counts).log_exponential(self.rate, self.size)
@@ -91,7 +91,7 @@ class RecConcaveSolver:
         """Return the points found by `size` independent calls."""
         return self.concave.draw(interior_scores(points, counts, self.concave.top + 1), rng, size)
 
-    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
+    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[Floats, float]:
         """Return the log-probabilities of 0 .. size - 1 and a bound on their error."""
         return self.concave.log_law(interior_scores(points, counts, self.concave.top + 1))
 

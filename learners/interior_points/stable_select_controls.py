@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import FAIL, Hypothesis, Instance, Law, PrivacyClaim, Sample
+from learners.arrays import Bools, Integers
 from learners.inputs import check_run, check_sample
 from learners.mechanisms.log_laws import placed
 from learners.mechanisms.multisets import multiset
@@ -40,7 +40,7 @@ class WrongStable(StableSelect):
 class BareStable(StableSelect):
     """No noise on the gap."""
 
-    def draw(self, standing: Standing, rng: np.random.Generator, size: int) -> NDArray[np.bool_]:
+    def draw(self, standing: Standing, rng: np.random.Generator, size: int) -> Bools:
         """Return `size` times whether the gap reaches the threshold."""
         return np.full(size, standing.gap is None or float(standing.gap) >= self.threshold)
 
@@ -85,7 +85,7 @@ class StableMode(PointsOnALine):
         often = dict(zip(*multiset(sample.points[:, 0], sample.counts), strict=True))
         return standing_of_values([often.get(x, 0) for x in range(self.domain_size)])
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
         """Return the point or `FAIL` in `size` independent runs."""
         check_run(sample, self.domain, size)
         standing = self._standing(sample)

@@ -8,16 +8,16 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.arrays import Integers
 from learners.citations import STE
 from learners.finite.counting import as_codes
 from learners.inputs import check_run, check_sample
 from learners.interior_points.solvers import Solver, check_variant, make_solver
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.multisets import Multiset, extremes, merged
-from learners.parameters import check_integer, check_positive, check_probability
+from learners.parameters import check_integer, check_positive, check_probability, check_statement
 from learners.points.line import ThresholdsOnALine
 from learners.symmetries import moving_points
 
@@ -121,7 +121,7 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
         smallest = extremes(x[~positive], sample.counts[~positive], m, self.domain_size, largest=False)
         return merged(largest, smallest)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the codes j of `size` independent runs; a list of integers from 2^63 - 1 points on."""
         check_run(sample, self.domain, size)
         solver, m = self._plan()
@@ -154,7 +154,7 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
             n = max(2 * n, 8 / alpha * math.log(2 / (beta - self.beta)))
         return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, self.claim_id, self.source)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return the reflection with labels flipped, which takes c_j to c_{T - j}, where the mechanism has it."""
         if self.variant != "exponential":
             return []
@@ -163,10 +163,7 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
 
 def check_utility(alpha: float, beta: float, setting: str, own: float) -> None:
     """Raise `InputError` unless the learner, whose calls fail with probability `own` at any n, can promise this."""
-    check_probability("alpha", alpha)
-    check_probability("beta", beta)
-    if setting not in ("realizable", "empirical"):
-        raise InputError(f"setting must be realizable or empirical, got {setting!r}")
+    check_statement(alpha, beta, setting, ("realizable", "empirical"))
     if beta < own or (beta == own and setting == "realizable"):
         least = "above" if setting == "realizable" else "at least"
         raise InputError(

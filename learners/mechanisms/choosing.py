@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Floats, Integers
 from learners.mechanisms import exponential
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.laplace import log_above, log_below
@@ -100,7 +100,7 @@ class Choosing:
                 chosen[run] = solutions[pick]
         return chosen
 
-    def log_law(self, scores: Mapping[Hashable, int]) -> tuple[NDArray[np.float64], float, float]:
+    def log_law(self, scores: Mapping[Hashable, int]) -> tuple[Floats, float, float]:
         """Return the log-probabilities of the solutions in their order, that of nothing, and a bound on the error."""
         if not scores:
             return np.zeros(0), 0.0, 0.0
@@ -111,5 +111,5 @@ class Choosing:
         return logs + float(log_above(z)), float(log_below(z)), total
 
     @staticmethod
-    def _array(scores: Mapping[Hashable, int]) -> NDArray[np.int64]:
+    def _array(scores: Mapping[Hashable, int]) -> Integers:
         return np.array(list(scores.values()), dtype=np.int64)

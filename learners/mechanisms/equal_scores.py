@@ -7,7 +7,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import accumulate
 
 import numpy as np
-from numpy.typing import NDArray
+
+from learners.arrays import Integers
 
 __all__ = ["draw", "uniform_below", "uniform_within"]
 
@@ -36,9 +37,7 @@ def uniform_within(bounds: Sequence[int], rng: np.random.Generator) -> list[int]
     return [uniform_below(bound, rng, 1)[0] for bound in bounds]
 
 
-def draw(
-    sizes: Sequence[int], scores: NDArray[np.int64], rate: float, rng: np.random.Generator, size: int
-) -> NDArray[np.int64]:
+def draw(sizes: Sequence[int], scores: Integers, rate: float, rng: np.random.Generator, size: int) -> Integers:
     """Return `size` independent cells, cell i with probability exactly proportional to sizes[i] exp(rate scores[i]).
 
     The law is exact, not up to rounding: inversion compares a uniform number with cumulative weights in floating
@@ -69,13 +68,13 @@ def draw(
     low = np.searchsorted(cumulative, target - slack, side="right")
     # A uniform number stands for the interval of length 2^-53 above it.
     high = np.searchsorted(cumulative, target + slack + 2.0**-52 * cumulative[-1], side="right")
-    cells: NDArray[np.int64] = np.minimum(low, len(weights) - 1).astype(np.int64)
+    cells: Integers = np.minimum(low, len(weights) - 1).astype(np.int64)
     for i in np.flatnonzero(low != high):
         cells[i] = _refined(int(uniform[i] * 2**53), sizes, gaps, rate, rng)
     return cells
 
 
-def _refined(digits: int, sizes: Sequence[int], gaps: NDArray[np.int64], rate: float, rng: np.random.Generator) -> int:
+def _refined(digits: int, sizes: Sequence[int], gaps: Integers, rate: float, rng: np.random.Generator) -> int:
     """Return the cell of the uniform number whose first 53 binary digits are given, drawing as many as it takes."""
     bits, precision = 53, START_DIGITS
     while True:
@@ -90,9 +89,7 @@ def _refined(digits: int, sizes: Sequence[int], gaps: NDArray[np.int64], rate: f
         precision *= 2
 
 
-def _bounds(
-    sizes: Sequence[int], gaps: NDArray[np.int64], rate: float, precision: int
-) -> tuple[list[Decimal], list[Decimal]]:
+def _bounds(sizes: Sequence[int], gaps: Integers, rate: float, precision: int) -> tuple[list[Decimal], list[Decimal]]:
     """Return lower and upper bounds on the cumulative weights."""
     down = Context(prec=precision, rounding=ROUND_FLOOR, Emin=-(10**17), Emax=10**17)
     up = Context(prec=precision, rounding=ROUND_CEILING, Emin=-(10**17), Emax=10**17)

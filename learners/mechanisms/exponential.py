@@ -5,23 +5,21 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from learners.arrays import Bools, Floats, Integers
 from learners.mechanisms.log_laws import ULP
 
 __all__ = ["draw", "log_law"]
 
 
-def _log_weights(scores: NDArray[np.int64], rate: float, eligible: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+def _log_weights(scores: Integers, rate: float, eligible: Bools | None) -> Floats:
     """Return rate * (score - greatest eligible score), -inf where not eligible; the differences are exact integers."""
     if eligible is None:
         return np.asarray(rate * (scores - scores.max()), dtype=np.float64)
     return np.where(eligible, rate * (scores - scores[eligible].max()), -np.inf)
 
 
-def log_law(
-    scores: NDArray[np.int64], rate: float, eligible: NDArray[np.bool_] | None = None
-) -> tuple[NDArray[np.float64], float]:
+def log_law(scores: Integers, rate: float, eligible: Bools | None = None) -> tuple[Floats, float]:
     """Return the log-probabilities of the law proportional to exp(rate * score), and a bound on their error.
 
     With u = 2^-53, x_h = rate * (max score - score_h) and Z = sum exp(-x_h) in [1, K] for K eligible outputs,
@@ -47,12 +45,12 @@ def log_law(
 
 
 def draw(
-    scores: NDArray[np.int64],
+    scores: Integers,
     rate: float,
     rng: np.random.Generator,
     size: int,
-    eligible: NDArray[np.bool_] | None = None,
-) -> NDArray[np.int64]:
+    eligible: Bools | None = None,
+) -> Integers:
     """Return `size` independent draws (size,) from the law proportional to exp(rate * score), by inversion."""
     cumulative = np.cumsum(np.exp(_log_weights(scores, rate, eligible)))
     # The first index whose cumulative weight reaches the total: a uniform number that rounds up to 1 lands there.

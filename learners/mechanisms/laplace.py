@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+
+from learners.arrays import Floats
 
 __all__ = ["log_above", "log_below", "log_between"]
-
-Floats = NDArray[np.float64]
 
 
 def log_above(z: Floats) -> Floats:

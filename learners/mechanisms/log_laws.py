@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Floats
 
-__all__ = ["LAW_SIZE", "ULP", "check_size", "greatest", "log_mixture", "placed"]
+__all__ = ["LAW_SIZE", "ULP", "check_size", "greatest", "log_mixture", "log_softmax", "log_sum", "placed"]
 
 ULP = 2.0**-52
 LAW_SIZE = 4096
@@ -26,22 +26,32 @@ def check_size(size: int) -> None:
         )
 
 
-def placed(size: int, where: Any, logs: Any) -> NDArray[np.float64]:
+def placed(size: int, where: Any, logs: Any) -> Floats:
     """Return the log-probabilities (size,) that are `logs` at the indices `where` and -inf everywhere else."""
     everywhere = np.full(size, -np.inf)
     everywhere[where] = logs
     return everywhere
 
 
-def greatest(logs: Sequence[float] | NDArray[np.float64]) -> float:
+def greatest(logs: Sequence[float] | Floats) -> float:
     """Return the greatest absolute value of the finite entries, 0 if there are none."""
     values = np.asarray(logs)
     return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
 
 
-def log_mixture(
-    log_weights: Sequence[float], laws: Sequence[NDArray[np.float64]], error: float
-) -> tuple[NDArray[np.float64], float]:
+def log_softmax(logs: Floats) -> Floats:
+    """Return the logarithms of exp(logs) divided by their sum over the last axis."""
+    shifted = logs - logs.max(axis=-1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)), dtype=np.float64)
+
+
+def log_sum(logs: Floats) -> Floats:
+    """Return the logarithm of the sum of exp(logs) over the first axis."""
+    top = logs.max(axis=0)
+    return np.asarray(top + np.log(np.exp(logs - top).sum(axis=0)), dtype=np.float64)
+
+
+def log_mixture(log_weights: Sequence[float], laws: Sequence[Floats], error: float) -> tuple[Floats, float]:
     """Return the logarithms of sum over i of e^w_i e^law_i, and a bound on their error.
 
     If each w_i + law_i is within `error` of the truth, so is the logarithm of the sum of their exponentials. Relative

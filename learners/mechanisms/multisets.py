@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from learners.arrays import Integers
+
 __all__ = ["Multiset", "extremes", "merged", "multiset", "of_counter", "ranks"]
 
 Multiset = tuple[list[int], list[int]]
 """Distinct values in ascending order, and their counts."""
 
 
-def multiset(values: NDArray[Any], counts: NDArray[np.int64]) -> Multiset:
+def multiset(values: NDArray[Any], counts: Integers) -> Multiset:
     """Return the distinct values in ascending order, as Python integers, and how often each occurs."""
     if len(values) == 0:
         return [], []
@@ -49,7 +51,7 @@ def merged(first: Multiset, second: Multiset) -> Multiset:
     return of_counter(counts)
 
 
-def extremes(values: NDArray[Any], counts: NDArray[np.int64], m: int, padding: int, largest: bool) -> Multiset:
+def extremes(values: NDArray[Any], counts: Integers, m: int, padding: int, largest: bool) -> Multiset:
     """Return the m smallest (largest) values of a multiset, filled up with copies of `padding`.
 
     Whatever the multiset: replacing one value, removing one or adding one replaces at most one of the m. That needs the

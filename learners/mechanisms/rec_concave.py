@@ -9,9 +9,9 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Floats
 from learners.mechanisms.composition import Cost, basic
 from learners.mechanisms.log_laws import check_size, log_mixture, placed
 from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_intervals
@@ -201,7 +201,7 @@ class RecConcave:
         _, (first, second) = self._choices(padded, k)
         return padded.restricted(self._intervals(k, first.best if a else None, second.best if b else None))
 
-    def log_law(self, score: Steps) -> tuple[NDArray[np.float64], float]:
+    def log_law(self, score: Steps) -> tuple[Floats, float]:
         """Return the log-probabilities (top + 1,) of the indices and a bound on their error."""
         self._check(score)
         check_size(self.top + 1)
@@ -220,7 +220,7 @@ class RecConcave:
                 worst = max(worst, named[0][2] + named[1][2] + more + 2.0**-51 * abs(weights[-1]))
         return log_mixture(weights, laws, error + worst)
 
-    def _last_law(self, padded: Steps, k: int, a: bool, b: bool) -> tuple[NDArray[np.float64], float]:
+    def _last_law(self, padded: Steps, k: int, a: bool, b: bool) -> tuple[Floats, float]:
         """Return the law of `_last`, with the mass of padded indices at `top`."""
         if not (a or b):
             return placed(self.top + 1, 0, 0.0), 0.0

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Bools
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.laplace import log_above, log_below
 from learners.mechanisms.log_laws import ULP
@@ -85,7 +85,7 @@ class StableSelect:
         """Return the gap from which on the best solution is named with probability 1 - beta."""
         return 2 + self.scale * math.log(1 / (4 * beta * float(self.delta)))
 
-    def draw(self, standing: Standing, rng: np.random.Generator, size: int) -> NDArray[np.bool_]:
+    def draw(self, standing: Standing, rng: np.random.Generator, size: int) -> Bools:
         """Return for `size` independent calls whether the best solution is named."""
         if standing.gap is None:
             return np.ones(size, dtype=np.bool_)

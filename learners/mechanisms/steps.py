@@ -9,9 +9,9 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Floats, Integers
 from learners.mechanisms import equal_scores, exponential
 from learners.mechanisms.log_laws import ULP, placed
 
@@ -63,7 +63,7 @@ class Steps:
         ]
         return Steps([p[0] for p in pieces], [p[1] for p in pieces], [p[2] for p in pieces])
 
-    def integers(self) -> tuple[NDArray[np.int64], int]:
+    def integers(self) -> tuple[Integers, int]:
         """Return integers w and a divisor d with values = w / d, or raise `InputError` where they pass 2^62."""
         divisor = math.lcm(*{v.denominator for v in self.values})
         scaled = [int(v) for v in self.values] if divisor == 1 else [int(v * divisor) for v in self.values]
@@ -81,7 +81,7 @@ class Steps:
         offsets = equal_scores.uniform_within([self.lengths[i] for i in cells], rng)
         return [self.starts[i] + offset for i, offset in zip(cells, offsets, strict=True)]
 
-    def log_exponential(self, rate: float, size: int) -> tuple[NDArray[np.float64], float]:
+    def log_exponential(self, rate: float, size: int) -> tuple[Floats, float]:
         """Return the log-probabilities (size,) of `draw_exponential` and a bound on the error of the finite ones."""
         scores, divisor = self.integers()
         logs, error = exponential.log_law(np.repeat(scores, self.lengths), rate / divisor)

@@ -11,9 +11,9 @@ from fractions import Fraction
 from itertools import accumulate
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Floats
 from learners.mechanisms.choosing import Choosing
 from learners.mechanisms.composition import Cost, basic
 from learners.mechanisms.log_laws import ULP, check_size, greatest, log_mixture, placed
@@ -187,7 +187,7 @@ class TreeLog:
         order = rng.permutation(size)
         return [drawn[i] for i in order]
 
-    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[NDArray[np.float64], float]:
+    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[Floats, float]:
         """Return the log-probabilities (size,) of the outputs and a bound on their error."""
         self._check(counts)
         check_size(self.size)
@@ -201,7 +201,7 @@ class TreeLog:
         laws = [placed(self.size, list(nodes), named), following]
         return log_mixture([0.0, nothing], laws, error + more + 2 * ULP * greatest([nothing]))
 
-    def _log_rest(self, data: Multiset, middle: Multiset) -> tuple[NDArray[np.float64], float]:
+    def _log_rest(self, data: Multiset, middle: Multiset) -> tuple[Floats, float]:
         """Return the law of steps 3 to 6."""
         assert self.inner is not None
         deep, shallow = self._embedding(middle)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Sample
+from learners.arrays import Bools, Integers
 from learners.mixtures.halfspace import MixtureHalfspace
 
 __all__ = ["LEARNERS"]
@@ -37,7 +37,7 @@ class MixtureDistinct(MixtureHalfspace):
     fault: ClassVar[str] = "keeps one hypothesis for each behaviour on the sample: behaviours show private points"
     instance: ClassVar[Instance] = ON_A_LINE
 
-    def _eligible(self, sample: Sample, errors: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    def _eligible(self, sample: Sample, errors: Integers) -> Bools | None:
         points = np.unique(sample.points.astype(np.int64), axis=0)
         codes = self.codes(self.family(sample), np.arange(len(errors)))
         first: dict[bytes, int] = {}
@@ -53,7 +53,7 @@ class MixtureAllPoints(MixtureHalfspace):
     id: ClassVar[str] = "broken-mixture-all-points"
     fault: ClassVar[str] = "builds the halfspaces from private points as well: their coordinates are in the output"
 
-    def _spanning(self, sample: Sample) -> NDArray[np.int64]:
+    def _spanning(self, sample: Sample) -> Integers:
         return np.asarray(sample.points, dtype=np.int64)
 
 
@@ -65,7 +65,7 @@ class MixtureShortcut(MixtureHalfspace):
     fault: ClassVar[str] = "chooses among the hypotheses with the fewest errors alone: one private example shows"
     instance: ClassVar[Instance] = ON_A_LINE
 
-    def _eligible(self, sample: Sample, errors: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    def _eligible(self, sample: Sample, errors: Integers) -> Bools | None:
         return np.asarray(errors == errors.min(), dtype=np.bool_)
 
 

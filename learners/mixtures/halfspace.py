@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import (
     Hypothesis,
@@ -25,6 +24,7 @@ from dpaudit.contract import (
     Sample,
     UtilityClaim,
 )
+from learners.arrays import Bools, Integers
 from learners.bisection import least_beyond
 from learners.citations import BMN
 from learners.halfspaces.concepts import Halfspace
@@ -36,7 +36,7 @@ from learners.mixtures.grid import MixtureGrid
 from learners.mixtures.intersections import Outside, intersection_errors, members_of
 from learners.mixtures.pictures import mixture_panel
 from learners.mixtures.public_family import PublicFamily, collections_of, public_family
-from learners.parameters import check_integer, check_positive, check_probability
+from learners.parameters import check_integer, check_positive, check_statement
 
 __all__ = ["LEARNERS", "MixtureHalfspace"]
 
@@ -52,10 +52,10 @@ class _Ranking:
     """The hypotheses of one sample in groups of equal error: group j is order[starts[j] : starts[j] + sizes[j]]."""
 
     family: PublicFamily
-    order: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    errors: NDArray[np.int64]
+    order: Integers
+    starts: Integers
+    sizes: Integers
+    errors: Integers
 
 
 @dataclass(frozen=True)
@@ -125,12 +125,12 @@ class MixtureHalfspace(HalfspacesOnAGrid):
         """Return the halfspaces that the public points of the sample span."""
         return public_family(self._spanning(sample), literal=self.literal)
 
-    def _spanning(self, sample: Sample) -> NDArray[np.int64]:
+    def _spanning(self, sample: Sample) -> Integers:
         """Return the points that span the family: the public ones."""
         flags = np.zeros(len(sample.labels), dtype=np.bool_) if sample.public is None else sample.public
         return np.asarray(sample.points[flags], dtype=np.int64)
 
-    def errors(self, sample: Sample) -> NDArray[np.int64]:
+    def errors(self, sample: Sample) -> Integers:
         """Return how many examples every hypothesis of G labels wrongly, in the order of the codes."""
         positive = sample.labels == 1
         points, place = np.unique(sample.points.astype(np.int64), axis=0, return_inverse=True)
@@ -139,7 +139,7 @@ class MixtureHalfspace(HalfspacesOnAGrid):
         inside = self.family(sample).inside(points)
         return intersection_errors(inside, gains, int(sample.counts[~positive].sum()), self.dimension)
 
-    def codes(self, family: PublicFamily, indices: NDArray[np.int64]) -> list[Code]:
+    def codes(self, family: PublicFamily, indices: Integers) -> list[Code]:
         """Return the outputs that stand for the hypotheses with these numbers."""
         rows = family.halfspaces
         return [
@@ -147,7 +147,7 @@ class MixtureHalfspace(HalfspacesOnAGrid):
             for members in members_of(indices, len(rows), self.dimension)
         ]
 
-    def _eligible(self, sample: Sample, errors: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    def _eligible(self, sample: Sample, errors: Integers) -> Bools | None:
         """Return which hypotheses may be returned; None for all."""
         return None
 
@@ -190,10 +190,7 @@ class MixtureHalfspace(HalfspacesOnAGrid):
         - agnostic: L' = (2/epsilon) ln(3 |G| / beta) <= r alpha / 4, M e^(-r alpha^2 / 8) <= beta / 3,
           e^(-n alpha^2 / 8) <= beta / 3 and (k / r)(1 + alpha / 4) <= alpha / 4.
         """
-        check_probability("alpha", alpha)
-        check_probability("beta", beta)
-        if setting not in ("realizable", "agnostic"):
-            raise InputError(f"setting must be realizable or agnostic, got {setting!r}")
+        check_statement(alpha, beta, setting, ("realizable", "agnostic"))
         enough = self._realizable if setting == "realizable" else self._agnostic
         size = least_beyond(lambda n: enough(n, alpha, beta), 1, 2)
         claim = "BMN-Thm4.9" if setting == "realizable" else "BMN-Thm4.10"
@@ -238,7 +235,7 @@ class MixtureHalfspace(HalfspacesOnAGrid):
         row = (*target.weights, target.threshold) if isinstance(target, Halfspace) else None
         return Picture((mixture_panel(self.side, sample, [self.decode(code) for code in codes], row),))
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return no symmetry: outputs name points of the plane."""
         return []
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from learners.arrays import Bools, Integers
+
 __all__ = ["Outside", "intersection_errors", "members_of"]
 
 Row = tuple[int, ...]
@@ -35,7 +37,7 @@ class Outside:
         return np.asarray(~inside, dtype=np.uint8)
 
 
-def intersection_errors(inside: NDArray[np.bool_], gains: NDArray[np.int64], base: int, most: int) -> NDArray[np.int64]:
+def intersection_errors(inside: Bools, gains: Integers, base: int, most: int) -> Integers:
     """Return the errors of the empty hypothesis and of every collection of 1 .. most <= 3 halfspaces, exactly.
 
     A point inside an intersection is labelled 0, outside 1, so errors = n_0 + sum over points inside of (n_1 - n_0)(x).
@@ -59,7 +61,7 @@ def intersection_errors(inside: NDArray[np.bool_], gains: NDArray[np.int64], bas
     return np.asarray(base + np.concatenate(parts), dtype=np.int64)
 
 
-def _pairs(inside: NDArray[np.bool_], gains: NDArray[np.int64]) -> NDArray[np.int64]:
+def _pairs(inside: Bools, gains: Integers) -> Integers:
     """Return the sums of gains in common of all pairs i < j in lexicographic order, by products of exact floats."""
     sums = np.zeros((len(inside), len(inside)), dtype=np.int64)
     for shift, digits in _digits(gains):
@@ -73,7 +75,7 @@ def _pairs(inside: NDArray[np.bool_], gains: NDArray[np.int64]) -> NDArray[np.in
     return sums[np.triu_indices(len(inside), 1)]
 
 
-def _digits(gains: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int64]]]:
+def _digits(gains: Integers) -> list[tuple[int, Integers]]:
     """Return (shift, digits) with gains = sum of digits << shift and every sum of absolute digits below 2^53."""
     if float(np.abs(gains).sum(dtype=np.float64)) < 2**52:
         return [(0, gains)]
@@ -81,7 +83,7 @@ def _digits(gains: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int64]]]:
     return [(0, low), (26, gains >> 26)]
 
 
-def members_of(indices: NDArray[np.int64], count: int, most: int) -> list[tuple[int, ...]]:
+def members_of(indices: Integers, count: int, most: int) -> list[tuple[int, ...]]:
     """Return the collections with these numbers: 0 is empty, then by size, then in lexicographic order."""
     blocks = [0, *np.cumsum([math.comb(count, size) for size in range(most + 1)]).tolist()]
     found: list[tuple[int, ...]] = [()] * len(indices)

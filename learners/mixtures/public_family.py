@@ -11,9 +11,9 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Bools
 from learners.halfspaces.depth.directions import Integers, primitive
 
 __all__ = ["MAX_COLLECTIONS", "PublicFamily", "collections_of", "public_family"]
@@ -43,7 +43,7 @@ class PublicFamily:
         """Return 1 + sum over j = 1 .. most of C(K, j): collections of halfspaces, and the empty hypothesis."""
         return collections_of(len(self.halfspaces), most)
 
-    def inside(self, points: Integers) -> NDArray[np.bool_]:
+    def inside(self, points: Integers) -> Bools:
         """Return whether each halfspace, cut with the flat, contains each point (K, m)."""
         on = np.ones(len(points), dtype=np.bool_)
         for row in self.flat:

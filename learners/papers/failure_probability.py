@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Distribution, Hypothesis
+from learners.arrays import Floats, Integers
 
 __all__ = ["answer", "compositions", "errors_of_law", "failure_probability", "two_point", "worst_empirical_failure"]
 
@@ -41,7 +41,7 @@ def failure_probability(learner: Any, concept: Hypothesis, distribution: Distrib
     return math.fsum(total)
 
 
-def errors_of_law(learner: Any, sample: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def errors_of_law(learner: Any, sample: Any) -> tuple[Floats, Integers]:
     """Return the probabilities of a learner's answers to a sample, and on how many examples each errs."""
     law = learner.law(sample)
     return np.exp(law.log_prob), np.array([sample.errors(learner.decode(atom)) for atom in law.atoms])

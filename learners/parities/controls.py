@@ -12,6 +12,7 @@ from dpaudit.contract import Instance, Law, Sample
 from learners.arrays import Bools, Integers
 from learners.controls import control
 from learners.inputs import check_sample
+from learners.mechanisms.log_laws import ULP
 from learners.parities.amplified import ParityAmplified
 from learners.parities.law import log_answers
 from learners.parities.private import ParityPrivate
@@ -120,7 +121,7 @@ class ParityRestartLateCoin(ParityRestart):
         log_prob = np.concatenate([[failure], answers - denominator])
         size = float(np.abs(log_prob[np.isfinite(log_prob)]).max())
         slack = 1.0 if consistent else 1 / (1 - total)
-        return Law(range(-1, 2**self.dimension), log_prob, 3 * slack * (error + 8 * 2.0**-52) + 2.0**-50 * size)
+        return Law(range(-1, 2**self.dimension), log_prob, 3 * slack * (error + 8 * ULP) + 2.0**-50 * size)
 
 
 ParityRestartOversampled = control(

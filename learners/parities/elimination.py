@@ -10,7 +10,8 @@ import numpy as np
 
 from dpaudit.contract import FAIL, Instance, Law, Sample
 from learners.citations import NIS
-from learners.finite.generic import ConsistentLearner, occam_sample_size, point_law
+from learners.finite.consistent import ConsistentLearner, occam_sample_size
+from learners.finite.scores import point_law
 from learners.inputs import check_sample
 from learners.parameters import check_integer, check_law_limit
 from learners.parities.base import ParityLearner

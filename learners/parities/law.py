@@ -9,11 +9,10 @@ import numpy as np
 
 from dpaudit.contract import InputError, Sample
 from learners.arrays import Bools, Floats, Integers
+from learners.mechanisms.log_laws import ULP
 from learners.parities.gf2 import pack, parity
 
 __all__ = ["ULP", "log_answers", "log_law"]
-
-ULP = 2.0**-52
 
 
 def log_law(sample: Sample, dimension: int, keep: float, coin: float, *, uniform: bool = True) -> tuple[Floats, float]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
+from learners.arrays import Integers
 from learners.finite.counting import Numbered, check_code, check_listable, excess_of_ones
 from learners.parameters import check_integer
 
@@ -69,7 +70,7 @@ class Points(Numbered):
         check_code(self, code)
         return Point(int(code))
 
-    def correct(self, sample: Sample) -> NDArray[np.int64]:
+    def correct(self, sample: Sample) -> Integers:
         """Return how many examples each concept labels correctly, (size,).
 
         c_j is right on every negative example away from j and every positive one at j: N_0 + n_1(j) - n_0(j).

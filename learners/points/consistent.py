@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpaudit.contract import Hypothesis, Instance, Law, Sample
+from learners.arrays import Integers
 from learners.citations import NIS
-from learners.domains import Interval
-from learners.finite.generic import ConsistentLearner, check_law_size, occam_sample_size, point_law
+from learners.domains import OnALine
+from learners.finite.consistent import ConsistentLearner, occam_sample_size
+from learners.finite.scores import check_law_size, point_law
 from learners.inputs import check_sample
 from learners.parameters import check_integer
 from learners.points.concepts import Constant
@@ -60,7 +59,7 @@ class PointConsistent(PointsOnALine, ConsistentLearner):
         """Return ceil(ln(1/beta) / alpha): one bad event instead of |C|."""
         return occam_sample_size(0.0, alpha, beta)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return generators of the permutations of the negative examples, which the learner ignores."""
         return moving_negatives(self.domain_size)
 
@@ -96,13 +95,13 @@ class ThresholdConsistent(ThresholdsOnALine, ConsistentLearner):
         i = next((i for i in range(self.domain_size - 1, -1, -1) if (i, 1) in seen), None)
         return point_law(range(self.concepts.size), 0 if i is None else i if self.literal else i + 1)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return generators of the permutations of the negative examples, which the learner ignores."""
         return moving_negatives(self.domain_size)
 
 
 @dataclass(frozen=True)
-class OccamConsistent(ConsistentLearner):
+class OccamConsistent(OnALine, ConsistentLearner):
     """Return the first interval [a, b] (or the empty one) that is consistent with the sample. Not private.
 
     The class has T (T + 1)/2 + 1 concepts over T = `domain_size` points; `FAIL` if none is consistent.
@@ -116,11 +115,6 @@ class OccamConsistent(ConsistentLearner):
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2)
         _ = self.concepts
-
-    @property
-    def domain(self) -> Interval:
-        """The integers 0 .. domain_size - 1."""
-        return Interval(self.domain_size)
 
     @property
     def concepts(self) -> Intervals:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Sample
+from learners.arrays import Integers
 from learners.finite.counting import as_codes
-from learners.finite.generic import ExponentialLearner
+from learners.finite.exponential import ExponentialLearner
 from learners.inputs import check_run
 from learners.mechanisms import equal_scores
 from learners.parameters import check_integer, check_positive
@@ -35,7 +35,7 @@ class PointExponential(PointsOnALine, ExponentialLearner):
         check_integer("domain_size", self.domain_size, 2)
         check_positive("epsilon", self.epsilon)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return generators of all permutations of the points: a transposition and a cycle."""
         points = np.arange(self.domain_size)
         return [moving_points(np.array([1, 0, *points[2:]])), moving_points(np.roll(points, 1))]
@@ -67,7 +67,7 @@ class ThresholdExponential(ThresholdsOnALine, ExponentialLearner):
         check_integer("domain_size", self.domain_size, 2, 2**64)
         check_positive("epsilon", self.epsilon)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> NDArray[np.int64] | list[int]:  # type: ignore[override]
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:  # type: ignore[override]
         """Return the codes of `size` independent runs."""
         check_run(sample, self.domain, size)
         starts, correct = self.concepts.runs(sample)
@@ -79,7 +79,7 @@ class ThresholdExponential(ThresholdsOnALine, ExponentialLearner):
         codes = [starts[kept[cell]] + offset for cell, offset in zip(cells, offsets, strict=True)]
         return as_codes(codes, self.concepts.size)
 
-    def symmetries(self) -> list[NDArray[np.int64]]:
+    def symmetries(self) -> list[Integers]:
         """Return the reflection x -> T - 1 - x with labels flipped: it takes c_j to c_{T - j}."""
         return [moving_points(np.arange(self.domain_size)[::-1].copy(), 1)]
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
+from learners.arrays import Integers
 from learners.finite.counting import Numbered, check_code, check_listable, excess_of_ones
 from learners.parameters import check_integer
 
@@ -50,7 +51,7 @@ class Intervals(Numbered):
         """2: no interval labels three points in order 1, 0, 1."""
         return 2
 
-    def _ends(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _ends(self) -> tuple[Integers, Integers]:
         """Return the ends a and b of all intervals, (size,) each; the empty one is [0, -1]."""
         a, b = np.triu_indices(self.domain_size)
         return np.concatenate([[0], a]).astype(np.int64), np.concatenate([[-1], b]).astype(np.int64)
@@ -67,7 +68,7 @@ class Intervals(Numbered):
         a, b = self._ends()
         return Span(int(a[code]), int(b[code]))
 
-    def correct(self, sample: Sample) -> NDArray[np.int64]:
+    def correct(self, sample: Sample) -> Integers:
         """Return how many examples each concept labels correctly, (size,): N_0 + sum_{a <= x <= b} (n_1 - n_0)(x)."""
         negatives, excess = excess_of_ones(sample, self.domain_size)
         below = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(excess)])

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from learners.domains import Interval
+from learners.domains import OnALine
 from learners.points.concepts import Points
 from learners.points.threshold_class import Threshold, Thresholds
 
 __all__ = ["PointsOnALine", "ThresholdsOnALine"]
 
 
-class _OnALine:
-    """A learner whose examples are integers."""
-
-    domain_size: int
-
-    @property
-    def domain(self) -> Interval:
-        """The integers 0 .. domain_size - 1."""
-        return Interval(self.domain_size)
-
-
-class PointsOnALine(_OnALine):
+class PointsOnALine(OnALine):
     """A learner of point functions; code i is c_i."""
 
     @property
@@ -29,7 +18,7 @@ class PointsOnALine(_OnALine):
         return Points(self.domain_size)
 
 
-class ThresholdsOnALine(_OnALine):
+class ThresholdsOnALine(OnALine):
     """A learner of thresholds; code j is c_j."""
 
     @property

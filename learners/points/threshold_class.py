@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
+from learners.arrays import Integers
 from learners.finite.counting import Numbered, check_code, check_listable, excess_of_ones
 from learners.parameters import check_integer
 
@@ -55,7 +56,7 @@ class Thresholds(Numbered):
         check_code(self, code)
         return Threshold(int(code))
 
-    def correct(self, sample: Sample) -> NDArray[np.int64]:
+    def correct(self, sample: Sample) -> Integers:
         """Return how many examples each concept labels correctly, (size,).
 
         c_j is right on the positive examples below j and the negative ones from j on:
@@ -65,7 +66,7 @@ class Thresholds(Numbered):
         negatives, excess = excess_of_ones(sample, self.domain_size)
         return negatives + np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(excess)])
 
-    def runs(self, sample: Sample) -> tuple[list[int], NDArray[np.int64]]:
+    def runs(self, sample: Sample) -> tuple[list[int], Integers]:
         """Return the first codes of the runs of equal score, and how many examples each run labels correctly.
 
         Thresholds j in (x, x'] label alike, x and x' being neighbouring points of the sample: the runs start at 0 and

@@ -19,6 +19,7 @@ from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Bits, Box
 from learners.geometry.pictures import panel, regions
 from learners.inputs import check_run, check_sample
+from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_law_limit
 from learners.regions.halfplane_class import Halfplane, Halfplanes
 from learners.regions.kinds import HalfplaneRegions
@@ -34,7 +35,6 @@ from learners.symmetries import moving_points
 __all__ = ["LEARNERS", "HalfplaneSelect"]
 
 CONVENTIONS = ("half", "full")
-ULP = 2.0**-52
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpaudit.contract import ConceptClass, Distribution, Hypothesis, InputError, Picture, Sample
 from learners.arrays import Floats, Integers
+from learners.covers.accounting import Measured
 from learners.domains import Grid, grid_rows
 from learners.geometry.pictures import plane
 from learners.halfspaces.concepts import Halfspace
@@ -42,7 +43,7 @@ LISTED_TRIANGLES = 3
 """The largest side at which outputs are the labellings of the grid by triangles."""
 
 
-class Regions:
+class Regions(Measured):
     """A learner by regions of the grid, which are listed where there are few.
 
     V bounds the logarithm of the whole measure over the least measure of regions that agree on a sample, and D is the
@@ -82,16 +83,6 @@ class Regions:
     def _region(self, parts: tuple[Region, ...]) -> Hypothesis:
         """Return the region that a family lists as these halfplanes, or halfspaces."""
         raise NotImplementedError("a learner says what its regions are")
-
-    @property
-    def _log_ratio(self) -> float:
-        """V."""
-        raise NotImplementedError("a learner says the range of its measure")
-
-    @property
-    def _log_behaviours(self) -> float:
-        """D."""
-        raise NotImplementedError("a learner says how many regions there are")
 
 
 class PlaneRegions(Regions):

@@ -12,6 +12,8 @@ from dpaudit.bounds.curve import fit_curve
 from dpaudit.contract import (
     Direction,
     Grade,
+    Origin,
+    OriginKind,
     PrivacyClaim,
     PrivacyVerdict,
     Relation,
@@ -21,7 +23,7 @@ from dpaudit.contract import (
 from dpaudit.engine.arguments import ExactArguments, LedgerArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.findings import LedgerRow
 from dpaudit.engine.lines import write_line
-from dpaudit.engine.records import Header, Result, Run
+from dpaudit.engine.records import Header, Planned, Result, Run
 from dpaudit.engine.store import load_run
 from dpaudit.event import Bets, Cells
 from dpaudit.exact.finding import LawFinding, PairInWords
@@ -29,7 +31,12 @@ from dpaudit.utility.finding import UtilityFinding
 
 HERE = Path(__file__).parent
 _TWO = Cells("output", ((1, 1), (3, 3)))
+CRAFTED = Origin(OriginKind.CRAFTED, "one label flipped")
 VERSIONS = {"python": "3.11.9", "dpaudit": "0.1.0", "numpy": "2.0.0", "scipy": "1.14.0"}
+
+
+def _random(number):
+    return Origin(OriginKind.RANDOM, f"number {number}")
 
 
 def _curve(p, q, top, knots=33):
@@ -45,7 +52,7 @@ def law(verdict, epsilon, claimed, curve, claim_id, delta_at_claim=0.0, pairs=56
         claimed_epsilon=claimed,
         claimed_delta=0.0,
         delta_at_claim=delta_at_claim,
-        pair_in_words=PairInWords("Sample(n=1: (0, 1)->0)", "Sample(n=1: (1, 0)->1)", "enumerated"),
+        pair_in_words=PairInWords("Sample(n=1: (0, 1)->0)", "Sample(n=1: (1, 0)->1)", Origin(OriginKind.ENUMERATED)),
         worst_atom="0",
         pairs=pairs,
         samples=8,
@@ -68,7 +75,7 @@ def blackbox(verdict, epsilon, lower, detectable, hits, other, claim_id, errors,
     )
     witness = Witness(
         pair=3,
-        origin="crafted: one label flipped",
+        origin=CRAFTED,
         data="Sample(n=1: (0, 1)->0)",
         neighbour="Sample(n=1: (1, 0)->1)",
         direction=Direction.BACKWARD,
@@ -101,7 +108,7 @@ def blackbox(verdict, epsilon, lower, detectable, hits, other, claim_id, errors,
         budget={"halving": 30_000, "local": 10_000, "training": 40_000, "confirmation": 160_000},
         errors=errors,
         scores=("histogram", "logistic"),
-        origins=("crafted: one label flipped",) * 8 + ("random: number 0", "random: number 1", "given", "given"),
+        origins=(CRAFTED,) * 8 + (_random(0), _random(1), Origin(), Origin()),
         tests=tests,
         curve=curve,
         claim_id=claim_id,
@@ -113,7 +120,7 @@ def betting(verdict, epsilon, lower, claim_id):
     """Return a finding of the sequential design, where no single event decides and there are no counts."""
     witness = Witness(
         pair=1,
-        origin="given",
+        origin=Origin(),
         data="Sample(n=1: (3,)->0)",
         neighbour="Sample(n=1: (3,)->1)",
         direction=Direction.FORWARD,
@@ -142,7 +149,7 @@ def betting(verdict, epsilon, lower, claim_id):
         budget={"used": 4_000, "allowed": 4_000},
         errors={"verdict": 0.025, "epsilon_lower": 0.025},
         scores=(),
-        origins=("given", "given"),
+        origins=(Origin(), Origin()),
         claim_id=claim_id,
         versions=VERSIONS,
     )
@@ -318,7 +325,7 @@ def build():
     header = Header(
         seed=0,
         profile="quick",
-        plan=tuple(result.task for result in results),
+        plan=tuple(Planned(result.task, result.learner, result.kind) for result in results),
         command="dpaudit run parity-private parity-elimination threshold-exponential --profile quick --seed 0",
         versions=VERSIONS,
     )

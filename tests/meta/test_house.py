@@ -20,7 +20,7 @@ import dpaudit
 # dpaudit/__init__.py. Every other folder of learners/ is a family.
 FLOORS = {
     "dpaudit": (
-        ("errors", "jsonable", "picture", "contract", "record", "event", "results"),
+        ("errors", "harmless", "jsonable", "picture", "contract", "record", "event", "results"),
         ("seeding", "arguments", "workers", "registry"),
         ("bounds", "distinguish", "neighbours"),
         ("adapters", "sampling", "exact", "utility", "conformance"),

@@ -10,7 +10,7 @@ import pytest
 from dpaudit import cli
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.bounds.curve import fit_curve
-from dpaudit.contract import Direction, PrivacyVerdict, Relation
+from dpaudit.contract import Direction, Origin, PrivacyVerdict, Relation
 from dpaudit.engine import perform
 from dpaudit.event import Cells
 
@@ -26,7 +26,7 @@ def instant_privacy(monkeypatch):
 
     def audit(learner, *, epsilon=None, n, trials, confidence, seed, n_jobs, curve=False, **_):
         claim = learner.privacy.epsilon if epsilon is None else epsilon
-        witness = Witness(0, "toy", "S", "T", Direction.FORWARD, Cells("output", ((1, 1),)), 9, 10, 1, 10)
+        witness = Witness(0, Origin(text="toy"), "S", "T", Direction.FORWARD, Cells("output", ((1, 1),)), 9, 10, 1, 10)
         return PrivacyFinding(
             verdict=PrivacyVerdict.VIOLATION if learner.gain > claim else PrivacyVerdict.CONSISTENT,
             epsilon=claim,
@@ -50,7 +50,7 @@ def instant_privacy(monkeypatch):
             budget={"halving": 0, "local": 0, "training": 5, "confirmation": 5},
             errors={"verdict": 1 - confidence},
             scores=("toy",),
-            origins=("toy",),
+            origins=(Origin(text="toy"),),
             curve=fit_curve([9], 10, [1], 10, 0.01) if curve else None,
         )
 

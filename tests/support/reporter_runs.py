@@ -6,8 +6,9 @@ import importlib.util
 from pathlib import Path
 
 from msgspec.structs import replace
+from toy_records import planned_task
 
-from dpaudit.engine.records import Failure, Run
+from dpaudit.engine.records import Failure, Planned, Run
 from dpaudit.engine.store import load_run
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -34,7 +35,7 @@ def only(run, learner, *kinds) -> Run:
 def with_results(run, results) -> Run:
     """Return the run with other results and the plan that goes with them."""
     results = tuple(replace(result, index=i) for i, result in enumerate(results))
-    return Run(replace(run.header, plan=tuple(r.task for r in results)), results)
+    return Run(replace(run.header, plan=tuple(Planned(r.task, r.learner, r.kind) for r in results)), results)
 
 
 def first(run, kind, role=None):
@@ -79,7 +80,7 @@ def controls_missed(run) -> Run:
 
 def planned(run, *keys) -> Run:
     """Return the run with more tasks in its plan."""
-    return replace(run, header=replace(run.header, plan=(*run.header.plan, *keys)))
+    return replace(run, header=replace(run.header, plan=(*run.header.plan, *map(planned_task, keys))))
 
 
 def failed(run, result, error="RuntimeError: oops") -> Run:

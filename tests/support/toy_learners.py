@@ -90,7 +90,7 @@ class ToyOpen(ToyLiar):
 
 
 class ToySilent(ToyCoin):
-    """A control without a leak: nothing can convict it."""
+    """A control without a leak: nothing can detect it."""
 
     id = "broken-toy-silent"
     fault = "nothing, in truth"

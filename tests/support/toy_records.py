@@ -8,6 +8,7 @@ from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.contract import (
     Direction,
     Grade,
+    Origin,
     Panel,
     Picture,
     PrivacyVerdict,
@@ -23,7 +24,7 @@ from dpaudit.engine.arguments import (
     UtilityArguments,
 )
 from dpaudit.engine.findings import LedgerRow, PictureFinding
-from dpaudit.engine.records import Failure, Header, Result, Run
+from dpaudit.engine.records import Failure, Fault, Header, Planned, Result, Run
 from dpaudit.engine.store import make_header
 from dpaudit.event import Cells, Event
 from dpaudit.exact.finding import LawFinding, PairInWords
@@ -40,7 +41,7 @@ def law_finding(verdict: str = "consistent", **changes: Any) -> LawFinding:
         "claimed_epsilon": 1.0,
         "claimed_delta": 0.0,
         "delta_at_claim": 0.0,
-        "pair_in_words": PairInWords("S", "T", "toy"),
+        "pair_in_words": PairInWords("S", "T", Origin(text="toy")),
         "worst_atom": "1",
         "pairs": 2,
         "samples": 2,
@@ -66,7 +67,7 @@ def privacy_finding(verdict: str = "consistent", event: Event = OUTPUT_1, **chan
         "confirmation_trials": 10,
         "pairs": 1,
         "events": 2,
-        "witness": Witness(0, "toy", "S", "T", Direction.FORWARD, event, 9, 10, 1, 10),
+        "witness": Witness(0, Origin(text="toy"), "S", "T", Direction.FORWARD, event, 9, 10, 1, 10),
         "bound": "toy",
         "distinguisher": "toy",
         "relation": Relation.REPLACE_ONE,
@@ -77,7 +78,7 @@ def privacy_finding(verdict: str = "consistent", event: Event = OUTPUT_1, **chan
         "budget": {"halving": 0, "local": 0, "training": 10, "confirmation": 10},
         "errors": {"verdict": 0.05},
         "scores": ("toy",),
-        "origins": ("toy",),
+        "origins": (Origin(text="toy"),),
     }
     return PrivacyFinding(verdict=PrivacyVerdict(verdict), **(given | changes))
 
@@ -155,12 +156,20 @@ def failure(kind: str = "exact", error: str = "RuntimeError: oops", **changes: A
     return Failure(error=error, **(given | changes))
 
 
+def planned_task(key: str) -> Planned:
+    """Return the task of a plan that has a key."""
+    learner, kind, *_ = [*key.split("/"), "exact"]
+    return Planned(key, learner, kind)
+
+
 def header(plan: list[str] | tuple[str, ...], **changes: Any) -> Header:
     """Return the header of a run with that plan."""
-    return make_header(plan, **({"seed": 3, "profile": "quick", "command": "dpaudit run"} | changes))
+    return make_header(
+        list(map(planned_task, plan)), **({"seed": 3, "profile": "quick", "command": "dpaudit run"} | changes)
+    )
 
 
-def run_of(*results: Result, plan: tuple[str, ...] | None = None, faults: tuple[str, ...] = ()) -> Run:
+def run_of(*results: Result, plan: tuple[str, ...] | None = None, faults: tuple[Fault, ...] = ()) -> Run:
     """Return a run with these results; its plan is theirs unless given."""
     planned = tuple(r.task for r in results) if plan is None else plan
     return Run(header(planned, faults=faults), tuple(results))

@@ -26,6 +26,7 @@ from dpaudit.engine.evidence import check_statement
 from dpaudit.engine.findings import LedgerRow
 from dpaudit.engine.outcome import outcome, word
 from dpaudit.engine.plan import make_plan
+from dpaudit.engine.records import Planned
 from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.engine.tasks import ledger_task
 from dpaudit.errors import InputError, ToolFault
@@ -252,7 +253,7 @@ def test_statements_are_planned_after_the_audits_by_what_they_say(tmp_path):
     toys = [entry for entry in entries if entry.id.startswith("TOY")]
     plan = make_plan([], statements=toys)
     assert [(task.learner, task.kind) for task in plan.tasks] == [(f"TOY-{c}", "ledger") for c in "abc"]
-    key = plan.keys[0]
+    key = plan.tasks[0].key
     assert re.fullmatch(r"TOY-a/ledger/[0-9a-f]{10}", key)
     other = Statement("TOY-a", "Another statement.", "Toy, p. 1", len)
     assert ledger_task(StatementEntry(other, "here")).key != key
@@ -265,7 +266,10 @@ def test_a_refuted_statement_is_no_violation(verdict):
     run = put(run, retold(run.results[0], verdict=verdict, witness="w"))
     assert word(run.results[0]) == "checked"
     assert outcome(run).status == 0
-    assert outcome(replace(run, header=replace(run.header, plan=(*run.header.plan, "u")))).status == 2
+    assert (
+        outcome(replace(run, header=replace(run.header, plan=(*run.header.plan, Planned("u", "u", "ledger"))))).status
+        == 2
+    )
 
 
 def run(folder: Path, *words: str, more: str = "") -> tuple[int, Path]:

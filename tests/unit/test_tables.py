@@ -10,7 +10,7 @@ import pytest
 import dpaudit
 from dpaudit import tables
 from dpaudit.engine.arguments import ExactArguments
-from dpaudit.engine.records import Result
+from dpaudit.engine.records import Planned, Result
 from dpaudit.engine.store import Store, make_header
 
 
@@ -39,7 +39,7 @@ def test_infinity_is_a_number_again() -> None:
 
 def test_a_stored_run_has_a_row_a_result(tmp_path) -> None:
     finding = dpaudit.audit_law(dpaudit.get_learner("parity-private", dimension=1, epsilon=1.0), n=1)
-    header = make_header(["a"], seed=0, profile="quick", command="none")
+    header = make_header([Planned("a", "a", "exact")], seed=0, profile="quick", command="none")
     store = Store.start(tmp_path / "run.jsonl", header)
     store.append(
         Result(

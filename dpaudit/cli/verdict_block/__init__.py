@@ -12,7 +12,8 @@ from dpaudit.cli.verdict_block.privacy import privacy_lines
 from dpaudit.cli.verdict_block.utility import utility_lines
 from dpaudit.engine.records import Result
 from dpaudit.exact.finding import LawFinding
-from dpaudit.reporters.wording import harmless, label_parameters
+from dpaudit.harmless import harmless
+from dpaudit.reporters.wording import label_parameters
 from dpaudit.utility.finding import UtilityFinding
 
 __all__ = ["verdict_block"]

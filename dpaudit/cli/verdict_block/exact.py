@@ -10,6 +10,7 @@ from dpaudit.engine.arguments import ExactArguments
 from dpaudit.engine.records import Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.reporters.numbers import count, plural, significant
+from dpaudit.reporters.power import origin_text
 from dpaudit.reporters.wording import output_text
 
 __all__ = ["exact_lines"]
@@ -34,7 +35,7 @@ def exact_lines(result: Result, finding: LawFinding) -> Lines:
         at_claim = significant(finding.delta_at_claim, apart_from=finding.claimed_delta)
         lines.append(("delta", f"{at_claim} at worst, at the claimed epsilon"))
     output = output_text(finding.worst_atom, result.decoded)
-    witness = f"{worst.data} against {worst.neighbour}, output {output} [{worst.origin}]"
+    witness = f"{worst.data} against {worst.neighbour}, output {output} [{origin_text(worst.origin)}]"
     return [("claim", claim), *lines, *_composed(finding), ("verdict", verdict), ("witness", witness)]
 
 

@@ -16,9 +16,9 @@ from math import lcm
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Bools
 from learners.halfspaces.depth.directions import Integers, cross, primitive
 from learners.parameters import check_integer
 
@@ -170,7 +170,7 @@ def _space(v: Integers, weights: Integers) -> int:
     return at + best
 
 
-def _dropped(v: Integers, normals: Integers, inside: NDArray[np.bool_]) -> Integers:
+def _dropped(v: Integers, normals: Integers, inside: Bools) -> Integers:
     """Return coordinates (r, m, 2) of the vectors in each normal's plane: one where the normal is not 0 is dropped."""
     keep = np.array([[1, 2], [0, 2], [0, 1]])[np.abs(normals).argmax(axis=1)]
     flat = v.T[keep].transpose(0, 2, 1)

@@ -29,7 +29,7 @@ def test_a_run_of_honest_learners_is_status_0_and_writes_its_reports(capsys, tmp
     assert "toy-coin" in out
     assert "broken-toy-open" in out
     stored = load_run(tmp_path / "out")
-    assert [r.task for r in stored.results] == list(stored.header.plan)
+    assert [r.task for r in stored.results] == [planned.task for planned in stored.header.plan]
     command = "dpaudit run toy-coin broken-toy-open --profile quick --seed 0 --confidence 0.95 --learners "
     assert stored.header.command.startswith(command)
     # Pasted, it overwrites no run; and where this one was written is in no byte of it.
@@ -90,7 +90,9 @@ def test_a_learner_that_cannot_be_planned_is_status_2_but_the_others_are_audited
     assert stored.results
     Draft202012Validator(schema.load("run")).validate(encodable(stored.header))
     # What was stored says so too, in every format.
-    assert call(capsys, "report", str(tmp_path / "o"))[::2] == (2, f"dpaudit: fault: {stored.header.faults[0]}\n")
+    (found,) = stored.header.faults
+    told = f"dpaudit: fault: {found.learner}: {found.error}\n"
+    assert call(capsys, "report", str(tmp_path / "o"))[::2] == (2, told)
     status, out, _ = call(capsys, "report", str(tmp_path / "o"), "--format", "json")
     assert (status, json.loads(out)["totals"]["unplanned"]) == (2, 1)
     Draft202012Validator(schema.load("report")).validate(json.loads(out))
@@ -109,7 +111,8 @@ def test_a_run_that_gained_or_lost_a_learner_without_a_plan_is_not_resumed(capsy
     words += ["--no-html", "--quiet", "--learners", TOYS]
     assert cli.main([*words, "--learners", str(tmp_path / "before.py")]) == 0
     assert cli.main([*words, "--resume", "--learners", str(tmp_path / "after.py")]) == 2
-    assert "the learners without a plan were none, are now toy-odd" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "the learners without a plan were none, are now toy-odd. Leave out --resume to start afresh" in error
 
 
 @pytest.mark.parametrize("command", ["exact", "privacy", "utility", "run", "list"])

@@ -21,8 +21,9 @@ from dpaudit.engine.events import RunFinished, RunStarted, TaskFailed, TaskFinis
 from dpaudit.engine.execute import BACKENDS, execute
 from dpaudit.engine.outcome import outcome, word
 from dpaudit.engine.perform import perform
-from dpaudit.engine.plan import make_plan
+from dpaudit.engine.plan import Plan, make_plan
 from dpaudit.engine.progress import Progress
+from dpaudit.engine.records import Fault
 from dpaudit.engine.store import FILENAME, Store, make_header
 from dpaudit.engine.tasks import Task, canonical, exact_task
 from dpaudit.engine.utility_tasks import utility_tasks
@@ -74,7 +75,7 @@ def test_the_stored_bytes_are_the_same_for_one_and_two_jobs(tmp_path):
     contents = []
     for jobs, order in ((1, tasks), (2, tasks[::-1])):
         path = tmp_path / str(jobs) / FILENAME
-        store = Store.start(path, make_header([t.key for t in tasks], seed=5, profile="quick", command="x"))
+        store = Store.start(path, make_header(Plan(tuple(tasks)).planned, seed=5, profile="quick", command="x"))
         keep = lambda event, store=store: store.append(event.record) if isinstance(event, TaskFinished) else None  # noqa: E731
         execute(order, seed=5, paths=TOYS, listeners=[keep], n_jobs=jobs, backend="threading")
         store.finish()
@@ -99,7 +100,7 @@ def test_crafted_samples_reach_the_exact_audit():
     coin = load(TOYS).get("toy-coin")
     task = exact_task(coin, coin.build(gain=3.0), n=4, crafted=True)
     finding = perform(task, seed=0, paths=TOYS).finding
-    assert "crafted" in finding.pair_in_words.origin
+    assert finding.pair_in_words.origin.kind == "crafted"
     assert finding.epsilon == pytest.approx(3.0, abs=1e-12)
 
 
@@ -201,11 +202,11 @@ def test_bad_options_are_refused_before_anything_runs(options, words):
         (result("exact", "violation"), "violation"),
         (result("utility", "violation"), "violation"),
         (result("utility", "violation", role="ladder"), "ladder"),
-        (result("exact", "violation", fault="x"), "convicted"),
-        (result("privacy", "consistent", fault="x"), "not convicted"),
+        (result("exact", "violation", fault="x"), "detected"),
+        (result("privacy", "consistent", fault="x"), "not detected"),
         (result("utility", "holds"), "consistent"),
         (result("utility", "undecided"), "undecided"),
-        (result("utility", "violation", fault="x"), "not convicted"),  # what it leaks is privacy
+        (result("utility", "violation", fault="x"), "not detected"),  # what it leaks is privacy
         (result("ledger", "refuted"), "checked"),
         (result("picture"), "drawn"),
     ],
@@ -214,7 +215,7 @@ def test_a_record_in_a_word(record, expected):
     assert word(record) == expected
 
 
-CLEARED, CONVICTED = result(fault="x"), result("exact", "violation", fault="x", task="u")
+CLEARED, DETECTED = result(fault="x"), result("exact", "violation", fault="x", task="u")
 
 
 @pytest.mark.parametrize(
@@ -224,11 +225,11 @@ CLEARED, CONVICTED = result(fault="x"), result("exact", "violation", fault="x", 
         ([result("utility", "undecided")], 1, 0),
         ([result("utility", "violation", role="ladder")], 1, 0),
         ([result("exact", "violation")], 1, 1),
-        ([CLEARED, CONVICTED], 2, 0),  # one audit suffices to convict
+        ([CLEARED, DETECTED], 2, 0),  # one audit suffices
         ([CLEARED, result(fault="x", task="u")], 2, 1),
-        ([CLEARED, replace(CONVICTED, learner="b")], 2, 1),  # not by another's fault
+        ([CLEARED, replace(DETECTED, learner="b")], 2, 1),  # not by another's fault
         # By each setting of its parameters: the audits of one say nothing of the other.
-        ([CLEARED, replace(CONVICTED, parameters={"gain": 2.0})], 2, 1),
+        ([CLEARED, replace(DETECTED, parameters={"gain": 2.0})], 2, 1),
         ([result("utility", "violation")], 1, 1),
         ([result("ledger", "refuted")], 1, 0),
         ([result()], 2, 2),
@@ -294,21 +295,21 @@ def test_failures_are_counted():
     show(TaskFailed("t", "InputError: x"))
     show(finished(result(fault="leak")))
     show(RunFinished(1))
-    assert "1 failed, 1 on controls (0 of 1 convicted)" in stream.getvalue()
+    assert "1 failed, 1 on controls (0 of 1 detected)" in stream.getvalue()
     assert Counter(stream.getvalue())["\n"] == 2
 
 
 def test_a_learner_without_a_plan_is_status_2():
-    fault = "b: no audit could be planned: ZeroDivisionError: x"
+    fault = Fault("b", "no audit could be planned: ZeroDivisionError: x")
     found = outcome(run_of(result("exact", "violation"), faults=(fault,)))
     assert found.faults == (fault,)
     assert (found.violations, found.missing, found.status) == (("t",), (), 2)
 
 
-def test_a_control_with_an_audit_missing_is_not_yet_unconvicted():
+def test_a_control_with_an_audit_missing_is_not_yet_undetected():
     cleared = result(fault="x", task="a/exact/n1-0")
-    for plan, unconvicted in ((("a/exact/n1-0",), ("a",)), (("a/exact/n1-0", "a/privacy/n1-0"), ())):
-        assert outcome(run_of(cleared, plan=plan)).unconvicted == unconvicted
+    for plan, undetected in ((("a/exact/n1-0",), ("a",)), (("a/exact/n1-0", "a/privacy/n1-0"), ())):
+        assert outcome(run_of(cleared, plan=plan)).undetected == undetected
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -347,6 +348,6 @@ def test_progress_counts_every_kind_of_record():
     show(TaskFailed("t", "InputError: x"))
     show(RunFinished(1))
     last = stream.getvalue().splitlines()[-1].partition(";")[0]
-    counts = re.findall(r"(\d+) [a-z]", last.partition("]")[2].replace("(1 of 1 convicted)", ""))
+    counts = re.findall(r"(\d+) [a-z]", last.partition("]")[2].replace("(1 of 1 detected)", ""))
     assert sum(map(int, counts)) == len(records) + 1
-    assert "2 on controls (1 of 1 convicted)" in last  # one audit of the control convicts it, the other does not
+    assert "2 on controls (1 of 1 detected)" in last  # one audit of the control detects it, the other does not

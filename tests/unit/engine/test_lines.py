@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from toy_records import failure, header, result
 
+from dpaudit.contract import PrivacyClaim
 from dpaudit.engine.lines import read_header, read_record, write_line
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.results import SCHEMA_VERSION
@@ -114,14 +115,32 @@ def test_a_sealed_record_that_is_no_record_is_refused_with_its_field(told, words
         read(sealed(told))
 
 
+@pytest.mark.parametrize(
+    ("record", "path"),
+    [
+        (result("exact", claim=PrivacyClaim(1.0)), "claim"),
+        (result("exact"), "finding.worst_pair.origin"),
+        (result("privacy"), "finding.origins[0]"),
+        (result("picture"), "finding.picture"),
+        (result("picture"), "finding.picture.panels[0]"),
+    ],
+)
+def test_an_unknown_field_of_a_plain_dataclass_is_refused_with_its_place(record, path):
+    told = json.loads(line_of(record))
+    place = told
+    for step in re.findall(r"\w+", path):
+        place = place[int(step) if step.isdigit() else step]
+    place["more"] = 1
+    with pytest.raises(ToolFault, match=re.escape(f"line 7: Object contains unknown field `more` - at `$.{path}`")):
+        read(sealed(told))
+
+
 def test_infinity_is_a_word_and_nan_is_nothing():
     told = json.loads(line_of(result("exact")))
     told["finding"]["epsilon"] = "inf"
     assert read(sealed(told)).finding.epsilon == float("inf")
     told["finding"]["epsilon"] = "nan"
-    with pytest.raises(
-        ToolFault, match=r"line 7: Expected a number .*, got 'nan' - at `\$.finding.epsilon`"
-    ):
+    with pytest.raises(ToolFault, match=r"line 7: Expected a number .*, got 'nan' - at `\$.finding.epsilon`"):
         read(sealed(told))
 
 

@@ -31,7 +31,7 @@ def test_a_lock_that_was_removed_meanwhile_is_not_the_lock(tmp_path, monkeypatch
 def test_a_lock_names_its_holder_to_everybody_who_comes(tmp_path):
     with lock.held(tmp_path):
         for _ in range(2):
-            with pytest.raises(InputError, match=rf"\(process {os.getpid()}\).*choose another --out"):
+            with pytest.raises(InputError, match=rf"\(process {os.getpid()}\).*choose another out"):
                 lock.held(tmp_path).__enter__()
 
 

@@ -16,7 +16,7 @@ from toy_records import ledger_row, result
 from dpaudit.engine import store as store_module
 from dpaudit.engine.files import write_atomically
 from dpaudit.engine.lines import write_line
-from dpaudit.engine.records import Failure, Header, Record, Result
+from dpaudit.engine.records import Failure, Fault, Header, Record, Result
 from dpaudit.engine.store import FILENAME, Store, load_run
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.record import decode
@@ -190,7 +190,7 @@ def test_starting_afresh_keeps_every_older_run(tmp_path):
         ({"profile": "full"}, "profile was 'quick', is now 'full'"),
         ({"plan": [*PLAN[:2], "C-1/ledger/03"]}, "only before: B-1/ledger/02; only now: C-1/ledger/03"),
         ({"plan": list(PLAN[::-1])}, "in its order"),
-        ({"faults": ["x: no plan"]}, "learners without a plan were none, are now x"),
+        ({"faults": [Fault("x", "no plan")]}, "learners without a plan were none, are now x"),
     ],
 )
 def test_another_run_is_not_resumed_and_the_message_says_what_differs(tmp_path, changes, words):
@@ -223,8 +223,8 @@ def test_the_command_may_be_worded_otherwise_and_the_first_wording_stays(tmp_pat
 
 def test_a_fault_may_be_worded_otherwise(tmp_path):
     path = tmp_path / FILENAME
-    write_atomically(path, write_line(header(faults=["x: <a at 0x1>"])))
-    Store.resume(path, header(faults=["x: <a at 0x2>"]))
+    write_atomically(path, write_line(header(faults=[Fault("x", "<a at 0x1>")])))
+    Store.resume(path, header(faults=[Fault("x", "<a at 0x2>")]))
 
 
 def corrupt(content: bytes, line: int, text: bytes) -> bytes:

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from dpaudit.contract import Origin, OriginKind
 from dpaudit.engine.lines import write_line
 from dpaudit.engine.records import Result
 from dpaudit.engine.store import FILENAME, Store, load_run
 from dpaudit.engine.upgrade import upgraded
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.event import Told
+from dpaudit.record import decode
 from dpaudit.results import SCHEMA_VERSION
 
 BEFORE = Path(__file__).parents[2] / "golden" / "run_before.jsonl"
@@ -33,7 +35,9 @@ def test_a_run_of_version_1_is_read_whole(run):
     old = [json.loads(line) for line in LINES]
     assert old[0]["schema_version"] == 1
     assert run.header.schema_version == SCHEMA_VERSION
-    assert (list(run.header.plan), run.failures) == (old[0]["plan"], ())
+    assert ([planned.task for planned in run.header.plan], run.failures) == (old[0]["plan"], ())
+    of_results = [(result.task, result.learner, result.kind) for result in run.results]
+    assert [(planned.task, planned.learner, planned.kind) for planned in run.header.plan] == of_results
     assert [result.task for result in run.results] == old[0]["plan"]
     for told, result in zip(old[1:], run.results, strict=True):
         assert (told["kind"], told["learner"], told["parameters"]) == (result.kind, result.learner, result.parameters)
@@ -48,6 +52,25 @@ def test_events_become_words_that_were_told(run):
             meant = f" ({', '.join(f'{code}: {word}' for code, word in decoded.items())})" if decoded else ""
             assert new.witness.event == Told(old["witness"]["event"] + meant)
             assert [test.event for test in new.tests] == [Told(test["event"]) for test in old["tests"]]
+
+
+@pytest.mark.parametrize(
+    ("told", "origin"),
+    [
+        ("given", Origin()),
+        ("by hand: x", Origin(text="by hand: x")),
+        ("random: number 3", Origin(OriginKind.RANDOM, "number 3")),
+        ("local search from local search from crafted: a; b: c", Origin(OriginKind.CRAFTED, "a; b: c", moves=2)),
+        (
+            "every sample of 4 examples",
+            Origin(OriginKind.ENUMERATED, "every sample of 4 examples"),
+        ),
+    ],
+)
+def test_origins_become_records(told, origin):
+    line = first("exact")
+    line["finding"]["worst_pair"]["origin"] = told
+    assert decode(upgraded(json.dumps(line).encode()), Result).finding.pair_in_words.origin == origin
 
 
 def test_an_upgraded_run_is_written_and_read_as_one_of_today(run, tmp_path):
@@ -123,8 +146,7 @@ def test_a_file_of_today_is_not_read_as_one_of_version_1(run, tmp_path):
     path.write_bytes(b"".join(lines))
     with pytest.raises(ToolFault, match="line 1: altered since it was written"):
         load_run(path)
-    del header["digest"]
-    path.write_bytes(json.dumps({**header, "schema_version": 1}).encode() + b"\n" + lines[1])
+    path.write_bytes(LINES[0] + b"\n" + lines[1])
     with pytest.raises(ToolFault, match="line 2: altered since it was written"):
         load_run(path)
 
@@ -132,6 +154,7 @@ def test_a_file_of_today_is_not_read_as_one_of_version_1(run, tmp_path):
 def test_upgrading_changes_no_number():
     told = first("exact")
     again = json.loads(upgraded(json.dumps(told).encode()))
+    assert again["finding"]["worst_pair"].pop("origin")["text"] == told["finding"]["worst_pair"].pop("origin")
     assert {**again["finding"], "schema_version": 1} == told["finding"]
     assert {**again["arguments"]} == {**told["arguments"], "kind": "exact"}
 

@@ -12,7 +12,7 @@ import pytest
 from toy_learners import ToyBare
 
 import dpaudit
-from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Relation
+from dpaudit.contract import InputError, Instance, Law, Origin, Pair, PrivacyClaim, Relation
 from dpaudit.exact.profiles import LawTable, LossProfiles
 from dpaudit.neighbours.exhaustive import every_pair
 from dpaudit.neighbours.multisets import multisets, orbits, rank
@@ -182,11 +182,11 @@ def test_given_samples_are_compared_with_all_neighbours_and_pairs_with_themselve
     assert finding.epsilon == pytest.approx(LN3, abs=1e-15)
     # far has 3 neighbours; near has three distinct examples with 3 replacements each; two neighbours are shared.
     assert (finding.samples, finding.pairs, finding.laws, finding.n) == (2, 2 * (3 + 9), 2 + 3 + 9 - 2, None)
-    assert "sample 1" in finding.worst_pair.origin
+    assert "sample 1" in finding.worst_pair.origin.text
     pair = Pair(near, learner.domain.sample([0, 1, 1], [1, 1, 0]), "by hand")
     alone = dpaudit.audit_law(learner, samples=[pair])
     assert (alone.pairs, alone.laws, alone.epsilon) == (2, 2, pytest.approx(LN3, abs=1e-15))
-    assert alone.worst_pair.origin == "by hand"
+    assert alone.worst_pair.origin == Origin(text="by hand")
 
 
 def test_private_examples_alone_may_change_under_replace_private() -> None:

@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 import dpaudit
 from dpaudit.blackbox.budget import Budget
-from dpaudit.contract import Pair, Relation
+from dpaudit.contract import Origin, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import are_neighbours
 from dpaudit.neighbours.crafted import crafted_pairs
@@ -206,4 +206,4 @@ def test_a_given_list_is_not_searched_further() -> None:
     finding = dpaudit.audit_privacy(learner, pairs, trials=2_000)
     assert finding.pairs == 3
     assert finding.budget["local"] == 0
-    assert finding.origins == ("mine",) * 3
+    assert finding.origins == (Origin(text="mine"),) * 3

@@ -56,8 +56,8 @@ def test_sentences_tell_rates_misses_and_broken_promises():
     assert "64 of 400 audits of claims that hold find a violation, 16 % where 5 % is allowed, in 2 settings" in false
     assert "worst has 30 %" in false
     assert "in 96 % of audits by given events (worst case 96 %), in 90 % of audits by learned events" in power
-    assert "1 of 2 learners with a planted leak are convicted at 3,000 runs a side" in missed
-    assert "not convicted: broken-two" in missed
+    assert "1 of 2 learners with a planted leak are detected at 3,000 runs a side" in missed
+    assert "not detected: broken-two" in missed
     assert sound.startswith("Sound learners: in 0 of 1")
     assert calibration.broken_promises(SMALL) == ["Broken promise: accuses too often: bits"]
 

@@ -17,6 +17,7 @@ from reporter_runs import (
     with_results,
 )
 
+from dpaudit.engine.records import Fault
 from dpaudit.engine.store import load_run
 from dpaudit.reporters import console
 
@@ -140,7 +141,7 @@ def test_strange_words_cannot_reach_the_terminal():
     run = planned(failed(load_small(), load_small().results[-1], evil), f"{evil}/privacy/n1-ab")
     run = put(run, *(replace(r, learner=r.learner + evil, fault=r.fault and evil) for r in run.results))
     run = change(run, "privacy", epsilon_lower=0.7)  # a contradiction, which names the learner
-    header = replace(run.header, profile=evil, faults=(f"x: {evil}",))
+    header = replace(run.header, profile=evil, faults=(Fault("x", evil),))
     text = console.render(replace(run, header=header))
     assert text.count("\\x1b[2J\\u202e\\x9b1m\\ud800\\n\u03b1") >= 4
     assert all(c.isprintable() or c == "\n" for c in text)

@@ -21,6 +21,8 @@ from reporter_runs import (
     with_results,
 )
 
+from dpaudit.contract import Origin
+from dpaudit.engine.records import Fault
 from dpaudit.engine.store import load_run
 from dpaudit.event import Cells, Told
 from dpaudit.exact.finding import PairInWords
@@ -314,13 +316,16 @@ def full_of(words):
     cases = [r for r in run.results if r.kind == "utility"]
     run = put(run, *(replace(r, arguments=replace(r.arguments, case=words)) for r in cases))
     run = put(run, *(retold(r, concept=words, failure=words, claim_id=words) for r in run.results if r in cases))
-    run = change_witness(run, event=Told(words), data=words, neighbour=words, origin=words)
-    run = change(run, "privacy", warnings=(words,), distinguisher=words, scores=(words,), origins=(words,), bound=words)
-    run = change(run, "exact", worst_atom=words, pair_in_words=PairInWords(words, words, words))
+    origin = Origin(text=words)
+    run = change_witness(run, event=Told(words), data=words, neighbour=words, origin=origin)
+    run = change(
+        run, "privacy", warnings=(words,), distinguisher=words, scores=(words,), origins=(origin,), bound=words
+    )
+    run = change(run, "exact", worst_atom=words, pair_in_words=PairInWords(words, words, origin))
     renamed = (replace(r, learner=words, parameters={words: words}) for r in run.results)
     run = planned(replace(run, results=tuple(renamed)), f"{words}/exact/n1-ab")
     told = {"command": words, "profile": words, "versions": {words: words}, "sources": {words: words}}
-    return replace(run, header=replace(run.header, faults=(f"{words}: {words}",), **told))
+    return replace(run, header=replace(run.header, faults=(Fault(words, words),), **told))
 
 
 def test_words_of_a_learner_cannot_become_markup():

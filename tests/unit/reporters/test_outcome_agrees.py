@@ -37,6 +37,6 @@ def test_status_words_and_reports_say_the_same(size):
         run = run_of(*records)
         found, summary, words = outcome(run), summarise(run), [word(record) for record in records]
         assert bool(found.violations) == bool(summary.violations) == ("violation" in words), chosen
-        assert len(found.unconvicted) == len(summary.controls) - len(summary.convicted), chosen
-        assert bool(summary.convicted) == ("convicted" in words), chosen
+        assert len(found.undetected) == len(summary.controls) - len(summary.convicted), chosen
+        assert bool(summary.convicted) == ("detected" in words), chosen
         assert found.status == int(bool(summary.violations) or len(summary.convicted) < len(summary.controls)), chosen

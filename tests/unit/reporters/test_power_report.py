@@ -7,9 +7,12 @@ import pytest
 from msgspec.structs import replace
 from reporter_runs import first, load_small, only, put, retold
 
+from dpaudit.contract import Origin, OriginKind
 from dpaudit.reporters import console, html
 from dpaudit.reporters import json as json_report
 from dpaudit.reporters import power as told
+
+CRAFTED, ENUMERATED, PATTERN, STRATEGY = (OriginKind(name) for name in ("crafted", "enumerated", "pattern", "strategy"))
 
 
 def finding(learner="parity-private", **changes):
@@ -21,18 +24,21 @@ BETS = finding("threshold-exponential")
 
 def test_pairs_are_counted_by_how_they_were_made():
     assert told.origin_counts(finding()) == {"crafted": 8, "random": 2, "given": 2, "local search": 18}
-    bare = finding(origins=["", "pattern: half", "strategy: number 0"], pairs=3)
-    assert told.origin_counts(bare) == {"origin not given": 1, "pattern": 1, "strategy": 1}
-    assert told.origins_text(finding(origins=["given"] * 1500, pairs=1500)) == "1,500 given"
+    made = [Origin(), Origin(text="pattern: mine"), Origin(PATTERN, "half"), Origin(STRATEGY, "number 0", moves=2)]
+    assert told.origin_counts(finding(origins=made, pairs=4)) == {"given": 2, "pattern": 1, "strategy": 1}
+    assert told.origins_text(finding(origins=[Origin()] * 1500, pairs=1500)) == "1,500 given"
 
 
 @pytest.mark.parametrize(
     ("origin", "text"),
     [
-        ("", ""),
-        ("given", "given"),
-        ("local search from crafted: x", "local search from crafted: x"),
-        ("local search from local search from local search from crafted: x", "local search, 3 moves from crafted: x"),
+        (Origin(), "given"),
+        (Origin(text="by hand: x"), "by hand: x"),
+        (Origin(ENUMERATED), "enumerated"),
+        (Origin(ENUMERATED, "every sample"), "every sample"),
+        (Origin(CRAFTED, "x"), "crafted: x"),
+        (Origin(CRAFTED, "x", moves=1), "local search from crafted: x"),
+        (Origin(CRAFTED, "x", moves=3), "local search, 3 moves from crafted: x"),
     ],
 )
 def test_the_moves_of_a_local_search_are_counted(origin, text):

@@ -1,3 +1,4 @@
+import json
 import math
 
 import pytest
@@ -17,6 +18,7 @@ from reporter_runs import (
 )
 
 from dpaudit.bounds.curve import fit_curve
+from dpaudit.engine.records import Fault
 from dpaudit.reporters.row import Trouble
 from dpaudit.reporters.summary import summarise
 from dpaudit.reporters.verdicts import RowVerdict
@@ -43,9 +45,15 @@ def test_small_run_has_three_learners_and_one_convicted_control():
     assert not summary.pending
 
 
+def told(lines):
+    """Return the records of a run without digests, floats to 12 digits: the last ones depend on the libraries."""
+    records = [json.loads(line, parse_float=lambda text: f"{float(text):.12g}") for line in lines.splitlines()]
+    return [{name: value for name, value in record.items() if name != "digest"} for record in records]
+
+
 def test_stored_fixture_is_what_its_script_constructs():
     module = remake()
-    assert (module.HERE / "run_small.jsonl").read_bytes() == module.lines(module.build())
+    assert told((module.HERE / "run_small.jsonl").read_bytes()) == told(module.lines(module.build()))
 
 
 def test_ladder_never_decides():
@@ -193,7 +201,7 @@ def test_a_control_missed_by_all_of_its_audits_is_missed():
 
 def test_a_learner_that_could_not_be_planned_has_a_row():
     run = only(load_small(), "parity-private")
-    faults = ("toy-bad: no audit could be planned: ZeroDivisionError: x",)
+    faults = (Fault("toy-bad", "no audit could be planned: ZeroDivisionError: x"),)
     last = summarise(replace(run, header=replace(run.header, faults=faults))).learners[-1]
     assert (last.label, words(last)) == ("toy-bad", "failed: privacy and utility")
     assert last.missing["exact"] == "failed: no audit could be planned: ZeroDivisionError: x"

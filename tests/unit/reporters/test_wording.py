@@ -1,6 +1,5 @@
 import math
 import typing
-import unicodedata
 from decimal import Decimal
 
 import pytest
@@ -14,7 +13,6 @@ from dpaudit.reporters.verdicts import RowVerdict
 from dpaudit.reporters.wording import (
     claim_text,
     event_words,
-    harmless,
     label_parameters,
     output_text,
     short_verdict,
@@ -173,32 +171,6 @@ def test_codes_are_told_by_what_they_stand_for():
     assert [output_text(output, known) for output in ("3", "4", "-1")] == ["3 (Threshold(j=4))", "4", "-1 (failure)"]
     assert [output_text(output, {}) for output in ("-12", "(-1, 2)")] == ["-12", "(-1, 2)"]
     assert output_text("-1") == "-1"
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain words, \u03b5 \u2264 1\N{NO-BREAK SPACE}%", "plain words, \u03b5 \u2264 1\N{NO-BREAK SPACE}%"),
-        ("a\x1b[2Jb", "a\\x1b[2Jb"),
-        ("a\r\nb\tc\0\x7f", "a\\r\\nb\\tc\\x00\\x7f"),
-        ("a\x85b\x9b1mc", "a\\x85b\\x9b1mc"),
-        ("a\u202eb\u2066c\u200fd", "a\\u202eb\\u2066c\\u200fd"),
-        ("a\u2028b\u2029c", "a\\u2028b\\u2029c"),
-        ("a\ud800b\udfffc", "a\\ud800b\\udfffc"),
-        ("a\u200bb\ufeffc\U000e0041d", "a\\u200bb\\ufeffc\\U000e0041d"),
-    ],
-)
-def test_foreign_text_becomes_harmless(text, shown):
-    assert harmless(text) == shown
-
-
-@given(st.text(st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp", "Lu", "Mn", "So", "Zs"])))
-def test_harmless_text_is_one_visible_line_that_a_file_can_hold(text):
-    shown = harmless(text)
-    shown.encode()
-    assert not {unicodedata.category(c) for c in shown} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
-    assert len(shown.splitlines()) <= 1
-    assert harmless(shown) == shown
 
 
 def test_verdicts_in_words():

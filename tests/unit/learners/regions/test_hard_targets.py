@@ -84,6 +84,6 @@ def test_an_instance_that_its_theorem_does_not_reach_is_a_fault():
     entry = load(()).get("triangle-select")
     wrong = (Instance({"side": 0, "epsilon": 1.0}, n=3),)
     plan = make_plan([Entry("triangle-select", type("Wrong", (TriangleSelect,), {"audited": wrong}), "here")])
-    assert "side must be an integer" in plan.faults[0]
+    assert "side must be an integer" in plan.faults[0].error
     assert plan.tasks == ()
     assert make_plan([entry]).faults == ()

@@ -1,0 +1,24 @@
+"""Makes foreign text harmless before it is shown."""
+
+from __future__ import annotations
+
+import unicodedata
+
+__all__ = ["harmless"]
+
+_HARMFUL = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Unicode categories of characters that act instead of being seen: controls, formats, surrogates, separators."""
+
+
+def harmless(text: str) -> str:
+    r"""Return foreign text on one line, with everything escaped that a terminal or a browser could obey.
+
+    These are escape codes and other control characters (C0 and C1), line breaks, overrides of the direction of writing
+    and what is invisible, and lone surrogates, which no file can hold.
+
+    >>> print(harmless("a\x1b[2Jb\nc"))
+    a\x1b[2Jb\nc
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c.encode("unicode_escape").decode() if unicodedata.category(c) in _HARMFUL else c for c in text)

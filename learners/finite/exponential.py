@@ -1,0 +1,132 @@
+"""The exponential mechanism over any finite class.
+
+A third party learns its own class by deriving a frozen dataclass from `ExponentialLearner` that says its `domain` and
+its `concepts`.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpaudit.contract import ConceptClass, Domain, Hypothesis, Law, PrivacyClaim, Sample, UtilityClaim
+from learners.arrays import Bools, Integers
+from learners.citations import NIS
+from learners.finite.scores import check_law_size, scores
+from learners.inputs import check_run, check_sample
+from learners.mechanisms import exponential
+from learners.parameters import check_statement
+
+__all__ = ["ExponentialLearner"]
+
+
+class ExponentialLearner:
+    """Return concept h with probability proportional to exp(epsilon q(S, h) / 2), q = examples labelled correctly.
+
+    Replacing one example moves every q by at most 1, so the learner is epsilon-differentially private. Codes are the
+    concepts' numbers.
+
+    Utility, with constants. q < max q - t has probability at most |C| e^(-epsilon t / 2) over the coins.
+
+    - "empirical": if some concept is consistent, max q = n, and an error above alpha on the sample has probability at
+      most |C| e^(-epsilon alpha n / 2): n >= 2/(alpha epsilon) ln(|C|/beta).
+    - "realizable": n >= max(8/alpha, 4/(alpha epsilon)) ln(2|C|/beta). The second term makes the empirical error at
+      most alpha/2 with probability 1 - beta/2; a concept with error above alpha shows an empirical error of at most
+      alpha/2 with probability at most e^(-alpha n / 8) (multiplicative Chernoff), so the first term excludes all of
+      them with probability 1 - beta/2.
+    - "agnostic" (error above alpha more than that of the best concept h*): n >= max(8/alpha^2, 4/(alpha epsilon))
+      ln(2|C|/beta). The second term makes the empirical excess at most alpha/2 with probability 1 - beta/2. By
+      Hoeffding's inequality h* does not look worse than it is by alpha/4, and no concept with excess above alpha looks
+      better than it is by alpha/4, each except with probability e^(-alpha^2 n / 8), at most |C| events in all.
+
+    The slides ask for (ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon)). In the realizable setting the term
+    1/epsilon^2 is not needed: for epsilon <= 1 the bound above is at most 8/(alpha epsilon) ln(2|C|/beta). For a large
+    epsilon the slides' maximum falls below the 1/alpha that even a learner without privacy needs. The agnostic setting
+    needs 1/alpha^2 at any epsilon.
+    """
+
+    epsilon: float
+
+    claim_id: ClassVar[str] = "NIS-Generic"
+    source: ClassVar[str] = f"{NIS}, finite concept classes"
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "agnostic", "empirical")
+
+    @property
+    def domain(self) -> Domain:
+        """The domain of the points."""
+        raise NotImplementedError("an exponential learner says its domain")
+
+    @property
+    def concepts(self) -> ConceptClass:
+        """The class that it learns."""
+        raise NotImplementedError("an exponential learner says its concepts")
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """Pure epsilon-differential privacy under replacement of one example."""
+        return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=self.source)
+
+    @property
+    def _rate(self) -> float:
+        return self.epsilon / 2
+
+    def _eligible(self, sample: Sample, correct: Integers) -> Bools | None:
+        """Return which concepts may be returned; None for all."""
+        return None
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
+        """Return the codes (size,) of independent runs; scores are exact, their maximum is subtracted before exp."""
+        check_run(sample, self.domain, size)
+        correct = scores(self.concepts, sample)
+        return exponential.draw(correct, self._rate, rng, size, self._eligible(sample, correct))
+
+    def decode(self, code: int) -> Hypothesis | None:
+        """Return the concept with that number."""
+        return self.concepts.concept(code)
+
+    def law(self, sample: Sample) -> Law:
+        """Return the softmax on all concepts; see `mechanisms.exponential.log_law` for the error bound."""
+        check_sample(sample, self.domain)
+        check_law_size(self.concepts)
+        correct = scores(self.concepts, sample)
+        log_prob, error = exponential.log_law(correct, self._rate, self._eligible(sample, correct))
+        return Law(range(self.concepts.size), log_prob, error)
+
+    def exact_law(self, sample: Sample, field: Any) -> dict[int, Any]:
+        """Return weights exp(-rate (greatest score - score)) proportional to the law, 0 where not eligible.
+
+        `field` makes numbers of rationals and their exponentials, as fine as whoever asks needs them.
+        """
+        check_sample(sample, self.domain)
+        correct = scores(self.concepts, sample)
+        eligible = self._eligible(sample, correct)
+        chosen = correct if eligible is None else correct[eligible]
+        gaps = (int(chosen.max()) - correct).tolist()
+        powers = {gap: field.exp(field.number(-Fraction(self._rate) * gap)) for gap in set(gaps)}
+        allowed = [True] * len(gaps) if eligible is None else eligible.tolist()
+        return {
+            code: powers[gap] if kept else field.number(0)
+            for code, (gap, kept) in enumerate(zip(gaps, allowed, strict=True))
+        }
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the sample size of the realizable claim, derived in the class docstring."""
+        return self.utility(alpha, beta).sample_size
+
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
+        """Return the claim Pr[error > alpha] <= beta in a setting: "realizable", "agnostic" or "empirical"."""
+        check_statement(alpha, beta, setting, ("realizable", "agnostic", "empirical"))
+        log_size = math.log(self.concepts.size) - math.log(beta)
+        if setting == "empirical":
+            n = 2 / (alpha * self.epsilon) * log_size
+        else:
+            chernoff = 8 / alpha if setting == "realizable" else 8 / alpha**2
+            n = max(chernoff, 4 / (alpha * self.epsilon)) * (math.log(2) + log_size)
+        return UtilityClaim(alpha, beta, math.ceil(n), setting, self.claim_id, self.source)
+
+    def symmetries(self) -> list[Integers]:
+        """Return no symmetry; classes that have some override this."""
+        return []

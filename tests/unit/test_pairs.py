@@ -1,0 +1,39 @@
+"""Pairs of inputs and their origins."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
+import pytest
+
+from dpaudit.contract import InputError, Origin, OriginKind, Pair
+
+
+def test_a_pair_without_an_origin_is_given_and_a_text_is_a_note_on_it() -> None:
+    assert Pair(1, 2).origin == Origin(OriginKind.GIVEN, "", 0)
+    assert Pair(1, 2, "by hand").origin == Origin(OriginKind.GIVEN, "by hand", 0)
+    crafted = Origin(OriginKind.CRAFTED, "a; b", 2)
+    assert Pair(1, 2, crafted).origin is crafted
+
+
+def test_a_pair_is_a_value() -> None:
+    pair = Pair(1, 2, "by hand")
+    assert pair == copy.copy(pair) == pickle.loads(pickle.dumps(pair)) == replace(pair)
+    assert replace(pair, neighbour=3) == Pair(1, 3, "by hand") != pair
+    assert hash(pair) == hash(replace(pair))
+    with pytest.raises(FrozenInstanceError):
+        pair.data = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("origin", [None, 5, ("crafted", "")])
+def test_an_origin_that_is_none_is_refused(origin: Any) -> None:
+    with pytest.raises(InputError, match="origin must be an Origin or a text, got"):
+        Pair(1, 2, origin)
+
+
+def test_moves_are_counted_from_0() -> None:
+    with pytest.raises(InputError, match="moves must be an integer >= 0, got -1"):
+        Origin(moves=-1)
