@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from dpaudit import seeding
 from dpaudit.adapters import Mechanism
 from dpaudit.contract import Pair
+from dpaudit.distinguish.canonical import Raised
 from dpaudit.workers import spread
 
-__all__ = ["Job", "Sampler", "join"]
+__all__ = ["Job", "Observed", "Sampler", "join"]
 
 T = TypeVar("T")
 BATCHED_CHUNK = 2**15
@@ -79,6 +81,18 @@ class Sampler:
     def sides(self, pair: Pair, address: tuple[Any, ...], runs: int) -> list[Any]:
         """Return the outputs of both sides, whose numbers 0 and 1 end the address."""
         return [self.outputs(data, (*address, side), runs) for side, data in enumerate((pair.data, pair.neighbour))]
+
+
+@dataclass(frozen=True)
+class Observed(Generic[T]):
+    """Reduces a batch of outputs, and counts the exceptions in it by their type."""
+
+    reduce: Callable[[Any], T]
+
+    def __call__(self, outputs: Any) -> tuple[T, Counter[str]]:
+        """Return the reduced batch and the counts."""
+        plain = isinstance(outputs, np.ndarray) and outputs.dtype != object
+        return self.reduce(outputs), Counter(() if plain else (one.kind for one in outputs if type(one) is Raised))
 
 
 def join(batches: Sequence[Any]) -> Any:

@@ -135,5 +135,5 @@ def audit_privacy(
         moves=SampleMoves(mechanism.domain, seed) if pairs is None else None,
     )
     request.check_power()
-    request = replace(request, notes=preflight(request.sampler.mechanism, request.pairs, seed))
+    preflight(request.sampler.mechanism, request.pairs, seed)
     return sequential_finding(request) if sequential else fixed_finding(request)

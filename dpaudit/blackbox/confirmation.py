@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.blackbox.candidate import Candidate
+from dpaudit.blackbox.evidence import Observations, different
 from dpaudit.blackbox.finding import EventTest
 from dpaudit.blackbox.request import Request
 from dpaudit.bounds.curve import Curve, fit_curve
@@ -17,6 +18,7 @@ from dpaudit.distinguish.discretizers import Discretizer
 from dpaudit.distinguish.families import likelier_first
 from dpaudit.distinguish.histogram import CellEvent, Tally, tally
 from dpaudit.distinguish.selected_event import SelectedEvent
+from dpaudit.sampling import Observed
 
 __all__ = ["confirm", "curve_of", "tests_of"]
 
@@ -32,19 +34,26 @@ class _CountKnown:
         return self.event.known(tally(self.discretizer(outputs)))
 
 
-def confirm(request: Request, candidate: Candidate, selected: SelectedEvent) -> tuple[Tally, Tally]:
-    """Return the cells of the fresh runs on each side; both sides are made together, so that no worker waits."""
+def confirm(
+    request: Request, candidate: Candidate, selected: SelectedEvent
+) -> tuple[tuple[Tally, Tally], Observations]:
+    """Return the cells of the fresh runs on each side, and what else they show.
+
+    Both sides are made together, so that no worker waits.
+    """
     sampler, runs = request.sampler, request.budget.confirmation
     jobs = [
         (side, job)
         for side, data in enumerate((candidate.pair.data, candidate.pair.neighbour))
         for job in sampler.jobs(data, ("confirm", candidate.index, side), runs)
     ]
-    counted = sampler.reduced([job for _, job in jobs], _CountKnown(selected.discretizer, selected.event))
+    count = Observed(_CountKnown(selected.discretizer, selected.event))
     totals: tuple[Tally, Tally] = Counter(), Counter()
-    for (side, _), counts in zip(jobs, counted, strict=True):
+    raised: Counter[str] = Counter()
+    for (side, _), (counts, exceptions) in zip(jobs, sampler.reduced([job for _, job in jobs], count), strict=True):
         totals[side].update(counts)
-    return totals
+        raised.update(exceptions)
+    return totals, Observations(2 * runs, different(*totals), raised)
 
 
 def tests_of(request: Request, selected: SelectedEvent, counts: tuple[Tally, Tally]) -> tuple[EventTest, ...]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from typing import ClassVar, Literal
 
+from dpaudit.blackbox.checks import Check
+from dpaudit.blackbox.gaps import Gap
 from dpaudit.bounds.curve import Curve
 from dpaudit.contract import Direction, Grade, Pair, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
 from dpaudit.event import Event
-from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size
+from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
 from dpaudit.results import Finding
 
 __all__ = ["EventTest", "PrivacyFinding", "Witness"]
@@ -89,12 +91,13 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
     that this budget would have detected with probability about 0.95: the least that half of the confirmation runs
     detect in the fixed design, or bets in half of the runs of the leading pair in the sequential one, had the event
     been given (there one of probability 0.1). `scripts/calibrate.py` measures that all runs are worth as much to an
-    audit that has to learn the event.
+    audit that has to learn the event. "As likely" is meant on the unlikelier side; where an event is too likely there to
+    show any leak beyond the claim, on the likelier one.
 
     Attributes
     ----------
-    verdict : {"violation", "consistent"}
-        Whether `epsilon_lower` exceeds `epsilon`.
+    verdict : {"violation", "consistent", "no evidence"}
+        "violation" if `epsilon_lower` exceeds `epsilon`; else "consistent", or "no evidence" where there are `gaps`.
     epsilon, delta : float
         The claim.
     epsilon_lower : float
@@ -141,6 +144,12 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
         The theorem, where its own statement was tested.
     warnings : tuple of str
         What limits the finding.
+    gaps : tuple of Gap
+        Why the audit could not have seen that the claim fails; empty if it could.
+    checks : tuple of Check
+        What a few runs say of the mechanism's randomness and state.
+    not_looked_at : tuple of str
+        Parts of the output that took no part.
     grade : {"statistical"}
         The kind of the evidence.
     """
@@ -173,6 +182,9 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
     curve: Curve | None = None
     claim_id: str = ""
     warnings: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    checks: tuple[Check, ...] = ()
+    not_looked_at: tuple[Words, ...] = ()
     grade: Grade = Grade.STATISTICAL
 
     def __post_init__(self) -> None:
@@ -186,5 +198,7 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
             raise InputError("errors must have that of the verdict")
         if 1 < self.detectable_delta < math.inf:
             raise InputError.of("detectable_delta", self.detectable_delta, "in [0, 1] or infinite")
+        if self.verdict != PrivacyVerdict.VIOLATION and (self.verdict == PrivacyVerdict.NO_EVIDENCE) != bool(self.gaps):
+            raise InputError("the verdict is 'no evidence' where there are gaps and no violation, and only there")
         if self.grade != Grade.STATISTICAL:
             raise InputError.of("grade", self.grade, "statistical")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dpaudit.blackbox.candidate import best_event
 from dpaudit.blackbox.confirmation import confirm, curve_of, tests_of
+from dpaudit.blackbox.evidence import Observations
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.blackbox.power import Power
 from dpaudit.blackbox.request import Request
 from dpaudit.blackbox.runs import run_pilot
 from dpaudit.blackbox.search import Found, search
 from dpaudit.blackbox.training import train
+from dpaudit.distinguish.families import likelier_first
 from dpaudit.distinguish.histogram import Tally
 from dpaudit.distinguish.selected_event import SelectedEvent
 
@@ -22,10 +24,12 @@ def fixed_finding(request: Request) -> PrivacyFinding:
     found = search(request, pilot)
     candidate = train(request, pilot, found.candidate)
     selected = best_event(request, candidate, careful=True)
-    return _finding(request, found, selected, confirm(request, candidate, selected))
+    return _finding(request, found, selected, *confirm(request, candidate, selected))
 
 
-def _finding(request: Request, found: Found, selected: SelectedEvent, counts: tuple[Tally, Tally]) -> PrivacyFinding:
+def _finding(
+    request: Request, found: Found, selected: SelectedEvent, counts: tuple[Tally, Tally], seen: Observations
+) -> PrivacyFinding:
     """Return the finding of the fresh runs' counts.
 
     The verdict's error is all of 1 - confidence, or four fifths of it where a curve is asked for, which has the rest.
@@ -37,7 +41,8 @@ def _finding(request: Request, found: Found, selected: SelectedEvent, counts: tu
     best = max(tests, key=lambda test: test.epsilon_lower)
     sides = (best.hits, fresh, best.neighbour_hits, fresh)
     return request.finding(
-        Power.of_test(selected.neighbour_mass, fresh, request.claim, gamma),
+        Power.of_test(*_masses(selected), fresh, request.claim, gamma),
+        seen,
         refuted=best.epsilon_lower > request.claim.epsilon,
         epsilon_lower=best.epsilon_lower,
         selection_trials=request.budget.selection,
@@ -54,3 +59,9 @@ def _finding(request: Request, found: Found, selected: SelectedEvent, counts: tu
         tests=tests,
         curve=curve_of(selected, counts, errors["curve"]) if request.curve else None,
     )
+
+
+def _masses(selected: SelectedEvent) -> tuple[float, float]:
+    """Return the main event's probabilities on the likelier and on the unlikelier side, as the training runs show."""
+    likelier, _ = likelier_first(selected.direction, *selected.training)
+    return (selected.event.hits(likelier) + 0.5) / (likelier.total() + 1), selected.neighbour_mass

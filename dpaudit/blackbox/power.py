@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 from dpaudit.betting.power import detectable_delta_by_bets, detectable_epsilon_by_bets
-from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon
+from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon, least_where
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import PrivacyClaim
 
@@ -21,6 +23,11 @@ chosen on a quarter as many runs as confirm it loses up to a standard error or s
 whatever their number: with these runs learned events detect about as often as stated (`scripts/calibrate.py` measures
 it)."""
 
+RARER = 5.0
+"""By how much the logarithm of a probability lies below that of one run in all, where the search for a leak ends."""
+PRECISION = 1e-3
+"""The relative precision of that search: each of its steps takes a tenth of a second."""
+
 
 @dataclass(frozen=True)
 class Power:
@@ -32,7 +39,8 @@ class Power:
     Attributes
     ----------
     epsilon : float
-        The least true epsilon of an event as likely as the main one tested.
+        The least true epsilon of an event as likely as the main one tested: on the unlikelier side, or, where it is too
+        likely there to show any leak beyond the claim, on the likelier side.
     frontier : tuple of (probability, epsilon)
         The same for events of other probabilities on the unlikelier side.
     delta : float
@@ -44,8 +52,10 @@ class Power:
     delta: float
 
     @classmethod
-    def of_test(cls, mass: float, runs: int, claim: PrivacyClaim, gamma: float) -> Power:
+    def of_test(cls, likelier: float, unlikelier: float, runs: int, claim: PrivacyClaim, gamma: float) -> Power:
         """Return the power of `runs` confirmation runs a side at error `gamma`, by the melded bound.
+
+        The main event has the probabilities `likelier` and `unlikelier` on the two sides.
 
         The unconditional bound takes minutes for this and detects within a percent or so what the melded one does, so
         the melded one answers for it.
@@ -53,7 +63,8 @@ class Power:
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         runs = -(-runs // LEARNING)
         frontier = tuple((q, _detectable_epsilon(q, runs, **test)) for q in MASSES)
-        return cls(_detectable_epsilon(mass, runs, **test), frontier, detectable_delta(Melded(), runs, runs, **test))
+        least = _least(lambda q: _detectable_epsilon(q, runs, **test), likelier, unlikelier, runs, claim)
+        return cls(least, frontier, detectable_delta(Melded(), runs, runs, **test))
 
     @classmethod
     @lru_cache(maxsize=256)
@@ -62,7 +73,26 @@ class Power:
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         runs = -(-runs // LEARNING)
         frontier = tuple((q, detectable_epsilon_by_bets(q, runs, **test)) for q in MASSES)
-        return cls(detectable_epsilon_by_bets(mass, runs, **test), frontier, detectable_delta_by_bets(runs, **test))
+        least = _least(lambda q: detectable_epsilon_by_bets(q, runs, **test), mass, mass, runs, claim)
+        return cls(least, frontier, detectable_delta_by_bets(runs, **test))
+
+
+def _least(
+    detectable: Callable[[float], float], likelier: float, unlikelier: float, runs: int, claim: PrivacyClaim
+) -> float:
+    """Return the least epsilon detected on an event as likely on the unlikelier side, else on the likelier one.
+
+    An event of probability 0.5 on both sides can show no epsilon of 1 by becoming likelier on one of them, but any by
+    becoming less likely on the other.
+    """
+    if math.exp(claim.epsilon) * unlikelier + claim.delta < 1:
+        return detectable(unlikelier)
+    mass = likelier - claim.delta
+    if mass <= 0:
+        return math.inf
+    # Beyond the last of these an event is not to be expected in any run of the unlikelier side.
+    last = max(claim.epsilon, math.log(mass * runs)) + RARER
+    return least_where(lambda e: detectable(mass * math.exp(-e)) <= e, claim.epsilon, last, PRECISION)
 
 
 @lru_cache(maxsize=4096)

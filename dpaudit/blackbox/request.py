@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from dpaudit.blackbox.budget import Budget
+from dpaudit.blackbox.checks import Check
+from dpaudit.blackbox.evidence import Observations, gaps_of, identical, verdict_of
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.blackbox.power import Power
 from dpaudit.bounds.base import Bound
 from dpaudit.bounds.counts import MAX_RUNS
 from dpaudit.bounds.detectable import trials_needed
-from dpaudit.contract import Pair, PrivacyClaim, PrivacyVerdict, Relation
+from dpaudit.contract import Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.local import SampleMoves
 from dpaudit.sampling import Sampler
@@ -44,8 +46,8 @@ class Request:
         What turns counts into a lower bound.
     moves : callable or None
         Proposes variations of a pair, where pairs were crafted.
-    notes : tuple of str
-        What a few runs before the audit gave reason to warn of.
+    checks : tuple of Check
+        What a few runs before the audit say of the mechanism's randomness and state.
     """
 
     source: Any
@@ -59,7 +61,7 @@ class Request:
     curve: bool
     bound: Bound
     moves: SampleMoves | None = None
-    notes: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
 
     @property
     def gamma(self) -> float:
@@ -77,15 +79,35 @@ class Request:
         return Budget.of(self.trials, len(self.pairs), self.moves is not None)
 
     @property
+    def least_runs(self) -> int:
+        """The least number of runs a side that can refute the claim at all."""
+        claim = self.claim
+        return trials_needed(self.bound, epsilon=claim.epsilon, delta=claim.delta, gamma=self.verdict_gamma)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """The limits of the finding that are known from the start."""
-        same = [i for i, pair in enumerate(self.pairs) if _identical(pair)]
-        return (*self.notes, *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same))
+        same = [i for i, pair in enumerate(self.pairs) if identical(pair)]
+        return tuple(f"pair {i}: both inputs are the same, so it can show no leak" for i in same)
 
-    def finding(self, power: Power, *, refuted: bool, **found: Any) -> PrivacyFinding:
+    def finding(
+        self, power: Power, seen: Observations, *, refuted: bool, not_looked_at: tuple[str, ...] = (), **found: Any
+    ) -> PrivacyFinding:
         """Return the finding: whether the claim was refuted, the audit's power, and all else that it `found`."""
+        gaps = gaps_of(
+            seen,
+            pairs=self.pairs,
+            confirming=found["confirmation_trials"],
+            least=self.least_runs,
+            detectable=power.epsilon,
+            not_looked_at=not_looked_at,
+            checks=self.checks,
+        )
         return PrivacyFinding(
-            verdict=PrivacyVerdict.VIOLATION if refuted else PrivacyVerdict.CONSISTENT,
+            verdict=verdict_of(refuted, gaps),
+            gaps=gaps,
+            not_looked_at=not_looked_at,
+            checks=self.checks,
             epsilon=self.claim.epsilon,
             delta=self.claim.delta,
             detectable_epsilon=power.epsilon,
@@ -102,27 +124,14 @@ class Request:
         )
 
     def check_power(self) -> None:
-        """Raise `InputError` if the budget is more than the bound can do, or too small to detect anything."""
+        """Raise `InputError` if the budget is more than the bound can do, or no number of runs can refute the claim."""
         runs, most = self.budget.confirmation, self.bound.max_runs
         if runs > most:
             other = ", or take {bound:=melded}" if most < MAX_RUNS else ""
             self._refuse(f"and the {self.bound.name} bound takes at most {most}: lower {{trials}}{other}")
-        epsilon, delta = self.claim.epsilon, self.claim.delta
-        least = trials_needed(self.bound, epsilon=epsilon, delta=delta, gamma=self.verdict_gamma)
-        if runs < least:
-            self._refuse(
-                f"too few to detect any leak of more than epsilon = {epsilon}, delta = {delta}: {least} are needed, so "
-                f"{{trials}} must be at least {-(-least * 5 // 4) + 1} with one pair"
-            )
+        _ = self.least_runs
 
     def _refuse(self, why: str) -> NoReturn:
         """Raise `InputError` for the number of runs."""
         made = f"{self.trials} with {len(self.pairs)} pair(s) makes {self.budget.confirmation} runs a side to confirm"
         raise InputError(f"{{trials}} of {made}, {why}", value=self.trials, names=("trials", "bound"))
-
-
-def _identical(pair: Pair) -> bool:
-    try:
-        return bool(pair.data == pair.neighbour)
-    except (ValueError, TypeError):  # arrays compare element by element
-        return False

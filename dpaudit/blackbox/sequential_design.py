@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dpaudit.betting.audit import LEAST_RUNS, audit_sequential
 from dpaudit.betting.schedule import leading_pair_runs
+from dpaudit.blackbox.evidence import Observations
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.blackbox.power import MASSES, Power
 from dpaudit.blackbox.request import Request
@@ -28,6 +29,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     event = Bets(best.runs, best.log_e)
     return request.finding(
         Power.of_bets(MASSES[0], leading_pair_runs(allowed, len(request.pairs)), claim, gamma),
+        Observations(found.bet, found.different, found.raised),
         refuted=found.rejected,
         epsilon_lower=found.epsilon_lower,
         selection_trials=0,
