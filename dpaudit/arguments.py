@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -10,16 +11,20 @@ from dpaudit.contract import PARTS, HasStreamId, Learner
 from dpaudit.errors import InputError
 
 __all__ = [
+    "CONFIDENCE",
     "LEAST_TRIALS",
     "check_built",
     "check_jobs",
     "lacking",
     "parameters_of",
+    "read_choice",
     "read_integer",
     "read_number",
     "stream_id_of",
 ]
 
+CONFIDENCE = 0.999
+"""The default confidence of every finding: textbooks are full of tight claims, and each is a chance to err."""
 LEAST_TRIALS = 10
 """Runs a side below which no black-box audit begins."""
 
@@ -36,6 +41,13 @@ def read_number(name: str, value: Any, low: float, high: float) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not low < float(value) < high:
         raise InputError.of(name, value, f"in ({low:g}, {high:g})")
     return float(value)
+
+
+def read_choice(name: str, value: Any, allowed: Collection[str]) -> str:
+    """Return one of the words allowed, or raise `InputError` with all of them."""
+    if not isinstance(value, str) or value not in allowed:
+        raise InputError.among(name, value, allowed)
+    return value
 
 
 def check_built(source: Any, name: str = "learner") -> None:

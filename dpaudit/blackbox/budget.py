@@ -29,21 +29,24 @@ class Budget:
         On the pair chosen, to choose the event.
     confirmation : int
         On the same pair, fresh, to decide.
+    checks : int
+        On the first pair, to check randomness and state.
     """
 
     halving: int
     local: int
     training: int
     confirmation: int
+    checks: int = 0
 
     @classmethod
-    def of(cls, trials: int, pairs: int, local: bool = False) -> Budget:
-        """Split `trials` times `pairs` runs: 30 % search (none for one pair), then 20 % training."""
-        total = trials * pairs
+    def of(cls, trials: int, pairs: int, local: bool = False, checks: int = 0) -> Budget:
+        """Split `trials` times `pairs` runs, but for those of checks: 30 % search (none for one pair), 20 % training."""
+        total = trials * pairs - checks
         search = 0 if pairs == 1 else int(SEARCH_SHARE * total)
         nearby = int(LOCAL_SHARE * search) if local else 0
         training = max(1, int(TRAINING_SHARE * (total - search)))
-        return cls(search - nearby, nearby, training, total - search - training)
+        return cls(search - nearby, nearby, training, total - search - training, checks)
 
     def as_dict(self) -> dict[str, int]:
         """Return the runs by purpose."""

@@ -17,8 +17,8 @@ from dpaudit.results import Finding
 __all__ = ["EventTest", "PrivacyFinding", "Witness"]
 
 _BUDGETS = {
-    "fixed": {"halving", "local", "training", "confirmation"},
-    "sequential": {"used", "allowed"},
+    "fixed": {"halving", "local", "training", "confirmation", "checks"},
+    "sequential": {"used", "allowed", "checks"},
 }
 
 

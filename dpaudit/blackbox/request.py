@@ -9,6 +9,7 @@ from dpaudit.blackbox.budget import Budget
 from dpaudit.blackbox.checks import Check
 from dpaudit.blackbox.evidence import Observations, gaps_of, identical, verdict_of
 from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.blackbox.hygiene import Hygiene, runs_a_side
 from dpaudit.blackbox.power import Power
 from dpaudit.bounds.base import Bound
 from dpaudit.bounds.counts import MAX_RUNS
@@ -46,8 +47,12 @@ class Request:
         What turns counts into a lower bound.
     moves : callable or None
         Proposes variations of a pair, where pairs were crafted.
+    own : bool
+        Whether the mechanism is declared to have randomness of its own.
+    hygiene : Hygiene or None
+        What makes the last runs that check the mechanism's randomness and state.
     checks : tuple of Check
-        What a few runs before the audit say of the mechanism's randomness and state.
+        What the first ones said.
     """
 
     source: Any
@@ -61,6 +66,8 @@ class Request:
     curve: bool
     bound: Bound
     moves: SampleMoves | None = None
+    own: bool = False
+    hygiene: Hygiene | None = None
     checks: tuple[Check, ...] = ()
 
     @property
@@ -76,7 +83,12 @@ class Request:
     @property
     def budget(self) -> Budget:
         """The runs on each side, by purpose."""
-        return Budget.of(self.trials, len(self.pairs), self.moves is not None)
+        return Budget.of(self.trials, len(self.pairs), self.moves is not None, self.check_runs)
+
+    @property
+    def check_runs(self) -> int:
+        """The runs on each side that check randomness and state."""
+        return runs_a_side(self.trials, self.sampler.mechanism.batched, self.own)
 
     @property
     def least_runs(self) -> int:
@@ -94,6 +106,7 @@ class Request:
         self, power: Power, seen: Observations, *, refuted: bool, not_looked_at: tuple[str, ...] = (), **found: Any
     ) -> PrivacyFinding:
         """Return the finding: whether the claim was refuted, the audit's power, and all else that it `found`."""
+        checks = self.hygiene.close(self.checks) if self.hygiene else self.checks
         gaps = gaps_of(
             seen,
             pairs=self.pairs,
@@ -101,13 +114,13 @@ class Request:
             least=self.least_runs,
             detectable=power.epsilon,
             not_looked_at=not_looked_at,
-            checks=self.checks,
+            checks=checks,
         )
         return PrivacyFinding(
             verdict=verdict_of(refuted, gaps),
             gaps=gaps,
             not_looked_at=not_looked_at,
-            checks=self.checks,
+            checks=checks,
             epsilon=self.claim.epsilon,
             delta=self.claim.delta,
             detectable_epsilon=power.epsilon,
