@@ -41,7 +41,7 @@ class Budget:
 
     @classmethod
     def of(cls, trials: int, pairs: int, local: bool = False, checks: int = 0) -> Budget:
-        """Split `trials` times `pairs` runs, but for those of checks: 30 % search (none for one pair), 20 % training."""
+        """Split `trials` times `pairs` runs, less those of checks: 30 % search (none for one pair), 20 % training."""
         total = trials * pairs - checks
         search = 0 if pairs == 1 else int(SEARCH_SHARE * total)
         nearby = int(LOCAL_SHARE * search) if local else 0

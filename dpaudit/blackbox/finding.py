@@ -91,8 +91,8 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
     that this budget would have detected with probability about 0.95: the least that half of the confirmation runs
     detect in the fixed design, or bets in half of the runs of the leading pair in the sequential one, had the event
     been given (there one of probability 0.1). `scripts/calibrate.py` measures that all runs are worth as much to an
-    audit that has to learn the event. "As likely" is meant on the unlikelier side; where an event is too likely there to
-    show any leak beyond the claim, on the likelier one.
+    audit that has to learn the event. "As likely" is meant on the unlikelier side; where an event is too likely there
+    to show any leak beyond the claim, on the likelier one.
 
     Attributes
     ----------
