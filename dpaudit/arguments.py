@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import inspect
+from collections.abc import Callable, Collection
 from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
@@ -15,6 +17,7 @@ __all__ = [
     "LEAST_TRIALS",
     "check_built",
     "check_jobs",
+    "check_names",
     "lacking",
     "parameters_of",
     "read_choice",
@@ -80,6 +83,28 @@ def check_jobs(n_jobs: Any, backend: Any = None) -> None:
     except (ValueError, TypeError, ImportError) as error:  # ImportError: an external backend that is not installed
         told = "{backend} must be one that joblib knows, got {given:.100}: {error:.500}"
         raise InputError(told, names=("backend",), value=backend, given=repr(backend), error=str(error)) from None
+
+
+def check_names(given: Collection[str], function: Callable[..., Any], *taken: str, also: Collection[str] = ()) -> None:
+    """Raise `InputError` for a name that is no keyword of a function, nor one of some others: it says which there are.
+
+    Parameters
+    ----------
+    given : collection of str
+        The names.
+    function : callable
+        The function.
+    *taken : str
+        Its parameters that are given already.
+    also : collection of str
+        Further names that are allowed.
+    """
+    allowed = [*also, *(name for name in inspect.signature(function).parameters if name not in taken)]
+    for name in given:
+        if name not in allowed:
+            near = get_close_matches(name, allowed)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise InputError(f"there is no argument {name!r}, but {', '.join(allowed)}{hint}", parameter=name)
 
 
 def stream_id_of(learner: Learner) -> str:

@@ -21,6 +21,8 @@ __all__ = ["Job", "Observed", "Sampler", "join"]
 T = TypeVar("T")
 BATCHED_CHUNK = 2**15
 SINGLE_CHUNK = 2**11
+MESSAGES = 8
+"""Messages of exceptions that are told apart in a batch; a message may have a number in it."""
 
 
 @dataclass(frozen=True)
@@ -85,14 +87,16 @@ class Sampler:
 
 @dataclass(frozen=True)
 class Observed(Generic[T]):
-    """Reduces a batch of outputs, and counts the exceptions in it by their type."""
+    """Reduces a batch of outputs, and counts the exceptions in it: by type and message, or by type if these are many."""
 
     reduce: Callable[[Any], T]
 
     def __call__(self, outputs: Any) -> tuple[T, Counter[str]]:
         """Return the reduced batch and the counts."""
         plain = isinstance(outputs, np.ndarray) and outputs.dtype != object
-        return self.reduce(outputs), Counter(() if plain else (one.kind for one in outputs if type(one) is Raised))
+        raised = [] if plain else [one for one in outputs if type(one) is Raised]
+        told = Counter(f"{one.kind}: {one.message:.200}" for one in raised)
+        return self.reduce(outputs), told if len(told) <= MESSAGES else Counter(one.kind for one in raised)
 
 
 def join(batches: Sequence[Any]) -> Any:

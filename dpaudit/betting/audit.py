@@ -74,7 +74,7 @@ class SequentialOutcome:
     bet, different : int
         Runs that were bet on, over all pairs, and runs with another cell than the commonest one of their pair.
     raised : Counter
-        How many runs that were bet on ended in an exception, by its type.
+        How many runs that were bet on ended in an exception, by its type and message.
     """
 
     rejected: bool

@@ -1,6 +1,6 @@
 """Checks of randomness and state, as data: the question, the answer, and the runs that it took.
 
-Words are made from a check in `reporters.wording` and nowhere else.
+Words are made from a check in `reporters.evidence` and nowhere else.
 """
 
 from __future__ import annotations

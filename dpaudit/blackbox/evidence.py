@@ -32,7 +32,7 @@ class Observations:
     different : int
         How many of them had another outcome than the commonest one.
     raised : Counter
-        How many ended in an exception, by its type.
+        How many ended in an exception, by its type and message.
     """
 
     runs: int

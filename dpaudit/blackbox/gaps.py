@@ -1,6 +1,6 @@
 """Gaps in an audit, as data: each is a reason why it could not have seen that a claim fails.
 
-Words are made from a gap in `reporters.wording` and nowhere else. A new kind of gap is a new class here, a member of
+Words are made from a gap in `reporters.evidence` and nowhere else. A new kind of gap is a new class here, a member of
 `Gap`, and its words there.
 """
 
@@ -20,7 +20,7 @@ class AllRaised(Frozen, frozen=True, tag="all raised", tag_field="kind"):
     raised, runs : int
         Runs that did, and all of them.
     usual : str
-        The type of the most frequent exception.
+        The most frequent exception: its type, with its message if there are few.
     """
 
     raised: Size

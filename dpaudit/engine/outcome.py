@@ -15,11 +15,26 @@ from dpaudit.engine.findings import LedgerRow, PictureFinding
 from dpaudit.engine.records import Failure, Result, Run
 from dpaudit.engine.tasks import canonical
 
-__all__ = ["AUDITS", "PRIVACY_AUDITS", "Outcome", "group", "is_ladder", "outcome", "refutes", "refuting", "word"]
+__all__ = [
+    "AUDITS",
+    "OPEN",
+    "PRIVACY_AUDITS",
+    "Outcome",
+    "group",
+    "is_ladder",
+    "leaves_open",
+    "outcome",
+    "refutes",
+    "refuting",
+    "word",
+]
 
 PRIVACY_AUDITS = ("exact", "privacy")
 """The kinds of audit that test a claim of privacy, and so can convict a positive control."""
 AUDITS = (*PRIVACY_AUDITS, "utility")
+
+OPEN = 3
+"""The exit status of a run, or an audit, that could not have seen a violation, or did not decide."""
 
 Identity = tuple[str, str]
 Member = TypeVar("Member", Result, Failure)
@@ -40,17 +55,35 @@ class Outcome:
         Planned tasks without a finding.
     faults : tuple of str
         Learners for which no plan could be made, with the error.
+    no_evidence : tuple of str
+        Audits of privacy that could not have seen that the claim fails, of learners of which no other audit could.
+    undecided : tuple of str
+        Tasks that leave open whether a claim of utility holds.
     """
 
     violations: tuple[str, ...]
     unconvicted: tuple[str, ...]
     missing: tuple[str, ...]
     faults: tuple[str, ...] = ()
+    no_evidence: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
 
     @property
     def status(self) -> int:
-        """The exit status: 2 if anything is missing or was never planned, else 1 if anything is wrong, else 0."""
-        return 2 if self.missing or self.faults else int(bool(self.violations or self.unconvicted))
+        """The exit status.
+
+        2 if anything is missing or was never planned, else 1 if anything is wrong, else 3 if anything is open, else 0.
+        """
+        if self.missing or self.faults:
+            return 2
+        if self.violations or self.unconvicted:
+            return 1
+        return OPEN if self.no_evidence or self.undecided else 0
+
+    @property
+    def allowed_status(self) -> int:
+        """The exit status for whom what is open is no fault."""
+        return 0 if self.status == OPEN else self.status
 
 
 def is_ladder(result: Result) -> bool:
@@ -68,6 +101,12 @@ def refutes(result: Result) -> bool:
     return verdict in (PrivacyVerdict.VIOLATION, UtilityVerdict.VIOLATION) and not is_ladder(result)
 
 
+def leaves_open(result: Result) -> bool:
+    """Say whether a result leaves open if the claim that it is about is kept, as no audit should."""
+    verdict = getattr(result.finding, "verdict", None)
+    return verdict in (PrivacyVerdict.NO_EVIDENCE, UtilityVerdict.UNDECIDED) and not is_ladder(result)
+
+
 def refuting(results: Sequence[Result]) -> tuple[str, ...]:
     """Return the kinds of audit among the results that refute a claim, in the order of `AUDITS`."""
     found = {result.kind for result in results if refutes(result)}
@@ -77,7 +116,8 @@ def refuting(results: Sequence[Result]) -> tuple[str, ...]:
 def word(result: Result) -> str:
     """Return in a word what one result says.
 
-    One of "violation", "undecided" and "consistent" (which includes "holds") for a learner's claim,
+    One of "violation", "no evidence", "undecided", "vacuous" and "consistent" (which includes "holds") for a learner's
+    claim,
     "convicted" and "not convicted" for a positive control, "ladder" for a point below the theorem's n,
     "checked" for a statement of the ledger, "drawn" for a picture.
     """
@@ -114,7 +154,15 @@ def outcome(run: Run) -> Outcome:
         ),
         missing=missing,
         faults=run.header.faults,
+        no_evidence=tuple(task for found in group(run.results).values() for task in _unseen(found)),
+        undecided=tuple(r.task for r in run.results if r.fault is None and r.kind == "utility" and leaves_open(r)),
     )
+
+
+def _unseen(found: Sequence[Result]) -> list[str]:
+    """Return the audits of a learner's privacy if none of them could have seen that the claim fails."""
+    audits = [result for result in found if result.kind in PRIVACY_AUDITS and result.claim is not None]
+    return [result.task for result in audits] if audits and all(map(leaves_open, audits)) else []
 
 
 def _convicts(results: Sequence[Result]) -> bool:

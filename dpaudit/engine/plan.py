@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from dpaudit.arguments import LEAST_TRIALS, read_integer, read_number
+from dpaudit.arguments import CONFIDENCE, LEAST_TRIALS, read_integer, read_number
 from dpaudit.contract import HasLaw, Instance, Learner, Pictured
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.tasks import Task, exact_task, ledger_task, picture_task, privacy_task
@@ -49,7 +49,7 @@ def make_plan(
     entries: Sequence[Entry],
     *,
     profile: str = "default",
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
     trials: int | None = None,
     statements: Sequence[StatementEntry] = (),
 ) -> Plan:

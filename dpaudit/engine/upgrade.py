@@ -16,7 +16,8 @@ def upgraded(line: bytes) -> bytes:
     """Return a line of schema version 1 in the version of today.
 
     Version 1 told events in words, repeated the kind of a task beside its finding, kept the schema version of the
-    claim's mapping inside each finding, and gave pictures a verdict.
+    claim's mapping inside each finding, gave pictures a verdict, counted no checks, and called an audit consistent that
+    would have detected no leak.
 
     Raises
     ------
@@ -49,12 +50,22 @@ def _upgrade_task(record: dict[str, Any]) -> None:
     finding["schema_version"] = SCHEMA_VERSION
     if kind == "picture":
         finding.pop("verdict", None)
+    if kind == "privacy":
+        _upgrade_privacy(finding)
     decoded, tests = record.get("decoded"), finding.get("tests")
     # Version 1 told the meaning of codes beside the event of the witness.
     meant = ", ".join(f"{code}: {word}" for code, word in decoded.items()) if isinstance(decoded, dict) else ""
     _upgrade_event(finding.get("witness"), f" ({meant})" if meant else "")
     for test in tests if isinstance(tests, list) else ():
         _upgrade_event(test, "")
+
+
+def _upgrade_privacy(finding: dict[str, Any]) -> None:
+    """Change the finding of a black-box audit in place: silence without power is no evidence."""
+    if isinstance(finding.get("budget"), dict):
+        finding["budget"].setdefault("checks", 0)
+    if finding.get("verdict") == "consistent" and finding.get("detectable_epsilon") == "inf":
+        finding |= {"verdict": "no evidence", "gaps": [{"kind": "powerless"}]}
 
 
 def _upgrade_event(told: Any, meant: str) -> None:

@@ -34,6 +34,7 @@ _PURPOSES = {
     "local": "to vary the best pair",
     "training": "to choose the event",
     "confirmation": "to confirm it",
+    "checks": "to check randomness and state",
 }
 _SEARCHED = "local search from "
 _STATEMENTS = {"epsilon_lower": "bound on epsilon"}
@@ -116,14 +117,10 @@ def reachable(finding: PrivacyFinding) -> tuple[str, str] | None:
 
 def detection_text(finding: PrivacyFinding) -> str:
     """Return in a few words from which true epsilon an audit would have detected a leak, for the cell of a table."""
-    if least := _least(finding):
-        return f"would detect from {least}"
-    if finding.verdict == PrivacyVerdict.VIOLATION:
-        return "detected"
-    rarer = reachable(finding)
-    if rarer is None:
-        return "no power: so few runs detect no leak, however large"
-    return f"no power on the event tested, too likely to show a leak; from {rarer[1]} on one of probability {rarer[0]}"
+    if finding.verdict == PrivacyVerdict.NO_EVIDENCE:
+        return "no evidence: it could not have seen a leak"
+    least = _least(finding)
+    return f"would detect from {least}" if least else "detected"
 
 
 def assumed_text(finding: PrivacyFinding) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.arguments import check_built, read_integer
+from dpaudit.arguments import CONFIDENCE, check_built, read_integer
 from dpaudit.contract import Distribution, Hypothesis, Learner, UtilityClaim
 from dpaudit.errors import InputError
 from dpaudit.seeding import check_seed
@@ -43,7 +43,7 @@ def audit_utility(
     beta: float,
     n: int | None = None,
     trials: int = 1000,
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
     seed: int = 0,
     setting: str | None = None,
     noise: float | Sequence[float] | NDArray[np.float64] | None = None,
