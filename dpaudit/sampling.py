@@ -87,7 +87,7 @@ class Sampler:
 
 @dataclass(frozen=True)
 class Observed(Generic[T]):
-    """Reduces a batch of outputs, and counts the exceptions in it: by type and message, or by type if these are many."""
+    """Reduces a batch of outputs, and counts the exceptions in it: by type and message, or by type if they are many."""
 
     reduce: Callable[[Any], T]
 

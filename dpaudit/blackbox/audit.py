@@ -76,7 +76,8 @@ def audit_privacy(
         The claim; a learner's own by default, and delta 0 for a callable.
     trials : int
         Runs on each side of each pair, selection and confirmation together; with several pairs most of the runs go to
-        the most promising ones.
+        the most promising ones. Some that check randomness and state are among them where each run takes a call (where
+        calls make many, they come on top: at most 16 in each of six calls).
     confidence : float
         Of the verdict, over all pairs, events and directions together: a claim that holds is refuted with probability
         at most 1 - confidence, by default once in a thousand audits.

@@ -58,7 +58,7 @@ def test_rows_hold_the_numbers_as_they_are():
         "pairs": 2,
         "events": 0,
         "scores": [],
-        "budget": {"used": 4000, "allowed": 4000},
+        "budget": {"used": 4000, "allowed": 4000, "checks": 0},
         "errors": {"verdict": 0.025, "epsilon_lower": 0.025},
         "origins": {"given": 2},
     }

@@ -93,7 +93,7 @@ def test_the_budget_leaves_out_what_was_not_spent():
     spent = {"halving": 0, "local": 0, "training": 4_000, "confirmation": 16_000}
     words = "runs on each side, all pairs together: 4,000 to choose the event, 16,000 to confirm it"
     assert told.budget_text(finding(budget=spent)) == words
-    bets = replace(BETS, budget={"used": 812, "allowed": 200_000})
+    bets = replace(BETS, budget={"used": 812, "allowed": 200_000, "checks": 0})
     assert told.budget_text(bets) == "812 runs used of 200,000 allowed, on both sides of all pairs"
 
 
