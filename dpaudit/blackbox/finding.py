@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 from typing import ClassVar, Literal
 
@@ -14,12 +15,23 @@ from dpaudit.event import Event
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
 from dpaudit.results import Finding
 
-__all__ = ["EventTest", "PrivacyFinding", "Witness"]
+__all__ = ["EventTest", "PowerAt", "PrivacyFinding", "Witness"]
 
 _BUDGETS = {
     "fixed": {"halving", "local", "training", "confirmation", "checks"},
     "sequential": {"used", "allowed", "checks"},
 }
+
+
+class PowerAt(enum.StrEnum):
+    """The event on which the least detectable epsilon is stated."""
+
+    UNLIKELIER = "unlikelier side"
+    """One as likely as the first event tested, on the side where that is the unlikelier."""
+    LIKELIER = "likelier side"
+    """The same on the likelier side, where the event is too likely on the other one to show any leak."""
+    FRONTIER = "frontier"
+    """The likeliest one of the frontier on which a leak would be detected: on an event tested none would be."""
 
 
 class Witness(Frozen, frozen=True):
@@ -91,8 +103,7 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
     that this budget would have detected with probability about 0.95: the least that half of the confirmation runs
     detect in the fixed design, or bets in half of the runs of the leading pair in the sequential one, had the event
     been given (there one of probability 0.1). `scripts/calibrate.py` measures that all runs are worth as much to an
-    audit that has to learn the event. "As likely" is meant on the unlikelier side; where an event is too likely there
-    to show any leak beyond the claim, on the likelier one.
+    audit that has to learn the event. "As likely" is meant as `detectable_at` says.
 
     Attributes
     ----------
@@ -144,6 +155,8 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
         The theorem, where its own statement was tested.
     warnings : tuple of str
         What limits the finding.
+    detectable_at : PowerAt
+        On which event `detectable_epsilon` is stated.
     gaps : tuple of Gap
         Why the audit could not have seen that the claim fails; empty if it could.
     checks : tuple of Check
@@ -182,6 +195,7 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
     curve: Curve | None = None
     claim_id: str = ""
     warnings: tuple[str, ...] = ()
+    detectable_at: PowerAt = PowerAt.UNLIKELIER
     gaps: tuple[Gap, ...] = ()
     checks: tuple[Check, ...] = ()
     not_looked_at: tuple[Words, ...] = ()

@@ -54,7 +54,7 @@ class Identical(Frozen, frozen=True, tag="identical", tag_field="kind"):
 
 
 class Powerless(Frozen, frozen=True, tag="powerless", tag_field="kind"):
-    """No leak, however large, would have been detected on an event as likely as the one tested."""
+    """No leak, however large, would have been detected, neither on the event tested nor on those of the frontier."""
 
 
 class FewRuns(Frozen, frozen=True, tag="few runs", tag_field="kind"):

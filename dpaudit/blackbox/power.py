@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from dpaudit.betting.power import detectable_delta_by_bets, detectable_epsilon_by_bets
+from dpaudit.blackbox.finding import PowerAt
 from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon, least_where
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import PrivacyClaim
@@ -28,6 +29,8 @@ RARER = 5.0
 PRECISION = 1e-3
 """The relative precision of that search: each of its steps takes a tenth of a second."""
 
+Frontier = tuple[tuple[float, float], ...]
+
 
 @dataclass(frozen=True)
 class Power:
@@ -39,8 +42,9 @@ class Power:
     Attributes
     ----------
     epsilon : float
-        The least true epsilon of an event as likely as the main one tested: on the unlikelier side, or, where it is too
-        likely there to show any leak beyond the claim, on the likelier side.
+        The least true epsilon.
+    at : PowerAt
+        On which event.
     frontier : tuple of (probability, epsilon)
         The same for events of other probabilities on the unlikelier side.
     delta : float
@@ -48,7 +52,8 @@ class Power:
     """
 
     epsilon: float
-    frontier: tuple[tuple[float, float], ...]
+    at: PowerAt
+    frontier: Frontier
     delta: float
 
     @classmethod
@@ -63,8 +68,8 @@ class Power:
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         runs = -(-runs // LEARNING)
         frontier = tuple((q, _detectable_epsilon(q, runs, **test)) for q in MASSES)
-        least = _least(lambda q: _detectable_epsilon(q, runs, **test), likelier, unlikelier, runs, claim)
-        return cls(least, frontier, detectable_delta(Melded(), runs, runs, **test))
+        least = _reach(lambda q: _detectable_epsilon(q, runs, **test), likelier, unlikelier, runs, claim, frontier)
+        return cls(*least, frontier, detectable_delta(Melded(), runs, runs, **test))
 
     @classmethod
     @lru_cache(maxsize=256)
@@ -73,26 +78,35 @@ class Power:
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         runs = -(-runs // LEARNING)
         frontier = tuple((q, detectable_epsilon_by_bets(q, runs, **test)) for q in MASSES)
-        least = _least(lambda q: detectable_epsilon_by_bets(q, runs, **test), mass, mass, runs, claim)
-        return cls(least, frontier, detectable_delta_by_bets(runs, **test))
+        least = _reach(lambda q: detectable_epsilon_by_bets(q, runs, **test), mass, mass, runs, claim, frontier)
+        return cls(*least, frontier, detectable_delta_by_bets(runs, **test))
 
 
-def _least(
-    detectable: Callable[[float], float], likelier: float, unlikelier: float, runs: int, claim: PrivacyClaim
-) -> float:
-    """Return the least epsilon detected on an event as likely on the unlikelier side, else on the likelier one.
+def _reach(
+    detectable: Callable[[float], float],
+    likelier: float,
+    unlikelier: float,
+    runs: int,
+    claim: PrivacyClaim,
+    frontier: Frontier,
+) -> tuple[float, PowerAt]:
+    """Return the least epsilon detected, and on which event.
 
-    An event of probability 0.5 on both sides can show no epsilon of 1 by becoming likelier on one of them, but any by
-    becoming less likely on the other.
+    It is one as likely as the event tested: on the unlikelier side, or, where that is too likely there to show any leak
+    beyond the claim, on the likelier one. (An event of probability 0.5 on both sides can show no epsilon of 1 by
+    becoming likelier on one of them, but any by becoming less likely on the other.) Where no leak on so rare an event
+    is detected, it is the likeliest one of the frontier on which one is: the event tested was the best to be found.
     """
     if math.exp(claim.epsilon) * unlikelier + claim.delta < 1:
-        return detectable(unlikelier)
-    mass = likelier - claim.delta
-    if mass <= 0:
-        return math.inf
-    # Beyond the last of these an event is not to be expected in any run of the unlikelier side.
-    last = max(claim.epsilon, math.log(mass * runs)) + RARER
-    return least_where(lambda e: detectable(mass * math.exp(-e)) <= e, claim.epsilon, last, PRECISION)
+        least, at = detectable(unlikelier), PowerAt.UNLIKELIER
+    else:
+        mass, at = max(likelier - claim.delta, 1 / runs), PowerAt.LIKELIER
+        # Beyond the last of these an event is not to be expected in any run of the unlikelier side.
+        last = max(claim.epsilon, math.log(mass * runs)) + RARER
+        least = least_where(lambda e: detectable(mass * math.exp(-e)) <= e, claim.epsilon, last, PRECISION)
+    if math.isfinite(least):
+        return least, at
+    return next(((epsilon, PowerAt.FRONTIER) for _, epsilon in frontier if math.isfinite(epsilon)), (math.inf, at))
 
 
 @lru_cache(maxsize=4096)

@@ -124,6 +124,7 @@ class Request:
             epsilon=self.claim.epsilon,
             delta=self.claim.delta,
             detectable_epsilon=power.epsilon,
+            detectable_at=power.at,
             detectable_delta=power.delta,
             frontier=power.frontier,
             confidence=self.confidence,

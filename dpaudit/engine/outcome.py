@@ -161,8 +161,13 @@ def outcome(run: Run) -> Outcome:
 
 def _unseen(found: Sequence[Result]) -> list[str]:
     """Return the audits of a learner's privacy if none of them could have seen that the claim fails."""
-    audits = [result for result in found if result.kind in PRIVACY_AUDITS and result.claim is not None]
+    audits = [result for result in found if result.fault is None and _judges_privacy(result)]
     return [result.task for result in audits] if audits and all(map(leaves_open, audits)) else []
+
+
+def _judges_privacy(result: Result) -> bool:
+    """Say whether a result judges a claim of privacy; exact laws without a claim do not."""
+    return result.kind in PRIVACY_AUDITS and getattr(result.finding, "claimed_epsilon", 0.0) is not None
 
 
 def _convicts(results: Sequence[Result]) -> bool:

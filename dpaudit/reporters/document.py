@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from dpaudit.blackbox.checks import Check
-from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.blackbox.finding import PowerAt, PrivacyFinding
 from dpaudit.blackbox.gaps import Gap
 from dpaudit.contract import Grade, PrivacyClaim, PrivacyVerdict, StatementVerdict, UtilityVerdict
 from dpaudit.engine.findings import LedgerRow
@@ -57,6 +57,7 @@ class Power(Frozen, frozen=True, kw_only=True):
 
     taken_from: ClassVar[type] = PrivacyFinding
     detectable_epsilon: NonNegative
+    detectable_at: PowerAt
     detectable_delta: NonNegative
     frontier: tuple[tuple[Share, NonNegative], ...]
     design: Literal["fixed", "sequential"]

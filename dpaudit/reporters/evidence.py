@@ -66,9 +66,7 @@ def gap_words(gap: Gap) -> str:
                 f"the claim: at least {count(gap.trials)} trials are needed with one pair"
             )
         case Powerless():
-            return (
-                "no leak, however large, would have been detected by these runs on an event as likely as the one tested"
-            )
+            return "these runs would have detected no leak, however large, on the event tested or on a rarer one"
         case NotLookedAt():
             return f"not looked at: {', '.join(gap.parts)}"
         case Meaningless():

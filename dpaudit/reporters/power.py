@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.blackbox.finding import PowerAt, PrivacyFinding
 from dpaudit.contract import PrivacyVerdict
 from dpaudit.reporters.numbers import count, significant, value_text
 
@@ -88,13 +88,22 @@ def delta_text(finding: PrivacyFinding) -> str:
 
 def power_text(finding: PrivacyFinding) -> str:
     """Return what these runs detect with probability `POWER`: an epsilon, and a probability of the impossible."""
-    one = "main one" if len(finding.tests) > 1 else "one"
-    likely = "of probability 0.1" if finding.design == "sequential" else f"as likely as the {one} tested"
+    likely = _likely(finding)
     least = _least(finding)
     leak = f"a true epsilon of {least} or more on an event {likely}" if least else _too_likely(finding, likely)
     reached = math.isfinite(finding.detectable_delta)
     outright = f"a probability of {delta_text(finding)} or more" if reached else "no probability, however large,"
     return f"{leak}; {outright} of an event impossible on the other side"
+
+
+def _likely(finding: PrivacyFinding) -> str:
+    """Return how likely the event is on which the power is stated."""
+    if finding.detectable_at == PowerAt.FRONTIER:
+        mass = next(mass for mass, epsilon in finding.frontier if epsilon == finding.detectable_epsilon)
+        return f"of probability {value_text(mass)}"
+    one = "main one" if len(finding.tests) > 1 else "one"
+    event = "of probability 0.1" if finding.design == "sequential" else f"as likely as the {one} tested"
+    return f"{event} on the likelier side" if finding.detectable_at == PowerAt.LIKELIER else event
 
 
 def _least(finding: PrivacyFinding) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
+from dpaudit.blackbox.gaps import Identical
 from dpaudit.contract import (
     Direction,
     Grade,
@@ -79,6 +80,8 @@ def privacy_finding(verdict: str = "consistent", event: Event = OUTPUT_1, **chan
         "scores": ("toy",),
         "origins": ("toy",),
     }
+    if verdict == PrivacyVerdict.NO_EVIDENCE:
+        given["gaps"] = (Identical(1),)
     return PrivacyFinding(verdict=PrivacyVerdict(verdict), **(given | changes))
 
 

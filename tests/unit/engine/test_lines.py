@@ -119,9 +119,7 @@ def test_infinity_is_a_word_and_nan_is_nothing():
     told["finding"]["epsilon"] = "inf"
     assert read(sealed(told)).finding.epsilon == float("inf")
     told["finding"]["epsilon"] = "nan"
-    with pytest.raises(
-        ToolFault, match=r"line 7: Expected a number .*, got 'nan' - at `\$.finding.epsilon`"
-    ):
+    with pytest.raises(ToolFault, match=r"line 7: Expected a number .*, got 'nan' - at `\$.finding.epsilon`"):
         read(sealed(told))
 
 
