@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dpaudit.blackbox.gaps import Powerless
 from dpaudit.engine.lines import write_line
 from dpaudit.engine.records import Result
 from dpaudit.engine.store import FILENAME, Store, load_run
@@ -48,6 +49,20 @@ def test_events_become_words_that_were_told(run):
             meant = f" ({', '.join(f'{code}: {word}' for code, word in decoded.items())})" if decoded else ""
             assert new.witness.event == Told(old["witness"]["event"] + meant)
             assert [test.event for test in new.tests] == [Told(test["event"]) for test in old["tests"]]
+
+
+def test_silence_without_power_is_no_evidence(tmp_path):
+    told = first("privacy")
+    told["finding"] |= {"verdict": "consistent", "detectable_epsilon": "inf"}
+    path = tmp_path / FILENAME
+    path.write_bytes(LINES[0] + b"\n" + json.dumps(told).encode() + b"\n")
+    (result,) = load_run(path).results
+    assert (result.finding.verdict, result.finding.gaps) == ("no evidence", (Powerless(),))
+    assert result.finding.budget["checks"] == 0
+    told["finding"]["verdict"] = "violation"
+    path.write_bytes(LINES[0] + b"\n" + json.dumps(told).encode() + b"\n")
+    (result,) = load_run(path).results
+    assert (result.finding.verdict, result.finding.gaps) == ("violation", ())
 
 
 def test_an_upgraded_run_is_written_and_read_as_one_of_today(run, tmp_path):
