@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from dpaudit.arguments import CONFIDENCE
 from dpaudit.errors import in_python
 
 __all__ = [
@@ -18,6 +17,10 @@ __all__ = [
     "option_words",
     "whole",
 ]
+
+
+CONFIDENCE = 0.999
+"""That of `dpaudit.arguments`, which help does not load."""
 
 
 def option_words(parser: argparse.ArgumentParser, name: str, value: object = None) -> list[str]:

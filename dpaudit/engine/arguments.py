@@ -113,6 +113,8 @@ class UtilityArguments(_Arguments, kw_only=True, frozen=True, tag="utility"):
         In what the learner is to succeed.
     theorem_n : int or None
         Of a single audit's ladder: the theorem's sample size; None where there is no theorem.
+    most : int or None
+        The most samples, where an interval contains beta.
     noise : float or None
         In the setting "agnostic", instead of the case's own noise.
     """
@@ -129,6 +131,7 @@ class UtilityArguments(_Arguments, kw_only=True, frozen=True, tag="utility"):
     confidence: float
     setting: str
     theorem_n: int | UnsetType | None = UNSET
+    most: int | None = None
     noise: float | None = None
 
 

@@ -136,6 +136,7 @@ def _further_utility(entry: Entry, instance: Instance, work: Profile, confidence
         alpha=instance.alpha,
         beta=instance.beta,
         trials=max(work.ladder_trials, min(100, work.utility_trials)),
+        more=work.utility_growth,
         confidence=confidence,
         settings=offered_settings(learner, instance.alpha, instance.beta)[:1],
     )
@@ -158,6 +159,7 @@ def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: flo
         learner,
         trials=work.utility_trials,
         fixed_trials=work.fixed_trials,
+        more=work.utility_growth,
         confidence=confidence,
         settings=possible,
     )

@@ -8,6 +8,7 @@ from typing import Any
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import ToolFault
 from dpaudit.results import SCHEMA_VERSION
+from dpaudit.utility.interval import is_vacuous
 
 __all__ = ["upgraded"]
 
@@ -16,8 +17,8 @@ def upgraded(line: bytes) -> bytes:
     """Return a line of schema version 1 in the version of today.
 
     Version 1 told events in words, repeated the kind of a task beside its finding, kept the schema version of the
-    claim's mapping inside each finding, gave pictures a verdict, counted no checks, and called an audit consistent that
-    would have detected no leak.
+    claim's mapping inside each finding, gave pictures a verdict, counted no checks, called an audit consistent that
+    would have detected no leak, and said of vacuous claims that they hold.
 
     Raises
     ------
@@ -52,6 +53,8 @@ def _upgrade_task(record: dict[str, Any]) -> None:
         finding.pop("verdict", None)
     if kind == "privacy":
         _upgrade_privacy(finding)
+    if kind == "utility":
+        _upgrade_utility(finding)
     decoded, tests = record.get("decoded"), finding.get("tests")
     # Version 1 told the meaning of codes beside the event of the witness.
     meant = ", ".join(f"{code}: {word}" for code, word in decoded.items()) if isinstance(decoded, dict) else ""
@@ -66,6 +69,15 @@ def _upgrade_privacy(finding: dict[str, Any]) -> None:
         finding["budget"].setdefault("checks", 0)
     if finding.get("verdict") == "consistent" and finding.get("detectable_epsilon") == "inf":
         finding |= {"verdict": "no evidence", "gaps": [{"kind": "powerless"}]}
+
+
+def _upgrade_utility(finding: dict[str, Any]) -> None:
+    """Change the finding of an audit of utility in place: a claim of next to nothing does not hold, it is vacuous."""
+    alpha, beta = finding.get("alpha"), finding.get("beta")
+    if finding.get("verdict") != "holds" or not isinstance(alpha, float) or not isinstance(beta, float):
+        return
+    if is_vacuous(alpha, beta, str(finding.get("setting"))):
+        finding["verdict"] = "vacuous"
 
 
 def _upgrade_event(told: Any, meant: str) -> None:
