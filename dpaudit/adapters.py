@@ -141,9 +141,36 @@ def _check_signature(function: Callable[..., Any], arguments: int) -> None:
     try:
         signature.bind(*[None] * arguments)
     except TypeError as error:
+        _refuse_more(function, signature, arguments)
         wanted = "(data, rng, size) if batched" if arguments == 3 else "(data, rng), or (data, rng, size) if batched"
         raise InputError(
             f"mechanism must take {wanted}; {_name(function)}{signature} does not: {error}",
             parameter="mechanism",
             allowed=wanted,
         ) from None
+
+
+def _refuse_more(function: Callable[..., Any], signature: inspect.Signature, arguments: int) -> None:
+    """Raise `InputError` if a function needs more than so many arguments: it names them and says what to do."""
+    required = [p for p in signature.parameters.values() if p.default is p.empty]
+    by_place = [p.name for p in required if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    more = [*by_place[arguments:], *(p.name for p in required if p.kind is p.KEYWORD_ONLY)]
+    if not more:
+        return
+    filled = ", ".join(f"{name}=..." for name in more)
+    told = "mechanism must take {wanted}; {function}{signature} also needs {more}: fix it, as "
+    told += "functools.partial({function}, {filled}) does"
+    if arguments == 2 and more == by_place[2:3]:
+        told += ", or say {batched:=True} if it is the number of runs to make"
+    wanted = "(data, rng)" if arguments == 2 else "(data, rng, size)"
+    raise InputError(
+        told,
+        parameter="mechanism",
+        allowed=wanted,
+        names=("batched",),
+        wanted=wanted,
+        function=_name(function),
+        signature=str(signature),
+        more=", ".join(more),
+        filled=filled,
+    )

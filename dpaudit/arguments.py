@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Collection
 from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,16 +13,21 @@ from dpaudit.contract import PARTS, HasStreamId, Learner
 from dpaudit.errors import InputError
 
 __all__ = [
+    "CONFIDENCE",
     "LEAST_TRIALS",
     "check_built",
     "check_jobs",
+    "check_names",
     "lacking",
     "parameters_of",
+    "read_choice",
     "read_integer",
     "read_number",
     "stream_id_of",
 ]
 
+CONFIDENCE = 0.999
+"""The default confidence of every finding: textbooks are full of tight claims, and each is a chance to err."""
 LEAST_TRIALS = 10
 """Runs a side below which no black-box audit begins."""
 
@@ -36,6 +44,13 @@ def read_number(name: str, value: Any, low: float, high: float) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not low < float(value) < high:
         raise InputError.of(name, value, f"in ({low:g}, {high:g})")
     return float(value)
+
+
+def read_choice(name: str, value: Any, allowed: Collection[str]) -> str:
+    """Return one of the words allowed, or raise `InputError` with all of them."""
+    if not isinstance(value, str) or value not in allowed:
+        raise InputError.among(name, value, allowed)
+    return value
 
 
 def check_built(source: Any, name: str = "learner") -> None:
@@ -68,6 +83,28 @@ def check_jobs(n_jobs: Any, backend: Any = None) -> None:
     except (ValueError, TypeError, ImportError) as error:  # ImportError: an external backend that is not installed
         told = "{backend} must be one that joblib knows, got {given:.100}: {error:.500}"
         raise InputError(told, names=("backend",), value=backend, given=repr(backend), error=str(error)) from None
+
+
+def check_names(given: Collection[str], function: Callable[..., Any], *taken: str, also: Collection[str] = ()) -> None:
+    """Raise `InputError` for a name that is no keyword of a function, nor one of some others: it says which there are.
+
+    Parameters
+    ----------
+    given : collection of str
+        The names.
+    function : callable
+        The function.
+    *taken : str
+        Its parameters that are given already.
+    also : collection of str
+        Further names that are allowed.
+    """
+    allowed = [*also, *(name for name in inspect.signature(function).parameters if name not in taken)]
+    for name in given:
+        if name not in allowed:
+            near = get_close_matches(name, allowed)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise InputError(f"there is no argument {name!r}, but {', '.join(allowed)}{hint}", parameter=name)
 
 
 def stream_id_of(learner: Learner) -> str:

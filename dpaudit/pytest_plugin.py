@@ -32,26 +32,36 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFinding]:
-    """Return a function that audits a mechanism and fails the test if its claim of privacy is refuted.
+    """Return a function that audits a mechanism and fails the test unless its claim of privacy is consistent.
 
-    It takes the arguments of `dpaudit.audit_privacy` and returns the finding. A private mechanism fails a test with
-    probability at most 1 - confidence (0.001 by default).
+    It takes the arguments of `dpaudit.audit_privacy` and returns the finding. A private mechanism is refuted with
+    probability at most 1 - confidence (0.001 by default). Where the audit could not have seen that the claim fails, the
+    test fails too, unless ``allow_no_evidence=True``.
     """
     config = request.config
 
-    def audit(mechanism: Any, pairs: Any = None, **arguments: Any) -> PrivacyFinding:
+    def audit(
+        mechanism: Any, pairs: Any = None, *, allow_no_evidence: bool = False, **arguments: Any
+    ) -> PrivacyFinding:
         __tracebackhide__ = True
+        from dpaudit.arguments import check_names
         from dpaudit.blackbox.audit import audit_privacy
         from dpaudit.contract import PrivacyVerdict
         from dpaudit.harmless import harmless
+        from dpaudit.reporters.evidence import check_words, gap_words
 
+        check_names(arguments, audit_privacy, "mechanism", "pairs", also=("allow_no_evidence",))
         for name in ("trials", "confidence", "seed"):
             arguments.setdefault(name, config.getoption(f"--dpaudit-{name}"))
         finding = audit_privacy(mechanism, pairs, **arguments)
-        for text in finding.warnings:
+        checks = [check_words(check) for check in finding.checks if not check.passed]
+        for text in (*finding.warnings, *checks):
             warnings.warn(f"dpaudit: {harmless(text)}", stacklevel=2)
         if finding.verdict == PrivacyVerdict.VIOLATION:
             pytest.fail(_refutation(finding))
+        if finding.verdict == PrivacyVerdict.NO_EVIDENCE and not allow_no_evidence:
+            why = [harmless(gap_words(gap)) for gap in finding.gaps]
+            pytest.fail("\n  ".join(["no evidence (allow_no_evidence=True lets it pass), because", *why]))
         return finding
 
     return audit

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from dpaudit import seeding
 from dpaudit.adapters import Mechanism
 from dpaudit.contract import Pair
+from dpaudit.distinguish.canonical import Raised
 from dpaudit.workers import spread
 
-__all__ = ["CHUNK_NUMBERS", "Job", "Sampler", "join"]
+__all__ = ["CHUNK_NUMBERS", "Job", "Observed", "Sampler", "join"]
 
 T = TypeVar("T")
 BATCHED_CHUNK = 2**15
 SINGLE_CHUNK = 2**11
 CHUNK_NUMBERS = 2**23
 """Numbers of a chunk of outputs, which takes 64 MB: the wider an output, the fewer runs a chunk has."""
+MESSAGES = 8
+"""Messages of exceptions that are told apart in a batch; a message may have a number in it."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,20 @@ class Sampler:
     def sides(self, pair: Pair, address: tuple[Any, ...], runs: int) -> list[Any]:
         """Return the outputs of both sides, whose numbers 0 and 1 end the address."""
         return [self.outputs(data, (*address, side), runs) for side, data in enumerate((pair.data, pair.neighbour))]
+
+
+@dataclass(frozen=True)
+class Observed(Generic[T]):
+    """Reduces a batch of outputs, and counts the exceptions in it: by type and message, or by type if they are many."""
+
+    reduce: Callable[[Any], T]
+
+    def __call__(self, outputs: Any) -> tuple[T, Counter[str]]:
+        """Return the reduced batch and the counts."""
+        plain = isinstance(outputs, np.ndarray) and outputs.dtype != object
+        raised = [] if plain else [one for one in outputs if type(one) is Raised]
+        told = Counter(f"{one.kind}: {one.message:.200}" for one in raised)
+        return self.reduce(outputs), told if len(told) <= MESSAGES else Counter(one.kind for one in raised)
 
 
 def join(batches: Sequence[Any]) -> Any:

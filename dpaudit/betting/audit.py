@@ -23,6 +23,7 @@ error of `epsilon_lower` is explained at `eprocess.last_before_survivor`.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -70,6 +71,10 @@ class SequentialOutcome:
         One for each batch, in order.
     pairs : tuple of PairEvidence
         One for each pair.
+    bet, different : int
+        Runs that were bet on, over all pairs, and runs with another cell than the commonest one of their pair.
+    raised : Counter
+        How many runs that were bet on ended in an exception, by its type and message.
     """
 
     rejected: bool
@@ -78,6 +83,9 @@ class SequentialOutcome:
     runs_used: int
     looks: tuple[Look, ...]
     pairs: tuple[PairEvidence, ...]
+    bet: int
+    different: int
+    raised: Counter[str]
 
 
 def audit_sequential(
@@ -124,4 +132,7 @@ def audit_sequential(
         runs_used=session.used,
         looks=tuple(session.looks),
         pairs=tuple(evidence),
+        bet=session.bet,
+        different=sum(bets.different() for bets in session.bets),
+        raised=session.raised,
     )

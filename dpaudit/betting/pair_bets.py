@@ -131,6 +131,11 @@ class PairBets:
         self.batches += 1
         self.remember(sides)
 
+    def different(self) -> int:
+        """Return how many runs had another cell than the commonest one, by the discretizer that tells most apart."""
+        both = [past[0] + past[1] for past in self.past]
+        return max((cells.total() - max(cells.values(), default=0) for cells in both), default=0)
+
     def log_wealth(self) -> Array:
         """Return the logarithm of the pair's e-process against each epsilon, shape (G,)."""
         if len(self.strategies) < 2:

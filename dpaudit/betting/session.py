@@ -19,7 +19,7 @@ from dpaudit.distinguish.discretizers import CountCells, Discretizer
 from dpaudit.distinguish.fitting import fitted_discretizers
 from dpaudit.distinguish.pilot import Pilot
 from dpaudit.distinguish.ranked import Ranked
-from dpaudit.sampling import Job, Sampler, join
+from dpaudit.sampling import Job, Observed, Sampler, join
 
 __all__ = ["Look", "Session"]
 
@@ -76,6 +76,8 @@ class Session:
         self.rejected: NDArray[np.bool_] = np.zeros(len(self.grid), dtype=bool)
         self.first = first_batch(runs, len(pairs))
         self.used = 0
+        self.bet = 0
+        self.raised: Counter[str] = Counter()
         self.looks: list[Look] = []
 
     @property
@@ -132,6 +134,7 @@ class Session:
         live = np.flatnonzero(~self.rejected)
         batch = self._batch(bets, size)
         self._spend(bets, size)
+        self.bet += size
         bets.settle(batch, self.grid, live, self.claim.delta)
         evidence = np.sum([k.log_wealth() for k in self.bets], axis=0)
         self.rejected |= evidence >= ROUNDING - math.log(self.gamma)
@@ -146,8 +149,9 @@ class Session:
         for side, (data, number) in enumerate(((bets.pair.data, heads), (bets.pair.neighbour, size - heads))):
             jobs += [(side, job) for job in sampler.jobs(data, ("sequential", "bet", *where, side), number)]
         counted: list[Sides] = [(Counter(), Counter()) for _ in bets.discretizers]
-        found = sampler.reduced([job for _, job in jobs], CountCells(tuple(bets.discretizers)))
-        for (side, _), tallies in zip(jobs, found, strict=True):
+        found = sampler.reduced([job for _, job in jobs], Observed(CountCells(tuple(bets.discretizers))))
+        for (side, _), (tallies, raised) in zip(jobs, found, strict=True):
+            self.raised.update(raised)
             for mine, new in zip(counted, tallies, strict=True):
                 mine[side].update(new)
         return counted

@@ -8,7 +8,15 @@ from typing import Any
 
 from dpaudit import seeding
 from dpaudit.adapters import as_mechanism
-from dpaudit.arguments import LEAST_TRIALS, check_built, check_jobs, read_integer, read_number
+from dpaudit.arguments import (
+    CONFIDENCE,
+    LEAST_TRIALS,
+    check_built,
+    check_jobs,
+    read_choice,
+    read_integer,
+    read_number,
+)
 from dpaudit.blackbox.arguments import resolve_bound, resolve_claim, resolve_pairs
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.blackbox.fixed_design import fixed_finding
@@ -20,7 +28,10 @@ from dpaudit.errors import InputError
 from dpaudit.neighbours.local import SampleMoves
 from dpaudit.sampling import Sampler
 
-__all__ = ["audit_privacy"]
+__all__ = ["RANDOMNESS", "audit_privacy"]
+
+RANDOMNESS = ("argument", "own")
+"""Where a mechanism's randomness may come from: the generator that is passed, or from itself."""
 
 
 def audit_privacy(
@@ -30,7 +41,7 @@ def audit_privacy(
     epsilon: float | None = None,
     delta: float | None = None,
     trials: int = 100_000,
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
     seed: int = 0,
     n_jobs: int = 1,
     backend: str | None = None,
@@ -43,13 +54,16 @@ def audit_privacy(
     probe: Any = None,
     n: int | None = None,
     relation: Relation | str | None = None,
+    randomness: str = "argument",
 ) -> PrivacyFinding:
     """Test a claim of (epsilon, delta)-differential privacy by running the mechanism on neighbouring inputs.
 
     Some of the runs choose the pair, the direction and an event or two; fresh runs alone decide. The verdict is
     "violation" if a lower confidence bound on ln((p - delta) / q) exceeds epsilon, p and q being the probabilities of
-    an event on the two sides (two events share the error, so that both bounds hold at `confidence`); otherwise
-    "consistent", which says only that nothing was found at these runs, pairs and events.
+    an event on the two sides (two events share the error, so that both bounds hold at `confidence`). Otherwise it is
+    "consistent", which says that nothing was found at these runs, pairs and events where a leak of
+    `detectable_epsilon` would have been; or "no evidence" where the audit could not have seen one: `finding.gaps` says
+    why.
 
     Parameters
     ----------
@@ -62,9 +76,11 @@ def audit_privacy(
         The claim; a learner's own by default, and delta 0 for a callable.
     trials : int
         Runs on each side of each pair, selection and confirmation together; with several pairs most of the runs go to
-        the most promising ones.
+        the most promising ones. Some that check randomness and state are among them where each run takes a call (where
+        calls make many, they come on top: at most 16 in each of six calls).
     confidence : float
-        Of the verdict, over all pairs, events and directions together.
+        Of the verdict, over all pairs, events and directions together: a claim that holds is refuted with probability
+        at most 1 - confidence, by default once in a thousand audits.
     seed : int
         The root seed; the finding is a function of it and the other arguments, whatever `n_jobs` and `backend`.
     n_jobs, backend
@@ -89,6 +105,9 @@ def audit_privacy(
         Examples in the crafted samples (the learner's example by default); refused where `pairs` are given.
     relation : Relation or str, optional
         What neighbours are; the claim's by default. Samples that are not neighbours are refused.
+    randomness : {"argument", "own"}
+        "own" declares a mechanism whose randomness is its own by design, as that of OpenDP or diffprivlib: equal
+        generators are then not asked to give equal outputs.
 
     Returns
     -------
@@ -97,8 +116,9 @@ def audit_privacy(
     Raises
     ------
     InputError
-        For a bad argument, before any run that counts; among them pairs whose inputs are all the same. Also if a
-        mechanism that is batched, or a learner, raises: the message names the error and its line.
+        For a bad argument, before any run that counts; among them mechanisms that change their inputs, or return a
+        generator, a coroutine or a function. Also if a mechanism that is batched, or a learner, raises: the message
+        names the error and its line.
     WorkerDied
         If a worker process died: a `ToolFault`.
 
@@ -120,6 +140,7 @@ def audit_privacy(
     seed, trials = seeding.check_seed(seed), read_integer("trials", trials, LEAST_TRIALS)
     confidence = read_number("confidence", confidence, 0.5, 1)
     check_jobs(n_jobs, backend)
+    own = read_choice("randomness", randomness, RANDOMNESS) == "own"
     known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
     request = Request(
         source=mechanism,
@@ -133,7 +154,9 @@ def audit_privacy(
         curve=curve,
         bound=resolve_bound(strict, bound),
         moves=SampleMoves(mechanism.domain, seed) if pairs is None else None,
+        own=own,
     )
     request.check_power()
-    request = replace(request, notes=preflight(request.sampler.mechanism, request.pairs, seed))
+    hygiene, checks = preflight(request.sampler, request.pairs, trials, own)
+    request = replace(request, hygiene=hygiene, checks=checks)
     return sequential_finding(request) if sequential else fixed_finding(request)

@@ -38,6 +38,8 @@ class Budget:
         On the pair chosen, to choose the event; those of the pilot on that pair train as well.
     confirmation : int
         On the same pair, fresh, to decide.
+    checks : int
+        On the first pair, to check randomness and state.
     """
 
     halving: int
@@ -45,16 +47,20 @@ class Budget:
     pilot: int
     training: int
     confirmation: int
+    checks: int = 0
 
     @classmethod
-    def of(cls, trials: int, pairs: int, *, local: bool = False, wide: bool = False) -> Budget:
-        """Split `trials` times `pairs` runs: 30 % search (none for one pair), then 20 % training (40 % where wide)."""
-        total = trials * pairs
+    def of(cls, trials: int, pairs: int, *, local: bool = False, wide: bool = False, checks: int = 0) -> Budget:
+        """Split `trials` times `pairs` runs, less those of checks.
+
+        30 % search (none for one pair), then 20 % training (40 % where outputs are wide), half of it at most the pilot.
+        """
+        total = trials * pairs - checks
         search = 0 if pairs == 1 else int(SEARCH_SHARE * total)
         nearby = int(LOCAL_SHARE * search) if local else 0
         training = max(2, int((WIDE_TRAINING_SHARE if wide else TRAINING_SHARE) * (total - search)))
         pilot = max(1, min(PILOT_RUNS, int(PILOT_SHARE * int(TRAINING_SHARE * (total - search)))))
-        return cls(search - nearby, nearby, pilot, training - pilot, total - search - training)
+        return cls(search - nearby, nearby, pilot, training - pilot, total - search - training, checks)
 
     def as_dict(self) -> dict[str, int]:
         """Return the runs by purpose."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.blackbox.candidate import Candidate
+from dpaudit.blackbox.evidence import Observations, different
 from dpaudit.blackbox.finding import EventTest
 from dpaudit.blackbox.request import Request
 from dpaudit.bounds.curve import Curve, fit_curve
@@ -18,7 +19,7 @@ from dpaudit.distinguish.families import likelier_first
 from dpaudit.distinguish.histogram import Tally, tally
 from dpaudit.distinguish.reducer import Reducer
 from dpaudit.distinguish.selected_event import SelectedEvent
-from dpaudit.sampling import Sampler
+from dpaudit.sampling import Observed, Sampler
 
 __all__ = ["confirm", "curve_of", "tests_of"]
 
@@ -36,8 +37,10 @@ class _CountKnown:
         return [one.event.known(tally(one.discretizer(outputs))) for one in self.selected]
 
 
-def confirm(request: Request, candidate: Candidate, selected: Sequence[SelectedEvent]) -> list[Counts]:
-    """Return the cells of the fresh runs on each side, by each selected event's discretizer.
+def confirm(
+    request: Request, candidate: Candidate, selected: Sequence[SelectedEvent]
+) -> tuple[list[Counts], Observations]:
+    """Return the cells of the fresh runs on each side by each selected event's discretizer, and what else they show.
 
     Both sides are made together, so that no worker waits.
     """
@@ -48,13 +51,14 @@ def confirm(request: Request, candidate: Candidate, selected: Sequence[SelectedE
         for job in sampler.jobs(data, ("confirm", candidate.index, side), runs)
     ]
     # What training counted stays here: workers need the rule alone.
-    rules = tuple(replace(one, training=(Counter(), Counter())) for one in selected)
-    counted = sampler.reduced([job for _, job in jobs], _CountKnown(rules))
+    count = Observed(_CountKnown(tuple(replace(one, training=(Counter(), Counter())) for one in selected)))
     totals: list[Counts] = [(Counter(), Counter()) for _ in selected]
-    for (side, _), found in zip(jobs, counted, strict=True):
+    raised: Counter[str] = Counter()
+    for (side, _), (found, exceptions) in zip(jobs, sampler.reduced([job for _, job in jobs], count), strict=True):
+        raised.update(exceptions)
         for total, counts in zip(totals, found, strict=True):
             total[side].update(counts)
-    return totals
+    return totals, Observations(2 * runs, different(*totals[0]), raised)
 
 
 def _narrowed(sampler: Sampler, selected: Sequence[SelectedEvent]) -> Sampler:

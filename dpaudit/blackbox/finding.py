@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import enum
 import math
 from typing import ClassVar, Literal
 
+from dpaudit.blackbox.checks import Check
+from dpaudit.blackbox.gaps import Gap
 from dpaudit.bounds.curve import Curve
 from dpaudit.contract import Direction, Grade, Origin, Pair, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
 from dpaudit.event import Event
-from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size
+from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
 from dpaudit.results import Finding
 
-__all__ = ["EventTest", "PrivacyFinding", "Witness"]
+__all__ = ["EventTest", "PowerAt", "PrivacyFinding", "Witness"]
 
 _BUDGETS = {
-    "fixed": {"halving", "local", "pilot", "training", "confirmation"},
-    "sequential": {"used", "allowed"},
+    "fixed": {"halving", "local", "pilot", "training", "confirmation", "checks"},
+    "sequential": {"used", "allowed", "checks"},
 }
+
+
+class PowerAt(enum.StrEnum):
+    """The event on which the least detectable epsilon is stated."""
+
+    UNLIKELIER = "unlikelier side"
+    """One as likely as the first event tested, on the side where that is the unlikelier."""
+    LIKELIER = "likelier side"
+    """The same on the likelier side, where the event is too likely on the other one to show any leak."""
+    FRONTIER = "frontier"
+    """The likeliest one of the frontier on which a leak would be detected: on an event tested none would be."""
 
 
 class Witness(Frozen, frozen=True):
@@ -92,12 +106,12 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
     that this budget would have detected with probability about 0.95: the least that half of the confirmation runs
     detect in the fixed design, or bets in half of the runs of the leading pair in the sequential one, had the event
     been given (there one of probability 0.1). `scripts/calibrate.py` measures that all runs are worth as much to an
-    audit that has to learn the event.
+    audit that has to learn the event. "As likely" is meant as `detectable_at` says.
 
     Attributes
     ----------
-    verdict : {"violation", "consistent"}
-        Whether `epsilon_lower` exceeds `epsilon`.
+    verdict : {"violation", "consistent", "no evidence"}
+        "violation" if `epsilon_lower` exceeds `epsilon`; else "consistent", or "no evidence" where there are `gaps`.
     epsilon, delta : float
         The claim.
     epsilon_lower : float
@@ -147,6 +161,14 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
         The theorem, where its own statement was tested.
     warnings : tuple of str
         What limits the finding.
+    detectable_at : PowerAt
+        On which event `detectable_epsilon` is stated.
+    gaps : tuple of Gap
+        Why the audit could not have seen that the claim fails; empty if it could.
+    checks : tuple of Check
+        What a few runs say of the mechanism's randomness and state.
+    not_looked_at : tuple of str
+        Parts of the output that took no part.
     grade : {"statistical"}
         The kind of the evidence.
     """
@@ -180,6 +202,10 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
     curve: Curve | None = None
     claim_id: str = ""
     warnings: tuple[str, ...] = ()
+    detectable_at: PowerAt = PowerAt.UNLIKELIER
+    gaps: tuple[Gap, ...] = ()
+    checks: tuple[Check, ...] = ()
+    not_looked_at: tuple[Words, ...] = ()
     grade: Grade = Grade.STATISTICAL
 
     def __post_init__(self) -> None:
@@ -193,5 +219,7 @@ class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
             raise InputError("errors must have that of the verdict")
         if 1 < self.detectable_delta < math.inf:
             raise InputError.of("detectable_delta", self.detectable_delta, "in [0, 1] or infinite")
+        if self.verdict != PrivacyVerdict.VIOLATION and (self.verdict == PrivacyVerdict.NO_EVIDENCE) != bool(self.gaps):
+            raise InputError("the verdict is 'no evidence' where there are gaps and no violation, and only there")
         if self.grade != Grade.STATISTICAL:
             raise InputError.of("grade", self.grade, "statistical")

@@ -6,12 +6,14 @@ from dataclasses import replace
 
 from dpaudit.blackbox.candidate import best_event, refuting_event
 from dpaudit.blackbox.confirmation import confirm, curve_of, tests_of
+from dpaudit.blackbox.evidence import Observations
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.blackbox.power import REFUTING_SHARE, Power
 from dpaudit.blackbox.request import Request
 from dpaudit.blackbox.runs import PilotRuns, run_pilot
 from dpaudit.blackbox.search import Found, search
 from dpaudit.blackbox.training import train
+from dpaudit.distinguish.families import likelier_first
 from dpaudit.distinguish.histogram import Tally
 from dpaudit.distinguish.screen.search import ROWS as SCREENED
 from dpaudit.distinguish.selected_event import SelectedEvent
@@ -22,7 +24,7 @@ __all__ = ["fixed_finding"]
 def fixed_finding(request: Request) -> PrivacyFinding:
     """Run the audit and return what it learned."""
     looked = run_pilot(request)
-    request = replace(request, wide=looked.pilot.wide)
+    request = replace(request, width=looked.pilot.width)
     found = search(request, looked)
     candidate = train(request, looked, found.candidate)
     selected = [best_event(request, candidate, careful=True)]
@@ -30,7 +32,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
         refuting = refuting_event(request, candidate)
         selected += [refuting] if refuting else []
     stored = [candidate.representation] if candidate.representation else []
-    return _finding(request, looked, found, selected, confirm(request, candidate, [*selected, *stored]))
+    return _finding(request, looked, found, selected, *confirm(request, candidate, [*selected, *stored]))
 
 
 def _learning_runs(request: Request, looked: PilotRuns) -> int:
@@ -40,7 +42,12 @@ def _learning_runs(request: Request, looked: PilotRuns) -> int:
 
 
 def _finding(
-    request: Request, looked: PilotRuns, found: Found, selected: list[SelectedEvent], counts: list[tuple[Tally, Tally]]
+    request: Request,
+    looked: PilotRuns,
+    found: Found,
+    selected: list[SelectedEvent],
+    counts: list[tuple[Tally, Tally]],
+    seen: Observations,
 ) -> PrivacyFinding:
     """Return the finding of the fresh runs' counts.
 
@@ -56,7 +63,9 @@ def _finding(
     best, chosen = max(tested, key=lambda one: one[0].epsilon_lower)
     sides = (best.hits, fresh, best.neighbour_hits, fresh)
     return request.finding(
-        Power.of_test(selected[0].neighbour_mass, _learning_runs(request, looked), fresh, request.claim, gamma),
+        Power.of_test(*_masses(selected[0]), _learning_runs(request, looked), fresh, request.claim, gamma),
+        seen,
+        not_looked_at=tuple(looked.pilot.plan.unseen),
         refuted=best.epsilon_lower > request.claim.epsilon,
         epsilon_lower=best.epsilon_lower,
         selection_trials=request.budget.selection,
@@ -74,3 +83,9 @@ def _finding(
         representation=tests_of(request, stored, counts[-1], 1.0)[0] if stored else None,
         curve=curve_of(selected[0], counts[0], errors["curve"]) if request.curve else None,
     )
+
+
+def _masses(selected: SelectedEvent) -> tuple[float, float]:
+    """Return the main event's probabilities on the likelier and on the unlikelier side, as the training runs show."""
+    likelier, _ = likelier_first(selected.direction, *selected.training)
+    return (selected.event.hits(likelier) + 0.5) / (likelier.total() + 1), selected.neighbour_mass

@@ -1,166 +1,188 @@
-"""Checks of randomness and state on a few runs: what would make an audit meaningless is said before it is made.
+"""Check a mechanism's randomness and state by a few runs before an audit, and by some more at its end.
 
-Each check asks one question of the mechanism on the first pair. Its answer is exact where it compares outputs of equal
-generators; where it compares samples its error is below one in a thousand.
+Where outputs of equal generators are compared the answer is exact; where different ones are, chance gives a wrong
+answer with a probability below `ERROR`.
 """
 
 from __future__ import annotations
 
-import random
-import sys
+import math
+import os
 import time
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-import numpy as np
+from msgspec.structs import replace
 
 from dpaudit import seeding
 from dpaudit.adapters import Mechanism
+from dpaudit.blackbox.checks import Answer, Check, CheckName
+from dpaudit.blackbox.looks import Label, arrangements, labels, one_way
+from dpaudit.blackbox.surroundings import equal_global_generators, moved_clocks, other_process, ticking_clocks
 from dpaudit.contract import Pair
-from dpaudit.distinguish.canonical import canonical
-from dpaudit.errors import InputError
-from dpaudit.record import Frozen
+from dpaudit.sampling import Sampler
+from dpaudit.workers import spread
 
-__all__ = ["Check", "check_randomness"]
+__all__ = ["Hygiene", "look_runs", "runs_a_side"]
 
-CLOCKS = ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
-SHIFT = 86_400
-"""Seconds by which clocks are moved: a day."""
+ERROR = 1e-3
+"""The greatest probability with which a check may accuse a mechanism whose runs are independent."""
+LOOKS = 3
+"""Looks on each side: two before the audit and one at its end. (A check that fails makes some more, to say why.)"""
+ONE_BY_ONE, BATCHED = 8, 16
+"""The most runs of a look: 7! orders are more than 1 / ERROR, and eight choose four of a coin are not far from it."""
+SHARE = 50
+"""Runs of an audit for each run of a look, so that looks take at most a twelfth of a small budget or so."""
+CALLS, PAUSE = 4, 0.2
+"""Calls sent to the workers, and seconds that each waits for another worker to take the next one."""
 
-
-class Check(Frozen, frozen=True):
-    """The answer to one question about a mechanism's randomness or state.
-
-    Attributes
-    ----------
-    name : str
-        The question.
-    passed : bool
-        Whether the answer is as an audit needs it.
-    told : str
-        The answer in words.
-    fatal : bool
-        Whether a wrong answer makes the audit meaningless.
-    """
-
-    name: str
-    passed: bool
-    told: str
-    fatal: bool = False
+Context = Callable[[], AbstractContextManager[Any]]
 
 
-def check_randomness(mechanism: Mechanism, pair: Pair, seed: int, runs: int, own: bool) -> tuple[Check, ...]:
-    """Return the answers on `runs` runs of each side.
+def look_runs(trials: int, batched: bool) -> int:
+    """Return the runs of one look in an audit of so many runs a side."""
+    return min(BATCHED if batched else ONE_BY_ONE, max(1, trials // SHARE))
+
+
+def runs_a_side(trials: int, batched: bool, own: bool) -> int:
+    """Return the runs on each side that all looks take out of the budget; in batches they cost next to nothing."""
+    return 0 if batched else look_runs(trials, batched) * (1 if own else LOOKS)
+
+
+@dataclass
+class Hygiene:
+    """The checks of one mechanism on one pair.
 
     Parameters
     ----------
-    mechanism : Mechanism
-        What will be audited.
+    sampler : Sampler
+        The mechanism, the root seed and the workers.
     pair : Pair
-        On what.
-    seed : int
-        The root seed.
+        The inputs.
     runs : int
-        Runs that one look makes, at least 1; at most six looks a side are made.
+        Runs of a look.
     own : bool
-        Whether the mechanism is declared to have randomness of its own: then nothing is asked of its generator.
+        Whether the mechanism is declared to have randomness of its own: nothing is then asked of its generator.
+    refuse : callable
+        Raises for outputs that no audit can take.
     """
-    if own:
+
+    sampler: Sampler
+    pair: Pair
+    runs: int
+    own: bool
+    refuse: Callable[[Any], None]
+    spent: int = 0
+    used: bool = False
+    outputs: list[Any] = field(default_factory=list)
+    first: tuple[list[Label] | None, ...] = ()
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The mechanism."""
+        return self.sampler.mechanism
+
+    def open(self) -> tuple[Check, ...]:
+        """Make the looks before an audit and return what they say."""
+        data = self._look(0, "data")
+        if self.own or data is None:
+            self._look(1, "neighbour")
+            checks = self._check(CheckName.GENERATOR, Answer.NOT_ASKED), self._state(Answer.NOT_ASKED)
+            return (*checks, self._workers()) if self.own else checks
+        # At once, with no run on the other input between: at the end of the audit there will have been many.
+        if self._look(0, "data", moved_clocks, other_process) != data:
+            return self._blame(data)
+        neighbour, other = self._look(1, "neighbour"), self._look(1, "another")
+        self.first = data, neighbour
+        repeated = other == neighbour and arrangements(other or ()) * ERROR > 1
         return (
-            Check("generator", True, "randomness of its own, as declared: the audit cannot be repeated bit by bit"),
+            self._check(CheckName.GENERATOR, Answer.PASSED),
+            self._check(CheckName.SEED, Answer.DEPENDS if repeated else Answer.PASSED),
+            self._check(CheckName.STATE, Answer.PASSED),
+            self._check(CheckName.CLOCK, Answer.PASSED),
+            self._check(CheckName.PROCESS, Answer.PASSED),
         )
-    found = [_generator(mechanism, data, seed, runs, side) for side, data in _sides(pair)]
-    worst = next((check for check in found if not check.passed), found[0])
-    checks = [worst]
-    if worst.passed:
-        checks += [_clock(mechanism, pair.data, seed, runs), _order(mechanism, pair, seed, runs)]
-    return tuple(checks)
 
-
-def _sides(pair: Pair) -> tuple[tuple[str, Any], tuple[str, Any]]:
-    return ("data", pair.data), ("neighbour", pair.neighbour)
-
-
-def _generator(mechanism: Mechanism, data: Any, seed: int, runs: int, side: str) -> Check:
-    """Compare runs with equal generators, with equal global generators if those differ."""
-    first, second = (_labels(mechanism, data, seeding.generator(seed, "probe", side), runs) for _ in range(2))
-    if first == second:
-        return Check("generator", True, "equal generators give equal outputs")
-    with _global_generators_kept() as reset:
-        reset()
-        first = _labels(mechanism, data, seeding.generator(seed, "probe", side), runs)
-        reset()
-        second = _labels(mechanism, data, seeding.generator(seed, "probe", side), runs)
-    if first == second:
-        told = (
-            "a global generator is used (numpy.random, random or torch) instead of the one that is passed: the audit "
-            "cannot be repeated bit by bit, and workers may repeat each other's streams"
+    def close(self, checks: tuple[Check, ...]) -> tuple[Check, ...]:
+        """Return the checks after the looks at the end of an audit, which show what its many calls have changed."""
+        if not all(check.passed for check in checks) or CheckName.SEED not in [check.name for check in checks]:
+            return checks
+        last = self._look(0, "data"), self._look(1, "neighbour")
+        answer = Answer.PASSED if last == self.first else Answer.DEPENDS
+        runs, self.spent = self.spent, 0
+        return tuple(
+            replace(check, answer=answer, runs=check.runs + runs) if check.name == CheckName.STATE else check
+            for check in checks
         )
-        return Check("generator", False, told)
-    told = "equal generators gave different outputs: the mechanism has randomness of its own, so its audit cannot be "
-    return Check("generator", False, told + 'repeated bit by bit; randomness="own" says that this is meant')
+
+    def _look(self, side: int, address: str, *contexts: Context) -> list[Label] | None:
+        """Make the runs of a look on one side with the generator at an address, in other surroundings if given."""
+        rng = seeding.generator(self.sampler.seed, "probe", address)
+        before = rng.bit_generator.state
+        with ExitStack() as stack:
+            for context in contexts:
+                stack.enter_context(context())
+            outputs = self.mechanism((self.pair.data, self.pair.neighbour)[side], rng, self.runs)
+        self.refuse(outputs)
+        self.spent += self.runs
+        self.used |= rng.bit_generator.state != before
+        if side == 0:
+            self.outputs += list(outputs)
+        return labels(outputs)
+
+    def _blame(self, data: list[Label]) -> tuple[Check, ...]:
+        """Return the checks where equal generators gave different outputs while clock and process were changed."""
+        again = self._look(0, "data")
+        if again == data:
+            clock, process = (self._look(0, "data", context) != data for context in (moved_clocks, other_process))
+            return (
+                self._check(CheckName.GENERATOR, Answer.PASSED),
+                self._state(Answer.PASSED if clock or process else Answer.DEPENDS),
+                self._check(CheckName.CLOCK, Answer.DEPENDS if clock else Answer.PASSED),
+                self._check(CheckName.PROCESS, Answer.DEPENDS if process else Answer.PASSED),
+            )
+        if self._look(0, "data") == again:  # only the first look differs
+            return (self._check(CheckName.GENERATOR, Answer.PASSED), self._check(CheckName.STATE, Answer.DEPENDS))
+        if self._repeats(equal_global_generators):
+            return (self._check(CheckName.GENERATOR, Answer.GLOBAL), self._state(Answer.NOT_ASKED), self._workers())
+        if self._repeats(ticking_clocks):
+            return (self._check(CheckName.GENERATOR, Answer.TIME), self._state(Answer.NOT_ASKED), self._workers())
+        if self.used:
+            return (self._check(CheckName.GENERATOR, Answer.NOT_ASKED), self._check(CheckName.STATE, Answer.DEPENDS))
+        return (self._check(CheckName.GENERATOR, Answer.OWN), self._state(Answer.NOT_ASKED), self._workers())
+
+    def _repeats(self, context: Context) -> bool:
+        return self._look(0, "data", context) == self._look(0, "data", context)
+
+    def _state(self, answer: Answer) -> Check:
+        """Return the check of state: that of an output which only rises from run to run fails in any case."""
+        drifts = 2 / math.factorial(min(len(self.outputs), 20)) < ERROR and one_way(self.outputs)
+        return self._check(CheckName.STATE, Answer.DEPENDS if drifts else answer)
+
+    def _workers(self) -> Check:
+        """Return whether workers repeat each other's streams: equal outputs from different generators betray them."""
+        sampler = self.sampler
+        if sampler.n_jobs == 1 or sampler.backend in ("threading", "sequential"):
+            return self._check(CheckName.WORKERS, Answer.NOT_ASKED)
+        runs = BATCHED if self.mechanism.batched else ONE_BY_ONE
+        calls = [partial(_remote_look, self.mechanism, self.pair.data, sampler.seed, i, runs) for i in range(CALLS)]
+        found = dict(spread(calls, n_jobs=sampler.n_jobs, backend=sampler.backend))
+        self.spent += CALLS * runs
+        told = [tuple(look) for look in found.values() if look is not None and arrangements(look) * ERROR > 1]
+        if len(found) < 2:
+            return self._check(CheckName.WORKERS, Answer.NOT_ASKED)
+        return self._check(CheckName.WORKERS, Answer.PASSED if len(set(told)) == len(told) else Answer.DEPENDS)
+
+    def _check(self, name: CheckName, answer: Answer) -> Check:
+        """Return a check that has the runs made since the last one."""
+        runs, self.spent = self.spent, 0
+        return Check(name, answer, runs)
 
 
-def _clock(mechanism: Mechanism, data: Any, seed: int, runs: int) -> Check:
-    """Compare runs with equal generators while the clocks of the module `time` stand a day apart."""
-    before = _labels(mechanism, data, seeding.generator(seed, "probe", "data"), runs)
-    with _clocks_moved():
-        after = _labels(mechanism, data, seeding.generator(seed, "probe", "data"), runs)
-    if before == after:
-        return Check("clock", True, "outputs do not depend on the clock")
-    return Check("clock", False, "outputs depend on the clock: the audit cannot be repeated", fatal=False)
-
-
-def _order(mechanism: Mechanism, pair: Pair, seed: int, runs: int) -> Check:
-    """Compare runs with equal generators before and after runs on the other input."""
-    first = _labels(mechanism, pair.data, seeding.generator(seed, "probe", "data"), runs)
-    mechanism(pair.neighbour, seeding.generator(seed, "probe", "between"), runs)
-    second = _labels(mechanism, pair.data, seeding.generator(seed, "probe", "data"), runs)
-    if first == second:
-        return Check("state", True, "outputs do not depend on earlier calls")
-    told = "outputs depend on earlier calls: a state is kept between runs, so that runs are not independent"
-    return Check("state", False, told, fatal=True)
-
-
-def _labels(mechanism: Mechanism, data: Any, rng: np.random.Generator, runs: int) -> list[Hashable]:
-    """Return what tells the outputs apart; nothing for outputs that cannot be compared, which are refused later."""
-    try:
-        return [canonical(output) for output in mechanism(data, rng, runs)]
-    except InputError:
-        return []
-
-
-@contextmanager
-def _global_generators_kept() -> Iterator[Callable[[], None]]:
-    """Give a function that puts the global generators into one fixed state, and restore them in the end."""
-    torch: Any = sys.modules.get("torch")
-    kept = random.getstate(), np.random.get_state(), torch.get_rng_state() if torch else None  # noqa: NPY002
-
-    def reset() -> None:
-        random.seed(0)
-        np.random.seed(0)  # noqa: NPY002
-        if torch:
-            torch.manual_seed(0)
-
-    try:
-        yield reset
-    finally:
-        random.setstate(kept[0])
-        np.random.set_state(kept[1])  # noqa: NPY002
-        if torch:
-            torch.set_rng_state(kept[2])
-
-
-@contextmanager
-def _clocks_moved() -> Iterator[None]:
-    """Let the clocks of the module `time` show another day while the block runs."""
-    kept = {name: getattr(time, name) for name in CLOCKS}
-    try:
-        for name, clock in kept.items():
-            step = SHIFT * 10**9 if name.endswith("_ns") else SHIFT
-            setattr(time, name, lambda clock=clock, step=step: clock() + step)
-        yield
-    finally:
-        for name, clock in kept.items():
-            setattr(time, name, clock)
+def _remote_look(mechanism: Mechanism, data: Any, seed: int, number: int, runs: int) -> tuple[int, list[Label] | None]:
+    """Make a look in a worker; return the worker and the labels."""
+    time.sleep(PAUSE)
+    return os.getpid(), labels(mechanism(data, seeding.generator(seed, "probe", "worker", number), runs))

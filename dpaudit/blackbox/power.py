@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 from dpaudit.betting.power import detectable_delta_by_bets, detectable_epsilon_by_bets
-from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon
+from dpaudit.blackbox.finding import PowerAt
+from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon, least_where
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import PrivacyClaim
 from dpaudit.distinguish.events import PlannedTest
@@ -30,6 +33,13 @@ chosen on a quarter as many runs as confirm it loses up to a standard error or s
 whatever their number: with these runs learned events detect about as often as stated (`scripts/calibrate.py` measures
 it)."""
 
+RARER = 5.0
+"""By how much the logarithm of a probability lies below that of one run in all, where the search for a leak ends."""
+PRECISION = 1e-3
+"""The relative precision of that search: each of its steps takes a tenth of a second."""
+
+Frontier = tuple[tuple[float, float], ...]
+
 
 @dataclass(frozen=True)
 class Power:
@@ -41,7 +51,9 @@ class Power:
     Attributes
     ----------
     epsilon : float
-        The least true epsilon of an event as likely as the main one tested.
+        The least true epsilon.
+    at : PowerAt
+        On which event.
     frontier : tuple of (probability, epsilon)
         The same for events of other probabilities on the unlikelier side.
     delta : float
@@ -49,17 +61,20 @@ class Power:
     """
 
     epsilon: float
-    frontier: tuple[tuple[float, float], ...]
+    at: PowerAt
+    frontier: Frontier
     delta: float
 
     @classmethod
-    def of_test(cls, mass: float, training: int, runs: int, claim: PrivacyClaim, gamma: float) -> Power:
+    def of_test(
+        cls, likelier: float, unlikelier: float, training: int, runs: int, claim: PrivacyClaim, gamma: float
+    ) -> Power:
         """Return the power of `runs` confirmation runs a side at error `gamma`, by the melded bound.
 
-        A rare event has to be met in training before it can be tested: what is stated of rare events is the greater of
-        what confirmation detects and of what `training` runs a side make the second opinion test. The unconditional
-        bound takes minutes for this and detects within a percent or so what the melded one does, so the melded one
-        answers for it.
+        The main event has the probabilities `likelier` and `unlikelier` on the two sides. A rare event has to be met
+        in training before it can be tested: what is stated of rare events is the greater of what confirmation detects
+        and of what `training` runs a side make the second opinion test. The unconditional bound takes minutes for this
+        and detects within a percent or so what the melded one does, so the melded one answers for it.
         """
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         learned = PlannedTest(runs, claim.delta, REFUTING_SHARE * gamma)
@@ -70,7 +85,8 @@ class Power:
             return max(met, _detectable_epsilon(q, runs, **test))
 
         delta = max(detectable_delta(Melded(), runs, runs, **test), learnable_delta(training, learned, claim.epsilon))
-        return cls(least(mass), tuple((q, least(q)) for q in MASSES), delta)
+        frontier = tuple((q, least(q)) for q in MASSES)
+        return cls(*_reach(least, likelier, unlikelier, runs, claim, frontier), frontier, delta)
 
     @classmethod
     @lru_cache(maxsize=256)
@@ -79,7 +95,35 @@ class Power:
         test = {"epsilon": claim.epsilon, "delta": claim.delta, "gamma": gamma}
         runs = -(-runs // LEARNING)
         frontier = tuple((q, detectable_epsilon_by_bets(q, runs, **test)) for q in MASSES)
-        return cls(detectable_epsilon_by_bets(mass, runs, **test), frontier, detectable_delta_by_bets(runs, **test))
+        least = _reach(lambda q: detectable_epsilon_by_bets(q, runs, **test), mass, mass, runs, claim, frontier)
+        return cls(*least, frontier, detectable_delta_by_bets(runs, **test))
+
+
+def _reach(
+    detectable: Callable[[float], float],
+    likelier: float,
+    unlikelier: float,
+    runs: int,
+    claim: PrivacyClaim,
+    frontier: Frontier,
+) -> tuple[float, PowerAt]:
+    """Return the least epsilon detected, and on which event.
+
+    It is one as likely as the event tested: on the unlikelier side, or, where that is too likely there to show any leak
+    beyond the claim, on the likelier one. (An event of probability 0.5 on both sides can show no epsilon of 1 by
+    becoming likelier on one of them, but any by becoming less likely on the other.) Where no leak on so rare an event
+    is detected, it is the likeliest one of the frontier on which one is: the event tested was the best to be found.
+    """
+    if math.exp(claim.epsilon) * unlikelier + claim.delta < 1:
+        least, at = detectable(unlikelier), PowerAt.UNLIKELIER
+    else:
+        mass, at = max(likelier - claim.delta, 1 / runs), PowerAt.LIKELIER
+        # Beyond the last of these an event is not to be expected in any run of the unlikelier side.
+        last = max(claim.epsilon, math.log(mass * runs)) + RARER
+        least = least_where(lambda e: detectable(mass * math.exp(-e)) <= e, claim.epsilon, last, PRECISION)
+    if math.isfinite(least):
+        return least, at
+    return next(((epsilon, PowerAt.FRONTIER) for _, epsilon in frontier if math.isfinite(epsilon)), (math.inf, at))
 
 
 @lru_cache(maxsize=4096)

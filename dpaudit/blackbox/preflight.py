@@ -2,106 +2,96 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+import functools
+import inspect
+import types
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
 
-from dpaudit import seeding
-from dpaudit.adapters import Mechanism
+from dpaudit.blackbox.checks import Answer, Check, CheckName
+from dpaudit.blackbox.hygiene import Hygiene, look_runs
 from dpaudit.contract import Pair
-from dpaudit.distinguish.canonical import Raised, canonical
+from dpaudit.distinguish.canonical import canonical
 from dpaudit.errors import InputError
+from dpaudit.sampling import Sampler
 
 __all__ = ["preflight"]
 
-RUNS = 2
-"""Runs by each of two equal generators: a second run shows what the first one changed."""
-ASKED_RUNS, ASKED_PAIRS = 64, 8
-"""Runs, and the most pairs they are spread over, that show whether most runs raise: a misspelt name raises in all."""
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
 
 
-def preflight(mechanism: Mechanism, pairs: Sequence[Pair], seed: int) -> tuple[str, ...]:
-    """Make a few runs that count for nothing and return what they give reason to warn of.
-
-    Two runs on both sides of the first pair, twice with the same generator; and some 64 over up to 8 pairs, to see
-    whether most end in an exception.
+def preflight(sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool) -> tuple[Hygiene, tuple[Check, ...]]:
+    """Make a few runs on both sides of the first pair and return what they show.
 
     Parameters
     ----------
-    mechanism : Mechanism
-        What will be audited.
-    pairs : sequence of Pair
+    sampler : Sampler
+        The mechanism that will be audited.
+    pairs : tuple of Pair
         On what; not empty.
-    seed : int
-        The root seed.
+    trials : int
+        Runs on each side of each pair, by which the number of these runs is scaled.
+    own : bool
+        Whether the mechanism is declared to have randomness of its own.
 
     Returns
     -------
-    tuple of str
-        That the runs cannot be repeated, that the mechanism answers with exceptions.
+    hygiene : Hygiene
+        What makes the last looks, at the end of the audit.
+    checks : tuple of Check
+        What the first ones show.
 
     Raises
     ------
     InputError
-        If it returns a wrong number of outputs, or if an input is used up or changed by a run: all runs share it, so
-        the later ones would see something else.
+        If the mechanism returns a wrong number of outputs, or something that is no value, such as a generator; or if an
+        input is used up or changed by a run: all runs share it, so the later ones would see something else.
     """
     for index, pair in enumerate(pairs):
         for side, data in _sides(pair):
             if isinstance(data, Iterator):
                 raise InputError(f"pairs[{index}] has an iterator as its {side}, which a run would use up: pass a list")
-    return *_warn_of_own_randomness(mechanism, pairs[0], seed), *_warn_of_exceptions(mechanism, pairs, seed)
+    mechanism = sampler.mechanism
+    refuse = functools.partial(_refuse_outputs, mechanism.name)
+    hygiene = Hygiene(sampler, pairs[0], look_runs(trials, mechanism.batched), own, refuse)
+    before = [_contents(data) for _, data in _sides(pairs[0])]
+    checks = hygiene.open()
+    for (side, data), contents in zip(_sides(pairs[0]), before, strict=True):
+        if _contents(data) != contents:
+            raise InputError(
+                f"the mechanism {mechanism.name} changes its input, which all its runs share: let it work on a copy "
+                f"(after {sum(check.runs for check in checks)} runs the {side} of pairs[0] is {data!r:.200})"
+            )
+    asked = all(contents is not None for contents in before)
+    return hygiene, (Check(CheckName.INPUTS, Answer.PASSED if asked else Answer.NOT_ASKED, 0), *checks)
 
 
 def _sides(pair: Pair) -> tuple[tuple[str, Any], tuple[str, Any]]:
     return ("data", pair.data), ("neighbour", pair.neighbour)
 
 
-def _warn_of_own_randomness(mechanism: Mechanism, pair: Pair, seed: int) -> tuple[str, ...]:
-    """Compare runs with equal generators; raise if they change their input."""
-    repeatable = True
-    for side, data in _sides(pair):
-        before = _contents(data)
-        outputs = [mechanism(data, seeding.generator(seed, "probe", side), RUNS) for _ in range(2)]
-        if _contents(data) != before:
-            raise InputError(
-                f"the mechanism {mechanism.name} changes its input, which all its runs share: let it work on a copy "
-                f"(after {2 * RUNS} runs the {side} of pairs[0] is {data!r:.200})"
-            )
-        repeatable &= _cells(outputs[0]) == _cells(outputs[1])
-    if repeatable:
-        return ()
-    return ("equal generators gave different outputs: the mechanism has randomness of its own, so its audit cannot be "
-            "repeated bit by bit",)  # fmt: skip
+def _refuse_outputs(name: str, outputs: Any) -> None:
+    """Raise `InputError` if an output is a promise of a value instead of one: a generator, a coroutine, a function."""
+    if isinstance(outputs, np.ndarray) and outputs.dtype != object:
+        return
+    for output in outputs:
+        advice = _advice(output)
+        if not advice:
+            continue
+        for coroutine in filter(inspect.iscoroutine, outputs):
+            coroutine.close()  # else it complains that nobody awaited it
+        raise InputError(f"the mechanism {name} returns an output of type {type(output).__qualname__}: {advice}")
 
 
-def _warn_of_exceptions(mechanism: Mechanism, pairs: Sequence[Pair], seed: int) -> tuple[str, ...]:
-    """Warn if more than half of some runs end in an exception.
-
-    Exceptions are outputs like any other, since whoever runs the mechanism sees them too. But a misspelt name would
-    raise the same one on both sides of every pair, and the audit would find "no violation". A batched mechanism is not
-    asked: its exceptions end the audit.
-    """
-    if mechanism.batched:
-        return ()
-    some = range(0, len(pairs), -(-len(pairs) // ASKED_PAIRS))
-    each = ASKED_RUNS // (2 * len(some))
-    outputs = [
-        output
-        for index in some
-        for side, data in _sides(pairs[index])
-        for output in mechanism(data, seeding.generator(seed, "raising", index, side), each)
-    ]
-    raised = Counter(f"{output.kind}: {output.message:.200}" for output in outputs if isinstance(output, Raised))
-    if 2 * raised.total() <= len(outputs):
-        return ()
-    usual = max(sorted(raised), key=lambda text: raised[text])
-    return (
-        f"{raised.total()} of {len(outputs)} first runs ended in an exception, most often {usual}; if that is not what "
-        "the mechanism is meant to answer, this audit says nothing of it",
-    )
+def _advice(output: Any) -> str:
+    """Return what to do about an output that is no value; empty for a value."""
+    if inspect.iscoroutine(output) or inspect.isawaitable(output):
+        return "await it, and return what comes (asyncio.run(...) does so in a plain function)"
+    if inspect.isasyncgen(output) or isinstance(output, Iterator):
+        return "return list(...) of it, since a run's output is what it yields"
+    return "call it, and return what it returns" if isinstance(output, _FUNCTIONS) else ""
 
 
 def _contents(data: Any) -> Hashable:
@@ -112,11 +102,3 @@ def _contents(data: Any) -> Hashable:
         return canonical(data) if isinstance(data, list | dict | set | bytearray | np.ndarray | tuple) else None
     except InputError:  # an object among them
         return None
-
-
-def _cells(outputs: Any) -> list[Hashable]:
-    """Return what tells the outputs apart; outputs that cannot be told apart are refused later, with their value."""
-    try:
-        return [canonical(output) for output in outputs]
-    except InputError:
-        return []

@@ -35,9 +35,9 @@ def representation_event(request: Request, first: list[Any], second: list[Any]) 
     if request.float_bits or request.wide:
         return None
     runs, claim = request.budget.confirmation, request.claim
-    some, others = ([outputs[:ROWS] for outputs in half] for half in (first, second))
-    plan = Flattener.fit(some).plan
-    found = screened_discretizers(*some, runs, epsilon=claim.epsilon, stored=None, plan=plan)
+    (data, neighbour), others = ([outputs[:ROWS] for outputs in half] for half in (first, second))
+    plan = Flattener.fit([data, neighbour]).plan
+    found = screened_discretizers(data, neighbour, runs, epsilon=claim.epsilon, stored=None, plan=plan)
     if not found:
         return None
     counts = tally(found[0](others[0])), tally(found[0](others[1]))

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from dpaudit.blackbox.budget import Budget
+from dpaudit.blackbox.checks import Check
+from dpaudit.blackbox.evidence import Observations, gaps_of, identical, verdict_of
 from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.blackbox.hygiene import Hygiene, runs_a_side
 from dpaudit.blackbox.power import Power
 from dpaudit.bounds.base import Bound
 from dpaudit.bounds.counts import MAX_RUNS
 from dpaudit.bounds.detectable import trials_needed
-from dpaudit.contract import Pair, PrivacyClaim, PrivacyVerdict, Relation
+from dpaudit.contract import Pair, PrivacyClaim, Relation
+from dpaudit.distinguish.wide import least_dense_shift, least_shift
 from dpaudit.errors import InputError
 from dpaudit.neighbours.local import SampleMoves
 from dpaudit.sampling import Sampler
@@ -44,10 +48,14 @@ class Request:
         What turns counts into a lower bound.
     moves : callable or None
         Proposes variations of a pair, where pairs were crafted.
-    notes : tuple of str
-        What a few runs before the audit gave reason to warn of.
-    wide : bool
-        Whether outputs hold more numbers than scores can be fitted on.
+    width : int
+        The numbers of the widest row in an output, where they are more than scores can be fitted on; else 0.
+    own : bool
+        Whether the mechanism is declared to have randomness of its own.
+    hygiene : Hygiene or None
+        What makes the last runs that check the mechanism's randomness and state.
+    checks : tuple of Check
+        What the first ones said.
     """
 
     source: Any
@@ -61,8 +69,10 @@ class Request:
     curve: bool
     bound: Bound
     moves: SampleMoves | None = None
-    notes: tuple[str, ...] = ()
-    wide: bool = False
+    width: int = 0
+    own: bool = False
+    hygiene: Hygiene | None = None
+    checks: tuple[Check, ...] = ()
 
     @property
     def gamma(self) -> float:
@@ -77,21 +87,55 @@ class Request:
     @property
     def budget(self) -> Budget:
         """The runs on each side, by purpose."""
-        return Budget.of(self.trials, len(self.pairs), local=self.moves is not None, wide=self.wide)
+        moves = self.moves is not None
+        return Budget.of(self.trials, len(self.pairs), local=moves, wide=self.wide, checks=self.check_runs)
+
+    @property
+    def wide(self) -> bool:
+        """Whether outputs hold rows of more numbers than scores can be fitted on."""
+        return self.width > 0
+
+    @property
+    def check_runs(self) -> int:
+        """The runs on each side that check randomness and state."""
+        return runs_a_side(self.trials, self.sampler.mechanism.batched, self.own)
+
+    @property
+    def least_runs(self) -> int:
+        """The least number of runs a side that can refute the claim at all."""
+        claim = self.claim
+        return trials_needed(self.bound, epsilon=claim.epsilon, delta=claim.delta, gamma=self.verdict_gamma)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """The limits of the finding that are known from the start."""
-        same = [i for i, pair in enumerate(self.pairs) if _identical(pair)]
-        return (*self.notes, *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same))
+        limits = (_limits(self.width, self.budget.training // 2),) if self.wide else ()
+        same = [i for i, pair in enumerate(self.pairs) if identical(pair)]
+        return (*limits, *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same))
 
-    def finding(self, power: Power, *, refuted: bool, **found: Any) -> PrivacyFinding:
+    def finding(
+        self, power: Power, seen: Observations, *, refuted: bool, not_looked_at: tuple[str, ...] = (), **found: Any
+    ) -> PrivacyFinding:
         """Return the finding: whether the claim was refuted, the audit's power, and all else that it `found`."""
+        checks = self.hygiene.close(self.checks) if self.hygiene else self.checks
+        gaps = gaps_of(
+            seen,
+            pairs=self.pairs,
+            confirming=found["confirmation_trials"],
+            least=self.least_runs,
+            detectable=power.epsilon,
+            not_looked_at=not_looked_at,
+            checks=checks,
+        )
         return PrivacyFinding(
-            verdict=PrivacyVerdict.VIOLATION if refuted else PrivacyVerdict.CONSISTENT,
+            verdict=verdict_of(refuted, gaps),
+            gaps=gaps,
+            not_looked_at=not_looked_at,
+            checks=checks,
             epsilon=self.claim.epsilon,
             delta=self.claim.delta,
             detectable_epsilon=power.epsilon,
+            detectable_at=power.at,
             detectable_delta=power.delta,
             frontier=power.frontier,
             confidence=self.confidence,
@@ -105,18 +149,12 @@ class Request:
         )
 
     def check_power(self) -> None:
-        """Raise `InputError` if the budget is more than the bound can do, or too small to detect anything."""
+        """Raise `InputError` if the budget is more than the bound can do, or no number of runs can refute the claim."""
         runs, most = self.budget.confirmation, self.bound.max_runs
         if runs > most:
             other = ", or take {bound:=melded}" if most < MAX_RUNS else ""
             self._refuse(f"and the {self.bound.name} bound takes at most {most}: lower {{trials}}{other}")
-        epsilon, delta = self.claim.epsilon, self.claim.delta
-        least = trials_needed(self.bound, epsilon=epsilon, delta=delta, gamma=self.verdict_gamma)
-        if runs < least:
-            self._refuse(
-                f"too few to detect any leak of more than epsilon = {epsilon}, delta = {delta}: {least} are needed, so "
-                f"{{trials}} must be at least {-(-least * 5 // 4) + 1} with one pair"
-            )
+        _ = self.least_runs
 
     def _refuse(self, why: str) -> NoReturn:
         """Raise `InputError` for the number of runs."""
@@ -124,8 +162,10 @@ class Request:
         raise InputError(f"{{trials}} of {made}, {why}", value=self.trials, names=("trials", "bound"))
 
 
-def _identical(pair: Pair) -> bool:
-    try:
-        return bool(pair.data == pair.neighbour)
-    except (ValueError, TypeError):  # arrays compare element by element
-        return False
+def _limits(width: int, runs: int) -> str:
+    """Return what cannot be learned of rows of so many numbers."""
+    return (
+        f"outputs hold rows of {width} numbers: of leaks in the mean, {runs} runs a side teach a shift of one number of "
+        f"{least_shift(width, runs):.2g} standard deviations or more, and a shift of all by unknown signs of "
+        f"{least_dense_shift(width, runs):.2g} or more together (the Mahalanobis distance), but no less"
+    )

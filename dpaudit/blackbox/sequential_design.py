@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dpaudit.betting.audit import LEAST_RUNS, audit_sequential
 from dpaudit.betting.schedule import leading_pair_runs
+from dpaudit.blackbox.evidence import Observations
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.blackbox.power import MASSES, Power
 from dpaudit.blackbox.request import Request
@@ -22,12 +23,14 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     """
     gamma, claim, allowed = request.gamma / 2, request.claim, _allowed(request)
     bits = request.float_bits
-    found = audit_sequential(request.sampler, request.pairs, claim, runs=allowed, gamma=gamma, float_bits=bits)
+    betting = max(LEAST_RUNS, allowed - 2 * request.check_runs)
+    found = audit_sequential(request.sampler, request.pairs, claim, runs=betting, gamma=gamma, float_bits=bits)
     best = max(found.pairs, key=lambda pair: (pair.log_e, -pair.pair))
     # Bets have no single event and no counts; the witness is the pair that raised the stake most.
     event = Bets(best.runs, best.log_e)
     return request.finding(
-        Power.of_bets(MASSES[0], leading_pair_runs(allowed, len(request.pairs)), claim, gamma),
+        Power.of_bets(MASSES[0], leading_pair_runs(betting, len(request.pairs)), claim, gamma),
+        Observations(found.bet, found.different, found.raised),
         refuted=found.rejected,
         epsilon_lower=found.epsilon_lower,
         selection_trials=0,
@@ -38,7 +41,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
         bound="betting",
         distinguisher="betting",
         design="sequential",
-        budget={"used": found.runs_used, "allowed": allowed},
+        budget={"used": found.runs_used, "allowed": betting, "checks": request.check_runs},
         errors={"verdict": gamma, "epsilon_lower": gamma},
         scores=(),
     )

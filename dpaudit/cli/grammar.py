@@ -8,7 +8,7 @@ from typing import Any
 
 import dpaudit
 from dpaudit.cli.help_text import COMMANDS, STATUS, WHOLE
-from dpaudit.cli.options import add_jobs, add_learners, add_single, add_statistics
+from dpaudit.cli.options import add_allowance, add_jobs, add_learners, add_single, add_statistics
 
 __all__ = ["build_parser"]
 
@@ -87,6 +87,13 @@ def _add_privacy(commands: Any) -> None:
     }
     for name, text in flags.items():
         parser.add_argument(f"--{name}", action="store_true", help=text)
+    parser.add_argument(
+        "--randomness",
+        default="argument",
+        metavar="SOURCE",
+        help="argument, the generator that is passed; own, for a library with entropy of its own, such as OpenDP or "
+        "diffprivlib (default: %(default)s)",
+    )
     add_statistics(parser, _TRIALS, "runs on each side of each pair, on average", _OF_THE_VERDICT, ("processes", 1))
 
 
@@ -168,6 +175,7 @@ def _add_run(commands: Any) -> None:
         default=True,
         help="write report.html (default: --html)",
     )
+    add_allowance(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress on stderr (default: progress)")
     add_learners(parser)
 
@@ -191,3 +199,4 @@ def _add_report(commands: Any) -> None:
         help="what to render (default: %(default)s)",
     )
     parser.add_argument("--out", metavar="FILE", help="where to (default: standard output)")
+    add_allowance(parser)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 __all__ = ["COMMANDS", "STATUS", "WHOLE"]
 
-STATUS = "exit status: 0 all consistent, 1 a violation, 2 bad input, a fault or a missing result (before 1)"
+STATUS = """exit status: 0 all consistent, 1 a violation or a missed control, 2 bad input, a fault or a
+missing result (before 1), 3 no evidence or undecided (after 1)"""
 
 WHOLE = """
 Audits private learners: does a learner keep its promise of differential privacy, and does it learn from as few
@@ -24,8 +25,9 @@ COMMANDS = {
         "test a privacy claim by running the learner, or any mechanism",
         """
         Runs the learner on crafted neighbouring samples of n examples, picks the event that tells them apart
-        best, and bounds epsilon from below on fresh runs. A bound above the claim is a violation; anything else
-        says only that none was found with so many runs. MODULE:FUNCTION audits any function
+        best, and bounds epsilon from below on fresh runs. A bound above the claim is a violation. Otherwise the
+        claim is consistent with these runs, which would have shown a leak of the size that is told; or there is no
+        evidence, where they could not have shown one, and it is said why. MODULE:FUNCTION audits any function
         (data, rng) -> output on your --pairs; modules of the current directory can be imported.
         """,
         "dpaudit privacy parity-private -p dimension=2 -p epsilon=1 --n 2 --trials 200000",

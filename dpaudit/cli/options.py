@@ -7,9 +7,20 @@ from collections.abc import Callable
 
 from dpaudit.errors import in_python
 
-__all__ = ["add_jobs", "add_learners", "add_single", "add_statistics", "in_options", "option_words", "whole"]
+__all__ = [
+    "add_allowance",
+    "add_jobs",
+    "add_learners",
+    "add_single",
+    "add_statistics",
+    "in_options",
+    "option_words",
+    "whole",
+]
 
-CONFIDENCE = 0.95
+
+CONFIDENCE = 0.999
+"""That of `dpaudit.arguments`, which help does not load."""
 
 
 def option_words(parser: argparse.ArgumentParser, name: str, value: object = None) -> list[str]:
@@ -58,6 +69,15 @@ def add_jobs(parser: argparse.ArgumentParser, what: str, default: int) -> None:
     )
 
 
+def add_allowance(parser: argparse.ArgumentParser) -> None:
+    """Add the option by which what is open is no fault."""
+    parser.add_argument(
+        "--allow-no-evidence",
+        action="store_true",
+        help="end with status 0 where there is no evidence, or a case is undecided (default: with 3)",
+    )
+
+
 def add_learners(parser: argparse.ArgumentParser) -> None:
     """Add the places where learners are found."""
     parser.add_argument(
@@ -86,6 +106,7 @@ def add_single(
     )
     parser.add_argument("--n", type=int, help=f"examples in a sample (default: {n})")
     parser.add_argument("--json", action="store_true", help="one JSON object a finding (default: text)")
+    add_allowance(parser)
     add_learners(parser)
 
 

@@ -49,4 +49,5 @@ def _check_design(args: argparse.Namespace) -> None:
 
 def _options(arguments: PrivacyArguments) -> dict[str, Any]:
     """Return what repeats the audit."""
-    return {"n": arguments.n, **asdict(arguments)}
+    own = None if arguments.randomness == "argument" else arguments.randomness
+    return {"n": arguments.n, **asdict(arguments), "randomness": own}

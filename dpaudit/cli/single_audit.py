@@ -12,7 +12,7 @@ from dpaudit.cli.options import option_words
 from dpaudit.cli.streams import say
 from dpaudit.cli.verdict_block import verdict_block
 from dpaudit.contract import Learner
-from dpaudit.engine.outcome import refutes
+from dpaudit.engine.outcome import OPEN, leaves_open, refutes
 from dpaudit.engine.perform import perform
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task, canonical
@@ -99,7 +99,9 @@ def show(
         say("".join(f"{canonical({**_told(result), 'command': repeat})}\n" for result in results))
     else:
         say(verdict_block(results, repeat))
-    return int(any(map(refutes, results)))
+    if any(map(refutes, results)):
+        return 1
+    return OPEN if any(map(leaves_open, results)) and not args.allow_no_evidence else 0
 
 
 def _told(result: Result) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from importlib import import_module
 
 from dpaudit.cli.grammar import build_parser
@@ -19,10 +20,20 @@ __all__ = ["main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status: 0 all consistent, 1 a violation, 2 bad input or a fault."""
-    args = build_parser().parse_args(argv)
+    """Run one command and return its exit status: see `cli.help_text.STATUS`."""
+    args, unknown = build_parser().parse_known_args(argv)
+    if unknown:
+        args.parser.error(_unknown(args.parser, unknown))
     with _terminable(), kept_clean():
         return _status(args)
+
+
+def _unknown(parser: argparse.ArgumentParser, words: Sequence[str]) -> str:
+    """Return what to say of words that a command does not take: the options that it does, the nearest first."""
+    options = [option for action in parser._actions for option in action.option_strings if option.startswith("--")]
+    near = [match for word in words for match in get_close_matches(word.partition("=")[0], options)]
+    hint = f"; did you mean {' or '.join(near)}?" if near else f"; there are {', '.join(options)}"
+    return f"unrecognized arguments: {' '.join(words)}{hint}"
 
 
 @contextmanager

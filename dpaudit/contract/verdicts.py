@@ -13,7 +13,9 @@ class PrivacyVerdict(enum.StrEnum):
     VIOLATION = "violation"
     """The claim is refuted: exactly, or at the stated confidence."""
     CONSISTENT = "consistent"
-    """The claim is not refuted."""
+    """The claim is not refuted, and leaks of a stated size would have been found."""
+    NO_EVIDENCE = "no evidence"
+    """The claim is not refuted, and the audit could not have seen that it fails."""
 
 
 class UtilityVerdict(enum.StrEnum):
@@ -25,6 +27,8 @@ class UtilityVerdict(enum.StrEnum):
     """The interval lies above beta."""
     UNDECIDED = "undecided"
     """The interval contains beta."""
+    VACUOUS = "vacuous"
+    """The claim promises next to nothing, so that it is no merit to keep it."""
 
 
 class StatementVerdict(enum.StrEnum):

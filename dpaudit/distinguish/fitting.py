@@ -141,7 +141,8 @@ def _promised(score: Score, fresh: Sequence[Array], confirm: int) -> float:
     counts = [
         np.bincount(np.searchsorted(edges, side, side="right"), minlength=len(edges) + 1) for side in (left, right)
     ]
-    return best_promise(*(side.astype(np.float64)[None] for side in counts), confirm)
+    data, neighbour = (side.astype(np.float64)[None] for side in counts)
+    return best_promise(data, neighbour, confirm)
 
 
 def _joint(flattener: Flattener, name: str, columns: Array) -> Joint | None:

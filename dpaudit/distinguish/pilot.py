@@ -11,6 +11,7 @@ import numpy as np
 from dpaudit.distinguish.canonical import canonical
 from dpaudit.distinguish.discretizers import FEW, Discretizer, Identity, PackedRows
 from dpaudit.distinguish.leaves.plan import Plan
+from dpaudit.distinguish.leaves.readers import Block
 from dpaudit.distinguish.reducer import wide_leaves
 
 __all__ = ["Pilot"]
@@ -52,9 +53,9 @@ class Pilot:
         return cls(found if repeated > 0.5 else None, sufficient, Plan() if sufficient else Plan.of(outputs))
 
     @property
-    def wide(self) -> bool:
-        """Whether outputs hold rows of more numbers than scores can be fitted on."""
-        return bool(wide_leaves(self.plan))
+    def width(self) -> int:
+        """The numbers of the widest row, where they are more than scores can be fitted on; else 0."""
+        return max((leaf.reader.width for leaf in wide_leaves(self.plan) if isinstance(leaf.reader, Block)), default=0)
 
     @property
     def shared(self) -> list[Discretizer]:

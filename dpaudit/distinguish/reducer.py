@@ -60,9 +60,9 @@ class SumUp:
 def _shape(leaf: Leaf, outputs: Any) -> tuple[int, ...]:
     """Return the shape of a leaf's first array, by which neighbours in an image are known."""
     if isinstance(outputs, np.ndarray):
-        return outputs.shape[1:]
+        return tuple(outputs.shape[1:])
     values, _ = walk(outputs[:1], leaf.path)
-    return np.shape(values[0]) if values and isinstance(values[0], np.ndarray) else ()
+    return tuple(values[0].shape) if values and isinstance(values[0], np.ndarray) else ()
 
 
 def _usual(rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["WIDTH", "Moments", "Reduction", "least_shift"]
+__all__ = ["WIDTH", "Moments", "Reduction", "least_dense_shift", "least_shift"]
 
 Rows = NDArray[np.float64]
 
@@ -33,6 +33,8 @@ PAIR_WIDTH = 12_000
 PAIRS = 4
 BLOCK = 1024
 TAIL = 2.0
+KEPT_DISTANCE = 1.5
+"""A shift of so many standard deviations leaks an epsilon of about 2 at a probability of a tenth."""
 MEDIAN_WIDTH = 10_000
 """About how many coordinates a median is taken over: of a million it would take ten times as long as a sum."""
 
@@ -175,14 +177,15 @@ class Reduction:
             for j, column in enumerate(self._columns(z, rows), at):
                 if self.wanted is None or j in self.wanted:
                     found[:, j] = column()
-        return np.nan_to_num(found, nan=-1.2e300, posinf=1.3e300, neginf=-1.3e300)
+        finite: Rows = np.nan_to_num(found, nan=-1.2e300, posinf=1.3e300, neginf=-1.3e300)
+        return finite
 
     def _columns(self, z: Rows, rows: Rows) -> Iterator[Callable[[], Rows]]:
         """Yield what makes each column that is no coordinate."""
         for i, j in self.pairs:
             yield partial(np.multiply, z[:, i], z[:, j])
         for weights in self.weights:
-            yield partial(np.matmul, z, weights)
+            yield partial(np.dot, z, weights)
         if self.squares is not None:
             yield partial(np.einsum, "ij,ij,j->i", z, z, self.squares)
         for _, of in _WHOLE:
@@ -252,3 +255,13 @@ _WHOLE: tuple[tuple[str, Callable[[Rows, Rows], Rows]], ...] = (
 def least_shift(width: int, runs: int) -> float:
     """Return the least shift of one coordinate, in standard deviations, that so many screening runs a side find."""
     return float((np.sqrt(2 * np.log(6 * width)) + 2) * np.sqrt(2 / runs))
+
+
+def least_dense_shift(width: int, runs: int) -> float:
+    """Return the least Mahalanobis distance of a shift of all coordinates, by signs unknown, that is learned.
+
+    A learned direction keeps m^2 / sqrt(m^2 + 2 d / n) of a distance m in d coordinates with n screening runs a side;
+    this is the m of which it keeps `KEPT_DISTANCE`.
+    """
+    x = KEPT_DISTANCE**2
+    return float(np.sqrt((x + np.sqrt(x**2 + 8 * x * width / runs)) / 2))

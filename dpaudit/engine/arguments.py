@@ -67,6 +67,8 @@ class PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
         Options of the audit.
     bound : str or None
         The lower bound on epsilon, "melded" or "unconditional"; None for what `strict` says.
+    randomness : {"argument", "own"}
+        Whether the mechanism's randomness is the generator that is passed.
     pairs : str or None
         The source of the pairs where they are not crafted, such as "random:50" or MODULE:PAIRS.
     """
@@ -85,6 +87,7 @@ class PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
     float_bits: bool = False
     pairs: str | None = None
     batched: bool = False
+    randomness: Literal["argument", "own"] = "argument"
 
 
 class UtilityArguments(_Arguments, kw_only=True, frozen=True, tag="utility"):
@@ -110,6 +113,8 @@ class UtilityArguments(_Arguments, kw_only=True, frozen=True, tag="utility"):
         In what the learner is to succeed.
     theorem_n : int or None
         Of a single audit's ladder: the theorem's sample size; None where there is no theorem.
+    most : int or None
+        The most samples, where an interval contains beta.
     noise : float or None
         In the setting "agnostic", instead of the case's own noise.
     """
@@ -126,6 +131,7 @@ class UtilityArguments(_Arguments, kw_only=True, frozen=True, tag="utility"):
     confidence: float
     setting: str
     theorem_n: int | UnsetType | None = UNSET
+    most: int | None = None
     noise: float | None = None
 
 

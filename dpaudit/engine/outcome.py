@@ -15,11 +15,26 @@ from dpaudit.engine.findings import LedgerRow, PictureFinding
 from dpaudit.engine.records import Failure, Fault, Result, Run
 from dpaudit.engine.tasks import canonical
 
-__all__ = ["AUDITS", "PRIVACY_AUDITS", "Outcome", "group", "is_ladder", "outcome", "refutes", "refuting", "word"]
+__all__ = [
+    "AUDITS",
+    "OPEN",
+    "PRIVACY_AUDITS",
+    "Outcome",
+    "group",
+    "is_ladder",
+    "leaves_open",
+    "outcome",
+    "refutes",
+    "refuting",
+    "word",
+]
 
 PRIVACY_AUDITS = ("exact", "privacy")
 """The kinds of audit that test a claim of privacy, and so can detect a positive control."""
 AUDITS = (*PRIVACY_AUDITS, "utility")
+
+OPEN = 3
+"""The exit status of a run, or an audit, that could not have seen a violation, or did not decide."""
 
 Identity = tuple[str, str]
 Member = TypeVar("Member", Result, Failure)
@@ -40,17 +55,35 @@ class Outcome:
         Planned tasks without a finding.
     faults : tuple of Fault
         Learners for which no plan could be made, with the error.
+    no_evidence : tuple of str
+        Audits of privacy that could not have seen that the claim fails, of learners of which no other audit could.
+    undecided : tuple of str
+        Tasks that leave open whether a claim of utility holds.
     """
 
     violations: tuple[str, ...]
     undetected: tuple[str, ...]
     missing: tuple[str, ...]
     faults: tuple[Fault, ...] = ()
+    no_evidence: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
 
     @property
     def status(self) -> int:
-        """The exit status: 2 if anything is missing or was never planned, else 1 if anything is wrong, else 0."""
-        return 2 if self.missing or self.faults else int(bool(self.violations or self.undetected))
+        """The exit status.
+
+        2 if anything is missing or was never planned, else 1 if anything is wrong, else 3 if anything is open, else 0.
+        """
+        if self.missing or self.faults:
+            return 2
+        if self.violations or self.undetected:
+            return 1
+        return OPEN if self.no_evidence or self.undecided else 0
+
+    @property
+    def allowed_status(self) -> int:
+        """The exit status for whom what is open is no fault."""
+        return 0 if self.status == OPEN else self.status
 
 
 def is_ladder(result: Result) -> bool:
@@ -68,6 +101,12 @@ def refutes(result: Result) -> bool:
     return verdict in (PrivacyVerdict.VIOLATION, UtilityVerdict.VIOLATION) and not is_ladder(result)
 
 
+def leaves_open(result: Result) -> bool:
+    """Say whether a result leaves open if the claim that it is about is kept, as no audit should."""
+    verdict = getattr(result.finding, "verdict", None)
+    return verdict in (PrivacyVerdict.NO_EVIDENCE, UtilityVerdict.UNDECIDED) and not is_ladder(result)
+
+
 def refuting(results: Sequence[Result]) -> tuple[str, ...]:
     """Return the kinds of audit among the results that refute a claim, in the order of `AUDITS`."""
     found = {result.kind for result in results if refutes(result)}
@@ -77,7 +116,8 @@ def refuting(results: Sequence[Result]) -> tuple[str, ...]:
 def word(result: Result) -> str:
     """Return in a word what one result says.
 
-    One of "violation", "undecided" and "consistent" (which includes "holds") for a learner's claim,
+    One of "violation", "no evidence", "undecided", "vacuous" and "consistent" (which includes "holds") for a learner's
+    claim,
     "detected" and "not detected" for a positive control, "ladder" for a point below the theorem's n,
     "checked" for a statement of the ledger, "drawn" for a picture.
     """
@@ -114,7 +154,20 @@ def outcome(run: Run) -> Outcome:
         ),
         missing=tuple(planned.task for planned in missing),
         faults=run.header.faults,
+        no_evidence=tuple(task for found in group(run.results).values() for task in _unseen(found)),
+        undecided=tuple(r.task for r in run.results if r.fault is None and r.kind == "utility" and leaves_open(r)),
     )
+
+
+def _unseen(found: Sequence[Result]) -> list[str]:
+    """Return the audits of a learner's privacy if none of them could have seen that the claim fails."""
+    audits = [result for result in found if result.fault is None and _judges_privacy(result)]
+    return [result.task for result in audits] if audits and all(map(leaves_open, audits)) else []
+
+
+def _judges_privacy(result: Result) -> bool:
+    """Say whether a result judges a claim of privacy; exact laws without a claim do not."""
+    return result.kind in PRIVACY_AUDITS and getattr(result.finding, "claimed_epsilon", 0.0) is not None
 
 
 def _detects(results: Sequence[Result]) -> bool:

@@ -126,6 +126,7 @@ def _utility(arguments: UtilityArguments, learner: Any, seed: int, n_jobs: int) 
         beta=arguments.beta,
         n=arguments.n,
         trials=arguments.trials,
+        most=arguments.most,
         confidence=arguments.confidence,
         setting=arguments.setting,
         noise=noise,

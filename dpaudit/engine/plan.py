@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from dpaudit.arguments import LEAST_TRIALS, read_integer, read_number
+from dpaudit.arguments import CONFIDENCE, LEAST_TRIALS, read_integer, read_number
 from dpaudit.contract import HasLaw, Instance, Learner, Pictured
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.records import Fault, Planned
@@ -50,7 +50,7 @@ def make_plan(
     entries: Sequence[Entry],
     *,
     profile: str = "default",
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
     trials: int | None = None,
     statements: Sequence[StatementEntry] = (),
 ) -> Plan:
@@ -137,6 +137,7 @@ def _further_utility(entry: Entry, instance: Instance, work: Profile, confidence
         alpha=instance.alpha,
         beta=instance.beta,
         trials=max(work.ladder_trials, min(100, work.utility_trials)),
+        more=work.utility_growth,
         confidence=confidence,
         settings=offered_settings(learner, instance.alpha, instance.beta)[:1],
     )
@@ -159,6 +160,7 @@ def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: flo
         learner,
         trials=work.utility_trials,
         fixed_trials=work.fixed_trials,
+        more=work.utility_growth,
         confidence=confidence,
         settings=possible,
     )

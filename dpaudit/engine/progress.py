@@ -17,7 +17,18 @@ __all__ = ["Progress"]
 
 _CONTROLS = "on controls"
 _WORDS = {"detected": _CONTROLS, "not detected": _CONTROLS, "ladder": "at smaller n"}
-_SHOWN = ("violation", "failed", "undecided", "consistent", "at smaller n", _CONTROLS, "checked", "drawn")
+_SHOWN = (
+    "violation",
+    "failed",
+    "no evidence",
+    "undecided",
+    "vacuous",
+    "consistent",
+    "at smaller n",
+    _CONTROLS,
+    "checked",
+    "drawn",
+)
 
 
 class Progress:

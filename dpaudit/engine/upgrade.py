@@ -9,6 +9,7 @@ from typing import Any
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import ToolFault
 from dpaudit.results import SCHEMA_VERSION
+from dpaudit.utility.interval import is_vacuous
 
 __all__ = ["upgraded"]
 
@@ -21,7 +22,8 @@ def upgraded(line: bytes) -> bytes:
 
     Version 1 told events, the origins of pairs and learners without a plan in words, planned keys of tasks alone,
     repeated the kind of a task beside its finding, kept the schema version of the claim's mapping inside each finding,
-    and gave pictures a verdict.
+    gave pictures a verdict, counted no checks and no pilot, called an audit consistent that would have detected no
+    leak, and said of vacuous claims that they hold.
 
     Raises
     ------
@@ -78,12 +80,14 @@ def _upgrade_task(record: dict[str, Any]) -> None:
     _change_each(finding, "origins", _origin)
     if kind == "picture":
         finding.pop("verdict", None)
+    if kind == "privacy":
+        _upgrade_privacy(finding)
+    if kind == "utility":
+        _upgrade_utility(finding)
     decoded, tests = record.get("decoded"), finding.get("tests")
     # Version 1 told the meaning of codes beside the event of the witness.
     meant = ", ".join(f"{code}: {word}" for code, word in decoded.items()) if isinstance(decoded, dict) else ""
     _upgrade_event(finding.get("witness"), f" ({meant})" if meant else "")
-    if isinstance(finding.get("budget"), dict) and "training" in finding["budget"]:
-        finding["budget"].setdefault("pilot", 0)  # version 1 made it without counting it
     witness = finding.get("witness")
     for test in tests if isinstance(tests, list) else ():
         _upgrade_event(test, "")
@@ -104,6 +108,25 @@ def _origin(told: Any) -> Any:
     if kind not in _ORIGINS:
         kind, text = ("enumerated" if told.startswith("every sample of ") else "given"), told
     return {"kind": kind, "text": text, "moves": 0}
+
+
+def _upgrade_privacy(finding: dict[str, Any]) -> None:
+    """Change the finding of a black-box audit in place: silence without power is no evidence."""
+    if isinstance(finding.get("budget"), dict):
+        finding["budget"].setdefault("checks", 0)
+        if "training" in finding["budget"]:
+            finding["budget"].setdefault("pilot", 0)  # version 1 made it without counting it
+    if finding.get("verdict") == "consistent" and finding.get("detectable_epsilon") == "inf":
+        finding |= {"verdict": "no evidence", "gaps": [{"kind": "powerless"}]}
+
+
+def _upgrade_utility(finding: dict[str, Any]) -> None:
+    """Change the finding of an audit of utility in place: a claim of next to nothing does not hold, it is vacuous."""
+    alpha, beta = finding.get("alpha"), finding.get("beta")
+    if finding.get("verdict") != "holds" or not isinstance(alpha, float) or not isinstance(beta, float):
+        return
+    if is_vacuous(alpha, beta, str(finding.get("setting"))):
+        finding["verdict"] = "vacuous"
 
 
 def _upgrade_event(told: Any, meant: str) -> None:

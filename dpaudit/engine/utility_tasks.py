@@ -57,6 +57,7 @@ def utility_tasks(
     settings: Sequence[str | None] = (None,),
     noise: float | None = None,
     fixed_trials: int | None = None,
+    more: int | None = None,
 ) -> list[Task]:
     """Return one task for each hard case of each setting, which share the error budget ``1 - confidence`` equally.
 
@@ -69,6 +70,8 @@ def utility_tasks(
     trials, fixed_trials : int
         Runs for each case, each on a sample of its own; and where the setting has one sample for all runs (by default
         as many).
+    more : int, optional
+        By how much the runs may grow where an interval contains beta; not at all by default.
     confidence : float
         Of all intervals together.
     parameters : mapping, optional
@@ -107,7 +110,8 @@ def utility_tasks(
                 alpha=alpha,
                 beta=beta,
                 n=size,
-                trials=fixed_trials if fixed_trials is not None and setting in FIXED_SETTINGS else trials,
+                trials=(runs := fixed_trials if fixed_trials and setting in FIXED_SETTINGS else trials),
+                most=more and more * runs,
                 confidence=confidence,
                 setting=setting,
                 noise=noise,

@@ -21,6 +21,8 @@ class Profile:
         Samples drawn for each hard case at the theorem's n.
     fixed_trials : int
         Runs for each hard case of the settings that take one sample for all runs, which are cheap.
+    utility_growth : int
+        By how much both may grow where an interval contains beta.
     ladder_trials : int
         Samples drawn at each smaller n.
     ladder_steps : int
@@ -31,6 +33,7 @@ class Profile:
     control_trials: int
     utility_trials: int
     fixed_trials: int
+    utility_growth: int
     ladder_trials: int
     ladder_steps: int
 
@@ -41,6 +44,7 @@ PROFILES = {
         control_trials=1_000,
         utility_trials=100,
         fixed_trials=1_000,
+        utility_growth=16,
         ladder_trials=30,
         ladder_steps=3,
     ),
@@ -49,6 +53,7 @@ PROFILES = {
         control_trials=2_000,
         utility_trials=2_000,
         fixed_trials=10_000,
+        utility_growth=16,
         ladder_trials=300,
         ladder_steps=6,
     ),
@@ -57,6 +62,7 @@ PROFILES = {
         control_trials=20_000,
         utility_trials=10_000,
         fixed_trials=100_000,
+        utility_growth=16,
         ladder_trials=2_000,
         ladder_steps=6,
     ),

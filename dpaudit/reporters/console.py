@@ -10,13 +10,14 @@ from typing import NamedTuple
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.engine.records import Run
 from dpaudit.harmless import harmless
+from dpaudit.reporters.evidence import gap_words
 from dpaudit.reporters.ledger import counts_text
 from dpaudit.reporters.numbers import count, plural, rate, significant, value_text
 from dpaudit.reporters.power import POWER, delta_text, frontier_text
 from dpaudit.reporters.row import Row
 from dpaudit.reporters.summary import Summary, learners_text, summarise
-from dpaudit.reporters.table import BOLD, RED, WIDTH, YELLOW, paint, painted, table
-from dpaudit.reporters.verdicts import BAD, RowVerdict, powerless
+from dpaudit.reporters.table import BOLD, MAGENTA, RED, WIDTH, YELLOW, paint, painted, table
+from dpaudit.reporters.verdicts import BAD, RowVerdict
 from dpaudit.reporters.wording import claim_text, short_verdict, verdict_words
 
 __all__ = ["render"]
@@ -30,8 +31,9 @@ exact epsilon: the worst case over the inputs enumerated; e = error proved, n = 
 black-box lower, detectable, failure rate: statistical, at the confidence that the full report gives; -: not computed.
 failure rate: of the worst case; r = realizable, a = agnostic, e = empirical, s = solution, as the full report says.
 Every number holds for the instances, inputs and events that were tried, and for nothing else."""
-_NO_POWER = """\
-no power: on the event that was tested no leak, however large, would have been detected: silence there says nothing."""
+_NO_EVIDENCE = (
+    "no evidence: the black-box audit could not have seen that the claim fails, so that its silence says nothing:"
+)
 
 
 def render(run: Run, color: bool = False) -> str:
@@ -54,8 +56,8 @@ def render(run: Run, color: bool = False) -> str:
             lines = table(heads, [cells(row) for row in rows], [_note(row) for row in rows])
             parts += ["", *(paint(lines, len(heads), [_tone(row) for row in rows]) if color else lines)]
     parts += [*_power(summary.learners), "", _LEGEND]
-    if summary.powerless:
-        parts.append(_NO_POWER)
+    if summary.unseen:
+        parts += [_NO_EVIDENCE, *_gaps(summary.unseen)]
     if summary.pending:
         parts += ["", f"Planned, without a result: {len(summary.pending)}", *_without_result(summary)]
     if summary.faults:
@@ -67,6 +69,18 @@ def render(run: Run, color: bool = False) -> str:
 def _without_result(summary: Summary) -> list[str]:
     """Return a line for each task without a result, with what it raised if it failed."""
     told = (key + (f": {summary.errors[key]}" if key in summary.errors else "") for key in summary.pending)
+    return [
+        line
+        for text in told
+        for line in textwrap.wrap(harmless(text), WIDTH, initial_indent="  ", subsequent_indent="    ")
+    ]
+
+
+def _gaps(rows: Sequence[Row]) -> list[str]:
+    """Return a line or more for each row: why its black-box audit could not have seen a leak."""
+    told = [
+        f"{row.label}: {'; '.join(map(gap_words, row.blackbox.gaps)) or 'no power'}" for row in rows if row.blackbox
+    ]
     return [
         line
         for text in told
@@ -118,7 +132,7 @@ def _learner(row: Row) -> list[str]:
     """Return the cells of one learner."""
     detectable, failure, beta = "-", "-", "-"
     if row.blackbox is not None:
-        detectable = "no power" if powerless(row.blackbox) else significant(row.blackbox.detectable_epsilon, "up")
+        detectable = significant(row.blackbox.detectable_epsilon, "up", infinity="never")
     if (u := row.utility) is not None:
         ends = f"[{rate(u.failure_lower, 'down', beta=u.beta)}, {rate(u.failure_upper, 'up', beta=u.beta)}]"
         failure, beta = f"{rate(u.failure_rate, beta=u.beta)} {ends} {u.setting[0]}", value_text(u.beta)
@@ -152,8 +166,12 @@ def _label(row: Row) -> str:
 
 
 def _tone(row: Row) -> str:
-    """Return the colour of a row: alarms are red, what is open yellow."""
-    return RED if _alarming(row) else YELLOW if row.unsettled else ""
+    """Return the colour of a row: alarms are red, what no audit could see magenta, what else is open yellow."""
+    if _alarming(row):
+        return RED
+    if row.verdict == RowVerdict.NO_EVIDENCE:
+        return MAGENTA
+    return YELLOW if row.unsettled else ""
 
 
 def _exact(row: Row) -> str:

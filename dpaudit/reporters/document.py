@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.blackbox.checks import Check
+from dpaudit.blackbox.finding import PowerAt, PrivacyFinding
+from dpaudit.blackbox.gaps import Gap
 from dpaudit.contract import Grade, PrivacyClaim, PrivacyVerdict, StatementVerdict, UtilityVerdict
 from dpaudit.engine.findings import LedgerRow
 from dpaudit.engine.records import Failure, Header, Parameters, Result
@@ -55,6 +57,7 @@ class Power(Frozen, frozen=True, kw_only=True):
 
     taken_from: ClassVar[type] = PrivacyFinding
     detectable_epsilon: NonNegative
+    detectable_at: PowerAt
     detectable_delta: NonNegative
     frontier: tuple[tuple[Share, NonNegative], ...]
     design: Literal["fixed", "sequential"]
@@ -84,6 +87,9 @@ class BlackBoxNumbers(Frozen, frozen=True, kw_only=True):
     trials: Size
     grade: Grade
     verdict: PrivacyVerdict
+    gaps: tuple[Gap, ...]
+    checks: tuple[Check, ...]
+    not_looked_at: tuple[Words, ...]
     power: Power
 
 
@@ -200,8 +206,8 @@ class Totals(Frozen, frozen=True, kw_only=True):
     ----------
     learners, positive_controls : int
         Rows.
-    violations, undecided : int
-        Learners with such a verdict.
+    violations, undecided, no_evidence, vacuous : int
+        Learners with such a verdict, the last two on privacy and on utility.
     convicted : int
         Positive controls that were detected.
     pending, failed : int
@@ -213,6 +219,8 @@ class Totals(Frozen, frozen=True, kw_only=True):
     learners: Count
     violations: Count
     undecided: Count
+    no_evidence: Count
+    vacuous: Count
     positive_controls: Count
     convicted: Count
     pending: Count

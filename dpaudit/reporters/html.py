@@ -92,6 +92,8 @@ def _outcome(summary: Summary) -> str:
     """Return the word that colours the verdict paragraph."""
     if summary.violations or summary.missed:
         return "violation"
+    if summary.without_evidence and summary.whole:
+        return "no-evidence"
     return "clear" if summary.learners and summary.whole and not summary.undecided else "undecided"
 
 
@@ -107,7 +109,9 @@ def _headline(summary: Summary) -> str:
     if not learners:
         return "No learner was audited."
     missed = ", but a positive control was missed" if summary.missed else ""
-    return f"No violation found at these runs{missed}."
+    unseen = len({row.learner for row in summary.without_evidence})
+    open_ = f", and no evidence on {unseen} of {learners} learner{'s' * (learners != 1)}" if unseen else ""
+    return f"No violation found at these runs{open_}{missed}."
 
 
 def _with_shared_styles(views: Sequence[View]) -> tuple[Any, list[View]]:

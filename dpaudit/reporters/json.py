@@ -71,6 +71,8 @@ def _totals(summary: Summary) -> Totals:
         learners=len(summary.learners),
         violations=len(summary.violations),
         undecided=len(summary.undecided),
+        no_evidence=len(summary.without_evidence),
+        vacuous=len(summary.vacuous),
         positive_controls=len(summary.controls),
         convicted=len(summary.convicted),
         pending=len(summary.pending),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.blackbox.finding import PowerAt, PrivacyFinding
 from dpaudit.contract import Origin, OriginKind, PrivacyVerdict
 from dpaudit.reporters.numbers import count, significant, value_text
 
@@ -34,6 +34,7 @@ _PURPOSES = {
     "local": "to vary the best pair",
     "training": "to choose the event",
     "confirmation": "to confirm it",
+    "checks": "to check randomness and state",
 }
 _SELF_EXPLANATORY = (OriginKind.ENUMERATED, OriginKind.GIVEN)
 """Kinds of origin whose text needs no heading."""
@@ -89,13 +90,22 @@ def delta_text(finding: PrivacyFinding) -> str:
 
 def power_text(finding: PrivacyFinding) -> str:
     """Return what these runs detect with probability `POWER`: an epsilon, and a probability of the impossible."""
-    one = "main one" if len(finding.tests) > 1 else "one"
-    likely = "of probability 0.1" if finding.design == "sequential" else f"as likely as the {one} tested"
+    likely = _likely(finding)
     least = _least(finding)
     leak = f"a true epsilon of {least} or more on an event {likely}" if least else _too_likely(finding, likely)
     reached = math.isfinite(finding.detectable_delta)
     outright = f"a probability of {delta_text(finding)} or more" if reached else "no probability, however large,"
     return f"{leak}; {outright} of an event impossible on the other side"
+
+
+def _likely(finding: PrivacyFinding) -> str:
+    """Return how likely the event is on which the power is stated."""
+    if finding.detectable_at == PowerAt.FRONTIER:
+        mass = next(mass for mass, epsilon in finding.frontier if epsilon == finding.detectable_epsilon)
+        return f"of probability {value_text(mass)}"
+    one = "main one" if len(finding.tests) > 1 else "one"
+    event = "of probability 0.1" if finding.design == "sequential" else f"as likely as the {one} tested"
+    return f"{event} on the likelier side" if finding.detectable_at == PowerAt.LIKELIER else event
 
 
 def _least(finding: PrivacyFinding) -> str:
@@ -118,14 +128,10 @@ def reachable(finding: PrivacyFinding) -> tuple[str, str] | None:
 
 def detection_text(finding: PrivacyFinding) -> str:
     """Return in a few words from which true epsilon an audit would have detected a leak, for the cell of a table."""
-    if least := _least(finding):
-        return f"would detect from {least}"
-    if finding.verdict == PrivacyVerdict.VIOLATION:
-        return "detected"
-    rarer = reachable(finding)
-    if rarer is None:
-        return "no power: so few runs detect no leak, however large"
-    return f"no power on the event tested, too likely to show a leak; from {rarer[1]} on one of probability {rarer[0]}"
+    if finding.verdict == PrivacyVerdict.NO_EVIDENCE:
+        return "no evidence: it could not have seen a leak"
+    least = _least(finding)
+    return f"would detect from {least}" if least else "detected"
 
 
 def assumed_text(finding: PrivacyFinding) -> str:

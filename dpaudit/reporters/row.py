@@ -12,7 +12,7 @@ from dpaudit.engine.findings import PictureFinding
 from dpaudit.engine.outcome import PRIVACY_AUDITS, refuting
 from dpaudit.engine.records import Parameters, Result
 from dpaudit.exact.finding import LawFinding
-from dpaudit.reporters.verdicts import BAD, UNSETTLED, RowVerdict, blind, contradicts, powerless, worst
+from dpaudit.reporters.verdicts import BAD, UNSETTLED, RowVerdict, contradicts, unseen, worst
 from dpaudit.utility.finding import UtilityFinding
 
 __all__ = ["Case", "Drawn", "Row", "Trouble"]
@@ -97,7 +97,7 @@ class Row:
         if unfinished := self._unfinished(PRIVACY_AUDITS):
             return unfinished
         if judging := self._judging:
-            return RowVerdict.NO_POWER if all(map(blind, judging)) else RowVerdict.NO_VIOLATION
+            return RowVerdict.NO_EVIDENCE if all(map(unseen, judging)) else RowVerdict.NO_VIOLATION
         return RowVerdict.NO_CLAIM if self.claim is None else RowVerdict.NOT_CHECKED
 
     @property
@@ -110,7 +110,9 @@ class Row:
             return unfinished
         if UtilityVerdict.UNDECIDED in verdicts:
             return RowVerdict.UNDECIDED
-        return RowVerdict.HOLDS if verdicts else RowVerdict.NOT_CHECKED
+        if UtilityVerdict.HOLDS in verdicts:
+            return RowVerdict.HOLDS
+        return RowVerdict.VACUOUS if verdicts else RowVerdict.NOT_CHECKED
 
     @property
     def verdict(self) -> RowVerdict:
@@ -148,11 +150,6 @@ class Row:
         found = [result.finding for result in self.results]
         return [f for f in found if isinstance(f, PrivacyFinding)
                 or (isinstance(f, LawFinding) and f.claimed_epsilon is not None)]  # fmt: skip
-
-    @property
-    def powerless(self) -> bool:
-        """Whether privacy was judged, and by no audit that would have detected any leak on the event it confirmed."""
-        return bool(self._judging) and all(map(powerless, self._judging))
 
     @property
     def convicted_by(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from dpaudit.engine.records import Fault, Run
 from dpaudit.reporters.numbers import plural
 from dpaudit.reporters.row import Row
 from dpaudit.reporters.rows import rows_of
-from dpaudit.reporters.verdicts import RowVerdict, powerless
+from dpaudit.reporters.verdicts import RowVerdict, unseen
 
 __all__ = ["Summary", "learners_text", "summarise"]
 
@@ -55,9 +55,19 @@ class Summary:
         return [row for row in self.learners if row.verdict in _OPEN]
 
     @property
-    def powerless(self) -> Sequence[Row]:
-        """The learners whose black-box audit could detect no leak on the event that it confirmed."""
-        return [row for row in self.learners if row.blackbox is not None and powerless(row.blackbox)]
+    def without_evidence(self) -> Sequence[Row]:
+        """The learners of whose privacy no audit could have seen that the claim fails."""
+        return [row for row in self.learners if row.privacy_verdict == RowVerdict.NO_EVIDENCE]
+
+    @property
+    def vacuous(self) -> Sequence[Row]:
+        """The learners whose claim of utility promises next to nothing."""
+        return [row for row in self.learners if row.utility_verdict == RowVerdict.VACUOUS]
+
+    @property
+    def unseen(self) -> Sequence[Row]:
+        """The learners whose black-box audit could not have seen that the claim fails."""
+        return [row for row in self.learners if row.blackbox is not None and unseen(row.blackbox)]
 
     @property
     def convicted(self) -> Sequence[Row]:

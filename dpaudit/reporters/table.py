@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from dpaudit.harmless import harmless
 
-__all__ = ["BOLD", "RED", "WIDTH", "YELLOW", "paint", "painted", "table"]
+__all__ = ["BOLD", "MAGENTA", "RED", "WIDTH", "YELLOW", "paint", "painted", "table"]
 
 WIDTH = 120
-RED, YELLOW, BOLD = "\x1b[1;31m", "\x1b[33m", "\x1b[1m"
+RED, MAGENTA, YELLOW, BOLD = "\x1b[1;31m", "\x1b[35m", "\x1b[33m", "\x1b[1m"
 
 _END = "\x1b[0m"
 _LAST = 19  # the least width of the last column, which is wrapped

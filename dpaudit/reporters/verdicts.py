@@ -12,7 +12,7 @@ from dpaudit.contract import PrivacyVerdict
 from dpaudit.exact.finding import LawFinding
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["BAD", "UNSETTLED", "RowVerdict", "blind", "contradicts", "powerless", "worst"]
+__all__ = ["BAD", "UNSETTLED", "RowVerdict", "contradicts", "unseen", "worst"]
 
 _ROUNDING = 1e-12
 _SEVERITY = {"violation": 2, "undecided": 1}
@@ -28,20 +28,28 @@ class RowVerdict(enum.StrEnum):
     """An audit raised."""
     INCOMPLETE = "incomplete"
     """An audit was planned and not run to its end."""
+    NO_EVIDENCE = "no evidence"
+    """Of privacy: no audit could have seen that the claim fails."""
     UNDECIDED = "undecided"
     """Of utility: the interval of a hard case contains beta."""
     HOLDS = "holds"
     """Of utility: the intervals of all hard cases lie at or below beta."""
+    VACUOUS = "vacuous"
+    """Of utility: the claim promises next to nothing."""
     NO_VIOLATION = "no violation found"
-    NO_POWER = "no power"
-    """Of privacy: no audit could have detected any leak."""
     NO_CLAIM = "no claim"
     NOT_CHECKED = "not checked"
 
 
-BAD = (RowVerdict.VIOLATION, RowVerdict.FAILED, RowVerdict.INCOMPLETE, RowVerdict.UNDECIDED)
+BAD = (
+    RowVerdict.VIOLATION,
+    RowVerdict.FAILED,
+    RowVerdict.INCOMPLETE,
+    RowVerdict.NO_EVIDENCE,
+    RowVerdict.UNDECIDED,
+)
 """The verdicts for which a promise is to blame, the gravest first."""
-UNSETTLED = (*BAD[1:], RowVerdict.NO_POWER, RowVerdict.NOT_CHECKED)
+UNSETTLED = (*BAD[1:], RowVerdict.NOT_CHECKED)
 """The verdicts that leave open if a promise is kept, beyond what every audit leaves open."""
 
 
@@ -72,18 +80,9 @@ def _above_curve(blackbox: PrivacyFinding, exact: LawFinding) -> bool:
     return any(found > most for found, (_, most) in zip(shown, points, strict=True))
 
 
-def powerless(finding: PrivacyFinding | LawFinding) -> bool:
-    """Say whether a black-box audit confirmed an event on which it would have detected no leak, however large."""
-    if isinstance(finding, LawFinding):
-        return False
-    return finding.detectable_epsilon == math.inf and finding.verdict != PrivacyVerdict.VIOLATION
-
-
-def blind(finding: PrivacyFinding | LawFinding) -> bool:
-    """Say whether a powerless audit would have detected no leak on rarer events either."""
-    if isinstance(finding, LawFinding):
-        return False
-    return powerless(finding) and all(least == math.inf for _, least in finding.frontier)
+def unseen(finding: PrivacyFinding | LawFinding) -> bool:
+    """Say whether an audit of privacy could not have seen that the claim fails."""
+    return finding.verdict == PrivacyVerdict.NO_EVIDENCE
 
 
 def worst(findings: Sequence[Judged], size: Callable[[Judged], float]) -> Judged | None:

@@ -10,10 +10,11 @@ from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.contract import Direction
 from dpaudit.exact.finding import LawFinding
 from dpaudit.reporters import power
+from dpaudit.reporters.evidence import check_words, checks_text, gap_words
 from dpaudit.reporters.figures import figures
 from dpaudit.reporters.numbers import rate, significant, value_text
 from dpaudit.reporters.row import Case, Row
-from dpaudit.reporters.verdicts import RowVerdict, powerless
+from dpaudit.reporters.verdicts import RowVerdict, unseen
 from dpaudit.reporters.wording import SETTINGS, event_words, failure_text, output_text, short_verdict, verdict_words
 from dpaudit.utility.finding import UtilityFinding
 
@@ -36,6 +37,9 @@ class BlackBoxView(NamedTuple):
 
     lower: str
     detection: str
+    gaps: list[str]
+    warnings: list[str]
+    checks: str
     power: PowerView
     witness: WitnessView
 
@@ -99,7 +103,7 @@ class View(NamedTuple):
     verdict: str
     tone: str
     conviction: str
-    powerless: bool
+    unseen: bool
     exact: ExactView | None
     blackbox: BlackBoxView | None
     utility: UtilityView | None
@@ -116,7 +120,7 @@ def view(name: str, row: Row) -> View:
         verdict=verdict_words(row.verdict, row.to_blame),
         tone=tone,
         conviction=conviction,
-        powerless=row.blackbox is not None and powerless(row.blackbox),
+        unseen=row.blackbox is not None and unseen(row.blackbox),
         exact=None if row.exact is None else _exact(row, row.exact),
         blackbox=None if row.blackbox is None else _blackbox(row, row.blackbox),
         utility=None if row.utility is None else _utility(row.utility),
@@ -134,7 +138,9 @@ def _tone(row: Row) -> str:
     """Return the word that colours a learner's verdict."""
     if row.verdict == RowVerdict.VIOLATION:
         return "violation"
-    if row.verdict == RowVerdict.NO_CLAIM or (row.verdict == RowVerdict.NO_VIOLATION and row.powerless):
+    if row.verdict == RowVerdict.NO_EVIDENCE:
+        return "no-evidence"
+    if row.verdict == RowVerdict.NO_CLAIM:
         return "neutral"
     return "undecided" if row.unsettled else "clear"
 
@@ -161,6 +167,9 @@ def _blackbox(row: Row, f: PrivacyFinding) -> BlackBoxView:
     return BlackBoxView(
         lower=significant(f.epsilon_lower, "down", apart_from=f.epsilon, infinity="∞"),
         detection=power.detection_text(f),
+        gaps=[gap_words(gap) for gap in f.gaps],
+        warnings=[*f.warnings, *(check_words(check) for check in f.checks if not check.passed)],
+        checks=checks_text(f),
         power=PowerView(
             power=unbroken(power.POWER),
             told=power.power_text(f),

@@ -44,7 +44,6 @@ _MOST = 12
 _RARE = "any output rare or unseen in training"
 _SHORT = {
     RowVerdict.NO_CLAIM: "no privacy claim",
-    RowVerdict.NO_POWER: "privacy not tested",
     RowVerdict.NOT_CHECKED: "privacy not checked",
 }
 
@@ -147,7 +146,7 @@ def verdict_words(verdict: RowVerdict, promises: Sequence[str] = ()) -> str:
     """Return the verdict on a learner, with the promises that it is about where these are to blame."""
     if promises:
         return f"{verdict}: {' and '.join(promises)}"
-    return f"{short_verdict(verdict)}: {verdict}" if verdict == RowVerdict.NO_POWER else short_verdict(verdict)
+    return short_verdict(verdict)
 
 
 def short_verdict(verdict: RowVerdict) -> str:

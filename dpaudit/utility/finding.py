@@ -22,8 +22,9 @@ class UtilityFinding(Finding, kw_only=True, frozen=True, tag="utility"):
 
     Attributes
     ----------
-    verdict : {"holds", "violation", "undecided"}
-        "holds" if the upper end is at most beta, "violation" if the lower end exceeds it, else "undecided".
+    verdict : {"holds", "violation", "undecided", "vacuous"}
+        "holds" if the upper end is at most beta, "vacuous" if it is and the claim promises next to nothing,
+        "violation" if the lower end exceeds beta, else "undecided".
     failure_rate, failure_lower, failure_upper : float
         The share of runs that failed, and an interval that contains the failure rate with probability `confidence`.
     failures, trials : int

@@ -6,7 +6,12 @@ from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.contract import UtilityVerdict
 from dpaudit.errors import InputError
 
-__all__ = ["failure_interval", "verdict"]
+__all__ = ["failure_interval", "is_vacuous", "looks", "verdict"]
+
+GUESS = 0.5
+"""The error, and the rate of failure, of a guess."""
+GROWTH = 4
+"""By how much each look has more runs: an interval is then about half as long."""
 
 
 def failure_interval(failures: int, trials: int, confidence: float) -> tuple[float, float]:
@@ -44,8 +49,35 @@ def failure_interval(failures: int, trials: int, confidence: float) -> tuple[flo
     return float(lower_limit(failures, trials, tail)), float(upper_limit(failures, trials, tail))
 
 
-def verdict(failure_lower: float, failure_upper: float, beta: float) -> UtilityVerdict:
-    """Return "holds" if the interval is at most beta, "violation" if it exceeds beta, else "undecided"."""
+def verdict(failure_lower: float, failure_upper: float, beta: float, vacuous: bool = False) -> UtilityVerdict:
+    """Return "holds" if the interval is at most beta, "violation" if it exceeds beta, else "undecided".
+
+    A vacuous claim is not said to hold, but to be "vacuous"; where it fails all the same that is a violation.
+    """
     if failure_upper <= beta:
-        return UtilityVerdict.HOLDS
+        return UtilityVerdict.VACUOUS if vacuous else UtilityVerdict.HOLDS
     return UtilityVerdict.VIOLATION if failure_lower > beta else UtilityVerdict.UNDECIDED
+
+
+def is_vacuous(alpha: float, beta: float, setting: str) -> bool:
+    """Say whether a claim Pr[error > alpha] <= beta promises next to nothing: alpha or beta is 1/2 or more.
+
+    Who answers by the toss of a coin one of the two constant labellings errs on at most half of any distribution with
+    probability 1/2 at least. In the setting "solution" alpha plays no part.
+    """
+    return beta >= GUESS or (setting != "solution" and alpha >= GUESS)
+
+
+def looks(trials: int, most: int | None, confidence: float) -> list[tuple[int, float]]:
+    """Return the looks at a failure rate, as runs and the interval's confidence: each has four times as many runs.
+
+    The first has half of the probability of error, the next a quarter, and so on; the last one has what is left. So by
+    the union bound all their intervals hold together with probability `confidence`, whichever look decides.
+    """
+    sizes = [trials]
+    while most is not None and GROWTH * sizes[-1] <= most:
+        sizes.append(GROWTH * sizes[-1])
+    if len(sizes) == 1:
+        return [(trials, confidence)]
+    shares = [0.5 ** min(i, len(sizes) - 1) for i in range(1, len(sizes) + 1)]
+    return [(size, 1 - share * (1 - confidence)) for size, share in zip(sizes, shares, strict=True)]

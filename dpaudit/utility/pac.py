@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.arguments import check_built, read_integer
-from dpaudit.contract import Distribution, Hypothesis, Learner, UtilityClaim
+from dpaudit.arguments import CONFIDENCE, check_built, read_integer
+from dpaudit.contract import Distribution, Hypothesis, Learner, UtilityClaim, UtilityVerdict
 from dpaudit.errors import InputError
 from dpaudit.seeding import check_seed
 from dpaudit.utility.claims import stated_claim
 from dpaudit.utility.error import best_error, labels_of
 from dpaudit.utility.finding import UtilityFinding
-from dpaudit.utility.interval import failure_interval, verdict
+from dpaudit.utility.interval import failure_interval, is_vacuous, looks, verdict
 from dpaudit.utility.request import (
     check_numbers,
     read_concept,
@@ -43,7 +43,8 @@ def audit_utility(
     beta: float,
     n: int | None = None,
     trials: int = 1000,
-    confidence: float = 0.95,
+    most: int | None = None,
+    confidence: float = CONFIDENCE,
     seed: int = 0,
     setting: str | None = None,
     noise: float | Sequence[float] | NDArray[np.float64] | None = None,
@@ -66,6 +67,9 @@ def audit_utility(
         Examples per sample; by default what the learner's theorem asks for.
     trials : int
         Independent samples, one run on each.
+    most : int, optional
+        The most of them: where the interval contains beta there are four times as many, as often as this allows. All
+        looks share the error, so that the interval of the last one holds with probability `confidence` at least.
     confidence : float
         Of the two-sided exact interval of the failure rate; each side errs with probability (1 - confidence) / 2.
     seed : int
@@ -83,7 +87,8 @@ def audit_utility(
     Returns
     -------
     UtilityFinding
-        "holds" if the interval lies at or below beta, "violation" if above, else "undecided". `claim_id`
+        "holds" if the interval lies at or below beta ("vacuous" if the claim promises next to nothing, with alpha or
+        beta 1/2 or more), "violation" if above, else "undecided". `claim_id`
         names the learner's theorem only where n is at least its sample size and the setting is its own.
 
     Raises
@@ -94,7 +99,7 @@ def audit_utility(
     """
     check_built(learner)
     check_numbers(alpha, beta, trials, confidence, n_jobs)
-    seed = check_seed(seed)
+    seed, most = check_seed(seed), None if most is None else read_integer("most", most)
     asked = None if setting is None else read_setting(learner, setting)
     claim = _claim(learner, alpha, beta, asked, needed=n is None)
     setting = asked or read_setting(learner, claim.setting if claim else "realizable")
@@ -104,15 +109,20 @@ def audit_utility(
     best = _best(learner, concept, target, law, flips)
     address = stream_address(learner, target, name, law, flips, size, setting)
     trial = Trial(learner, target, law, flips, best, size, alpha, setting, seed, address)
-    failures = count_failures(trial, trials, n_jobs)
-    lower, upper = failure_interval(failures, trials, confidence)
+    vacuous = is_vacuous(alpha, beta, setting)
+    for runs, level in looks(trials, most, confidence):
+        failures = count_failures(trial, runs, n_jobs)
+        lower, upper = failure_interval(failures, runs, level)
+        said = verdict(lower, upper, beta, vacuous)
+        if said != UtilityVerdict.UNDECIDED:
+            break
     return UtilityFinding(
-        verdict=verdict(lower, upper, beta),
-        failure_rate=failures / trials,
+        verdict=said,
+        failure_rate=failures / runs,
         failure_lower=lower,
         failure_upper=upper,
         failures=failures,
-        trials=int(trials),
+        trials=int(runs),
         alpha=float(alpha),
         beta=float(beta),
         n=size,

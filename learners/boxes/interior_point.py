@@ -74,7 +74,7 @@ class BoxInteriorPoint(BoxLearner):
     literal: bool = False
 
     id: ClassVar[str] = "box-interior-point"
-    instance: ClassVar[Instance] = Instance({"side": 2, "dimension": 1, "epsilon": 8.0, "beta": 0.8}, n=6, beta=0.9)
+    instance: ClassVar[Instance] = Instance({"side": 2, "dimension": 1, "epsilon": 4.0, "beta": 0.8}, n=8, beta=0.9)
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     def __post_init__(self) -> None:

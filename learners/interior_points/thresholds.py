@@ -65,7 +65,7 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
     variant: str = "exponential"
 
     id: ClassVar[str] = "threshold-interior-point"
-    instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 4.0, "beta": 0.5}, n=4, beta=0.6)
+    instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 2.0, "beta": 0.5}, n=4, beta=0.6)
     claim_id: ClassVar[str] = "STE-Thr"
     source: ClassVar[str] = f"{STE}, the interior point problem"
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
+from dpaudit.blackbox.gaps import Identical
 from dpaudit.contract import (
     Direction,
     Grade,
@@ -75,11 +76,13 @@ def privacy_finding(verdict: str = "consistent", event: Event = OUTPUT_1, **chan
         "design": "fixed",
         "detectable_delta": 0.2,
         "frontier": ((0.1, 1.2), (0.01, float("inf"))),
-        "budget": {"halving": 0, "local": 0, "training": 10, "confirmation": 10},
+        "budget": {"halving": 0, "local": 0, "training": 10, "confirmation": 10, "checks": 0},
         "errors": {"verdict": 0.05},
         "scores": ("toy",),
         "origins": (Origin(text="toy"),),
     }
+    if verdict == PrivacyVerdict.NO_EVIDENCE:
+        given["gaps"] = (Identical(1),)
     return PrivacyFinding(verdict=PrivacyVerdict(verdict), **(given | changes))
 
 

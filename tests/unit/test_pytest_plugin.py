@@ -50,5 +50,36 @@ def test_what_limits_a_finding_is_a_warning_of_the_test(pytester: pytest.Pyteste
     result.stdout.fnmatch_lines(["*UserWarning: dpaudit: pair 1: both inputs are the same, so it can show no leak*"])
 
 
+NOTHING = """
+import pytest
+import dpaudit
+
+def constant(bit, rng):
+    return 7
+
+def test_nothing(assert_private):
+    assert_private(constant, [(0, 1)], epsilon=1.0)
+
+def test_allowed(assert_private):
+    assert assert_private(constant, [(0, 1)], epsilon=1.0, allow_no_evidence=True).verdict == "no evidence"
+
+def test_refuted_all_the_same(assert_private):
+    assert_private(lambda bit, rng: bit, [(0, 1)], epsilon=1.0, allow_no_evidence=True)
+
+def test_misspelt(assert_private):
+    told = "no argument 'allow_no_evidnce', but allow_no_evidence, epsilon, .*; did you mean allow_no_evidence"
+    with pytest.raises(dpaudit.InputError, match=told):
+        assert_private(constant, [(0, 1)], epsilon=1.0, allow_no_evidnce=True)
+"""
+
+
+def test_no_evidence_fails_the_test_unless_it_is_allowed(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(NOTHING)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist", "--junitxml=found.xml")
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(["*no evidence (allow_no_evidence=True lets it pass), because*", "*had one outcome*"])
+    assert "no evidence (allow_no_evidence=True lets it pass)" in (pytester.path / "found.xml").read_text()
+
+
 def test_the_options_are_listed(suite: pytest.Pytester) -> None:
     suite.runpytest_subprocess("--help").stdout.fnmatch_lines(["*privacy audits*", "*--dpaudit-trials=*"])

@@ -15,6 +15,7 @@ from dpaudit.reporters.wording import output_text
 
 __all__ = ["exact_lines"]
 
+# Exact laws have a finite error and pairs that differ, so that there is always evidence.
 _VERDICTS = {
     PrivacyVerdict.VIOLATION: "VIOLATION: the claim is refuted",
     PrivacyVerdict.CONSISTENT: "consistent: no violation on these pairs",

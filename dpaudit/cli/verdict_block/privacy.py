@@ -7,6 +7,7 @@ from dpaudit.cli.mechanism import is_mechanism
 from dpaudit.cli.verdict_block.claim import Lines, tested_claim
 from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine.records import Result
+from dpaudit.reporters.evidence import check_words, checks_text, gap_words
 from dpaudit.reporters.numbers import count, percent, plural, significant, value_text
 from dpaudit.reporters.power import (
     POWER,
@@ -26,6 +27,7 @@ __all__ = ["privacy_lines"]
 _VERDICTS = {
     PrivacyVerdict.VIOLATION: "VIOLATION: the claim is refuted",
     PrivacyVerdict.CONSISTENT: "consistent: no violation found with these runs, pairs and events",
+    PrivacyVerdict.NO_EVIDENCE: "no evidence: nothing was found, and nothing could have been",
 }
 
 
@@ -37,15 +39,27 @@ def privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
         ("claim", tested_claim(result, finding.epsilon, finding.delta, finding.relation)),
         ("bound", f"epsilon >= {lower} {at} (statistical; {_size(finding)})"),
         *_curve(finding),
-        ("power", f"would detect with probability {POWER}: {power_text(finding)}"),
-        ("frontier", _frontier(finding)),
-        ("assumed", assumed_text(finding)),
+        *_power(finding),
         ("compared", f"pairs: {origins_text(finding)}; scores: {scores_text(finding)}"),
         ("budget", budget_text(finding)),
         ("errors", errors_text(finding)),
         ("verdict", _VERDICTS[finding.verdict]),
         ("witness", _witness(finding.witness, None if is_mechanism(result.learner) else result.decoded)),
+        *([("checked", checks_text(finding))] if finding.checks else []),
         *(("warning", text) for text in finding.warnings),
+        *(("warning", check_words(check)) for check in finding.checks if not (check.passed or check.meaningless)),
+    ]
+
+
+def _power(finding: PrivacyFinding) -> Lines:
+    """Return which leaks would have been detected, or why none would have been."""
+    if finding.verdict == PrivacyVerdict.NO_EVIDENCE:
+        return [("power", f"none: {gap_words(gap)}") for gap in finding.gaps]
+    return [
+        ("power", f"would detect with probability {POWER}: {power_text(finding)}"),
+        ("frontier", _frontier(finding)),
+        ("assumed", assumed_text(finding)),
+        *(("but", gap_words(gap)) for gap in finding.gaps),
     ]
 
 

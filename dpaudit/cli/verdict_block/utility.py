@@ -17,11 +17,13 @@ _PROMISED = {
     UtilityVerdict.VIOLATION: "VIOLATION: it fails more often than beta",
     UtilityVerdict.UNDECIDED: "undecided: the interval holds beta; more trials would tell",
     UtilityVerdict.HOLDS: "holds: it fails at most as often as beta, on this case",
+    UtilityVerdict.VACUOUS: "vacuous: the claim promises next to nothing, so that it is no merit to keep it",
 }
 _TESTED = {
     UtilityVerdict.VIOLATION: "fails more often than beta here",
     UtilityVerdict.UNDECIDED: _PROMISED[UtilityVerdict.UNDECIDED],
     UtilityVerdict.HOLDS: "fails at most as often as beta, on this case",
+    UtilityVerdict.VACUOUS: "fails at most as often as beta, on this case, which says next to nothing",
 }
 
 

@@ -112,7 +112,7 @@ class Plan:
         return plan
 
     @classmethod
-    def of(cls, rows: Sequence[Any]) -> Plan:
+    def of(cls, rows: Sequence[Any] | NDArray[Any]) -> Plan:
         """Return the plan of outputs of both sides.
 
         Raises

@@ -147,7 +147,9 @@ def test_any_output_can_be_audited(wrap: Any) -> None:
 
 def test_a_continuous_leak_is_detected() -> None:
     found = [
-        dpaudit.audit_privacy(laplace, [(0.0, 2.0)], epsilon=1.0, trials=40_000, batched=True, seed=seed)
+        dpaudit.audit_privacy(
+            laplace, [(0.0, 2.0)], epsilon=1.0, trials=40_000, batched=True, seed=seed, confidence=0.95
+        )
         for seed in range(5)
     ]
     assert {finding.verdict for finding in found} == {"violation"}
@@ -184,7 +186,6 @@ GOOD: dict[str, Any] = {"pairs": [(0, 1)], "epsilon": 1.0, "trials": 1000, "batc
         ({"confidence": 0.5}, r"confidence must be in \(0.5, 1\), got 0.5"),
         ({"confidence": 1}, r"confidence must be in \(0.5, 1\), got 1"),
         ({"trials": 0}, "trials must be an integer >= 10, got 0"),
-        ({"trials": 20, "epsilon": 5.0}, "too few to detect any leak of more than epsilon = 5.0"),
         ({"trials": 1.5}, "trials must be an integer"),
         ({"seed": -1}, "seed must be a non-negative integer, got -1"),
         ({"relation": "close"}, "relation must be one of replace-one, add-remove-one, replace-private; got 'close'"),
@@ -206,7 +207,7 @@ def test_bad_input_is_refused(changed: dict[str, Any], message: str) -> None:
 
 
 def test_a_mechanism_that_returns_the_wrong_number_of_outputs_is_refused() -> None:
-    with pytest.raises(InputError, match="was asked for 2 outputs and returned 1"):
+    with pytest.raises(InputError, match="was asked for 16 outputs and returned 15"):
         dpaudit.audit_privacy(too_few, **GOOD)
     with pytest.raises(InputError, match="mechanism must be a learner or a callable"):
         dpaudit.audit_privacy(3, **GOOD)
@@ -221,7 +222,7 @@ def test_samples_that_are_not_neighbours_are_refused() -> None:
 
 def test_the_sequential_design_stops_as_soon_as_the_claim_is_refuted() -> None:
     finding = dpaudit.audit_privacy(
-        batched_response, [(0, 1), (1, 1)], epsilon=0.5, trials=50_000, batched=True, sequential=True
+        batched_response, [(0, 1), (1, 1)], epsilon=0.5, trials=50_000, batched=True, sequential=True, confidence=0.95
     )
     assert finding.verdict == "violation"
     assert finding.design == "sequential"
@@ -236,7 +237,9 @@ def test_the_sequential_design_stops_as_soon_as_the_claim_is_refuted() -> None:
 
 
 def test_a_curve_shares_the_error_budget() -> None:
-    finding = dpaudit.audit_privacy(geometric, [(0, 1)], epsilon=1.0, trials=50_000, batched=True, curve=True)
+    finding = dpaudit.audit_privacy(
+        geometric, [(0, 1)], epsilon=1.0, trials=50_000, batched=True, curve=True, confidence=0.95
+    )
     assert finding.errors == pytest.approx({"verdict": 0.04, "curve": 0.01})
     assert finding.curve is not None
     truth = np.tanh(0.5)  # delta(0) of the geometric mechanism at epsilon = 1 is its total variation
@@ -276,7 +279,9 @@ def test_hypotheses_are_compared_by_their_predictions_on_a_probe_set() -> None:
 
 
 def test_the_frontier_rises_as_events_get_rarer() -> None:
-    finding = dpaudit.audit_privacy(batched_response, [(0, 1)], epsilon=1.2, trials=50_000, batched=True)
+    finding = dpaudit.audit_privacy(
+        batched_response, [(0, 1)], epsilon=1.2, trials=50_000, batched=True, confidence=0.95
+    )
     masses, epsilons = zip(*finding.frontier, strict=True)
     assert list(masses) == sorted(masses, reverse=True)
     assert list(epsilons) == sorted(epsilons)

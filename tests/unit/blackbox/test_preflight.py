@@ -1,12 +1,15 @@
-"""What a few runs before an audit find: inputs that runs share and change, and randomness from elsewhere."""
+"""What a few runs before an audit find: inputs that runs share and change, outputs that are no values."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 import pytest
 
 import dpaudit
 from dpaudit.blackbox.arguments import resolve_claim
+from dpaudit.blackbox.gaps import FewRuns
 from dpaudit.contract import PrivacyClaim, Relation
 
 
@@ -38,12 +41,57 @@ def test_iterators_are_refused() -> None:
             audit(lambda data, rng: sum(data), pairs)
 
 
-def test_randomness_of_its_own_is_warned_of() -> None:
-    own = np.random.default_rng(0)
-    found = audit(lambda data, rng: own.integers(1000), [(0, 1)])
-    assert any("randomness of its own" in warning for warning in found.warnings)
-    found = audit(lambda data, rng: rng.integers(1000), [(0, 1)])
-    assert found.warnings == ()
+def generator(data, rng):
+    yield data
+
+
+async def coroutine(data, rng):
+    return data
+
+
+async def asynchronous(data, rng):
+    yield data
+
+
+def nothing(data, rng, size):
+    return data
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "kind"),
+    [
+        (generator, "generator"),
+        (coroutine, "coroutine"),
+        (asynchronous, "async_generator"),
+        (lambda data, rng: map(abs, [data]), "map"),
+        (lambda data, rng: lambda: data, "function"),
+        (lambda data, rng: len, "builtin_function_or_method"),
+        (lambda data, rng: partial(abs, data), "partial"),
+    ],
+)
+@pytest.mark.parametrize("sequential", [False, True])
+def test_outputs_that_are_no_values_are_refused_with_their_type(mechanism, kind, sequential) -> None:
+    with pytest.raises(dpaudit.InputError, match=f"returns an output of type {kind}: "):
+        audit(mechanism, [(0, 1)], sequential=sequential)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "batched", "told"),
+    [
+        (
+            nothing,
+            False,
+            r"also needs size: fix it, as functools.partial\(nothing, size=...\) does, or say batched=True",
+        ),
+        (lambda data, rng, *, scale: 0, False, r"also needs scale: fix it, as .*scale=...\) does$"),
+        (lambda data, rng, size, a, b: 0, True, r"must take \(data, rng, size\); .* also needs a, b: fix it, as"),
+        (lambda data: 0, False, r"must take \(data, rng\), or .* too many positional arguments"),
+    ],
+)
+def test_a_required_argument_too_many_is_named(mechanism, batched, told) -> None:
+    with pytest.raises(dpaudit.InputError, match=told):
+        audit(mechanism, [(0, 1)], batched=batched)
+    assert audit(lambda data, rng, scale=1: data + rng.laplace(), [(0, 1)]).verdict == "consistent"
 
 
 def test_the_power_is_checked_at_the_error_that_the_verdict_has() -> None:
@@ -51,17 +99,18 @@ def test_the_power_is_checked_at_the_error_that_the_verdict_has() -> None:
         return data
 
     least = next(n for n in range(10, 200) if detects(identity, n, curve=False))
-    with pytest.raises(dpaudit.InputError, match="too few to detect any leak"):
-        dpaudit.audit_privacy(identity, [(0, 1)], epsilon=3.0, trials=least, curve=True)
+    found = dpaudit.audit_privacy(identity, [(0, 1)], epsilon=3.0, trials=least, curve=True)
+    assert found.verdict == "no evidence"
+    (gap,) = found.gaps
+    assert gap.runs < gap.least
+    # The trials that are asked for suffice.
+    assert detects(identity, gap.trials + found.budget["checks"] * 5 // 4, curve=True)
 
 
 def detects(mechanism: object, trials: int, *, curve: bool) -> bool:
-    try:
-        found = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=3.0, trials=trials, curve=curve)
-    except dpaudit.InputError:
-        return False
-    assert found.verdict == "violation"
-    return True
+    found = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=3.0, trials=trials, curve=curve)
+    assert (found.verdict == "violation") != any(isinstance(gap, FewRuns) for gap in found.gaps)
+    return found.verdict == "violation"
 
 
 def test_more_runs_than_the_bounds_take_are_refused_before_any_is_made() -> None:

@@ -15,6 +15,7 @@ import pytest
 from cli_support import TOYS
 
 import dpaudit
+from dpaudit.blackbox.gaps import Identical
 from dpaudit.cli import main
 from dpaudit.contract import Pair
 from dpaudit.errors import InputError, blamed
@@ -169,7 +170,7 @@ def command(folder, *words):
 def test_what_a_mechanism_prints_does_not_break_the_json(tmp_path, jobs):
     # What the import prints in a worker, before any call, is not ours to redirect.
     (tmp_path / "mine.py").write_text(MINE.replace("print", "print" if jobs == "1" else "str", 1))
-    words = ["mine:talkative", "--pairs", "mine:PAIRS", "--epsilon", "2", "--trials", "100", "--json", "--jobs", jobs]
+    words = ["mine:talkative", "--pairs", "mine:PAIRS", "--epsilon", "2", "--trials", "300", "--json", "--jobs", jobs]
     done = command(tmp_path, "privacy", *words)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["finding"]["verdict"] == "consistent"
@@ -234,7 +235,7 @@ def test_the_example_s_values_are_told_with_the_result(capsys):
     assert "taken from the example of toy-coin" in capsys.readouterr().err
 
 
-def test_pairs_of_equal_inputs_are_warned_of() -> None:
+def test_pairs_of_equal_inputs_are_warned_of_and_no_evidence_if_all_are() -> None:
     finding = dpaudit.audit_privacy(respond, [(0, 0), (1, 1)], epsilon=1.0, trials=100)
-    assert finding.verdict == "consistent"
+    assert (finding.verdict, finding.gaps) == ("no evidence", (Identical(2),))
     assert len([text for text in finding.warnings if "both inputs are the same" in text]) == 2

@@ -30,7 +30,7 @@ def test_a_run_of_honest_learners_is_status_0_and_writes_its_reports(capsys, tmp
     assert "broken-toy-open" in out
     stored = load_run(tmp_path / "out")
     assert [r.task for r in stored.results] == [planned.task for planned in stored.header.plan]
-    command = "dpaudit run toy-coin broken-toy-open --profile quick --seed 0 --confidence 0.95 --learners "
+    command = "dpaudit run toy-coin broken-toy-open --profile quick --seed 0 --confidence 0.999 --learners "
     assert stored.header.command.startswith(command)
     # Pasted, it overwrites no run; and where this one was written is in no byte of it.
     assert stored.header.command.endswith(" --out reports/remade")

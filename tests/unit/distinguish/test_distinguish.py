@@ -116,7 +116,7 @@ def test_few_kinds_of_output_need_no_score() -> None:
     assert isinstance(rows, PackedRows)
     assert sorted(set(rows(np.array([[0, 0, 0], [0, 0, 1], [1, 1, 1], [2, 0, 0]])).tolist())) == [-1, 0, 1, 7]
     continuum = Pilot.of(np.random.default_rng(0).normal(size=1000))
-    assert (continuum.discretizer, continuum.sufficient, continuum.wide) == (None, False, False)
+    assert (continuum.discretizer, continuum.sufficient, continuum.width) == (None, False, 0)
     assert Pilot.of(["a", "b"] * 50).discretizer == Identity()
     many = Pilot.of(np.arange(1200) % 300)
     assert (many.discretizer, many.sufficient) == (Identity(), False)

@@ -128,6 +128,7 @@ def test_the_privacy_audit_is_called_with_the_task_s_arguments(monkeypatch):
     changed = {name: value for name, value in named.items() if value is not None and value is not False}
     assert changed == {
         "n": 1, "trials": 10, "confidence": 0.9, "epsilon": 0.5, "curve": True, "seed": 7, "n_jobs": 2,
+        "randomness": "argument",
     }  # fmt: skip
     assert set(named) <= set(inspect.signature(audit_privacy).parameters)
     assert record.finding.verdict == "consistent"
@@ -222,7 +223,14 @@ CLEARED, DETECTED = result(fault="x"), result("exact", "violation", fault="x", t
     ("results_", "planned", "expected"),
     [
         ([result()], 1, 0),
-        ([result("utility", "undecided")], 1, 0),
+        ([result("utility", "undecided")], 1, 3),
+        ([result("utility", "undecided", role="ladder")], 1, 0),
+        ([result("utility", "vacuous")], 1, 0),
+        ([result("privacy", "no evidence")], 1, 3),
+        # Exact laws judge where the black box could not see; a violation wins, and what is missing wins over it.
+        ([result("privacy", "no evidence"), result(task="u")], 2, 0),
+        ([result("privacy", "no evidence"), result("utility", "violation", task="u")], 2, 1),
+        ([result("privacy", "no evidence")], 2, 2),
         ([result("utility", "violation", role="ladder")], 1, 0),
         ([result("exact", "violation")], 1, 1),
         ([CLEARED, DETECTED], 2, 0),  # one audit suffices

@@ -32,7 +32,7 @@ def tasks_of(id: str, kind: str, **options) -> list[Task]:
 def test_a_learner_with_law_claim_and_theorem_gets_all_three():
     (exact,), (privacy,) = tasks_of("toy-coin", "exact"), tasks_of("toy-coin", "privacy")
     assert exact.arguments == ExactArguments(n=1, relation=Relation.REPLACE_ONE, samples="all")
-    assert privacy.arguments == PrivacyArguments(n=1, trials=10_000, confidence=0.95, curve=True)
+    assert privacy.arguments == PrivacyArguments(n=1, trials=10_000, confidence=0.999, curve=True)
     assert tasks_of("toy-coin", "utility")
 
 
@@ -43,14 +43,14 @@ def test_every_hard_case_is_audited_at_the_theorems_n_and_the_budget_is_shared()
     assert [a.case for a in claim] == [case.name for case in cases]
     assert [a.case_index for a in claim] == list(range(len(cases)))
     assert {(a.n, a.alpha, a.beta, a.setting) for a in claim} == {(8, 0.3, 0.3, "realizable")}
-    assert math.fsum(1 - a.confidence for a in claim) == pytest.approx(0.05, abs=1e-12)
+    assert math.fsum(1 - a.confidence for a in claim) == pytest.approx(0.001, abs=1e-12)
 
 
 def test_the_ladder_descends_from_the_theorems_n_on_the_first_case():
     ladder = [task.arguments for task in tasks_of("toy-coin", "utility") if task.arguments.role == "ladder"]
     assert [a.n for a in ladder] == [4, 2, 1]  # 8 halved; what repeats is left out
     assert {a.case_index for a in ladder} == {0}
-    assert {a.confidence for a in ladder} == {0.95}
+    assert {a.confidence for a in ladder} == {0.999}
 
 
 def test_controls_get_no_utility_audit():
@@ -114,7 +114,7 @@ def test_every_setting_of_the_theorem_is_audited_on_its_own_cases_and_at_its_own
         ladder = [a.n for a in utility if a.role == "ladder" and a.setting == setting]
         assert ladder == [n >> k for k in range(1, 7) if n >> k]
     # All settings share one budget.
-    assert math.fsum(1 - a.confidence for a in claims) == pytest.approx(0.05, abs=1e-12)
+    assert math.fsum(1 - a.confidence for a in claims) == pytest.approx(0.001, abs=1e-12)
     assert offered_settings(both.build(gain=3.0), 0.3, 0.3) == tuple(sizes)
 
 

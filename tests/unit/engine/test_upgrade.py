@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dpaudit.blackbox.gaps import Powerless
 from dpaudit.contract import Origin, OriginKind
 from dpaudit.engine.lines import write_line
 from dpaudit.engine.records import Result
@@ -71,6 +72,20 @@ def test_origins_become_records(told, origin):
     line = first("exact")
     line["finding"]["worst_pair"]["origin"] = told
     assert decode(upgraded(json.dumps(line).encode()), Result).finding.pair_in_words.origin == origin
+
+
+def test_silence_without_power_is_no_evidence(tmp_path):
+    told = first("privacy")
+    told["finding"] |= {"verdict": "consistent", "detectable_epsilon": "inf"}
+    path = tmp_path / FILENAME
+    path.write_bytes(LINES[0] + b"\n" + json.dumps(told).encode() + b"\n")
+    (result,) = load_run(path).results
+    assert (result.finding.verdict, result.finding.gaps) == ("no evidence", (Powerless(),))
+    assert result.finding.budget["checks"] == 0
+    told["finding"]["verdict"] = "violation"
+    path.write_bytes(LINES[0] + b"\n" + json.dumps(told).encode() + b"\n")
+    (result,) = load_run(path).results
+    assert (result.finding.verdict, result.finding.gaps) == ("violation", ())
 
 
 def test_an_upgraded_run_is_written_and_read_as_one_of_today(run, tmp_path):

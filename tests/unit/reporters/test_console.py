@@ -17,9 +17,11 @@ from reporter_runs import (
     with_results,
 )
 
+from dpaudit.blackbox.gaps import Constant, Powerless
 from dpaudit.engine.records import Fault
 from dpaudit.engine.store import load_run
 from dpaudit.reporters import console
+from dpaudit.reporters.table import MAGENTA
 
 
 def test_small_run_is_the_golden_text():
@@ -100,12 +102,18 @@ def test_the_last_lines_count_every_row_once():
     assert counts in console.render(load_small())
 
 
-def test_no_power_is_said_in_words():
-    run = only(load_small(), "parity-private")
-    assert "no power" not in console.render(run)
-    text = console.render(change(run, "privacy", detectable_epsilon=math.inf))
-    assert " no power " in text
-    assert "no power: on the event that was tested no leak, however large, would have been detected" in text
+def test_no_evidence_is_said_in_words_and_has_a_colour_of_its_own():
+    run = only(load_small(), "parity-private", "privacy")
+    assert "no evidence" not in console.render(run)
+    gaps = (Constant(9_998, 10_000), Powerless())
+    run = change(run, "privacy", detectable_epsilon=math.inf, verdict="no evidence", gaps=gaps)
+    text = console.render(run)
+    assert " never " in text
+    assert "no evidence: privacy" in text
+    assert "1 learner: 1 no evidence\n" in text
+    assert "  parity-private: 9,998 of 10,000 runs had one outcome, on both sides: the output is constant, or" in text
+    assert "would have detected no leak, however large" in " ".join(text.split())
+    assert MAGENTA in console.render(run, color=True)
 
 
 def test_an_unconvicted_control_stands_out():

@@ -21,6 +21,7 @@ from reporter_runs import (
     with_results,
 )
 
+from dpaudit.blackbox.gaps import Identical, Powerless
 from dpaudit.contract import Origin
 from dpaudit.engine.records import Fault
 from dpaudit.engine.store import load_run
@@ -164,12 +165,14 @@ def test_bets_have_no_events_and_no_counts(small):
 
 def test_a_leak_out_of_reach_is_said_to_be_so():
     run = only(load_small(), "parity-private", "privacy")
-    run = change(run, "privacy", detectable_epsilon=math.inf, detectable_delta=math.inf, frontier=())
+    gone = {"detectable_epsilon": math.inf, "detectable_delta": math.inf, "frontier": ()}
+    run = change(run, "privacy", **gone, verdict="no evidence", gaps=(Powerless(),))
     text = Page(html.render(run)).text
     assert "no leak, however large, on an event as likely as the main one tested; no probability, however" in text
-    assert "no power: so few runs detect no leak, however large" in text
-    assert "The black-box audit had no power on the event that it tested for: parity-private." in text
-    assert "privacy not tested: no power" in text
+    assert "No evidencethese runs would have detected no leak, however large" in text
+    assert "There is no evidence on the privacy of: parity-private." in text
+    assert "The black-box audit could have seen no leak (no evidence) of: parity-private." in text
+    assert "No violation found at these runs, and no evidence on 1 of 1 learner." in text
     assert "The frontier" not in text
 
 
@@ -243,13 +246,15 @@ def test_an_incomplete_run_says_so_first_and_shows_every_learner():
     assert f"{lost.task}: failed, RuntimeError: <oops>" in text
 
 
-def test_a_learner_whose_only_audit_had_no_power_gets_no_green_badge():
+def test_a_learner_without_evidence_gets_no_green_badge_but_one_of_its_own():
     run = only(load_small(), "parity-private", "privacy")
     assert '<span class="clear tag">no violation found</span>' in html.render(run)
-    page = html.render(change(run, "privacy", detectable_epsilon=math.inf))
+    page = html.render(change(run, "privacy", verdict="no evidence", gaps=(Identical(2),)))
     assert '<span class="clear tag">' not in page
-    assert '<span class="neutral tag">no violation found</span>' in page
-    assert "black box: no power on the event tested" in page
+    assert '<span class="no-evidence tag">no evidence: privacy</span>' in page
+    assert '<div class="no-evidence outcome">' in page
+    assert "black box: no evidence" in page
+    assert "both inputs are the same in all of 2 pairs" in page
 
 
 def test_the_page_has_contents_and_folds_what_is_long(small):

@@ -52,13 +52,14 @@ def test_rows_hold_the_numbers_as_they_are():
     assert (bare["blackbox"], bare["missing"]) == (None, {"privacy": "the learner claims no privacy"})
     assert bets["blackbox"]["power"] == {
         "detectable_epsilon": 0.93,
+        "detectable_at": "unlikelier side",
         "detectable_delta": 0.0021,
         "frontier": [[0.1, 0.93], [0.01, 1.4], [0.001, 3.1], [0.0001, "inf"]],
         "design": "sequential",
         "pairs": 2,
         "events": 0,
         "scores": [],
-        "budget": {"used": 4000, "allowed": 4000},
+        "budget": {"used": 4000, "allowed": 4000, "checks": 0},
         "errors": {"verdict": 0.025, "epsilon_lower": 0.025},
         "origins": {"given": 2},
     }
@@ -69,6 +70,8 @@ def test_rows_hold_the_numbers_as_they_are():
         "learners": 3,
         "violations": 0,
         "undecided": 0,
+        "no_evidence": 0,
+        "vacuous": 0,
         "positive_controls": 1,
         "convicted": 1,
         "pending": 0,

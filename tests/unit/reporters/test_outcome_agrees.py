@@ -8,11 +8,11 @@ import pytest
 from msgspec.structs import replace
 from toy_records import result, run_of
 
-from dpaudit.engine.outcome import outcome, word
+from dpaudit.engine.outcome import OPEN, outcome, word
 from dpaudit.reporters.summary import summarise
 
-VERDICTS = {"exact": ("consistent", "violation"), "privacy": ("consistent", "violation"),
-            "utility": ("holds", "undecided", "violation")}  # fmt: skip
+VERDICTS = {"exact": ("consistent", "violation"), "privacy": ("consistent", "violation", "no evidence"),
+            "utility": ("holds", "undecided", "violation", "vacuous")}  # fmt: skip
 
 
 def combinations(size):
@@ -39,4 +39,10 @@ def test_status_words_and_reports_say_the_same(size):
         assert bool(found.violations) == bool(summary.violations) == ("violation" in words), chosen
         assert len(found.undetected) == len(summary.controls) - len(summary.convicted), chosen
         assert bool(summary.convicted) == ("detected" in words), chosen
-        assert found.status == int(bool(summary.violations) or len(summary.convicted) < len(summary.controls)), chosen
+        assert bool(found.no_evidence) == bool(summary.without_evidence), chosen
+        wrong = bool(summary.violations) or len(summary.convicted) < len(summary.controls)
+        open_ = summary.without_evidence or found.undecided
+        assert found.status == (1 if wrong else OPEN if open_ else 0), chosen
+        assert found.allowed_status == int(wrong), chosen
+        if summary.undecided:
+            assert found.undecided, chosen

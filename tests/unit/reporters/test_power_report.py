@@ -7,6 +7,8 @@ import pytest
 from msgspec.structs import replace
 from reporter_runs import first, load_small, only, put, retold
 
+from dpaudit.blackbox.finding import PowerAt
+from dpaudit.blackbox.gaps import Identical
 from dpaudit.contract import Origin, OriginKind
 from dpaudit.reporters import console, html
 from dpaudit.reporters import json as json_report
@@ -69,6 +71,16 @@ def test_the_frontier_is_rounded_up_and_stays_above_the_claim():
             "one of probability 0.01; a probability of 0.0001200 or more of an event impossible on the other side",
         ),
         (
+            {"detectable_at": PowerAt.LIKELIER},
+            "a true epsilon of 1.013 or more on an event as likely as the main one tested on the likelier side; a "
+            "probability of 0.0001200 or more of an event impossible on the other side",
+        ),
+        (
+            {"detectable_at": PowerAt.FRONTIER, "detectable_epsilon": 1.07},
+            "a true epsilon of 1.070 or more on an event of probability 0.01; a probability of 0.0001200 or more of an "
+            "event impossible on the other side",
+        ),
+        (
             {"learner": "threshold-exponential", "detectable_delta": 1e-6, "delta": 1e-6},
             "a true epsilon of 0.9300 or more on an event of probability 0.1; "
             "a probability of 1.000e-6 or more of an event impossible on the other side",
@@ -83,11 +95,7 @@ def test_power_in_words(changes, text):
     ("changes", "text"),
     [
         ({}, "would detect from 1.013"),
-        ({"detectable_epsilon": math.inf, "frontier": ()}, "no power: so few runs detect no leak, however large"),
-        (
-            {"detectable_epsilon": math.inf, "frontier": ((0.1, math.inf), (0.01, 1.07))},
-            "no power on the event tested, too likely to show a leak; from 1.070 on one of probability 0.01",
-        ),
+        ({"verdict": "no evidence", "gaps": (Identical(1),)}, "no evidence: it could not have seen a leak"),
         ({"detectable_epsilon": math.inf, "frontier": (), "verdict": "violation"}, "detected"),
     ],
 )
@@ -96,10 +104,13 @@ def test_what_would_be_detected_in_a_few_words(changes, text):
 
 
 def test_the_budget_leaves_out_what_was_not_spent():
-    spent = {"halving": 0, "local": 0, "training": 4_000, "confirmation": 16_000}
-    words = "runs on each side, all pairs together: 4,000 to choose the event, 16,000 to confirm it"
+    spent = {"halving": 0, "local": 0, "training": 4_000, "confirmation": 16_000, "checks": 24}
+    words = (
+        "runs on each side, all pairs together: 4,000 to choose the event, 16,000 to confirm it, 24 to check "
+        "randomness and state"
+    )
     assert told.budget_text(finding(budget=spent)) == words
-    bets = replace(BETS, budget={"used": 812, "allowed": 200_000})
+    bets = replace(BETS, budget={"used": 812, "allowed": 200_000, "checks": 0})
     assert told.budget_text(bets) == "812 runs used of 200,000 allowed, on both sides of all pairs"
 
 

@@ -17,6 +17,7 @@ from reporter_runs import (
     with_results,
 )
 
+from dpaudit.blackbox.gaps import Powerless
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.engine.records import Fault
 from dpaudit.reporters.row import Trouble
@@ -207,22 +208,20 @@ def test_a_learner_that_could_not_be_planned_has_a_row():
     assert last.missing["exact"] == "failed: no audit could be planned: ZeroDivisionError: x"
 
 
-def test_an_audit_without_power_on_its_event_is_told_apart():
+def test_an_audit_without_evidence_is_told_apart():
     run = only(load_small(), "parity-private", "privacy")
-    assert not row(run).powerless
-    run = change(run, "privacy", detectable_epsilon=math.inf)
-    assert row(run).powerless  # on rarer events it has some
-    assert row(run).verdict == RowVerdict.NO_VIOLATION
-    assert summarise(run).powerless == [row(run)]
-    run = change(run, "privacy", frontier=((0.1, math.inf), (0.01, math.inf)))
-    assert (row(run).privacy_verdict, words(row(run))) == (RowVerdict.NO_POWER, "privacy not tested: no power")
+    assert summarise(run).unseen == summarise(run).without_evidence == []
+    silent = {"verdict": "no evidence", "gaps": (Powerless(),)}
+    run = change(run, "privacy", **silent)
+    assert (row(run).privacy_verdict, words(row(run))) == (RowVerdict.NO_EVIDENCE, "no evidence: privacy")
+    assert summarise(run).unseen == summarise(run).without_evidence == [row(run)]
     run = change(run, "privacy", verdict="violation")
-    assert not row(run).powerless
-    assert summarise(run).powerless == []
+    assert summarise(run).unseen == summarise(run).without_evidence == []
     both = only(load_small(), "parity-private", "exact", "privacy")
-    both = change(both, "privacy", detectable_epsilon=math.inf, frontier=())
+    both = change(both, "privacy", **silent)
     assert row(both).verdict == RowVerdict.NO_VIOLATION  # the exact laws judge
-    assert summarise(both).powerless == [row(both)]
+    assert summarise(both).unseen == [row(both)]
+    assert summarise(both).without_evidence == []
 
 
 def test_reasons_without_a_claim():

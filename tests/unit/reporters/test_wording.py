@@ -175,10 +175,10 @@ def test_codes_are_told_by_what_they_stand_for():
 
 def test_verdicts_in_words():
     assert verdict_words(RowVerdict.VIOLATION, ("privacy", "utility")) == "violation: privacy and utility"
-    assert verdict_words(RowVerdict.NO_POWER) == "privacy not tested: no power"
+    assert verdict_words(RowVerdict.NO_EVIDENCE, ("privacy",)) == "no evidence: privacy"
     assert [verdict_words(v) for v in (RowVerdict.NO_CLAIM, RowVerdict.NOT_CHECKED, RowVerdict.NO_VIOLATION)] == [
         "no privacy claim",
         "privacy not checked",
         "no violation found",
     ]
-    assert [short_verdict(v) for v in (RowVerdict.FAILED, RowVerdict.NO_POWER)] == ["failed", "privacy not tested"]
+    assert [short_verdict(v) for v in (RowVerdict.FAILED, RowVerdict.NO_EVIDENCE)] == ["failed", "no evidence"]
