@@ -22,6 +22,9 @@ from dpaudit.sampling import Sampler
 
 __all__ = ["Request"]
 
+TOLD_SHIFT = 3.0
+"""Standard deviations: where all weaker shifts of all numbers of a row escape, the finding says so."""
+
 CURVE_SHARE = 0.2
 """The part of the error probability that a curve has where one is asked for."""
 
@@ -109,7 +112,7 @@ class Request:
     @property
     def warnings(self) -> tuple[str, ...]:
         """The limits of the finding that are known from the start."""
-        limits = (_limits(self.width, self.budget.training // 2),) if self.wide else ()
+        limits = _limits(self.width, self.budget.training // 2) if self.wide else ()
         same = [i for i, pair in enumerate(self.pairs) if identical(pair)]
         return (*limits, *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same))
 
@@ -162,10 +165,13 @@ class Request:
         raise InputError(f"{{trials}} of {made}, {why}", value=self.trials, names=("trials", "bound"))
 
 
-def _limits(width: int, runs: int) -> str:
-    """Return what cannot be learned of rows of so many numbers."""
+def _limits(width: int, runs: int) -> tuple[str, ...]:
+    """Return what cannot be learned of rows of so many numbers; nothing where even a weak shift of all can."""
+    dense = least_dense_shift(width, runs)
+    if dense < TOLD_SHIFT:
+        return ()
     return (
-        f"outputs hold rows of {width} numbers: of leaks in the mean, {runs} runs a side teach a shift of one number of "
-        f"{least_shift(width, runs):.2g} standard deviations or more, and a shift of all by unknown signs of "
-        f"{least_dense_shift(width, runs):.2g} or more together (the Mahalanobis distance), but no less"
+        f"outputs hold rows of {width} numbers: {runs} runs a side can learn a shift of one number by "
+        f"{least_shift(width, runs):.2g} standard deviations, and one of all numbers by unknown signs only if it is "
+        f"{dense:.2g} or more in all (Mahalanobis distance)",
     )

@@ -14,9 +14,10 @@ from dpaudit.blackbox.gaps import (
     NotLookedAt,
     Powerless,
 )
-from dpaudit.reporters.numbers import count, plural
+from dpaudit.reporters.numbers import count, percent, plural, significant
+from dpaudit.reporters.wording import event_words
 
-__all__ = ["check_words", "checks_text", "gap_words"]
+__all__ = ["check_words", "checks_text", "gap_words", "representation_text"]
 
 _DEPENDS = {
     CheckName.INPUTS: "runs change their inputs",
@@ -87,3 +88,18 @@ def checks_text(finding: PrivacyFinding) -> str:
     passed = [check_words(check) for check in finding.checks if check.answer == Answer.PASSED]
     spent = f"{plural(sum(check.runs for check in finding.checks), 'run')} on both sides"
     return f"{'; '.join(passed) or 'none passed'} ({spent})" if finding.checks else ""
+
+
+def representation_text(finding: PrivacyFinding) -> str:
+    """Return what the bits of floats give beside the verdict, which speaks of values; empty where none were tested."""
+    test = finding.representation
+    if test is None:
+        return ""
+    at = f"with confidence {percent(1 - test.error)}"
+    if test.epsilon_lower <= finding.epsilon:
+        return f"how floats are stored was looked at beside their values: nothing above the claim, {at}"
+    lower = significant(test.epsilon_lower, "down", apart_from=finding.epsilon)
+    return (
+        f"the bits leak, epsilon at least {lower} {at} ({event_words(test.event)}: {count(test.hits)} against "
+        f"{count(test.neighbour_hits)} runs); --float-bits makes that count"
+    )

@@ -32,6 +32,7 @@ POWER = "95 %"
 _PURPOSES = {
     "halving": "to compare the pairs",
     "local": "to vary the best pair",
+    "pilot": "to see what outputs look like",
     "training": "to choose the event",
     "confirmation": "to confirm it",
     "checks": "to check randomness and state",

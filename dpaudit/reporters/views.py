@@ -10,7 +10,7 @@ from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.contract import Direction
 from dpaudit.exact.finding import LawFinding
 from dpaudit.reporters import power
-from dpaudit.reporters.evidence import check_words, checks_text, gap_words
+from dpaudit.reporters.evidence import check_words, checks_text, gap_words, representation_text
 from dpaudit.reporters.figures import figures
 from dpaudit.reporters.numbers import rate, significant, value_text
 from dpaudit.reporters.row import Case, Row
@@ -40,6 +40,7 @@ class BlackBoxView(NamedTuple):
     gaps: list[str]
     warnings: list[str]
     checks: str
+    representation: str
     power: PowerView
     witness: WitnessView
 
@@ -170,6 +171,7 @@ def _blackbox(row: Row, f: PrivacyFinding) -> BlackBoxView:
         gaps=[gap_words(gap) for gap in f.gaps],
         warnings=[*f.warnings, *(check_words(check) for check in f.checks if not check.passed)],
         checks=checks_text(f),
+        representation=representation_text(f),
         power=PowerView(
             power=unbroken(power.POWER),
             told=power.power_text(f),

@@ -7,7 +7,7 @@ from dpaudit.cli.mechanism import is_mechanism
 from dpaudit.cli.verdict_block.claim import Lines, tested_claim
 from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine.records import Result
-from dpaudit.reporters.evidence import check_words, checks_text, gap_words
+from dpaudit.reporters.evidence import check_words, checks_text, gap_words, representation_text
 from dpaudit.reporters.numbers import count, percent, plural, significant, value_text
 from dpaudit.reporters.power import (
     POWER,
@@ -45,6 +45,7 @@ def privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
         ("errors", errors_text(finding)),
         ("verdict", _VERDICTS[finding.verdict]),
         ("witness", _witness(finding.witness, None if is_mechanism(result.learner) else result.decoded)),
+        *([("floating point", representation_text(finding))] if finding.representation else []),
         *([("checked", checks_text(finding))] if finding.checks else []),
         *(("warning", text) for text in finding.warnings),
         *(("warning", check_words(check)) for check in finding.checks if not (check.passed or check.meaningless)),
