@@ -20,7 +20,7 @@ def test_a_learner_at_exactly_its_worst_case_is_rarely_accused() -> None:
     worst = dpaudit.audit_law(learner, n=2).epsilon
     assert worst == pytest.approx(np.log(1.25 / 0.75), abs=1e-9)
     pairs = crafted_pairs(learner.domain, 2, limit=None)[:4]
-    found = [
+    accused = [
         dpaudit.audit_privacy(learner, pairs, epsilon=worst, trials=1000, seed=seed, confidence=0.95).verdict
         == "violation"
         for seed in range(AUDITS)
