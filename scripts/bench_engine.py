@@ -49,7 +49,7 @@ def blackbox(runs: int, repeats: int) -> None:
                 learner.run(sample, seeding.generator(0, "bench", side, chunk), min(2**15, runs - chunk * 2**15))
 
     def audit() -> None:
-        dpaudit.audit_privacy(learner, [pair], trials=runs)
+        dpaudit.audit_privacy(learner, [pair], trials=runs, confidence=CONFIDENCE)
 
     audit()
     pairs = [(seconds(run_alone), seconds(audit)) for _ in range(repeats)]
@@ -58,7 +58,8 @@ def blackbox(runs: int, repeats: int) -> None:
     show(name, "<= 3", f"{ratio:.2f} ({pairs[0][1]:.2f} s)", ratio <= 3)
     single = statistics.median(seconds(audit) for _ in range(repeats))
     double = statistics.median(
-        seconds(lambda: dpaudit.audit_privacy(learner, [pair], trials=runs, n_jobs=2)) for _ in range(repeats)
+        seconds(lambda: dpaudit.audit_privacy(learner, [pair], trials=runs, n_jobs=2, confidence=CONFIDENCE))
+        for _ in range(repeats)
     )
     show("two jobs against one (same audit)", "", f"{single / double:.2f} x", True)
 
@@ -100,6 +101,7 @@ class Slow:
         return int(rng.geometric(0.6, 400)[0]) + data + sum(range(2_000)) % 2
 
 
+CONFIDENCE = 0.95
 MANY = {
     "geometric": (Geometric(), "<= 1.5", 1.5),
     "laplace-vector": (LaplaceVector(), "<= 3", 3.0),
@@ -109,7 +111,7 @@ MANY = {
 def many_once(name: str, runs: int) -> None:
     """Produce the runs and audit as many, in this process, and print seconds and peak memory as JSON."""
     mechanism = MANY[name][0]
-    dpaudit.audit_privacy(mechanism, [(1, 0)], epsilon=1.0, trials=20_000, batched=True)
+    dpaudit.audit_privacy(mechanism, [(1, 0)], epsilon=1.0, trials=20_000, batched=True, confidence=CONFIDENCE)
 
     def produce() -> None:
         for side in (0, 1):
@@ -118,7 +120,7 @@ def many_once(name: str, runs: int) -> None:
 
     alone = seconds(produce)
     start = time.perf_counter()
-    finding = dpaudit.audit_privacy(mechanism, [(1, 0)], epsilon=1.0, trials=runs, batched=True)
+    finding = dpaudit.audit_privacy(mechanism, [(1, 0)], epsilon=1.0, trials=runs, batched=True, confidence=CONFIDENCE)
     audit = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     found = {"alone": alone, "audit": audit, "peak": peak, "lower": finding.epsilon_lower, "by": finding.distinguisher}
@@ -141,7 +143,7 @@ def to_a_bound(repeats: int) -> None:
 
     def audit(seed: int) -> float:
         return dpaudit.audit_privacy(
-            Laplace(), [(1, 0)], epsilon=0.05, trials=1_000_000, batched=True, seed=seed
+            Laplace(), [(1, 0)], epsilon=0.05, trials=1_000_000, batched=True, seed=seed, confidence=CONFIDENCE
         ).epsilon_lower
 
     seeds = range(max(5, repeats))
@@ -157,10 +159,10 @@ def two_jobs(repeats: int) -> None:
     pair = crafted_pairs(learner.domain, 1000, limit=None)[0]
     heavy: dict[str, Callable[[int], object]] = {
         "parity-private d=16 n=1000, 1e7 runs": lambda jobs: dpaudit.audit_privacy(
-            learner, [pair], trials=10_000_000, n_jobs=jobs
+            learner, [pair], trials=10_000_000, n_jobs=jobs, confidence=CONFIDENCE
         ),
         "unbatched, 5e4 runs of about 50 us": lambda jobs: dpaudit.audit_privacy(
-            Slow(), [(1, 0)], epsilon=2.0, trials=50_000, n_jobs=jobs
+            Slow(), [(1, 0)], epsilon=2.0, trials=50_000, n_jobs=jobs, confidence=CONFIDENCE
         ),
     }
     for name, audit in heavy.items():

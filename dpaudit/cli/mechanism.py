@@ -50,6 +50,7 @@ def audit_mechanism(args: argparse.Namespace, arguments: PrivacyArguments) -> Re
         raise InputError(f"-p is for learners of the registry; {args.id} takes none")
     chosen = asdict(arguments)
     place = chosen.pop("pairs")
+    chosen["randomness"] = chosen["randomness"] or "argument"
     with importable_here():
         mechanism = find_object("the mechanism", args.id)
         check_built(mechanism, args.id)

@@ -24,6 +24,8 @@ _PLAIN = tuple(name for name in PrivacyArguments.__struct_fields__ if name != "r
 def command(args: argparse.Namespace) -> int:
     """Make one black-box audit and return the status."""
     _check_design(args)
+    # What is the default leaves no trace in a task.
+    args.randomness = None if args.randomness == "argument" else args.randomness
     relation = None if args.relation is None else Relation.parse(args.relation)
     asked = PrivacyArguments(**{name: getattr(args, name) for name in _PLAIN}, relation=relation)
     if is_mechanism(args.id):
@@ -49,5 +51,4 @@ def _check_design(args: argparse.Namespace) -> None:
 
 def _options(arguments: PrivacyArguments) -> dict[str, Any]:
     """Return what repeats the audit."""
-    own = None if arguments.randomness == "argument" else arguments.randomness
-    return {"n": arguments.n, **asdict(arguments), "randomness": own}
+    return {"n": arguments.n, **asdict(arguments)}

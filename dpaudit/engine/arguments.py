@@ -67,8 +67,8 @@ class PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
         Options of the audit.
     bound : str or None
         The lower bound on epsilon, "melded" or "unconditional"; None for what `strict` says.
-    randomness : {"argument", "own"}
-        Whether the mechanism's randomness is the generator that is passed.
+    randomness : "own" or None
+        Whether the mechanism has randomness of its own by design; None for the generator that is passed.
     pairs : str or None
         The source of the pairs where they are not crafted, such as "random:50" or MODULE:PAIRS.
     """
@@ -87,7 +87,7 @@ class PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
     float_bits: bool = False
     pairs: str | None = None
     batched: bool = False
-    randomness: Literal["argument", "own"] = "argument"
+    randomness: Literal["own"] | None = None
 
 
 class UtilityArguments(_Arguments, kw_only=True, frozen=True, tag="utility"):

@@ -102,6 +102,7 @@ def _exact(arguments: ExactArguments, learner: Any, seed: int, n_jobs: int) -> L
 def _privacy(arguments: PrivacyArguments, learner: Any, seed: int, n_jobs: int) -> PrivacyFinding:
     chosen = asdict(arguments)
     source = chosen.pop("pairs")
+    chosen["randomness"] = chosen["randomness"] or "argument"
     if source is not None:
         pairs = pairs_of_source(source, learner, n=chosen.pop("n"), relation=arguments.relation, seed=seed)
         chosen["pairs"] = pairs

@@ -87,7 +87,7 @@ def checks_text(finding: PrivacyFinding) -> str:
     """Return what was asked and passed in one line, with the runs that all checks took; empty without checks."""
     passed = [check_words(check) for check in finding.checks if check.answer == Answer.PASSED]
     spent = f"{plural(sum(check.runs for check in finding.checks), 'run')} on both sides"
-    return f"{'; '.join(passed) or 'none passed'} ({spent})" if finding.checks else ""
+    return f"{'; '.join(passed) or 'nothing was asked'} ({spent})" if finding.checks else ""
 
 
 def representation_text(finding: PrivacyFinding) -> str:

@@ -31,7 +31,7 @@ def _no_literal(tools: Any) -> Evidence:
         least[f"least error, d={dimension}"] = min(errors)
     learner = SetCoverConjunction(dimension=4, k=2, epsilon=1.0, delta=1e-6, alpha=0.1, beta=0.05)
     n, always = learner.sample_size(0.2, 0.2), Conjunction(4, 0)
-    found = tools.audit_utility(learner, always, "uniform", alpha=0.2, beta=0.2, n=n, trials=100)
+    found = tools.audit_utility(learner, always, "uniform", alpha=0.2, beta=0.2, n=n, trials=100, confidence=0.95)
     numbers = {**least, "n": n, "failure rate, d=4": found.failure_rate}
     if min(least.values()) == 0:
         return Evidence("holds", "some literal is always 1", numbers, "exact")

@@ -120,8 +120,8 @@ def _utility(kind: type[ConvexPolygon] | type[PolygonUnion], k: int, tools: Any)
     learner = kind(side=2, k=k, epsilon=1.0, delta=1e-6, alpha=0.1, beta=0.05)
     n = learner.sample_size(0.2, 0.2)
     target = learner.concepts.size // 2
-    finding = tools.audit_utility(learner, target, "uniform", alpha=0.2, beta=0.2, trials=200)
-    fewer = tools.audit_utility(learner, target, "uniform", alpha=0.2, beta=0.2, n=n // 8, trials=200)
+    finding = tools.audit_utility(learner, target, "uniform", alpha=0.2, beta=0.2, trials=200, confidence=0.95)
+    fewer = tools.audit_utility(learner, target, "uniform", alpha=0.2, beta=0.2, n=n // 8, trials=200, confidence=0.95)
     numbers = {"n": n, "failure upper": finding.failure_upper, "failure upper at n/8": fewer.failure_upper}
     if finding.verdict == "violation":
         witness = f"{learner}, target {target}, uniform distribution, n = {n}"

@@ -84,7 +84,15 @@ def _laplace_utility(tools: Any) -> Evidence:
     learner = ConjunctionLaplace(2, 1.0, beta)
     claim = learner.utility(alpha, beta, "empirical")
     finding = tools.audit_utility(
-        learner, 5, "uniform", alpha=alpha, beta=beta, n=claim.sample_size, trials=400, setting="empirical"
+        learner,
+        5,
+        "uniform",
+        alpha=alpha,
+        beta=beta,
+        n=claim.sample_size,
+        trials=400,
+        setting="empirical",
+        confidence=0.95,
     )
     return Evidence(
         {"holds": "holds", "violation": "refuted"}.get(finding.verdict, "undecided"),

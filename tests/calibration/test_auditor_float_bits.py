@@ -51,7 +51,9 @@ Noise = Callable[[float, np.random.Generator, int], np.ndarray]
 
 @pytest.mark.parametrize("mechanism", [naive, inverse_cdf])
 def test_noise_in_doubles_is_detected_by_its_bits(mechanism: Noise) -> None:
-    finding = dpaudit.audit_privacy(mechanism, [PAIR], epsilon=1.0, trials=RUNS, batched=True, float_bits=True)
+    finding = dpaudit.audit_privacy(
+        mechanism, [PAIR], epsilon=1.0, trials=RUNS, batched=True, float_bits=True, confidence=0.95
+    )
     assert finding.verdict == "violation"
     assert finding.epsilon_lower >= 6
 

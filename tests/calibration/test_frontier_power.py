@@ -21,7 +21,9 @@ def test_a_leak_on_the_frontier_of_a_binary_output_is_detected(mass: float) -> N
         return lambda data, rng, size: (rng.random(size) < (likelier if data else mass)).astype(np.int64)
 
     def audit(epsilon: float, seed: int) -> dpaudit.PrivacyFinding:
-        return dpaudit.audit_privacy(response(epsilon), [(1, 0)], epsilon=0.5, trials=20_000, batched=True, seed=seed)
+        return dpaudit.audit_privacy(
+            response(epsilon), [(1, 0)], epsilon=0.5, trials=20_000, batched=True, seed=seed, confidence=0.95
+        )
 
     least = dict(audit(0.0, 0).frontier)[mass]
     assert sum(audit(least, seed).verdict == "violation" for seed in range(AUDITS)) >= 45

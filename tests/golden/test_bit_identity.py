@@ -17,8 +17,8 @@ from dpaudit.record import encodable
 from dpaudit.reporters.wording import event_words
 
 BEFORE = load_run(Path(__file__).parent / "run_before.jsonl")
-WORDS = {"caption", "digest", "event", "fault", "index", "label", "source", "versions"}
-"""Fields that hold words, the place in a file, or the versions of libraries."""
+WORDS = {"caption", "checks", "digest", "event", "fault", "index", "label", "source", "versions"}
+"""Fields that hold words, the place in a file, the versions of libraries, or checks that version 1 did not make."""
 
 
 def numbers_of(told: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import pytest
 import toy_learners
@@ -258,3 +259,9 @@ def test_a_bare_sample_size_is_a_theorem_too():
     assert utility_target(object(), 0.1, 0.1) is None
     assert utility_target(Sized(), 0.1, 0.1, "empirical") is None
     assert offered_settings(object(), 0.1, 0.1) == ()
+
+
+def test_a_task_has_its_key_in_a_worker_too():
+    # Defaults are left out of keys by identity, which a text does not keep on its way to another process.
+    for task in make_plan([entry("toy-coin")]).tasks:
+        assert pickle.loads(pickle.dumps(task)).key == task.key

@@ -16,6 +16,7 @@ from dpaudit.contract import FAIL, Distribution, InputError, Instance, PrivacyCl
 from dpaudit.utility.error import best_error, empirical_error, exceeds, population_error
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.instances import apportioned
+from dpaudit.utility.interval import looks
 from learners.domains import Interval
 
 
@@ -549,3 +550,40 @@ def test_hard_cases_of_a_class_of_one_are_uniform() -> None:
 def test_hard_cases_ask_for_alpha_in_range(alpha: Any) -> None:
     with pytest.raises(InputError, match=r"alpha must be in \(0, 1\)"):
         hard_cases(Toy(), alpha)
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ({"alpha": 0.5}, "vacuous"),
+        ({"alpha": 0.49, "beta": 0.5}, "vacuous"),
+        ({"alpha": 0.49, "beta": 0.49}, "holds"),
+        ({"alpha": 0.99, "setting": "empirical"}, "vacuous"),
+    ],
+)
+def test_a_claim_of_next_to_nothing_is_vacuous(claim: dict[str, Any], verdict: str) -> None:
+    assert audit(Coin(rate=0.0), trials=500, **claim).verdict == verdict
+
+
+def test_a_claim_of_next_to_nothing_may_be_violated() -> None:
+    assert audit(Coin(rate=1.0, bad=FAIL), trials=500, beta=0.5).verdict == "violation"
+
+
+def test_more_runs_are_made_where_the_interval_contains_beta() -> None:
+    few = audit(Coin(rate=0.05), trials=100)
+    assert (few.verdict, few.trials) == ("undecided", 100)
+    # At rate 0.05 the interval of 6400 runs has an end above 0.1 with probability below 1e-40.
+    more = audit(Coin(rate=0.05), trials=100, most=6_400)
+    assert (more.verdict, more.confidence) == ("holds", few.confidence)
+    assert more.trials in (400, 1_600, 6_400)
+    assert audit(Coin(rate=0.0), trials=1_000, most=10**9).trials == 1_000
+    with pytest.raises(InputError, match="most must be an integer >= 1"):
+        audit(Coin(), most=0)
+
+
+@pytest.mark.parametrize("most", [None, 10, 399, 400, 6_400, 10_000])
+def test_looks_share_the_error(most: int | None) -> None:
+    found = looks(100, most, 0.95)
+    assert [runs for runs, _ in found] == [100 * 4**i for i in range(len(found))]
+    assert found[-1][0] <= max(100, most or 0) < 4 * max(found[-1][0], 100) or most is None
+    assert math.fsum(1 - level for _, level in found) == pytest.approx(0.05, rel=1e-9)
