@@ -10,7 +10,7 @@ from dpaudit.blackbox.checks import Check
 from dpaudit.blackbox.evidence import Observations, gaps_of, identical, verdict_of
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.blackbox.hygiene import Hygiene, runs_a_side
-from dpaudit.blackbox.power import Power
+from dpaudit.blackbox.power import REFUTING_SHARE, Power
 from dpaudit.bounds.base import Bound
 from dpaudit.bounds.counts import MAX_RUNS
 from dpaudit.bounds.detectable import trials_needed
@@ -106,8 +106,8 @@ class Request:
     @property
     def least_runs(self) -> int:
         """The least number of runs a side that can refute the claim at all."""
-        claim = self.claim
-        return trials_needed(self.bound, epsilon=claim.epsilon, delta=claim.delta, gamma=self.verdict_gamma)
+        claim, gamma = self.claim, (1 - REFUTING_SHARE) * self.verdict_gamma
+        return trials_needed(self.bound, epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
 
     @property
     def warnings(self) -> tuple[str, ...]:

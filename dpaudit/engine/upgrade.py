@@ -92,8 +92,8 @@ def _upgrade_task(record: dict[str, Any]) -> None:
     for test in tests if isinstance(tests, list) else ():
         _upgrade_event(test, "")
         # In version 1 all events of a finding had the witness's direction.
-        if isinstance(test, dict) and isinstance(witness, dict):
-            test["direction"] = witness.get("direction")
+        if isinstance(test, dict) and isinstance(witness, dict) and "direction" in witness:
+            test["direction"] = witness["direction"]
 
 
 def _origin(told: Any) -> Any:

@@ -30,7 +30,7 @@ def asked(mechanism: Any, *, batched: bool = False, own: bool = False, n_jobs: i
 
 
 def audit(mechanism: Any, **options: Any) -> dpaudit.PrivacyFinding:
-    return dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=2.0, **{"trials": 500} | options)
+    return dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=2.0, **{"trials": 1_000} | options)
 
 
 ONE_BY_ONE: dict[str, Callable[[int, Any], Any]] = {

@@ -170,7 +170,7 @@ def command(folder, *words):
 def test_what_a_mechanism_prints_does_not_break_the_json(tmp_path, jobs):
     # What the import prints in a worker, before any call, is not ours to redirect.
     (tmp_path / "mine.py").write_text(MINE.replace("print", "print" if jobs == "1" else "str", 1))
-    words = ["mine:talkative", "--pairs", "mine:PAIRS", "--epsilon", "2", "--trials", "300", "--json", "--jobs", jobs]
+    words = ["mine:talkative", "--pairs", "mine:PAIRS", "--epsilon", "2", "--trials", "2000", "--json", "--jobs", jobs]
     done = command(tmp_path, "privacy", *words)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["finding"]["verdict"] == "consistent"
@@ -216,7 +216,7 @@ def test_a_parameter_given_twice_is_refused(capsys):
     assert line == "dpaudit: error: -p must be given once for each parameter; got gain more than once"
 
 
-@pytest.mark.parametrize(("text", "trials"), [("1e3", 1000), ("2000.0", 2000), ("150", 150)])
+@pytest.mark.parametrize(("text", "trials"), [("1e3", 1000), ("2000.0", 2000), ("15e2", 1500)])
 def test_numbers_of_trials_may_be_written_with_an_exponent(capsys, text, trials):
     words = ["privacy", "toy-coin", "-p", "gain=1", "--epsilon", "3", "--json", "--learners", TOYS]
     assert main([*words, "--trials", text]) == 0
@@ -236,6 +236,6 @@ def test_the_example_s_values_are_told_with_the_result(capsys):
 
 
 def test_pairs_of_equal_inputs_are_warned_of_and_no_evidence_if_all_are() -> None:
-    finding = dpaudit.audit_privacy(respond, [(0, 0), (1, 1)], epsilon=1.0, trials=100)
+    finding = dpaudit.audit_privacy(respond, [(0, 0), (1, 1)], epsilon=1.0, trials=2_000)
     assert (finding.verdict, finding.gaps) == ("no evidence", (Identical(2),))
     assert len([text for text in finding.warnings if "both inputs are the same" in text]) == 2

@@ -106,8 +106,8 @@ def test_what_would_be_detected_in_a_few_words(changes, text):
 def test_the_budget_leaves_out_what_was_not_spent():
     spent = {"halving": 0, "local": 0, "pilot": 512, "training": 3_488, "confirmation": 16_000, "checks": 24}
     words = (
-        "runs on each side, all pairs together: 4,000 to choose the event, 16,000 to confirm it, 24 to check "
-        "randomness and state"
+        "runs on each side, all pairs together: 512 to see what outputs look like, 3,488 to choose the event, "
+        "16,000 to confirm it, 24 to check randomness and state"
     )
     assert told.budget_text(finding(budget=spent)) == words
     bets = replace(BETS, budget={"used": 812, "allowed": 200_000, "checks": 0})
