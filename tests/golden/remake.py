@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 
+from msgspec.structs import replace
 from scipy.stats import beta as beta_law
 
 from dpaudit.blackbox.finding import EventTest, PrivacyFinding, Witness
@@ -354,5 +356,20 @@ def main():
     (HERE / "run_small.json").write_text(json_report.render(run))
 
 
+def events():
+    """Write what the audits by events of `run_before.jsonl` find today."""
+    from dpaudit.engine.perform import perform
+    from dpaudit.engine.tasks import Task
+
+    before = load_run(HERE / "run_before.jsonl")
+    fixed = [one for one in before.results if one.kind == "privacy" and one.finding.design == "fixed"]
+    today = [perform(Task(one.learner, one.parameters, one.arguments), seed=before.header.seed) for one in fixed]
+    found = [replace(one, index=i) for i, one in enumerate(today)]
+    plan = tuple(Planned(one.task, one.learner, one.kind) for one in found)
+    (HERE / "run_events.jsonl").write_bytes(lines(Run(replace(before.header, plan=plan), tuple(found))))
+
+
 if __name__ == "__main__":
     main()
+    if "events" in sys.argv:
+        events()

@@ -72,7 +72,7 @@ def test_own_randomness_is_warned_of_unless_it_is_declared() -> None:
     entropy = random.SystemRandom()
     assert asked(lambda x, rng: x + entropy.random())["generator"] == Answer.OWN
     assert asked(lambda x, rng: x + entropy.random(), own=True)["generator"] == Answer.NOT_ASKED
-    found = audit(lambda x, rng: x + entropy.gauss(0, 2))
+    found = audit(lambda x, rng: x + entropy.gauss(0, 2), trials=5_000)
     assert found.verdict == "consistent"
     assert [check.name for check in found.checks if not check.passed] == [CheckName.GENERATOR]
     assert all(check.passed for check in audit(lambda x, rng: x + entropy.gauss(0, 2), randomness="own").checks)

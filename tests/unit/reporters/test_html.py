@@ -284,8 +284,10 @@ def test_codes_are_said_in_words():
 def test_a_run_of_schema_version_1_tells_its_events_in_its_own_words(small):
     old = html.render(load_run(GOLDEN / "run_small_v1.jsonl"))
     differs = [(a, b) for a, b in zip(old.splitlines(), small.splitlines(), strict=True) if a != b]
+    # Version 1 said of a vacuous claim that it holds.
+    assert [a for a, _ in differs if "<dt>Witness</dt>" not in a and "vacuous" not in a] == []
     # The witnesses of three black-box audits: version 1 knew the words of an event alone.
-    fixed, bets, control = differs
+    fixed, bets, control = [(a, b) for a, b in differs if "<dt>Witness</dt>" in a]
     for before, after in (fixed, control):
         assert before.replace("the output is 1 or 3", "output in {1, 3}") == after
     assert bets[0].replace("made the stake exp(1.25) times larger", "raised the stake by exp(1.25)") == bets[1]
