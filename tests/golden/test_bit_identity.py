@@ -53,7 +53,7 @@ def by_events(result: Result) -> bool:
     return isinstance(result.finding, PrivacyFinding) and result.finding.design == "fixed"
 
 
-@pytest.mark.parametrize("before", filter(by_events, BEFORE.results), ids=lambda result: result.task)
+@pytest.mark.parametrize("before", list(filter(by_events, BEFORE.results)), ids=lambda result: result.task)
 def test_an_audit_by_events_has_its_address_still_and_refutes_what_it_refuted(before: Result) -> None:
     task = Task(before.learner, before.parameters, before.arguments)
     assert task.key == before.task
