@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpaudit.distinguish.leaves.families import family
 from dpaudit.distinguish.leaves.parts import parts
 
-__all__ = ["Element", "Family", "Item", "Key", "Named", "Part", "Path", "Step", "walk"]
+__all__ = ["Family", "Item", "Key", "Named", "Part", "Path", "Step", "in_words", "walk"]
 
 Mask = NDArray[np.bool_]
 
@@ -116,27 +116,6 @@ class Key:
     def words(self, path: str) -> str:
         """Return the path with the key behind it."""
         return f"{path}[{self.key!r:.60}]"
-
-
-@dataclass(frozen=True)
-class Element:
-    """The elements of a set in the order of their representation, as a tuple."""
-
-    def __call__(self, values: list[Any]) -> tuple[list[Any], Mask | None]:
-        """Return the sorted elements of every set."""
-        return [_sorted(value) for value in values], None
-
-    def words(self, path: str) -> str:
-        """Return the path of the sorted elements."""
-        return f"sorted({path})"
-
-
-def _sorted(values: Any) -> tuple[Any, ...]:
-    """Return the elements of a set, ascending where they can be compared."""
-    try:
-        return tuple(sorted(values))
-    except TypeError:
-        return tuple(sorted(values, key=repr))
 
 
 def walk(rows: Sequence[Any], path: Path) -> tuple[list[Any], NDArray[np.intp] | None]:

@@ -40,7 +40,7 @@ class Fractions:
         if j == 0:
             kinds = [np.isnan(values), values == np.inf, values == -np.inf, (values == 0) & np.signbit(values),
                      values == 0, values < 0]  # fmt: skip
-            return np.select(kinds, [0, 1, 2, 3, 4, 5], 6).astype(np.int64)
+            return np.asarray(np.select(kinds, [0, 1, 2, 3, 4, 5], 6), dtype=np.int64)
         usual = np.where(np.isfinite(values), values, 0.0)
         if j == 1:
             return quantile_cells(self.edges, np.abs(usual))

@@ -136,7 +136,7 @@ def _features(plan: Plan, rows: Any, stored: bool) -> Iterator[tuple[Feature, Ce
         if not len(values):
             continue
         for owner, read, group in groups_of(leaf, values):
-            if group.representation and not stored:
+            if (group.representation or leaf.representation) and not stored:
                 continue
             for j in range(len(group.names)):
                 yield Feature(owner, group, j), placed(group.column(read, j), where, len(rows))

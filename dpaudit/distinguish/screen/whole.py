@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.distinguish.leaves.readers import WholeValues
+from dpaudit.distinguish.leaves.whole_values import MOST_BITS, WholeValues
 from dpaudit.distinguish.screen.groups import Cells
 
 __all__ = ["Bits", "Digits", "Forms", "Residues"]
@@ -21,7 +21,7 @@ TOP = 8
 
 @dataclass(frozen=True)
 class Bits:
-    """The lowest 64 bits of the magnitude, and its leading eight.
+    """The lowest bits of the magnitude, and its leading eight.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Bits:
     @classmethod
     def of(cls, values: WholeValues) -> Bits:
         """Return the group for integers like these."""
-        return cls(int(min(64, values.length.max(initial=0))))
+        return cls(int(min(MOST_BITS, values.length.max(initial=0))))
 
     @cached_property
     def names(self) -> Sequence[str]:
@@ -45,7 +45,7 @@ class Bits:
     def column(self, values: WholeValues, j: int) -> Cells:
         """Return a bit of each value."""
         if j < self.width:
-            return ((values.low >> np.uint64(j)) & np.uint64(1)).astype(np.int64)
+            return values.bit(j)
         return ((values.high >> np.uint64(63 - (j - self.width + 1))) & np.uint64(1)).astype(np.int64)
 
     def cell(self, j: int, code: int) -> int:
@@ -126,10 +126,10 @@ class Forms:
             return ones if j == 2 else ones & 1
         if j == 4:
             lowest = values.low & (~values.low + np.uint64(1))
-            return np.where(lowest == 0, 64, np.frexp(lowest.astype(np.float64))[1] - 1).astype(np.int64)
+            return np.asarray(np.where(lowest == 0, 64, np.frexp(lowest.astype(np.float64))[1] - 1), dtype=np.int64)
         if j == 5:
             root = np.round(np.sqrt(values.low.astype(np.float64))).astype(np.uint64)
-            return ((root * root == values.low) & (values.sign >= 0)).astype(np.int64)
+            return np.asarray((root * root == values.low) & (values.sign >= 0) & (values.length <= 64), dtype=np.int64)
         return (_ones(values) == 1).astype(np.int64)
 
     def cell(self, j: int, code: int) -> int:

@@ -15,7 +15,8 @@ import pytest
 
 from dpaudit.distinguish.canonical import Raised
 from dpaudit.distinguish.leaves.parts import parts, register_flattener
-from dpaudit.distinguish.leaves.plan import POSITIONS, Plan
+from dpaudit.distinguish.leaves.containers import POSITIONS
+from dpaudit.distinguish.leaves.plan import Plan
 from dpaudit.distinguish.leaves.readers import Block, Whole
 from dpaudit.errors import InputError
 
