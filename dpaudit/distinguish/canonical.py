@@ -98,13 +98,7 @@ def _sparse(value: Any) -> Hashable:
 
 def _other(value: Any) -> Hashable:
     """Label everything else by its type and its parts."""
-    try:
-        return ("object", type(value).__qualname__, canonical(parts(value)))
-    except InputError as error:
-        if not hasattr(value, "predict"):
-            raise
-        hint = f"{error}; or give {{probe}}=points, to compare hypotheses by their predictions"
-        raise InputError(hint, names=("probe",)) from None
+    return ("object", type(value).__qualname__, canonical(parts(value)))
 
 
 def _rational(value: Any) -> Hashable:

@@ -156,7 +156,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Fields:
-    """What each text that is JSON stands for."""
+    """The values that texts of JSON stand for."""
 
     def __call__(self, values: list[Any]) -> tuple[list[Any], NDArray[np.bool_] | None]:
         """Return what the texts stand for, and which are JSON."""

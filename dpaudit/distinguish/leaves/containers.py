@@ -1,4 +1,4 @@
-"""How containers are planned: sequences, arrays, sparse matrices, mappings, sets, and the parts of objects."""
+"""The planning of containers: sequences, arrays, sparse matrices, mappings, sets and objects."""
 
 from __future__ import annotations
 

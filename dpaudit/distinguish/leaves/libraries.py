@@ -80,7 +80,7 @@ def _as_array(value: Any) -> Any:
     array = np.asarray(held) if hasattr(held, "__array__") else np.from_dlpack(held)
     if array.dtype == object and array.ndim == 0:
         raise InputError(
-            f"an output of type {type(value).__qualname__} has an __array__ of objects: {value!r:.100}; say how to take "
-            f"it apart, by dpaudit.register_flattener({type(value).__qualname__}, lambda output: ...)"
+            f"an output of type {type(value).__qualname__} has an __array__ of objects: {value!r:.100}; say how to "
+            f"take it apart, by dpaudit.register_flattener({type(value).__qualname__}, lambda output: ...)"
         )
     return array

@@ -1,4 +1,4 @@
-"""The parts of objects that no table knows: named elements, attributes, state, elements, or how they show themselves."""
+"""The parts of objects that no table knows: named elements, attributes, elements, state, or how they are shown."""
 
 from __future__ import annotations
 
@@ -53,11 +53,15 @@ def parts(value: Any) -> Any:
     shown = repr(value)
     if _ADDRESS not in shown:
         return shown
-    raise InputError(
-        f"an output of type {type(value).__qualname__} cannot be taken apart: {value!r:.100}; say how, by "
-        f"dpaudit.register_flattener({type(value).__qualname__}, lambda output: ...), or return numbers, text, arrays "
-        "or containers of these"
+    name = type(value).__qualname__
+    why = (
+        f"an output of type {name} cannot be taken apart: {shown:.100}; say how, by "
+        f"dpaudit.register_flattener({name}, lambda output: ...), or return numbers, text, arrays or containers of these"
     )
+    if hasattr(value, "predict"):
+        hint = "{why}; or give {probe:=points}, to compare hypotheses by their predictions"
+        raise InputError(hint, names=("probe",), why=why)
+    raise InputError(why)
 
 
 def attributes(value: Any) -> dict[str, Any]:

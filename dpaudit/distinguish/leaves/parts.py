@@ -1,7 +1,7 @@
 """The table of types: how an output of a type becomes plain containers, numbers, text and categories.
 
-`register_flattener` adds a type. Whatever the table does not know is taken apart by its protocol (`__array__`,
-`__dlpack__`), its attributes, its elements or its own `repr`; an object with none of these is refused.
+`register_flattener` adds a type. Whatever the table does not know is taken apart by the array protocols, its
+attributes, its elements or its own `repr`; an object with none of these is refused.
 """
 
 from __future__ import annotations

@@ -55,8 +55,8 @@ class Planner:
         """Plan the values at the end of a path."""
         if len(path) > DEPTH:
             raise InputError(
-                f"an output is nested deeper than {DEPTH} steps, or holds itself: {in_words(path):.200}; return what of "
-                "it matters, or say what that is by dpaudit.register_flattener(TYPE, lambda output: ...)"
+                f"an output is nested deeper than {DEPTH} steps, or holds itself: {in_words(path):.200}; return what "
+                "matters of it, or say what that is by dpaudit.register_flattener(TYPE, lambda output: ...)"
             )
         if len(self.leaves) >= MOST_LEAVES:
             if not self.unseen or not self.unseen[-1].startswith("parts beyond"):

@@ -1,4 +1,4 @@
-"""How values without elements are planned: numbers, text, bytes and exceptions."""
+"""The planning of values without elements: numbers, text, bytes and exceptions."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Summaries:
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """What each feature is."""
+        """The names of the features."""
         return [name for name, _ in _SUMMARIES]
 
     def real(self, rows: Rows, j: int) -> NDArray[np.float64]:
@@ -99,7 +99,7 @@ class Entries:
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """What each feature is."""
+        """The names of the features."""
         return self.columns[: len(self.edges)] or [f"element {j}" for j in range(len(self.edges))]
 
     def real(self, rows: Rows, j: int) -> NDArray[np.float64]:

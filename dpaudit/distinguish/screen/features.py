@@ -40,7 +40,7 @@ class Feature:
 
     @property
     def name(self) -> str:
-        """What the feature is, as "bit 3 of output['count']"."""
+        """The name of the feature, as "bit 3 of output['count']"."""
         name = self.group.names[self.index]
         if isinstance(self.leaf.reader, readers.Block) and self.leaf.reader.names:
             return name

@@ -28,7 +28,7 @@ class Octets:
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """What each feature is."""
+        """The names of the features."""
         ends = [f"byte {j} from the {end}" for end in ("start", "end") for j in range(self.near)]
         return ["length", *ends]
 
@@ -59,7 +59,7 @@ class OctetBits:
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """What each feature is."""
+        """The names of the features."""
         places = [f"byte {j} from the {end}" for end in ("start", "end") for j in range(self.near)]
         return [f"bit {b} of {place}" for place in [*places, "the XOR of all bytes"] for b in range(8)]
 

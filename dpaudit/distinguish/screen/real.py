@@ -44,7 +44,7 @@ class Fractions:
         usual = np.where(np.isfinite(values), values, 0.0)
         if j == 1:
             return quantile_cells(self.edges, np.abs(usual))
-        return np.minimum((usual - np.floor(usual)) * 64, 63).astype(np.int64)
+        return np.asarray(np.minimum((usual - np.floor(usual)) * 64, 63), dtype=np.int64)
 
     def cell(self, j: int, code: int) -> str | int:
         """Return the special value, or the number of the cell."""
@@ -53,7 +53,7 @@ class Fractions:
 
 @dataclass(frozen=True)
 class Storage:
-    """How finely a float is stored: its grid, and whether fewer digits would do."""
+    """The fineness with which a float is stored: its grid, and whether fewer digits would do."""
 
     names: Sequence[str] = field(
         default=("exponent", "exponent of the lowest bit", "trailing zeros of the mantissa", "being exact in 32 bits",
@@ -74,10 +74,11 @@ class Storage:
             return np.where(finite == 0, 0, exponent - 53 + zeros + 1200 if j == 1 else zeros).astype(np.int64)
         if j in (3, 4):
             with np.errstate(over="ignore"):
-                return (finite.astype(np.float32 if j == 3 else np.float16) == finite).astype(np.int64)
+                return np.asarray(finite.astype(np.float32 if j == 3 else np.float16) == finite, dtype=np.int64)
         shown = np.full(len(finite), 17, dtype=np.int64)
-        for places in range(16, -1, -1):
-            shown[np.round(finite, places) == finite] = places
+        with np.errstate(over="ignore", invalid="ignore"):
+            for places in range(16, -1, -1):
+                shown[np.round(finite, places) == finite] = places
         return shown
 
     def cell(self, j: int, code: int) -> int:

@@ -43,7 +43,7 @@ class Relations:
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """What each feature is."""
+        """The names of the features."""
         return [kind.format(i, j) for i, j in self.pairs for kind in _KINDS]
 
     def real(self, rows: Rows, j: int) -> NDArray[np.float64]:

@@ -32,7 +32,7 @@ class AnyFeature(Protocol):
 
     @property
     def name(self) -> str:
-        """What the feature is."""
+        """The name of the feature."""
 
     @property
     def representation(self) -> bool:

@@ -41,7 +41,7 @@ class Characters:
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """What each feature is."""
+        """The names of the features."""
         return [f"character {j} from the {end}" for end in ("start", "end") for j in range(self.near)]
 
     def column(self, values: Sequence[str], j: int) -> Cells:
@@ -109,7 +109,7 @@ class Affixes:
 
     @property
     def names(self) -> Sequence[str]:
-        """What each feature is."""
+        """The names of the features."""
         return [f"{end} {length} characters" for end in ("first", "last") for length in AFFIXES]
 
     def column(self, values: Sequence[Any], j: int) -> Cells:
@@ -142,7 +142,7 @@ class Words:
 
     @property
     def names(self) -> Sequence[str]:
-        """What each feature is."""
+        """The names of the features."""
         return [f"having the word {word!r:.40}" for word in self.words]
 
     def column(self, values: Sequence[str], j: int) -> Cells:

@@ -39,7 +39,7 @@ class Bits:
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """What each feature is."""
+        """The names of the features."""
         return [f"bit {j}" for j in range(self.width)] + [f"leading bit {j}" for j in range(1, min(TOP, self.width))]
 
     def column(self, values: WholeValues, j: int) -> Cells:
@@ -62,7 +62,7 @@ class Residues:
 
     @property
     def names(self) -> Sequence[str]:
-        """What each feature is."""
+        """The names of the features."""
         return [f"remainder by {modulus}" for modulus in self.moduli]
 
     def column(self, values: WholeValues, j: int) -> Cells:
@@ -87,7 +87,7 @@ class Digits:
 
     @property
     def names(self) -> Sequence[str]:
-        """What each feature is."""
+        """The names of the features."""
         return [f"digit {j} from the end" for j in range(self.count)] + ["leading digit"]
 
     def column(self, values: WholeValues, j: int) -> Cells:
@@ -128,13 +128,18 @@ class Forms:
             lowest = values.low & (~values.low + np.uint64(1))
             return np.asarray(np.where(lowest == 0, 64, np.frexp(lowest.astype(np.float64))[1] - 1), dtype=np.int64)
         if j == 5:
-            root = np.round(np.sqrt(values.low.astype(np.float64))).astype(np.uint64)
-            return np.asarray((root * root == values.low) & (values.sign >= 0) & (values.length <= 64), dtype=np.int64)
+            return _square(values).astype(np.int64)
         return (_ones(values) == 1).astype(np.int64)
 
     def cell(self, j: int, code: int) -> int:
         """Return the number that the cell stands for; of the sign -1, 0 or 1."""
         return code - 1 if j == 0 else code
+
+
+def _square(values: WholeValues) -> NDArray[np.bool_]:
+    """Say which values of at most 64 bits are perfect squares."""
+    root = np.round(np.sqrt(values.low.astype(np.float64))).astype(np.uint64)
+    return np.logical_and.reduce([root * root == values.low, values.sign >= 0, values.length <= 64])
 
 
 def _ones(values: WholeValues) -> Cells:
