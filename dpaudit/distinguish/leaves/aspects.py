@@ -16,12 +16,14 @@ __all__ = [
     "Entry",
     "Fields",
     "Has",
+    "Hexadecimal",
     "Keys",
     "Length",
     "Message",
     "Numbers",
     "Size",
     "Values",
+    "from_hexadecimal",
     "from_json",
     "key_order",
     "key_set",
@@ -29,6 +31,7 @@ __all__ = [
 ]
 
 _DIGITS = re.compile(r"[0-9]+")
+_HEXADECIMAL = re.compile(r"[0-9a-fA-F]{8}[0-9a-fA-F-]*")
 LOOKED_THROUGH = 4096
 """Characters of a text whose numbers are read."""
 MOST_DIGITS = 4000
@@ -179,6 +182,28 @@ def from_json(text: str) -> tuple[Any] | None:
         return (json.loads(text),)
     except (ValueError, RecursionError):
         return None
+
+
+@dataclass(frozen=True)
+class Hexadecimal:
+    """The integer that each text of hexadecimal digits stands for, dashes between them left out."""
+
+    def __call__(self, values: list[Any]) -> tuple[list[Any], NDArray[np.bool_] | None]:
+        """Return the integers, and which texts are hexadecimal."""
+        read = [from_hexadecimal(value) for value in values]
+        if None not in read:
+            return read, None
+        mask = np.fromiter((found is not None for found in read), np.bool_, len(read))
+        return [found for found in read if found is not None], mask
+
+    def words(self, path: str) -> str:
+        """Return the path of the integer."""
+        return f"int({path}, 16)"
+
+
+def from_hexadecimal(text: str) -> int | None:
+    """Return the integer that a text of at least eight hexadecimal digits stands for; None for any other text."""
+    return int(text[:LOOKED_THROUGH].replace("-", ""), 16) if _HEXADECIMAL.fullmatch(text) else None
 
 
 def template(text: str) -> Hashable:

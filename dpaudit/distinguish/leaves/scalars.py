@@ -6,7 +6,15 @@ from collections import Counter
 from typing import Any
 
 from dpaudit.distinguish.leaves import readers
-from dpaudit.distinguish.leaves.aspects import Fields, Message, Numbers, from_json, template
+from dpaudit.distinguish.leaves.aspects import (
+    Fields,
+    Hexadecimal,
+    Message,
+    Numbers,
+    from_hexadecimal,
+    from_json,
+    template,
+)
 from dpaudit.distinguish.leaves.planner import Planner
 from dpaudit.distinguish.leaves.steps import Path
 
@@ -14,7 +22,7 @@ __all__ = ["exception", "none", "octets", "real", "text", "whole"]
 
 MOST_TEMPLATES = 64
 MOSTLY = 0.95
-"""The share of texts that must be JSON to be read as such."""
+"""The share of texts that must be JSON, or hexadecimal, to be read as such."""
 ENDS = 64
 """Bytes that are read from each end."""
 
@@ -39,12 +47,13 @@ def octets(planner: Planner, values: list[Any], path: Path) -> None:
 
 
 def text(planner: Planner, values: list[str], path: Path) -> None:
-    """Plan texts: as they are, what the texts between their numbers are, the numbers, and what JSON stands for."""
+    """Plan texts: as they are, and what JSON or hexadecimal digits stand for, or their numbers and what is between."""
     planner.add(path, readers.Text())
     outer, planner.in_row = planner.in_row, True
-    if sum(from_json(value) is not None for value in values) >= MOSTLY * len(values):
-        below, _ = Fields()(values)
-        planner.node(below, (*path, Fields()))
+    for step, read in ((Fields(), from_json), (Hexadecimal(), from_hexadecimal)):
+        if sum(read(value) is not None for value in values) >= MOSTLY * len(values):
+            planner.node(step(values)[0], (*path, step))
+            break
     else:
         templates = Counter(map(template, values))
         if max(templates.values()) > 1 and len(templates) < len(set(values)):

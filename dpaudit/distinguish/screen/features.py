@@ -142,6 +142,7 @@ def _of_whole(values: readers.WholeValues) -> Iterator[Group]:
         yield whole.Bits.of(values)
         yield whole.Residues()
         yield whole.Digits()
+        yield whole.CheckDigits()
 
 
 def _of_rows(leaf: Leaf, rows: NDArray[np.float64]) -> Iterator[tuple[Leaf, Any, Group]]:

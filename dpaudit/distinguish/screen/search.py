@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.distinguish.leaves.plan import Plan
+from dpaudit.distinguish.leaves.steps import Memo
 from dpaudit.distinguish.screen.features import ABSENT, Feature, groups_of, placed
 from dpaudit.distinguish.screen.groups import Cells
 from dpaudit.distinguish.screen.parity import Parity, parities
@@ -131,8 +132,9 @@ def _joined(data: Sequence[Any], neighbour: Sequence[Any]) -> Any:
 
 def _features(plan: Plan, rows: Any, stored: bool) -> Iterator[tuple[Feature, Cells]]:
     """Yield every feature of every leaf with its cells."""
+    memo: Memo = {}
     for leaf in plan.leaves:
-        values, where = leaf.read(rows)
+        values, where = leaf.read(rows, memo)
         if not len(values):
             continue
         for owner, read, group in groups_of(leaf, values):
