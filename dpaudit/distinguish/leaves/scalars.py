@@ -51,7 +51,8 @@ def text(planner: Planner, values: list[str], path: Path) -> None:
     planner.add(path, readers.Text())
     outer, planner.in_row = planner.in_row, True
     for step, read in ((Fields(), from_json), (Hexadecimal(), from_hexadecimal)):
-        if sum(read(value) is not None for value in values) >= MOSTLY * len(values):
+        decimal = read is from_hexadecimal and all(value.isdigit() for value in values)
+        if not decimal and sum(read(value) is not None for value in values) >= MOSTLY * len(values):
             planner.node(step(values)[0], (*path, step))
             break
     else:

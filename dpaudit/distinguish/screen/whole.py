@@ -131,7 +131,7 @@ class Forms:
             return zeros
         if j == 5:
             return _square(values).astype(np.int64)
-        return (_ones(values) == 1).astype(np.int64)
+        return np.asarray(_ones(values) == 1, dtype=np.int64)
 
     def cell(self, j: int, code: int) -> int:
         """Return the number that the cell stands for; of the sign -1, 0 or 1."""
