@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.jsonable import stable_repr
+
 __all__ = [
     "Element",
     "Entry",
@@ -56,7 +58,7 @@ def _sorted(values: Any) -> tuple[Any, ...]:
     try:
         return tuple(sorted(values))
     except TypeError:
-        return tuple(sorted(values, key=repr))
+        return tuple(sorted(values, key=stable_repr))
 
 
 @dataclass(frozen=True)

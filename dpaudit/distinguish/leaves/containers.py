@@ -16,6 +16,7 @@ from dpaudit.distinguish.leaves.families import NUMERIC, family
 from dpaudit.distinguish.leaves.planner import Planner
 from dpaudit.distinguish.leaves.sparse import ExplicitZeros, SparseRows, Stored
 from dpaudit.distinguish.leaves.steps import Item, Key, Part, Path, in_words
+from dpaudit.jsonable import stable_repr
 
 __all__ = ["POSITIONS", "array", "exploded", "mapping", "sequence", "set_", "sparse"]
 
@@ -132,7 +133,7 @@ def mapping(planner: Planner, values: list[Any], path: Path) -> None:
         planner.add((*path, Length()), readers.Whole())
     counts = Counter(chain.from_iterable(values))
     kept = [key for key, count in counts.most_common(KEYS) if planner.common(count) or count == len(values)]
-    for key in sorted(kept, key=repr):
+    for key in sorted(kept, key=stable_repr):
         below = Key(key)(values)[0]
         if len(below) < len(values):
             planner.category(Has(key), values, path, f"presence of {key!r:.60}")
@@ -145,7 +146,7 @@ def mapping(planner: Planner, values: list[Any], path: Path) -> None:
 def set_(planner: Planner, values: list[Any], path: Path) -> None:
     """Plan sets: the presence of common members, and the sorted elements."""
     counts = Counter(chain.from_iterable(values))
-    for member, count in counts.most_common(KEYS):
-        if planner.common(count) and count < len(values):
-            planner.category(Has(member), values, path, f"membership of {member!r:.60}")
+    followed = [member for member, count in counts.most_common(KEYS) if planner.common(count) and count < len(values)]
+    for member in sorted(followed, key=stable_repr):
+        planner.category(Has(member), values, path, f"membership of {member!r:.60}")
     planner.node(Element()(values)[0], (*path, Element()))

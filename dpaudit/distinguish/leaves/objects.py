@@ -56,7 +56,8 @@ def parts(value: Any) -> Any:
     name = type(value).__qualname__
     why = (
         f"an output of type {name} cannot be taken apart: {shown:.100}; say how, by "
-        f"dpaudit.register_flattener({name}, lambda output: ...), or return numbers, text, arrays or containers of these"
+        f"dpaudit.register_flattener({name}, lambda output: ...), or return numbers, text, arrays or containers of "
+        "these"
     )
     if hasattr(value, "predict"):
         hint = "{why}; or give {probe:=points}, to compare hypotheses by their predictions"
@@ -90,12 +91,12 @@ def _shows_nothing(value: Any) -> bool:
         return True
     if getattr(value, "__dict__", None) or isinstance(value, Collection) or hasattr(value, "__array__"):
         return False
-    return not _slots(type(value)) and _state(value) is None and _ADDRESS in repr(value)
+    return _state(value) is None and _ADDRESS in repr(value)
 
 
 def _state(value: Any) -> Any:
     """Return what an object of compiled code would be pickled with; None where that is nothing."""
-    if isinstance(value, (type, *_NO_STATE)):
+    if isinstance(value, (type, *_NO_STATE)) or _slots(type(value)) or getattr(value, "__dict__", None):
         return None
     try:
         reduced = value.__reduce_ex__(4)

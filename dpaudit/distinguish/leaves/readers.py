@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.distinguish.leaves.whole_values import WholeValues
+from dpaudit.jsonable import stable_repr
 
 __all__ = [
     "MISSING",
@@ -95,10 +96,11 @@ class Block:
 
     def __call__(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
         """Return the rows, shape (len(values), width)."""
+        if not len(values):
+            return np.zeros((0, self.width))
         if isinstance(values, np.ndarray):
             return self._fitted(values.reshape(len(values), -1).astype(np.float64))
-        first = values[0] if len(values) else ()
-        if isinstance(first, np.ndarray):
+        if isinstance(values[0], np.ndarray):
             return self._arrays(values)
         try:
             rows = np.array(values, dtype=np.float64)
@@ -160,7 +162,7 @@ class Categories:
         for value in values:
             category = of(value)
             counts[category] = counts.get(category, 0) + 1
-        common = sorted(counts, key=lambda category: (-counts[category], repr(category)))[:most]
+        common = sorted(counts, key=lambda category: (-counts[category], stable_repr(category)))[:most]
         return cls(of, {category: i for i, category in enumerate(common)})
 
     def __call__(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:

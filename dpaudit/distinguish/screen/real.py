@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.distinguish.screen.groups import Cells, quantile_cells, quantile_edges
+from dpaudit.distinguish.screen.rows import interval
 
 __all__ = ["Fractions", "Mantissa", "Storage"]
 
@@ -46,9 +47,11 @@ class Fractions:
             return quantile_cells(self.edges, np.abs(usual))
         return np.asarray(np.minimum((usual - np.floor(usual)) * 64, 63), dtype=np.int64)
 
-    def cell(self, j: int, code: int) -> str | int:
-        """Return the special value, or the number of the cell."""
-        return ("nan", "inf", "-inf", "-0.0", "0.0", "negative", "positive")[code] if j == 0 else code
+    def cell(self, j: int, code: int) -> str:
+        """Return the special value, or the interval."""
+        if j == 0:
+            return ("nan", "inf", "-inf", "-0.0", "0.0", "negative", "positive")[code]
+        return interval(self.edges, code) if j == 1 else f"[{code / 64:.6g}, {(code + 1) / 64:.6g})"
 
 
 @dataclass(frozen=True)
