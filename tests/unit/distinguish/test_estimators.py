@@ -40,7 +40,7 @@ ESTIMATORS = {
 def fitted(rng, x, make):
     points = rng.normal(size=(8, 2))
     labels = (np.arange(8) < 4).astype(int)
-    points[0] += 300 * x
+    points[:4] += 300 * x
     return make(np.random.RandomState(int(rng.integers(2**31)))).fit(points, labels)
 
 
