@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Relation,
         UtilityClaim,
     )
+    from dpaudit.distinguish.leaves.parts import register_flattener
     from dpaudit.errors import DpauditError, InputError, ToolFault
     from dpaudit.exact.audit import audit_law
     from dpaudit.exact.finding import LawFinding
@@ -64,6 +65,7 @@ _HOMES = {
     "pairs_from_strategy": "neighbours.sampled",
     "query_patterns": "neighbours.patterns",
     "random_pairs": "neighbours.sampled",
+    "register_flattener": "distinguish.leaves.parts",
     "to_frame": "tables",
 }
 
@@ -92,6 +94,7 @@ __all__ = [
     "pairs_from_strategy",
     "query_patterns",
     "random_pairs",
+    "register_flattener",
     "to_frame",
 ]
 

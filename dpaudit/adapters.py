@@ -13,11 +13,15 @@ from numpy.typing import NDArray
 
 from dpaudit.arguments import parameters_of, stream_id_of
 from dpaudit.contract import Learner
-from dpaudit.distinguish.canonical import Raised
+from dpaudit.distinguish.canonical import Raised, canonical
+from dpaudit.distinguish.reused import shares_store
 from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import stable_repr
 
 __all__ = ["Mechanism", "as_mechanism"]
+
+WATCHED = 8
+"""Runs in which the outputs of a mechanism that returns one object again and again are compared."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,24 @@ class _OneByOne:
     function: Callable[[Any, np.random.Generator], Any]
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Sequence[Any]:
-        return [self._once(data, rng) for _ in range(size)]
+        first = [self._once(data, rng) for _ in range(min(2, size))]
+        if len(first) == 2 and shares_store(*first):
+            first += self._watched(first[-1], data, rng, min(WATCHED, size - 2))
+        return first + [self._once(data, rng) for _ in range(size - len(first))]
+
+    def _watched(self, before: Any, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
+        """Make runs, and refuse a mechanism that writes every output into the same place."""
+        outputs = []
+        for _ in range(size):
+            label = _label(before)
+            outputs.append(self._once(data, rng))
+            if _label(before) != label:
+                raise InputError(
+                    f"the mechanism returns the same {type(before).__name__} from every run and changes it in the "
+                    "next, so that outputs are lost: return a new one each time, as copy.deepcopy(output)"
+                )
+            before = outputs[-1]
+        return outputs
 
     def _once(self, data: Any, rng: np.random.Generator) -> Any:
         try:
@@ -94,6 +115,14 @@ class _Probed:
     def __call__(self, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
         outputs = self.function(data, rng, size)
         return [np.asarray(o.predict(self.probe)) if hasattr(o, "predict") else o for o in outputs]
+
+
+def _label(output: Any) -> Any:
+    """Return the cell of an output; None of one that cannot be taken apart, which is refused elsewhere."""
+    try:
+        return canonical(output)
+    except InputError:
+        return None
 
 
 def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None) -> Mechanism:

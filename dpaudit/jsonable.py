@@ -14,6 +14,8 @@ from dpaudit.errors import ToolFault
 
 __all__ = ["jsonable", "stable_repr"]
 
+MOST_BITS = 10_000
+"""Longer integers are written in hexadecimal: Python writes at most 4300 decimal digits."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -53,4 +55,6 @@ def stable_repr(value: Any) -> str:
         return f"[{', '.join(map(stable_repr, value))}]"
     if type(value) is dict:
         return f"{{{', '.join(f'{stable_repr(k)}: {stable_repr(v)}' for k, v in value.items())}}}"
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        return hex(value)
     return _ADDRESS.sub("", repr(value))

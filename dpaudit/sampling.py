@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -14,6 +15,8 @@ from dpaudit import seeding
 from dpaudit.adapters import Mechanism
 from dpaudit.contract import Pair
 from dpaudit.distinguish.canonical import Raised
+from dpaudit.distinguish.leaves.parts import REGISTERED, learn
+from dpaudit.errors import InputError
 from dpaudit.workers import spread
 
 __all__ = ["CHUNK_NUMBERS", "Job", "Observed", "Sampler", "join"]
@@ -82,11 +85,20 @@ class Sampler:
         if self.n_jobs == 1 or len(jobs) == 1:
             yield from (call() for call in calls)
         else:
-            yield from spread(calls, n_jobs=self.n_jobs, backend=self.backend)
+            # Workers are processes of their own: what the user has registered here travels with the work.
+            told = [partial(_told, dict(REGISTERED), call) for call in calls] if REGISTERED else calls
+            yield from spread(told, n_jobs=self.n_jobs, backend=self.backend)
 
     def outputs(self, data: Any, address: tuple[Any, ...], runs: int) -> Any:
         """Return the outputs themselves, as one batch."""
-        return join(list(self.reduced(self.jobs(data, address, runs), _unreduced)))
+        batches = list(self.reduced(self.jobs(data, address, runs), _unreduced))
+        for before, after in pairwise(batches):
+            if isinstance(before, np.ndarray) and isinstance(after, np.ndarray) and np.may_share_memory(before, after):
+                raise InputError(
+                    f"the mechanism {self.mechanism.name} returns the same array in two calls, so that what a call "
+                    "returned is lost in the next: return a new array, as outputs.copy()"
+                )
+        return join(batches)
 
     def sides(self, pair: Pair, address: tuple[Any, ...], runs: int) -> list[Any]:
         """Return the outputs of both sides, whose numbers 0 and 1 end the address."""
@@ -118,6 +130,12 @@ def _run(mechanism: Mechanism, job: Job, view: Callable[[Any], Any] | None, redu
     rng = seeding.generator(seed, "privacy", mechanism.stream, *job.address)
     outputs = mechanism(job.data, rng, job.size)
     return reduce(outputs if view is None else view(outputs))
+
+
+def _told(registered: dict[type, Callable[[Any], Any]], call: Callable[[], T]) -> T:
+    """Make a call in a worker that knows the types that the user has registered."""
+    learn(registered)
+    return call()
 
 
 def _unreduced(outputs: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Turn any output into a hashable cell: two outputs share a cell if and only if nobody could tell them apart.
+"""Turn any output into a hashable cell: outputs share a cell only if nobody could tell them apart.
 
-This is the only file that knows kinds of outputs. Post-processing cannot create a leak, so coarser cells would still
-give valid bounds; finer ones see more.
+But for the differences that docs/outputs.md lists as left alone on purpose. Post-processing cannot create a leak, so
+coarser cells would still give valid bounds; finer ones see more.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.distinguish.leaves.families import family
 from dpaudit.distinguish.leaves.parts import parts
+from dpaudit.distinguish.raised import Raised
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 
@@ -25,70 +27,52 @@ SPELT = 32
 """Numbers of an array that a label spells out, so that an event can show them; longer arrays have a digest."""
 
 
-class Raised:
-    """The output of a run that ended in an exception: its type, and separately its message."""
-
-    def __init__(self, error: BaseException) -> None:
-        self.kind = type(error).__qualname__
-        self.message = str(error)
-
-
 def canonical(value: Any) -> Hashable:
     """Return the hashable cell of an output.
 
     Parameters
     ----------
     value : any
-        None, a Boolean, an integer, a float (NaN, infinities and -0.0 included), a string, bytes, an exception caught
-        as `Raised`, an array, or a list, tuple, set or dictionary of these, ragged or nested.
+        Whatever `leaves.parts` can take apart, ragged or nested. What is left alone on purpose stands in
+        docs/outputs.md: a NumPy scalar and Python's, a list and a tuple, and the like share a cell.
 
     Raises
     ------
     InputError
-        If the value cannot be taken apart; see `leaves.parts`.
+        If the value cannot be taken apart, or holds itself.
     """
     exact = _BY_TYPE.get(type(value))
-    if exact is not None:
-        return exact(value)
-    if isinstance(value, bool | np.bool_):
-        return ("bool", bool(value))
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return _float(float(value))
-    if value is None or isinstance(value, str | bytes):
-        return (type(value).__name__, value)
-    if isinstance(value, Raised):
-        return ("exception", value.kind, value.message)
-    if isinstance(value, BaseException):
-        return canonical(Raised(value))
-    if isinstance(value, np.ndarray):
-        return _array(value)
-    if isinstance(value, list | tuple):
-        return _sequence(value)
-    if isinstance(value, set | frozenset):
-        return ("set", frozenset(canonical(v) for v in value))
-    if isinstance(value, Mapping):
-        return ("mapping", tuple((canonical(k), canonical(v)) for k, v in value.items()))
-    return _other(value)
+    try:
+        return exact(value) if exact else _BY_FAMILY.get(family(type(value)), _other)(value)
+    except RecursionError:
+        raise InputError(
+            f"an output of type {type(value).__qualname__} holds itself, or is nested too deep to be compared; return "
+            "what of it matters"
+        ) from None
 
 
-def _float(value: float) -> Hashable:
-    if math.isnan(value):
+def _float(value: Any) -> Hashable:
+    number = float(value)
+    if math.isnan(number):
         return ("float", "nan")
-    if value == 0.0 and math.copysign(1.0, value) < 0:
+    if number == 0.0 and math.copysign(1.0, number) < 0:
         return ("float", "-0.0")
-    return ("float", value)
+    if number != value:  # a long double
+        return ("long double", repr(value))
+    return ("float", number)
 
 
 def _array(value: NDArray[Any]) -> Hashable:
     """Label an array by its shape and its elements; one of many numbers by the bytes of these, which are soon had."""
-    if value.size <= SPELT or value.dtype.kind not in "iufb":
-        return ("array", value.shape, tuple(canonical(v) for v in value.ravel().tolist()))
-    kind = "f" if value.dtype.kind == "f" else "b" if value.dtype.kind == "b" else "i"
+    kind = value.dtype.kind
+    if kind not in "iufb":
+        return ("array", value.shape, kind, canonical(parts(value)))
+    kind = "i" if kind == "u" else kind
+    if value.size <= SPELT or value.dtype.itemsize > 8:
+        return ("array", value.shape, kind, tuple(map(canonical, value.ravel().tolist())))
     if value.dtype.kind == "u" and value.max() > np.iinfo(np.int64).max:
-        return ("array", value.shape, tuple(value.ravel().tolist()))
-    wide = np.array(value, dtype={"f": np.float64, "i": np.int64, "b": np.bool_}[kind], order="C")
+        return ("array", value.shape, kind, tuple(value.ravel().tolist()))
+    wide: NDArray[Any] = np.array(value, dtype={"f": np.float64, "i": np.int64, "b": np.bool_}[kind], order="C")
     if kind == "f":
         wide[np.isnan(wide)] = np.nan  # whatever its payload
     return ("numbers", value.shape, kind, wide.tobytes())
@@ -98,19 +82,23 @@ def _sequence(values: Sequence[Any]) -> Hashable:
     return ("sequence", tuple(map(canonical, values)))
 
 
+def _mapping(value: Mapping[Any, Any]) -> Hashable:
+    return ("mapping", tuple((canonical(k), canonical(v)) for k, v in value.items()))
+
+
+def _exception(value: Any) -> Hashable:
+    raised = value if isinstance(value, Raised) else Raised(value)
+    return ("exception", raised.kind, raised.message)
+
+
+def _sparse(value: Any) -> Hashable:
+    """Label a sparse matrix by its stored entries, whatever its format."""
+    return ("object", "sparse", canonical({**parts(value), "kind": value.dtype.kind}))
+
+
 def _other(value: Any) -> Hashable:
-    """Label complex and rational numbers and everything else by its type and its parts."""
-    if isinstance(value, complex | np.complexfloating):
-        return ("complex", _float(float(value.real)), _float(float(value.imag)))
-    if isinstance(value, Fraction):
-        return _rational(value)
-    try:
-        return ("object", type(value).__qualname__, canonical(parts(value)))
-    except InputError as error:
-        if not hasattr(value, "predict"):
-            raise
-        hint = f"{error}; or give {{probe}}=points, to compare hypotheses by their predictions"
-        raise InputError(hint, names=("probe",)) from None
+    """Label everything else by its type and its parts."""
+    return ("object", type(value).__qualname__, canonical(parts(value)))
 
 
 def _rational(value: Any) -> Hashable:
@@ -129,6 +117,21 @@ _BY_TYPE: dict[type, Callable[[Any], Hashable]] = {
 }
 """The commonest kinds, by their exact type: most outputs are one of these, and there are millions of them."""
 
+_BY_FAMILY: dict[str, Callable[[Any], Hashable]] = {
+    "bool": lambda value: ("bool", bool(value)),
+    "int": int,
+    "float": _float,
+    "complex": lambda value: ("complex", _float(value.real), _float(value.imag)),
+    "text": lambda value: ("str", str(value)),
+    "bytes": lambda value: ("bytes", bytes(value)),
+    "array": _array,
+    "sparse": _sparse,
+    "set": lambda value: ("set", frozenset(map(canonical, value))),
+    "mapping": _mapping,
+    "exception": _exception,
+}
+"""The others, by the families of `leaves.families`."""
+
 
 def in_words(cell: Hashable) -> str:
     """Return a cell as a person would write the output; sets and mappings are sorted, whatever their hash order."""
@@ -141,7 +144,8 @@ def in_words(cell: Hashable) -> str:
         if kind == "sequence":
             return "(" + ", ".join(in_words(v) for v in rest[0]) + ")"
         if kind == "array":
-            return "[" + ", ".join(in_words(v) for v in rest[1]) + "]"
+            numbers = rest[1] in "iufb"
+            return "[" + ", ".join(map(in_words, rest[2])) + "]" if numbers else in_words(rest[2])
         if kind == "set":
             return "{" + ", ".join(sorted(in_words(v) for v in rest[0])) + "}"
         if kind == "mapping":

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.distinguish.leaves.families import family
+from dpaudit.distinguish.leaves.whole_values import WholeValues
+from dpaudit.jsonable import stable_repr
 
 __all__ = [
     "MISSING",
@@ -24,105 +25,28 @@ __all__ = [
     "Text",
     "Whole",
     "WholeValues",
-    "key_order",
-    "key_set",
-    "kind_of",
-    "shape_of",
 ]
 
 MISSING = -1.1e300
 """Stands for an element that a shorter output does not have: finite, so that every column can be sorted and binned."""
 OTHER = -1
 """The code of a category that training did not show."""
-MOST_BITS = 4096
-"""Integers are looked at by their lowest and highest 64 bits, sign, length and residues, up to so many bits exactly."""
-
-_WORD = (1 << 64) - 1
-
-
-@dataclass(frozen=True)
-class WholeValues:
-    """Integers of any size as arrays.
-
-    Attributes
-    ----------
-    low : array of uint64
-        The lowest 64 bits of the magnitude.
-    high : array of uint64
-        The highest 64 bits of the magnitude, shifted to the top.
-    sign : array of int8
-        -1, 0 or 1.
-    length : array of int32
-        Bits of the magnitude.
-    real : array of float64
-        The value, rounded; infinite beyond the range.
-    big : list of int or None
-        The integers themselves where some have more than 63 bits.
-    """
-
-    low: NDArray[np.uint64]
-    high: NDArray[np.uint64]
-    sign: NDArray[np.int8]
-    length: NDArray[np.int32]
-    real: NDArray[np.float64]
-    big: list[int] | None = None
-
-    def __len__(self) -> int:
-        return len(self.low)
 
 
 @dataclass(frozen=True)
 class Whole:
     """Reads integers and Booleans."""
 
-    def __call__(self, values: Sequence[Any]) -> WholeValues:
+    def __call__(self, values: Sequence[Any] | NDArray[Any]) -> WholeValues:
         """Return the integers as arrays."""
-        try:
-            if isinstance(values, np.ndarray):
-                if values.dtype.kind == "u" and values.dtype.itemsize == 8 and (values > np.iinfo(np.int64).max).any():
-                    raise OverflowError
-                small = values.astype(np.int64)
-            else:
-                small = np.fromiter(values, np.int64, len(values))
-        except OverflowError:
-            return _big(list(map(int, values)))
-        magnitude = np.abs(small).view(np.uint64) if len(small) else np.zeros(0, np.uint64)
-        length = _bit_length(magnitude)
-        high = magnitude << np.minimum(64 - length, 63).astype(np.uint64)
-        return WholeValues(magnitude, high, np.sign(small).astype(np.int8), length, small.astype(np.float64))
-
-
-def _big(values: list[int]) -> WholeValues:
-    """Return integers of which some need more than 63 bits."""
-    magnitudes = [abs(value) for value in values]
-    length = np.array([value.bit_length() for value in magnitudes], dtype=np.int32)
-    low = np.array([value & _WORD for value in magnitudes], dtype=np.uint64)
-    high = np.array([(m << 64 >> n) & _WORD if n else 0 for m, n in zip(magnitudes, length.tolist(), strict=True)],
-                    dtype=np.uint64)  # fmt: skip
-    sign = np.array([(value > 0) - (value < 0) for value in values], dtype=np.int8)
-    return WholeValues(low, high, sign, length, np.array([_as_float(value) for value in values]), values)
-
-
-def _as_float(value: int) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return np.inf if value > 0 else -np.inf
-
-
-def _bit_length(magnitude: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """Return how many bits each number has."""
-    length = np.frexp(magnitude.astype(np.float64))[1].astype(np.int32)
-    # Rounding to a float may carry into the next power of two.
-    over = (length > 0) & (magnitude >> np.maximum(length - 1, 0).astype(np.uint64) == 0)
-    return length - over.astype(np.int32)
+        return WholeValues.of(values)
 
 
 @dataclass(frozen=True)
 class Real:
     """Reads floats."""
 
-    def __call__(self, values: Sequence[Any]) -> NDArray[np.float64]:
+    def __call__(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
         """Return the floats."""
         if isinstance(values, np.ndarray):
             return values.astype(np.float64)
@@ -170,12 +94,13 @@ class Block:
     width: int
     names: tuple[str, ...] = ()
 
-    def __call__(self, values: Sequence[Any]) -> NDArray[np.float64]:
+    def __call__(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
         """Return the rows, shape (len(values), width)."""
+        if not len(values):
+            return np.zeros((0, self.width))
         if isinstance(values, np.ndarray):
             return self._fitted(values.reshape(len(values), -1).astype(np.float64))
-        first = values[0] if len(values) else ()
-        if isinstance(first, np.ndarray):
+        if isinstance(values[0], np.ndarray):
             return self._arrays(values)
         try:
             rows = np.array(values, dtype=np.float64)
@@ -232,35 +157,15 @@ class Categories:
 
     @classmethod
     def fit(cls, of: Callable[[Any], Hashable], values: Sequence[Any], most: int) -> Categories:
-        """Number the commonest categories of some values."""
+        """Return a reader that numbers the commonest categories of some values."""
         counts: dict[Hashable, int] = {}
         for value in values:
             category = of(value)
             counts[category] = counts.get(category, 0) + 1
-        common = sorted(counts, key=lambda category: (-counts[category], repr(category)))[:most]
+        common = sorted(counts, key=lambda category: (-counts[category], stable_repr(category)))[:most]
         return cls(of, {category: i for i, category in enumerate(common)})
 
-    def __call__(self, values: Sequence[Any]) -> NDArray[np.int64]:
+    def __call__(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
         """Return the number of each value's category."""
         of, known = self.of, self.numbers
         return np.fromiter((known.get(of(value), OTHER) for value in values), np.int64, len(values))
-
-
-def kind_of(value: Any) -> Hashable:
-    """Return the family of a value's type."""
-    return family(type(value))
-
-
-def key_order(value: Mapping[Any, Any]) -> Hashable:
-    """Return the keys of a mapping in their order."""
-    return tuple(value)
-
-
-def key_set(value: Mapping[Any, Any]) -> Hashable:
-    """Return the keys of a mapping, whatever their order."""
-    return frozenset(value)
-
-
-def shape_of(value: NDArray[Any]) -> Hashable:
-    """Return the shape of an array."""
-    return value.shape

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpaudit.distinguish.leaves.families import family
 from dpaudit.distinguish.leaves.parts import parts
 
-__all__ = ["Element", "Family", "Item", "Key", "Named", "Part", "Path", "Step", "walk"]
+__all__ = ["Family", "Item", "Key", "Memo", "Named", "Part", "Path", "Step", "in_words", "walk"]
 
 Mask = NDArray[np.bool_]
 
@@ -33,6 +33,8 @@ class Step(Protocol):
 
 
 Path = tuple[Step, ...]
+Reached = tuple[list[Any], NDArray[np.intp] | None]
+Memo = dict[Path, Reached]
 
 
 @dataclass(frozen=True)
@@ -118,28 +120,7 @@ class Key:
         return f"{path}[{self.key!r:.60}]"
 
 
-@dataclass(frozen=True)
-class Element:
-    """The elements of a set in the order of their representation, as a tuple."""
-
-    def __call__(self, values: list[Any]) -> tuple[list[Any], Mask | None]:
-        """Return the sorted elements of every set."""
-        return [_sorted(value) for value in values], None
-
-    def words(self, path: str) -> str:
-        """Return the path of the sorted elements."""
-        return f"sorted({path})"
-
-
-def _sorted(values: Any) -> tuple[Any, ...]:
-    """Return the elements of a set, ascending where they can be compared."""
-    try:
-        return tuple(sorted(values))
-    except TypeError:
-        return tuple(sorted(values, key=repr))
-
-
-def walk(rows: Sequence[Any], path: Path) -> tuple[list[Any], NDArray[np.intp] | None]:
+def walk(rows: Sequence[Any], path: Path, memo: Memo | None = None) -> Reached:
     """Return the values at the end of a path, and the numbers of the rows that have one (None for all).
 
     Parameters
@@ -148,16 +129,27 @@ def walk(rows: Sequence[Any], path: Path) -> tuple[list[Any], NDArray[np.intp] |
         Outputs.
     path : tuple of Step
         From an output to a part of it.
+    memo : dict, optional
+        Where earlier walks from the same outputs got to, so that no output is taken apart twice; it grows by this one.
     """
-    values: list[Any] = rows if isinstance(rows, list) else list(rows)
-    where: NDArray[np.intp] | None = None
-    for step in path:
-        values, mask = step(values)
-        if mask is not None:
-            where = np.flatnonzero(mask) if where is None else where[mask]
-        if not values:
-            return values, np.zeros(0, dtype=np.intp) if where is None else where
-    return values, where
+    known = memo if memo is not None else {}
+    start = next((length for length in range(len(path), 0, -1) if path[:length] in known), 0)
+    found = known[path[:start]] if start else (rows if isinstance(rows, list) else list(rows), None)
+    for length in range(start, len(path)):
+        found = _after(path[length], *found)
+        if memo is not None:
+            memo[path[: length + 1]] = found
+    return found
+
+
+def _after(step: Step, values: list[Any], where: NDArray[np.intp] | None) -> Reached:
+    """Return where one step more leads."""
+    if not values:
+        return values, np.zeros(0, dtype=np.intp) if where is None else where
+    found, mask = step(values)
+    if mask is None:
+        return found, where
+    return found, np.flatnonzero(mask) if where is None else where[mask]
 
 
 def in_words(path: Path) -> str:

@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish.leaves.readers import WholeValues
 from dpaudit.distinguish.screen.groups import Cells, quantile_cells, quantile_edges
+from dpaudit.jsonable import stable_repr
 
 __all__ = ["Categorical", "Repeats", "Value"]
 
 REPEATED = 3
 KNOWN = 48
+SHOWN = 80
+"""Characters of a value that are shown."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ def _shown(key: Any, values: Any) -> str:
     """Return a key as the value that it stands for."""
     if isinstance(values, np.ndarray):
         return repr(float(np.array(key, dtype=np.int64).view(np.float64)))
-    return f"{key!r:.80}"
+    return stable_repr(key)[:SHOWN]
 
 
 @dataclass(frozen=True)
@@ -135,4 +138,4 @@ class Categorical:
 
     def cell(self, j: int, code: int) -> str:
         """Return the category."""
-        return "another" if code == 0 else f"{self.known[code - 1]!r:.80}"
+        return "another" if code == 0 else stable_repr(self.known[code - 1])[:SHOWN]

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish.leaves import readers
 from dpaudit.distinguish.leaves.plan import Leaf
-from dpaudit.distinguish.screen import blocks, common, real, text, whole
+from dpaudit.distinguish.screen import blocks, common, octets, real, relations, text, whole
 from dpaudit.distinguish.screen.groups import Cells, Group
 
-__all__ = ["ABSENT", "Feature", "SumOfRow", "groups_of"]
+__all__ = ["ABSENT", "Feature", "WholeOfRow", "groups_of"]
 
 ABSENT = -1
 """The cell of an output that has no such leaf."""
@@ -40,7 +40,7 @@ class Feature:
 
     @property
     def name(self) -> str:
-        """What the feature is, as "bit 3 of output['count']"."""
+        """The name of the feature, as "bit 3 of output['count']"."""
         name = self.group.names[self.index]
         if self.reduced:
             return name
@@ -54,7 +54,7 @@ class Feature:
     @property
     def representation(self) -> bool:
         """Whether it tells how a value is stored rather than which it is."""
-        return self.group.representation
+        return self.group.representation or self.leaf.representation
 
     def __call__(self, outputs: Sequence[Any]) -> Cells:
         """Return the cell of each output."""
@@ -91,16 +91,29 @@ def placed(cells: Cells, where: NDArray[np.intp] | None, total: int) -> Cells:
 
 
 @dataclass(frozen=True)
-class SumOfRow:
-    """Reads the sum of a row of whole numbers as an integer; of a row that is none, of its rounded numbers."""
+class WholeOfRow:
+    """Reads the sum, or the XOR, of a row of whole numbers as an integer; what is no whole number counts as 0.
+
+    Attributes
+    ----------
+    block : Block
+        Reads the rows.
+    xor : bool
+        Whether it is the XOR.
+    """
 
     block: readers.Block
+    xor: bool = False
 
     def __call__(self, values: Any) -> readers.WholeValues:
-        """Return the sums."""
-        rows = self.block(values)
-        usual = np.where(np.abs(rows) < 2**53, np.round(rows), 0.0)
-        return readers.Whole()(usual.sum(axis=1).astype(np.int64))
+        """Return the integers."""
+        return self.of_rows(self.block(values))
+
+    def of_rows(self, rows: NDArray[np.float64]) -> readers.WholeValues:
+        """Return the integers of rows that are read already."""
+        usual = np.where((np.abs(rows) < 2**53) & (rows == np.round(rows)), rows, 0.0).astype(np.int64)
+        combine = np.bitwise_xor if self.xor else np.add
+        return readers.WholeValues.of(combine.reduce(usual, axis=1))
 
 
 def groups_of(leaf: Leaf, values: Any) -> Iterator[tuple[Leaf, Any, Group]]:
@@ -114,7 +127,7 @@ def groups_of(leaf: Leaf, values: Any) -> Iterator[tuple[Leaf, Any, Group]]:
             yield leaf, values, kind.of(values)
         yield leaf, values, text.Counts()
     elif isinstance(leaf.reader, readers.Octets):
-        for made in (common.Repeats, text.Octets, text.OctetBits, text.Affixes):
+        for made in (common.Repeats, octets.Octets, octets.OctetBits, text.Affixes):
             yield leaf, values, made.of(values)
     elif values.ndim == 2:
         yield from _of_rows(leaf, values)
@@ -134,6 +147,7 @@ def _of_whole(values: readers.WholeValues) -> Iterator[Group]:
         yield whole.Bits.of(values)
         yield whole.Residues()
         yield whole.Digits()
+        yield whole.CheckDigits()
 
 
 def _of_rows(leaf: Leaf, rows: NDArray[np.float64]) -> Iterator[tuple[Leaf, Any, Group]]:
@@ -141,9 +155,17 @@ def _of_rows(leaf: Leaf, rows: NDArray[np.float64]) -> Iterator[tuple[Leaf, Any,
     if rows.shape[1] < 2 or columns:
         yield leaf, rows, blocks.Entries.of(rows, columns)
         return
-    for kind in (blocks.Entries, blocks.Summaries, blocks.Relations):
+    for kind in (blocks.Entries, blocks.Summaries, relations.Relations):
         yield leaf, rows, kind.of(rows)
-    sums = blocks.parities(rows)
-    if sums is not None and isinstance(leaf.reader, readers.Block):
-        total = Leaf(leaf.path, SumOfRow(leaf.reader), f"sum of {leaf.name}")
-        yield from ((total, sums, group) for group in _of_whole(sums))
+    if isinstance(leaf.reader, readers.Block) and _mostly_whole(rows):
+        for xor, what in ((False, "sum"), (True, "XOR")):
+            reader = WholeOfRow(leaf.reader, xor)
+            total = Leaf(leaf.path, reader, f"{what} of {leaf.name}")
+            found = reader.of_rows(rows)
+            yield from ((total, found, group) for group in _of_whole(found))
+
+
+def _mostly_whole(rows: NDArray[np.float64]) -> bool:
+    """Say whether rows hold whole numbers that a float holds exactly."""
+    usual = rows[np.abs(rows) < 1e300]
+    return bool((usual == np.round(usual)).all() and np.abs(usual).max(initial=0) < 2**53)

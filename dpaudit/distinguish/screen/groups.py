@@ -24,7 +24,7 @@ class Group(Protocol):
 
     @property
     def names(self) -> Sequence[str]:
-        """What each feature is, as "bit 3" or "length"."""
+        """The names of the features, as "bit 3" or "length"."""
 
     @property
     def representation(self) -> bool:

@@ -41,7 +41,7 @@ class Parity:
 
     @property
     def name(self) -> str:
-        """What the feature is."""
+        """The name of the feature."""
         shown = ", ".join(bit.name for bit in self.bits[:4])
         return f"parity of {shown}" + (f" and {len(self.bits) - 4} bits more" if len(self.bits) > 4 else "")
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.distinguish.screen.groups import Cells, quantile_cells, quantile_edges
+from dpaudit.distinguish.screen.rows import interval
 
 __all__ = ["Fractions", "Mantissa", "Storage"]
 
@@ -40,20 +41,22 @@ class Fractions:
         if j == 0:
             kinds = [np.isnan(values), values == np.inf, values == -np.inf, (values == 0) & np.signbit(values),
                      values == 0, values < 0]  # fmt: skip
-            return np.select(kinds, [0, 1, 2, 3, 4, 5], 6).astype(np.int64)
+            return np.asarray(np.select(kinds, [0, 1, 2, 3, 4, 5], 6), dtype=np.int64)
         usual = np.where(np.isfinite(values), values, 0.0)
         if j == 1:
             return quantile_cells(self.edges, np.abs(usual))
-        return np.minimum((usual - np.floor(usual)) * 64, 63).astype(np.int64)
+        return np.asarray(np.minimum((usual - np.floor(usual)) * 64, 63), dtype=np.int64)
 
-    def cell(self, j: int, code: int) -> str | int:
-        """Return the special value, or the number of the cell."""
-        return ("nan", "inf", "-inf", "-0.0", "0.0", "negative", "positive")[code] if j == 0 else code
+    def cell(self, j: int, code: int) -> str:
+        """Return the special value, or the interval."""
+        if j == 0:
+            return ("nan", "inf", "-inf", "-0.0", "0.0", "negative", "positive")[code]
+        return interval(self.edges, code) if j == 1 else f"[{code / 64:.6g}, {(code + 1) / 64:.6g})"
 
 
 @dataclass(frozen=True)
 class Storage:
-    """How finely a float is stored: its grid, and whether fewer digits would do."""
+    """The fineness with which a float is stored: its grid, and whether fewer digits would do."""
 
     names: Sequence[str] = field(
         default=("exponent", "exponent of the lowest bit", "trailing zeros of the mantissa", "being exact in 32 bits",
@@ -74,10 +77,11 @@ class Storage:
             return np.where(finite == 0, 0, exponent - 53 + zeros + 1200 if j == 1 else zeros).astype(np.int64)
         if j in (3, 4):
             with np.errstate(over="ignore"):
-                return (finite.astype(np.float32 if j == 3 else np.float16) == finite).astype(np.int64)
+                return np.asarray(finite.astype(np.float32 if j == 3 else np.float16) == finite, dtype=np.int64)
         shown = np.full(len(finite), 17, dtype=np.int64)
-        for places in range(16, -1, -1):
-            shown[np.round(finite, places) == finite] = places
+        with np.errstate(over="ignore", invalid="ignore"):
+            for places in range(16, -1, -1):
+                shown[np.round(finite, places) == finite] = places
         return shown
 
     def cell(self, j: int, code: int) -> int:

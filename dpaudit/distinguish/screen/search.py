@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.distinguish.leaves.plan import Plan
+from dpaudit.distinguish.leaves.steps import Memo
 from dpaudit.distinguish.screen.features import ABSENT, Feature, groups_of, placed
 from dpaudit.distinguish.screen.groups import Cells
 from dpaudit.distinguish.screen.parity import Parity, parities
@@ -32,7 +33,7 @@ class AnyFeature(Protocol):
 
     @property
     def name(self) -> str:
-        """What the feature is."""
+        """The name of the feature."""
 
     @property
     def representation(self) -> bool:
@@ -131,12 +132,14 @@ def _joined(data: Sequence[Any], neighbour: Sequence[Any]) -> Any:
 
 def _features(plan: Plan, rows: Any, stored: bool | None) -> Iterator[tuple[Feature, Cells]]:
     """Yield every feature of every leaf with its cells."""
+    memo: Memo = {}
     for leaf in plan.leaves:
-        values, where = leaf.read(rows)
+        values, where = leaf.read(rows, memo)
         if not len(values):
             continue
         for owner, read, group in groups_of(leaf, values):
-            if (stored is None and not group.representation) or (stored is False and group.representation):
+            stores = group.representation or leaf.representation
+            if (stored is None and not stores) or (stored is False and stores):
                 continue
             for j in range(len(group.names)):
                 yield Feature(owner, group, j), placed(group.column(read, j), where, len(rows))

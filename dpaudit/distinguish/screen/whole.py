@@ -9,19 +9,20 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.distinguish.leaves.readers import WholeValues
+from dpaudit.distinguish.leaves.whole_values import MOST_BITS, WholeValues
 from dpaudit.distinguish.screen.groups import Cells
 
-__all__ = ["Bits", "Digits", "Forms", "Residues"]
+__all__ = ["Bits", "CheckDigits", "Digits", "Forms", "Residues"]
 
 MODULI = (3, 5, 7, 9, 10, 11, 13, 16, 17, 19, 23, 29, 31, 64, 100)
+CHECKED = (7, 9, 10, 11)
 DIGITS = 6
 TOP = 8
 
 
 @dataclass(frozen=True)
 class Bits:
-    """The lowest 64 bits of the magnitude, and its leading eight.
+    """The lowest bits of the magnitude, and its leading eight.
 
     Attributes
     ----------
@@ -35,17 +36,17 @@ class Bits:
     @classmethod
     def of(cls, values: WholeValues) -> Bits:
         """Return the group for integers like these."""
-        return cls(int(min(64, values.length.max(initial=0))))
+        return cls(int(min(MOST_BITS, values.length.max(initial=0))))
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """What each feature is."""
+        """The names of the features."""
         return [f"bit {j}" for j in range(self.width)] + [f"leading bit {j}" for j in range(1, min(TOP, self.width))]
 
     def column(self, values: WholeValues, j: int) -> Cells:
         """Return a bit of each value."""
         if j < self.width:
-            return ((values.low >> np.uint64(j)) & np.uint64(1)).astype(np.int64)
+            return values.bit(j)
         return ((values.high >> np.uint64(63 - (j - self.width + 1))) & np.uint64(1)).astype(np.int64)
 
     def cell(self, j: int, code: int) -> int:
@@ -62,7 +63,7 @@ class Residues:
 
     @property
     def names(self) -> Sequence[str]:
-        """What each feature is."""
+        """The names of the features."""
         return [f"remainder by {modulus}" for modulus in self.moduli]
 
     def column(self, values: WholeValues, j: int) -> Cells:
@@ -87,7 +88,7 @@ class Digits:
 
     @property
     def names(self) -> Sequence[str]:
-        """What each feature is."""
+        """The names of the features."""
         return [f"digit {j} from the end" for j in range(self.count)] + ["leading digit"]
 
     def column(self, values: WholeValues, j: int) -> Cells:
@@ -126,15 +127,58 @@ class Forms:
             return ones if j == 2 else ones & 1
         if j == 4:
             lowest = values.low & (~values.low + np.uint64(1))
-            return np.where(lowest == 0, 64, np.frexp(lowest.astype(np.float64))[1] - 1).astype(np.int64)
+            zeros: Cells = np.where(lowest == 0, 64, np.frexp(lowest.astype(np.float64))[1] - 1).astype(np.int64)
+            return zeros
         if j == 5:
-            root = np.round(np.sqrt(values.low.astype(np.float64))).astype(np.uint64)
-            return ((root * root == values.low) & (values.sign >= 0)).astype(np.int64)
-        return (_ones(values) == 1).astype(np.int64)
+            return _square(values).astype(np.int64)
+        return np.asarray(_ones(values) == 1, dtype=np.int64)
 
     def cell(self, j: int, code: int) -> int:
         """Return the number that the cell stands for; of the sign -1, 0 or 1."""
         return code - 1 if j == 0 else code
+
+
+@dataclass(frozen=True)
+class CheckDigits:
+    """The last digits against the remainder of those before them: 0 for the usual check digits."""
+
+    names: Sequence[str] = field(
+        default=(*(f"check digit by {m}" for m in CHECKED), "check digits by 97", "check digit by Luhn's formula")
+    )
+    representation: bool = False
+
+    def column(self, values: WholeValues, j: int) -> Cells:
+        """Return how far the last digits are from what the others ask for."""
+        if j > len(CHECKED):
+            return _luhn(values)
+        modulus, cut = (97, 100) if j == len(CHECKED) else (CHECKED[j], 10)
+        if values.big is not None:
+            found = ((abs(value) // cut % modulus - abs(value) % cut) % modulus for value in values.big)
+            return np.fromiter(found, np.int64, len(values))
+        rest, last = np.divmod(values.low, np.uint64(cut))
+        return ((rest % np.uint64(modulus)).astype(np.int64) - last.astype(np.int64)) % modulus
+
+    def cell(self, j: int, code: int) -> int:
+        """Return the difference."""
+        return code
+
+
+def _luhn(values: WholeValues) -> Cells:
+    """Return the sum of the digits, every second from the end doubled and cast out by nines, modulo 10."""
+    rest = values.low.copy()
+    total = np.zeros(len(values), dtype=np.int64)
+    for place in range(20):
+        rest, digit = np.divmod(rest, np.uint64(10))
+        doubled = 2 * digit.astype(np.int64)
+        total += np.where(doubled > 9, doubled - 9, doubled) if place % 2 else digit.astype(np.int64)
+    return total % 10
+
+
+def _square(values: WholeValues) -> NDArray[np.bool_]:
+    """Say which values of at most 64 bits are perfect squares."""
+    root = np.round(np.sqrt(values.low.astype(np.float64))).astype(np.uint64)
+    found: NDArray[np.bool_] = np.logical_and.reduce([root * root == values.low, values.sign >= 0, values.length <= 64])
+    return found
 
 
 def _ones(values: WholeValues) -> Cells:

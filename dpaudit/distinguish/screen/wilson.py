@@ -47,7 +47,7 @@ def best_promise(data: Floats, neighbour: Floats, confirm: int, training: float 
 def best_event(
     data: Floats, neighbour: Floats, confirm: int, training: float = TRAINING
 ) -> tuple[float, NDArray[np.intp], bool]:
-    """Return the best prefix of the cells ordered by likelihood ratio: its promise, its cells, and whether it is data's.
+    """Return the best prefix of the cells by likelihood ratio: its promise, its cells, and whether it is data's.
 
     Parameters
     ----------

@@ -131,7 +131,7 @@ def test_a_reference_learner_says_how_samples_are_built(call):
     ("mechanism", "pairs", "options", "words"),
     [
         (respond, [(0, 1)], {"n": 3}, "n must be left out where pairs are given.*got 3"),
-        (lambda bit, rng: Hypothesis(), [(0, 1)], {}, "or call audit_privacy with probe=points, to compare hypotheses"),
+        (lambda bit, rng: Hypothesis(), [(0, 1)], {}, "or give probe=points, to compare hypotheses"),
     ],
 )
 def test_what_makes_no_sense_is_refused(mechanism, pairs, options, words):

@@ -150,7 +150,7 @@ def test_atoms_in_a_continuum_are_found() -> None:
     ("outputs", "width"),
     [
         (np.zeros(4), 1), (np.zeros((4, 3)), 3), (np.zeros((4, 2, 2)), 4), ([(1, 2.5)] * 4, 2),
-        ([{"b": 1, "a": (2, 3)}] * 4, 3), (["one", "three"] * 2, 2), ([None, 1, ValueError("x"), "a"], 3),
+        ([{"b": 1, "a": (2, 3)}] * 4, 3), (["one", "three"] * 2, 2), ([None, 1, ValueError("x"), "a"], 1),
         ([[1], [1, 2], [], [1, 2, 3]], 4), ([{1, 2}] * 4, 2),
     ],
 )  # fmt: skip

@@ -15,7 +15,8 @@ import pytest
 
 from dpaudit.distinguish.canonical import Raised
 from dpaudit.distinguish.leaves.parts import parts, register_flattener
-from dpaudit.distinguish.leaves.plan import POSITIONS, Plan
+from dpaudit.distinguish.leaves.containers import POSITIONS
+from dpaudit.distinguish.leaves.plan import Plan
 from dpaudit.distinguish.leaves.readers import Block, Whole
 from dpaudit.errors import InputError
 
@@ -173,7 +174,7 @@ def test_frames_show_columns_index_and_categories():
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": pd.Categorical(["x", "y"])}, index=["p", "q"])
     found = parts(frame)
     assert found["columns"] == ("a", "b")
-    assert found["index"] == ("p", "q")
+    assert found["index"] == {"names": (None,), "values": ("p", "q")}
     assert found["0 a"].tolist() == [1.0, 2.0]
     assert found["1 b"]["codes"].tolist() == [0, 1]
     assert parts(pd.Series([1, 2], name="s"))["values"].tolist() == [1, 2]

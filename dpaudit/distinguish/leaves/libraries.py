@@ -1,0 +1,86 @@
+"""The parts of values of libraries that need not be installed: pandas, and arrays of any other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpaudit.errors import InputError
+
+__all__ = ["parts"]
+
+
+def parts(value: Any) -> Any:
+    """Return the parts of a value of pandas or scipy.sparse, or the array that another object holds; None of others."""
+    kind = type(value)
+    library = kind.__module__.partition(".")[0]
+    if library == "pandas":
+        return _pandas(value)
+    if library == "scipy" and hasattr(kind, "tocoo"):
+        return _sparse(value)
+    if hasattr(kind, "__array__") or hasattr(kind, "__dlpack__"):
+        return _as_array(value)
+    return None
+
+
+def _pandas(value: Any) -> Any:
+    """Return the parts of a Series, DataFrame, Index, Categorical or scalar of pandas."""
+    if hasattr(value, "columns"):
+        names = list(value.columns)
+        columns = {f"{i} {name}": _values(value.iloc[:, i]) for i, name in enumerate(names)}
+        return {"columns": tuple(names), "index": _index(value.index), "rows": len(value), **columns}
+    if hasattr(value, "iloc"):
+        return {"name": value.name, "index": _index(value.index), "values": _values(value)}
+    if hasattr(value, "codes") and hasattr(value, "categories"):
+        return _categories(value)
+    if hasattr(value, "to_numpy") and hasattr(value, "__len__"):
+        return _index(value) if hasattr(value, "names") else _values(value)
+    return repr(value)
+
+
+def _index(value: Any) -> Any:
+    return {"names": tuple(value.names), "values": _values(value)}
+
+
+def _categories(value: Any) -> Any:
+    return {
+        "categories": tuple(value.categories),
+        "ordered": bool(value.ordered),
+        "codes": np.asarray(value.codes),
+    }
+
+
+def _values(values: Any) -> Any:
+    """Return the values of a column or index: numbers and times as an array, all else as a tuple."""
+    if hasattr(values, "cat"):
+        return _categories(values.cat)
+    if hasattr(values, "codes") and hasattr(values, "categories"):
+        return _categories(values)
+    array = np.asarray(values)
+    return array if array.dtype.kind in "iufbcmM" else tuple(array.tolist())
+
+
+def _sparse(value: Any) -> Any:
+    """Return the shape, the places of the stored entries in ascending order, and their values, zeros among them."""
+    entries = value.tocoo(copy=True)
+    entries.sum_duplicates()
+    places = entries.coords if hasattr(entries, "coords") else (entries.row, entries.col)
+    pattern = np.stack([np.asarray(place) for place in places])
+    return {"shape": tuple(value.shape), "pattern": pattern, "values": np.asarray(entries.data)}
+
+
+def _as_array(value: Any) -> Any:
+    """Return what an array of another library holds."""
+    held = value
+    if hasattr(held, "detach"):  # a tensor that records its gradient gives its values only when told not to
+        held = held.detach()
+    if hasattr(held, "cpu"):
+        held = held.cpu()
+    array = np.asarray(held) if hasattr(held, "__array__") else np.from_dlpack(held)
+    if array.dtype == object and array.ndim == 0:
+        raise InputError(
+            f"an output of type {type(value).__qualname__} has an __array__ of objects: {value!r:.100}; say how to "
+            f"take it apart, by dpaudit.register_flattener({type(value).__qualname__}, lambda output: ...)"
+        )
+    return array
