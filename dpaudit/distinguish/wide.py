@@ -202,7 +202,8 @@ def _projections(z: Rows, shape: tuple[int, ...]) -> Rows:
         found.append(_blurred(z.reshape(image), max(1, min(image) // 20)).ravel())
     found.append(np.ones_like(z))
     weights = np.stack([w for w in found if w.any()])
-    return weights / np.maximum(np.linalg.norm(weights, axis=1, keepdims=True), 1e-300)
+    units: Rows = weights / np.maximum(np.linalg.norm(weights, axis=1, keepdims=True), 1e-300)
+    return units
 
 
 def _blurred(image: Rows, reach: int) -> Rows:
