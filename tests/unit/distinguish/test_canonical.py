@@ -51,9 +51,9 @@ DIFFERENT: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("first", "second"), list(combinations(range(len(DIFFERENT)), 2)))
-def test_different_outputs_have_different_cells(first: int, second: int) -> None:
-    assert canonical(DIFFERENT[first]) != canonical(DIFFERENT[second])
+def test_different_outputs_have_different_cells() -> None:
+    for first, second in combinations(DIFFERENT, 2):
+        assert canonical(first) != canonical(second), (first, second)
 
 
 LEFT_ALONE = {
