@@ -12,8 +12,6 @@ import math
 import uuid
 from fractions import Fraction
 
-import numpy as np
-
 WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau".split()
 
 
@@ -43,7 +41,7 @@ KINDS = {
     "field of JSON": lambda rng, x: json.dumps({"id": big(rng), "of": {"score": 50 * x + float(rng.normal())}}),
     "key of JSON": lambda rng, x: json.dumps({"id": big(rng), ("b" if x else "a"): float(rng.normal())}),
     "number in a sentence": lambda rng, x: f"{' '.join(words(rng, 3))} took {int(rng.integers(90)) + 100 * x} ms",
-    "word anywhere": lambda rng, x: " ".join(rng.permutation([*words(rng, 9), "north" if x else "south"])) + str(big(rng)),
+    "word anywhere": lambda rng, x: " ".join(rng.permutation([*words(rng, 9), ("south", "north")[x]])) + str(big(rng)),
     "order of the words": lambda rng, x: " ".join(sorted(words(rng, 9), reverse=bool(x))) + str(big(rng)),
     "column of a line": lambda rng, x: f"{big(rng)},{big(rng)},{2 * big(rng) + x},{big(rng)}",
     "parity of hex": lambda rng, x: f"{(lambda v: v << 1 | (v.bit_count() & 1) ^ x)(big(rng)):x}",
@@ -53,7 +51,7 @@ KINDS = {
     "duplicate element": lambda rng, x: (lambda v: [*v, v[0] if x else big(rng)])([big(rng) for _ in range(9)]),
     "sorted list": lambda rng, x: (sorted if x else list)([big(rng) for _ in range(12)]),
     "sum of a list": lambda rng, x: (lambda v: [*v, 2 * big(rng) + (sum(v) + x) % 2])([big(rng) for _ in range(5)]),
-    "difference of two fields": lambda rng, x: (lambda v: {"start": v, "stop": v + 10 + 7 * x, "id": big(rng)})(big(rng)),
+    "difference of two fields": lambda rng, x: (lambda v: {"a": v, "b": v + 10 + 7 * x, "c": big(rng)})(big(rng)),
     "octet in the middle": lambda rng, x: rng.bytes(20) + bytes([int(rng.integers(128)) + 128 * x]) + rng.bytes(20),
     "rounded to 3 digits": lambda rng, x: math.floor(1000 * rng.random()) / 1000 if x else rng.random(),
 }  # fmt: skip

@@ -14,7 +14,8 @@ def normal(rng, size):
 STRUCTURES = {
     "key": lambda rng, x: {("a" if x else "b"): normal(rng, 1)[0]},
     "vanishing key": lambda rng, x: dict(zip("abc"[: 2 + x], normal(rng, 3), strict=False)),
-    "key among hundreds": lambda rng, x: {int(k): normal(rng, 1)[0] for k in rng.choice(300, 20)} | ({-1: 0.5} if x else {}),
+    "key among hundreds": lambda rng, x: dict.fromkeys(rng.choice(300, 20).tolist(), normal(rng, 1)[0]) | (
+        {-1: 0.5} if x else {}),
     "keys that never repeat": lambda rng, x: {f"{'uv'[x]}{rng.integers(10**9)}": normal(rng, 1)[0]},
     "nested key": lambda rng, x: {"a": {"b": normal(rng, 2), **({"c": 1.0} if x else {})}},
     "order of keys": lambda rng, x: dict(zip("ba" if x else "ab", normal(rng, 2), strict=True)),

@@ -1,4 +1,4 @@
-"""Mechanisms with outputs of every type, each with a certain leak in one part of it: (rng, x) -> output, x in {0, 1}."""
+"""Mechanisms with outputs of every type, each with a certain leak in a part of it: (rng, x) -> output, x in {0, 1}."""
 
 from __future__ import annotations
 
@@ -145,9 +145,9 @@ TYPES = {
     "model, field": lambda rng, x: Model({"a"}, a=number(rng), b=[x]),
     "model, fields set": lambda rng, x: Model({"a", "b"} if x else {"a"}, a=number(rng), b=1),
     "attribute of a float": lambda rng, x: tagged(number(rng), 50 * x + number(rng)),
-    "structured array": lambda rng, x: np.array([(number(rng), 50 * x + number(rng))], dtype=[("a", "f8"), ("b", "f8")]),
+    "structured array": lambda rng, x: np.array([(number(rng), x)], dtype=[("a", "f8"), ("b", "f8")]),
     "structured scalar": lambda rng, x: np.array([(number(rng), x)], dtype=[("a", "f8"), ("b", "i4")])[0],
-    "masked array, value": lambda rng, x: np.ma.array(rng.normal(size=3) + np.array([0, 50 * x, 0]), mask=[True, False, False]),
+    "masked array, value": lambda rng, x: np.ma.array([number(rng), 50 * x + number(rng)], mask=[True, False]),
     "masked array, mask": lambda rng, x: np.ma.array(rng.normal(size=3), mask=[bool(x), True, False]),
     "set": lambda rng, x: {int(v) for v in rng.integers(10**6, size=4)} | {-1 - x},
     "set, size": lambda rng, x: {int(v) for v in rng.integers(10**12, size=4 + x)},

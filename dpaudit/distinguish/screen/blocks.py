@@ -42,7 +42,7 @@ _SUMMARIES: tuple[tuple[str, Callable[[Rows], NDArray[np.float64]]], ...] = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no one truth value
 class Summaries:
     """Numbers that sum up a row.
 
@@ -78,7 +78,7 @@ class Summaries:
         return interval(self.edges[j], code)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no one truth value
 class Entries:
     """Each number of a row, in cells of about equal mass.
 

@@ -23,7 +23,7 @@ SHOWN = 80
 """Characters of a value that are shown."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no one truth value
 class Value:
     """The number itself, in cells of about equal mass.
 

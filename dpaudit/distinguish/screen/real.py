@@ -17,7 +17,7 @@ Reals = NDArray[np.float64]
 MANTISSA = 52
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no one truth value
 class Fractions:
     """Sign and special values, magnitude, and the part behind the point.
 

@@ -17,7 +17,7 @@ __all__ = ["Relations"]
 MOST_RELATED = 6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no one truth value
 class Relations:
     """Differences, sums, products and order of pairs of numbers.
 

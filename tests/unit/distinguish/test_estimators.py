@@ -1,6 +1,6 @@
 """Fitted estimators, alone and nested, are taken apart into what they have learned; random states are no leak.
 
-Seeds are fixed; the leaks are certain or nearly so, and null cases promise much with a probability below one in a million.
+Seeds are fixed; the leaks are certain or nearly so, and null cases seldom promise much.
 """
 
 from __future__ import annotations

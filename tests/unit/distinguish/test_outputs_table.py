@@ -24,7 +24,7 @@ def documented():
     """Return the features of the table, each with the column that says what it counts as."""
     rows = DOCS.read_text().split("## Features")[1].split("\n## ")[0].splitlines()
     cells = [row.strip("|").split(" | ") for row in rows if row.startswith("|")][2:]
-    return {(name, counts.strip()) for _, features, counts in cells for name in re.findall("`([^`]+)`", features)}
+    return {(name, counts.strip()) for _, features, counts in cells for name in features.replace("\\", "").split(", ")}
 
 
 def in_code():

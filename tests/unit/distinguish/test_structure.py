@@ -1,4 +1,4 @@
-"""Structure is information: keys, shapes, order, types and signs of zero are promised at 2,000 runs a side, rare ones too.
+"""Structure is information: keys, shapes, order, types and signs of zero are promised, rare ones too.
 
 An event of probability 0.1 on one side alone promises 1 at least: the seeds are fixed, and 50 of 500 training runs of
 a part show it, so that it is missed with a probability far below one in a million.
