@@ -57,7 +57,7 @@ class Flattener:
 
     @property
     def scalars(self) -> int:
-        """How many numbers an output has, those beyond the width included."""
+        """The count of numbers in an output, those beyond the width included."""
         return sum(leaf.reader.width if isinstance(leaf.reader, readers.Block) else 1 for leaf in self.leaves)
 
     def __call__(self, outputs: Any) -> Matrix:

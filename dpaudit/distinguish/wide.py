@@ -160,7 +160,7 @@ class Reduction:
 
     @cached_property
     def names(self) -> list[str]:
-        """What each column is."""
+        """The name of each column."""
         found = [f"element {i}" for i in self.coordinates.tolist()]
         found += [f"product of elements {i} and {j}" for i, j in self.pairs]
         found += [f"learned direction {k}" for k in range(len(self.weights))]

@@ -161,16 +161,8 @@ def test_sparse_matrices_show_pattern_and_values():
     from scipy.sparse import csr_matrix
 
     found = parts(csr_matrix(np.array([[0.0, 2.0], [3.0, 0.0]])))
-<<<<<<< HEAD
-    assert (found["shape"], found["pattern"].tolist(), found["values"].tolist()) == (
-        (2, 2),
-        [[0, 1], [1, 0]],
-        [2.0, 3.0],
-    )
-=======
     assert found["shape"] == (2, 2)
     assert (found["pattern"].tolist(), found["values"].tolist()) == ([[0, 1], [1, 0]], [2.0, 3.0])
->>>>>>> types
 
 
 def test_frames_show_columns_index_and_categories():
