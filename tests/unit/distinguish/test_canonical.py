@@ -39,7 +39,8 @@ NOON = datetime.datetime(2020, 1, 1, 12)
 DIFFERENT: list[Any] = [
     0, 1, -1, 2**80, 2**20_000, True, False, 0.0, -0.0, 1.5, float("nan"), float("inf"), float("-inf"), "", "0", "nan",
     b"", b"0", None, (), (0,), (0, 1), ((0,), 1), {"a": 1}, {"a": 2}, {"b": 1}, {}, frozenset({1}), 1j,
-    complex(-0.0, 1), complex(0.0, -1.0), Fraction(1, 3), np.zeros(2), np.zeros((2, 1)), np.array([0.0, np.nan]), [[1], [1, 2]],
+    complex(-0.0, 1),
+    complex(0.0, -1.0), Fraction(1, 3), np.zeros(2), np.zeros((2, 1)), np.array([0.0, np.nan]), [[1], [1, 2]],
     np.array([0.0, -0.0]), np.zeros(2, dtype=int), np.zeros(2, dtype=bool), np.zeros(0), np.zeros(0, dtype=int),
     {"a": 1, "b": 2}, {"b": 2, "a": 1}, np.zeros(99), np.zeros(99, dtype=int), -np.zeros(99), Level.LOW, Tagged(1.5),
     Point(0, 1), Other(0, 1), NOON, NOON.replace(tzinfo=datetime.UTC), NOON.replace(fold=1), NOON.date(), NOON.time(),
