@@ -38,10 +38,13 @@ class Discretizer:
     ordered : bool
         Whether cells are integers that ascend with a score, so that events {cell >= t} make sense; others get an order
         from their counts.
+    screened : bool
+        Whether it is the best of many features, which is better by luck than one score is.
     """
 
     name: str
     ordered: bool = False
+    screened: bool = False
 
     @property
     def slow(self) -> bool:

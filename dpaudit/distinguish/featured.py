@@ -31,6 +31,7 @@ class FeatureCells(Discretizer):
 
     feature: Feature | Parity
     name: str
+    screened = True
 
     def __call__(self, outputs: Any) -> Cells:
         """Return the cell of each output."""
@@ -49,6 +50,7 @@ class FeatureBins(ScoreBins):
     feature: Feature
     name: str
     edges: Any = field(repr=False)
+    screened = True
 
     @property
     def columns(self) -> tuple[int, ...] | None:
