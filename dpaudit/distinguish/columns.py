@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.distinguish.leaves import readers
 from dpaudit.distinguish.leaves.plan import Leaf, Plan
+from dpaudit.distinguish.leaves.steps import Memo
 from dpaudit.distinguish.reducer import Reducer
 from dpaudit.distinguish.wide import WIDTH
 
@@ -61,16 +63,22 @@ class Flattener:
         return sum(leaf.reader.width if isinstance(leaf.reader, readers.Block) else 1 for leaf in self.leaves)
 
     def __call__(self, outputs: Any) -> Matrix:
-        """Return the matrix, shape (outputs, width)."""
+        """Return the matrix, shape (outputs, width), which must not be changed: scores of one batch share it."""
+        if _LAST.outputs is not outputs or _LAST.flattener is not self:
+            _LAST.matrix = self._matrix(outputs)
+            _LAST.flattener, _LAST.outputs = self, outputs
+        return _LAST.matrix
+
+    def _matrix(self, outputs: Any) -> Matrix:
         if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iufb" and len(self.leaves) == 1:
             flat = outputs.reshape(len(outputs), -1).astype(np.float64)
             if flat.shape[1] == self.width:
                 return finite(flat)
-        columns, left = [], self.width
+        columns, left, memo = [], self.width, cast(Memo, {})
         for leaf in self.leaves:
             if left <= 0:
                 break
-            values, where = leaf.read(outputs)
+            values, where = leaf.read(outputs, memo)
             found = _as_columns(values)[:, :left]
             left -= found.shape[1]
             if where is not None:
@@ -81,6 +89,17 @@ class Flattener:
         if not columns:
             return np.zeros((len(outputs), 1))
         return finite(np.concatenate(columns, axis=1))
+
+
+class _Last(threading.local):
+    """The batch that a thread flattened last: each score of several asks for the same one."""
+
+    flattener: Flattener | None = None
+    outputs: Any = None
+    matrix: Matrix = np.zeros((0, 0))
+
+
+_LAST = _Last()
 
 
 def _together(batches: Sequence[Any]) -> Any:

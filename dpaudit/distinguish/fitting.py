@@ -38,6 +38,9 @@ TRIED_ROWS = 5_000
 """Rows a side that a classifier is tried on, and again as many that compare it with naive scores."""
 TRIED_SLACK = 0.05
 """By how much it may promise less: with all rows it learns more than a naive score does."""
+CLEAR = 0.3
+"""Where naive scores promise less on so few rows, the signal is too weak for these to say which score is better: with
+classifiers spared there SVT3 of `docs/benchmark.md` lost half of its bound."""
 EDGE_ROWS, SLOW_EDGE_ROWS = 100_000, 25_000
 """Rows a side whose scores say where bins are cut: their outermost bins hold 4 runs of either."""
 ATOM_ROWS = 10_000
@@ -116,22 +119,33 @@ def _scores(
         some = (left[:CLASSIFIER_ROWS], right[:CLASSIFIER_ROWS])
         rows = tuple(np.column_stack([GROUPS[name](side) for name in groups]) for side in some)
         listed = ", ".join(groups)
+        naive = _naive_promise(rows, confirm)
         for fit, told in ((classifiers.boosting, "boosted trees on"), (classifiers.logistic, "logistic regression on")):
-            if _worth_fitting(fit, groups, rows, confirm):
+            if naive is None or _slow_promise(fit, rows, confirm or 1) > naive - TRIED_SLACK:
                 yield groups, fit(*rows), f"{told} {listed}"
 
 
-def _worth_fitting(fit: Fit, groups: tuple[str, ...], rows: Sequence[Array], confirm: int | None) -> bool:
-    """Say whether a classifier of some rows promises about as much as naive scores of the same rows, on others.
+def _naive_promise(rows: Sequence[Array], confirm: int | None) -> float | None:
+    """Return what naive scores of some rows promise on others; None where that says nothing of classifiers.
 
-    Where columns say nothing together that they do not say alone, it does not, and would take most of an audit's time.
+    Where columns say nothing together that they do not say alone, classifiers promise less on the same rows, and would
+    take most of an audit's time. Where the signal is so weak that these rows hardly show it, they are not compared.
     """
     if confirm is None or min(map(len, rows)) < 2 * TRIED_ROWS:
-        return True
-    fitted, fresh = [side[:TRIED_ROWS] for side in rows], [side[TRIED_ROWS : 2 * TRIED_ROWS] for side in rows]
-    slow = _promised(fit(*fitted), fresh, confirm)
-    naive = max(_promised(NaiveBayes.fit(*fitted, pooled=pooled), fresh, confirm) for pooled in (False, True))
-    return slow > naive - TRIED_SLACK
+        return None
+    fitted, fresh = _tried(rows)
+    found = max(_promised(NaiveBayes.fit(*fitted, pooled=pooled), fresh, confirm) for pooled in (False, True))
+    return found if found > CLEAR else None
+
+
+def _slow_promise(fit: Fit, rows: Sequence[Array], confirm: int) -> float:
+    """Return what a classifier promises that was fitted on the same rows."""
+    fitted, fresh = _tried(rows)
+    return _promised(fit(*fitted), fresh, confirm)
+
+
+def _tried(rows: Sequence[Array]) -> tuple[list[Array], list[Array]]:
+    return [side[:TRIED_ROWS] for side in rows], [side[TRIED_ROWS : 2 * TRIED_ROWS] for side in rows]
 
 
 def _promised(score: Score, fresh: Sequence[Array], confirm: int) -> float:

@@ -43,7 +43,7 @@ def _array(value: NDArray[Any]) -> Any:
         found = {"shape": plain.shape, "values": tuple(plain.ravel().tolist())}
     else:
         found = plain
-    more = attributes(value)
+    more = attributes(value) if type(value) is not np.ndarray else None
     return {"array": found, **more} if more else found
 
 

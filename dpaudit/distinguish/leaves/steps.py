@@ -19,6 +19,9 @@ from dpaudit.distinguish.leaves.parts import parts
 
 __all__ = ["Family", "Item", "Key", "Memo", "Named", "Part", "Path", "Step", "in_words", "walk"]
 
+SHARED = 0.25
+"""Where values are so few objects, as members of an enumeration are, each object is taken apart once a batch."""
+
 Mask = NDArray[np.bool_]
 
 
@@ -62,8 +65,13 @@ class Part:
     """The parts of the values, as the table of types gives them."""
 
     def __call__(self, values: list[Any]) -> tuple[list[Any], Mask | None]:
-        """Return the parts of every value."""
-        return list(map(parts, values)), None
+        """Return the parts of every value, those of the same object once."""
+        places = list(map(id, values))
+        objects = dict(zip(places, values, strict=True))
+        if len(objects) > SHARED * len(values):
+            return list(map(parts, values)), None
+        known = {place: parts(value) for place, value in objects.items()}
+        return list(map(known.__getitem__, places)), None
 
     def words(self, path: str) -> str:
         """Return the path: taking apart adds nothing to it."""
