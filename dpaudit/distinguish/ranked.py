@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ class Ranked(ScoreBins):
     name: str = "ranked histogram"
 
     @classmethod
-    def fit(cls, base: Discretizer, data: Any, neighbour: Any) -> Ranked:
+    def fit(cls, base: Discretizer, data: Any, neighbour: Any) -> Self:
         """Order the cells of two batches of outputs by their log-likelihood ratio, shrunk by a standard error.
 
         Cells seen fewer than `LEAST` times are in the middle.
@@ -51,17 +51,18 @@ class Ranked(ScoreBins):
         if isinstance(cells, np.ndarray) and cells.ndim == 1 and cells.dtype.kind in "iu":
             known, bins = self._sorted
             at = np.minimum(np.searchsorted(known, cells), len(known) - 1)
-            return np.where(known[at] == cells, bins[at], self._middle)
-        return np.array([self.bins.get(canonical(v), self._middle) for v in cells], dtype=np.int64)
+            return np.where(known[at] == cells, bins[at], self.middle)
+        return np.array([self.bins.get(canonical(v), self.middle) for v in cells], dtype=np.int64)
 
     def refit(self, data: Any, neighbour: Any) -> None:
         """Return None: bins of another fit would hold other cells."""
 
     @cached_property
-    def _middle(self) -> int:
+    def middle(self) -> int:
+        """The bin of ratio 1, in which unknown cells are."""
         return int(np.searchsorted(self.edges, 0.0, side="right"))
 
     @cached_property
     def _sorted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         whole = sorted(v for v in self.bins if isinstance(v, int)) or [OTHER]
-        return np.array(whole), np.array([self.bins.get(v, self._middle) for v in whole])
+        return np.array(whole), np.array([self.bins.get(v, self.middle) for v in whole])

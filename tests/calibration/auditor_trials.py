@@ -14,6 +14,7 @@ from auditor_cases import BY_NAME, Case
 import dpaudit
 from dpaudit import seeding
 from dpaudit.betting.power import detectable_epsilon_by_bets
+from dpaudit.blackbox.finding import PowerAt
 from dpaudit.blackbox.power import Power
 from dpaudit.bounds.detectable import detectable_epsilon
 from dpaudit.bounds.melded import Melded
@@ -151,7 +152,7 @@ def trials_for(confirmation: int) -> int:
 
 def skip_power() -> None:
     """Leave out what no verdict depends on and most of a small audit's time goes into: its power."""
-    nothing = Power(math.inf, (), math.inf)
+    nothing = Power(math.inf, PowerAt.FRONTIER, (), math.inf)
     for name in ("of_test", "of_bets"):
         setattr(Power, name, staticmethod(lambda *_: nothing))
 

@@ -13,7 +13,7 @@ from dpaudit.distinguish.selected_event import SelectedEvent
 
 
 def _selected(slow: bool, expected: float, markdown: float) -> SelectedEvent:
-    discretizer: Any = SimpleNamespace(slow=slow)
+    discretizer: Any = SimpleNamespace(slow=slow, screened=False)
     tests = ((CellEvent(frozenset({1}), frozenset({0}), False), 1.0),)
     training: Any = ()
     return SelectedEvent(discretizer, training, tests, Direction.FORWARD, "score", (1, 0), 1, expected, markdown)

@@ -121,7 +121,7 @@ def test_every_learner_states_its_claim_on_the_sample_too(learner_class: Any) ->
     )  # fmt: skip
     # Consistent learners never err on the sample; private ones fail with at most beta - 0.05, and a
     # "violation" would need over 6 standard deviations: false alarm below 1e-8.
-    assert finding.verdict in ("holds", "undecided")
+    assert finding.verdict in ("holds", "undecided", "vacuous")
     assert finding.failure_rate == 0 or learner.privacy is not None
     with pytest.raises(InputError, match="setting must be"):
         learner.utility(example.alpha, example.beta, "nowhere")

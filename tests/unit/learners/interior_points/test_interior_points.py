@@ -110,7 +110,7 @@ def test_broken_learners_leak_and_are_convicted_by_few_runs(learner_class: Any) 
     # Crafted pairs show every leak. On the clearest one, 20,000 runs of the mechanism convict it (at 95 %).
     margin, pair = clearest(learner)
     assert margin > 0
-    assert dpaudit.audit_privacy(learner, [pair], trials=20_000, seed=1).verdict == "violation"
+    assert dpaudit.audit_privacy(learner, [pair], trials=20_000, confidence=0.95, seed=1).verdict == "violation"
 
 
 def test_the_claim_is_the_sum_of_the_calls() -> None:

@@ -74,7 +74,7 @@ def test_further_instances_are_planned_with_fewer_runs_and_performed():
     tasks = [task for task in plan.tasks if task.kind == "utility" and task.parameters == instance.parameters]
     assert {task.arguments.trials for task in tasks} == {100}
     assert {task.arguments.n for task in tasks} == {TriangleSelect(3, 1.0).sample_size(0.1, 0.1)}
-    assert sum(1 - task.arguments.confidence for task in tasks) == pytest.approx(0.05)
+    assert sum(1 - task.arguments.confidence for task in tasks) == pytest.approx(0.001)
     thin = next(task for task in tasks if "thin" in task.arguments.case)
     assert perform(thin, seed=0).finding.verdict == "holds"
     assert PROFILES["default"].ladder_trials == 300
