@@ -75,6 +75,8 @@ class SequentialOutcome:
         Runs that were bet on, over all pairs, and runs with another cell than the commonest one of their pair.
     raised : Counter
         How many runs that were bet on ended in an exception, by its type and message.
+    unseen : tuple of str
+        Parts of the outputs that took no part.
     """
 
     rejected: bool
@@ -86,6 +88,7 @@ class SequentialOutcome:
     bet: int
     different: int
     raised: Counter[str]
+    unseen: tuple[str, ...] = ()
 
 
 def audit_sequential(
@@ -135,4 +138,5 @@ def audit_sequential(
         bet=session.bet,
         different=sum(bets.different() for bets in session.bets),
         raised=session.raised,
+        unseen=session.unseen,
     )

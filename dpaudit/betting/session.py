@@ -19,6 +19,7 @@ from dpaudit.distinguish.discretizers import CountCells, Discretizer
 from dpaudit.distinguish.fitting import fitted_discretizers
 from dpaudit.distinguish.pilot import Pilot
 from dpaudit.distinguish.ranked import Ranked
+from dpaudit.distinguish.wide import WIDTH
 from dpaudit.sampling import Job, Observed, Sampler, join
 
 __all__ = ["Look", "Session"]
@@ -79,6 +80,7 @@ class Session:
         self.bet = 0
         self.raised: Counter[str] = Counter()
         self.looks: list[Look] = []
+        self.unseen: tuple[str, ...] = ()
 
     @property
     def refuted(self) -> bool:
@@ -104,6 +106,7 @@ class Session:
         sides = self.sampler.sides(bets.pair, ("sequential", "pilot", 0), size)
         self._spend(bets, 2 * size)
         pilot = Pilot.of(join(sides))
+        self.unseen = tuple(pilot.plan.unseen) + _cut_off(pilot)
         if pilot.sufficient:
             bets.restart(pilot.shared)
             bets.remember(_counted(bets.discretizers, sides))
@@ -167,7 +170,13 @@ class Session:
         self._spend(bets, 2 * size)
         cut = max(1, size * 4 // 5)
         fitting, held = ([side[part] for side in sides] for part in (slice(cut), slice(cut, None)))
-        fitted = fitted_discretizers(*fitting, thorough=cut >= THOROUGH_ROWS, float_bits=self.float_bits)
+        fitted = fitted_discretizers(
+            *fitting,
+            thorough=cut >= THOROUGH_ROWS,
+            float_bits=self.float_bits,
+            confirm=max(1, self.runs // 2),
+            epsilon=self.claim.epsilon,
+        )
         ranked = [Ranked.fit(base, *fitting) for base in pilot.shared]
         bets.restart([*pilot.shared, *ranked, *fitted])
         counts = _counted(bets.discretizers, held)
@@ -181,6 +190,11 @@ class Session:
     def _spend(self, bets: PairBets, size: int) -> None:
         bets.runs += size
         self.used += size
+
+
+def _cut_off(pilot: Pilot) -> tuple[str, ...]:
+    """Return what bets do not look at of wide outputs: they are not reduced, but cut."""
+    return (f"numbers beyond the first {WIDTH} of a row, each alone",) if pilot.width else ()
 
 
 def _counted(discretizers: Sequence[Discretizer], sides: Sequence[object]) -> list[Sides]:

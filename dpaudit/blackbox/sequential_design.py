@@ -31,6 +31,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     return request.finding(
         Power.of_bets(MASSES[0], leading_pair_runs(betting, len(request.pairs)), claim, gamma),
         Observations(found.bet, found.different, found.raised),
+        not_looked_at=found.unseen,
         refuted=found.rejected,
         epsilon_lower=found.epsilon_lower,
         selection_trials=0,

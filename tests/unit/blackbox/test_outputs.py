@@ -1,0 +1,114 @@
+"""Black-box audits look at all of an output: wide rows, rare atoms, the bits of floats; every run is counted.
+
+Seeds are fixed; the leaks are so large that one is missed with a probability far below one in a million.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.blackbox.gaps import NotLookedAt
+
+WIDTH = 300
+
+
+def one(x: int, rng: np.random.Generator) -> Any:
+    v = rng.normal(size=WIDTH)
+    v[-1] += 4 * x
+    return v
+
+
+def total(x: int, rng: np.random.Generator) -> Any:
+    return rng.normal(size=WIDTH) + 4 * x / np.sqrt(WIDTH)
+
+
+def norm(x: int, rng: np.random.Generator) -> Any:
+    return rng.normal(size=WIDTH) * (1 + 0.2 * x)
+
+
+def pair(x: int, rng: np.random.Generator) -> Any:
+    v = rng.normal(size=WIDTH)
+    v[200] = (2 * x - 1) * v[250] + 0.1 * v[200]
+    return v
+
+
+def beside(x: int, rng: np.random.Generator) -> Any:
+    return {"weights": rng.normal(size=WIDTH), "note": f"{'ab'[x]}{rng.integers(10**9)}"}
+
+
+@pytest.mark.parametrize("mechanism", [one, total, norm, pair, beside])
+def test_wide_rows_are_looked_at_whole(mechanism: Any) -> None:
+    finding = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=0.5, trials=2_000)
+    assert finding.verdict == "violation"
+    assert finding.epsilon_lower > 1.5
+    assert finding.not_looked_at == ()
+
+
+def test_a_wide_row_without_a_leak_is_consistent_and_its_limit_is_told_where_it_matters() -> None:
+    finding = dpaudit.audit_privacy(lambda x, rng: rng.normal(size=WIDTH), [(0, 1)], epsilon=0.5, trials=2_000)
+    assert (finding.verdict, finding.warnings) == ("consistent", ())
+    finding = dpaudit.audit_privacy(lambda x, rng: rng.normal(size=20_000), [(0, 1)], epsilon=0.5, trials=400)
+    (told,) = finding.warnings
+    assert told.startswith("outputs hold rows of 20000 numbers: ")
+
+
+def test_bets_say_that_they_cut_wide_rows() -> None:
+    def quiet(x: int, rng: np.random.Generator) -> Any:
+        return rng.normal(size=WIDTH)
+
+    finding = dpaudit.audit_privacy(quiet, [(0, 1)], epsilon=0.5, trials=1_000, sequential=True)
+    assert finding.verdict == "no evidence"
+    assert NotLookedAt(("numbers beyond the first 128 of a row, each alone",)) in finding.gaps
+
+
+def test_every_run_is_counted() -> None:
+    calls = 0
+
+    def counted(x: int, rng: np.random.Generator) -> float:
+        nonlocal calls
+        calls += 1
+        return x + rng.laplace()
+
+    for trials in (100, 1_000):
+        calls = 0
+        finding = dpaudit.audit_privacy(counted, [(0, 1)], epsilon=1.0, trials=trials)
+        assert calls == 2 * trials
+        assert sum(finding.budget.values()) == trials
+
+
+def test_an_atom_of_one_run_in_a_thousand_is_tested_and_refutes() -> None:
+    def rare(x: int, rng: np.random.Generator, size: int) -> list[Any]:
+        noisy = x + rng.geometric(0.3, size) - rng.geometric(0.3, size)
+        return [
+            f"data: {x}" if hit else value for hit, value in zip(rng.random(size) < 2e-3, noisy.tolist(), strict=True)
+        ]
+
+    finding = dpaudit.audit_privacy(rare, [(0, 1)], epsilon=1.5, trials=100_000, batched=True)
+    assert finding.verdict == "violation"
+    assert finding.tests[-1].neighbour_hits == 0
+    assert sum(test.error for test in finding.tests) == pytest.approx(1 - finding.confidence)
+
+
+def test_the_bits_of_floats_are_told_beside_the_verdict() -> None:
+    def noisy(x: int, rng: np.random.Generator, size: int) -> Any:
+        return x + rng.laplace(size=size)
+
+    finding = dpaudit.audit_privacy(noisy, [(0, 1)], epsilon=1.0, trials=20_000, batched=True)
+    assert finding.verdict == "consistent"
+    assert finding.representation is not None
+    assert finding.representation.epsilon_lower > 3
+    assert finding.representation.error == pytest.approx(1 - finding.confidence)
+    counting = dpaudit.audit_privacy(noisy, [(0, 1)], epsilon=1.0, trials=20_000, batched=True, float_bits=True)
+    assert (counting.verdict, counting.representation) == ("violation", None)
+
+
+def test_many_cells_without_a_signal_promise_nothing() -> None:
+    def sparse(x: int, rng: np.random.Generator, size: int) -> Any:
+        return np.where(rng.random(size) < 0.01, rng.random(size), 0.0) + np.zeros(size)
+
+    finding = dpaudit.audit_privacy(sparse, [(0, 1)], epsilon=0.1, trials=100_000, batched=True)
+    assert finding.epsilon_lower < 0.1
