@@ -56,6 +56,10 @@ class FeatureBins(ScoreBins):
     screened = True
 
     @property
+    def midpoints(self) -> None:
+        """None: the number of a feature estimates no ratio, and may be infinite where an output has none."""
+
+    @property
     def columns(self) -> tuple[int, ...] | None:
         """The column of reduced rows that the feature reads."""
         return (self.feature.index,) if self.feature.reduced else None
