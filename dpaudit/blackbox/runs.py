@@ -22,6 +22,8 @@ PILOT_PAIRS = 8
 """The most pairs that the pilot's runs are spread over."""
 QUICK_ROWS = 10_000
 """The most runs a side that a quick fit takes: it has only to tell promising pairs from others."""
+PLACING = 16
+"""The most runs a side that tell about where the numbers of wide outputs lie."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +57,16 @@ def run_pilot(request: Request) -> PilotRuns:
 
 
 def count_runs(request: Request, candidates: Sequence[Candidate], runs: int) -> None:
-    """Add `runs` runs on each side to every candidate's counts; one without discretizers gets quick scores first."""
+    """Add runs on each side to every candidate's counts; where one has no discretizers, half of them fit quick scores."""
     work: list[tuple[Job, Candidate, int, bool]] = []
     for candidate in candidates:
+        counted = runs
         if not candidate.discretizers:
-            _fit_quickly(request, candidate, min(QUICK_ROWS, max(1, runs // 2)))
+            fitted = min(QUICK_ROWS, max(1, runs // 2))
+            _fit_quickly(request, candidate, fitted)
+            counted -= fitted
         for side, data in enumerate((candidate.pair.data, candidate.pair.neighbour)):
-            chunks = candidate.sampler.jobs(data, ("select", candidate.index, side, candidate.phase), max(1, runs))
+            chunks = candidate.sampler.jobs(data, ("select", candidate.index, side, candidate.phase), max(1, counted))
             work += [(job, candidate, side, candidate.take_slowly(side, job.size)) for job in chunks]
         candidate.phase += 1
     # Jobs of candidates that share their discretizers run together, so that no worker waits.
@@ -73,12 +78,13 @@ def count_runs(request: Request, candidates: Sequence[Candidate], runs: int) -> 
 
 
 def _fit_quickly(request: Request, candidate: Candidate, runs: int) -> None:
+    """Fit quick scores on some runs; of wide outputs half of them tell before that which columns to look at."""
     reducer = None
     if request.wide:
-        reducer = reduce_outputs(
-            candidate, candidate.sampler.sides(candidate.pair, ("place", candidate.index), 2), runs // 2
-        )
-        runs = max(1, runs - runs // 2)
+        placing = min(PLACING, max(1, runs // 4))
+        first = candidate.sampler.sides(candidate.pair, ("place", candidate.index), placing)
+        reducer = reduce_outputs(candidate, first, max(0, runs // 2 - placing))
+        runs = max(1, runs - max(placing, runs // 2))
     raw = candidate.sampler.sides(candidate.pair, ("quick", candidate.index), runs)
     candidate.restart(
         fitted_discretizers(

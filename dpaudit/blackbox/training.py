@@ -12,6 +12,7 @@ from dpaudit.blackbox.request import Request
 from dpaudit.blackbox.runs import PilotRuns, count_runs
 from dpaudit.distinguish.fitting import fitted_discretizers
 from dpaudit.distinguish.histogram import separation, tally
+from dpaudit.distinguish.reducer import Reducer
 from dpaudit.sampling import join
 
 __all__ = ["train"]
@@ -37,9 +38,8 @@ def train(request: Request, looked: PilotRuns, candidate: Candidate) -> Candidat
 
     The pilot's own runs on the pair are counted, or fitted on, as well.
     """
+    # Variations of a pair have indices of their own, which the pilot did not look at.
     left, pilot = request.budget.training, looked.sides.get(candidate.index, [])
-    if candidate.index >= len(request.pairs) or candidate.pair is not request.pairs[candidate.index]:
-        pilot = []  # a variation of the pair that the pilot looked at
     if looked.pilot.sufficient:
         if pilot:
             candidate.count_outputs(pilot, 0, len(pilot[0]))
@@ -76,10 +76,8 @@ def _fit(request: Request, looked: PilotRuns, candidate: Candidate, pilot: list[
     pair, index = candidate.pair, candidate.index
     candidate.sampler, used, reducer = looked.sampler, 0, None
     if request.wide:
-        first = pilot or candidate.sampler.sides(pair, ("place", index), PLACE_ROWS)
-        used = max(0, (training - len(pilot[0]) if pilot else training) // 2)
-        reducer, pilot = reduce_outputs(candidate, first, used), []
-        used += 0 if pilot else len(first[0])
+        reducer, used = _reduce(candidate, pilot, training)
+        pilot = []  # they have chosen the columns
     sampler, left = candidate.sampler, training - used
     most = max(1, min(FIT_ROWS, FIT_NUMBERS // (1 if request.wide else looked.sampler.numbers)))
     runs = min(most, max(1, left // 2))
@@ -100,6 +98,17 @@ def _fit(request: Request, looked: PilotRuns, candidate: Candidate, pilot: list[
     _compare(request, candidate, second)
     _refit(candidate, first, second)
     return used + runs + len(second[0])
+
+
+def _reduce(candidate: Candidate, pilot: list[Any], training: int) -> tuple[Reducer, int]:
+    """Learn the columns of wide outputs on half of all training runs, the pilot's among them; return the runs made."""
+    if pilot:
+        runs = max(0, (training - len(pilot[0])) // 2)
+        return reduce_outputs(candidate, pilot, runs), runs
+    placing = min(PLACE_ROWS, max(1, training // 4))
+    first = candidate.sampler.sides(candidate.pair, ("place", candidate.index), placing)
+    runs = max(0, training // 2 - placing)
+    return reduce_outputs(candidate, first, runs), placing + runs
 
 
 def _with(pilot: list[Any], sides: list[Any]) -> list[Any]:
