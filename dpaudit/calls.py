@@ -1,4 +1,4 @@
-"""Lets a finding know the call that made it, so that it can say what repeats it."""
+"""Lets a finding know the call that made it, so that it can say what it is about and what repeats it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ _TIME_ALONE = ("n_jobs", "backend", "progress")
 
 
 def remembering(audit: Callable[P, F]) -> Callable[P, F]:
-    """Return an audit whose findings know the call that made them: `finding.call`."""
+    """Return an audit whose findings know its first argument and the call: `finding.audited` and `finding.call`."""
 
     @wraps(audit)
     def remembered(*args: P.args, **kwargs: P.kwargs) -> F:
         finding = audit(*args, **kwargs)
-        finding.__dict__["call"] = _call_text(audit, signature(audit).bind(*args, **kwargs).arguments)
+        given = signature(audit).bind(*args, **kwargs).arguments
+        audited = next(_shown(name, value) for name, value in given.items())
+        finding.__dict__.update(audited=audited, call=_call_text(audit, given))
         return finding
 
     return remembered

@@ -125,6 +125,11 @@ class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
         return figure
 
     @property
+    def audited(self) -> str:
+        """The mechanism or the learner, as in the call; "the mechanism" where the finding was read from a file."""
+        return str(self.__dict__.get("audited", "the mechanism"))
+
+    @property
     def call(self) -> str:
         """The call that made the finding, as Python; empty where it was read from a file."""
         return str(self.__dict__.get("call", ""))

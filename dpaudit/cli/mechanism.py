@@ -23,12 +23,7 @@ from dpaudit.errors import InputError
 from dpaudit.neighbours.sampled import pairs_from_strategy
 from dpaudit.neighbours.sources import is_source, pairs_of_source
 
-__all__ = ["audit_mechanism", "find_object", "find_pairs", "importable_here", "is_mechanism"]
-
-
-def is_mechanism(text: str) -> bool:
-    """Say whether what was given is MODULE:FUNCTION; the id of a learner has no colon."""
-    return ":" in text
+__all__ = ["audit_mechanism", "find_object", "find_pairs", "importable_here"]
 
 
 def audit_mechanism(args: argparse.Namespace, arguments: PrivacyArguments) -> Result:

@@ -8,10 +8,11 @@ from typing import Any
 from msgspec.structs import asdict, replace
 
 from dpaudit.cli.learners import note_taken
-from dpaudit.cli.mechanism import audit_mechanism, is_mechanism
+from dpaudit.cli.mechanism import audit_mechanism
 from dpaudit.cli.single_audit import audit, find_learner, show
 from dpaudit.contract import Relation
 from dpaudit.engine.arguments import PrivacyArguments
+from dpaudit.engine.records import is_mechanism
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
 from dpaudit.neighbours.sources import is_source

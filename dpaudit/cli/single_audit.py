@@ -10,7 +10,6 @@ from typing import Any
 from dpaudit.cli.learners import find_learners, note_taken
 from dpaudit.cli.options import option_words
 from dpaudit.cli.streams import say
-from dpaudit.cli.verdict_block import verdict_block
 from dpaudit.contract import Learner
 from dpaudit.engine.outcome import OPEN, leaves_open, refutes
 from dpaudit.engine.perform import perform
@@ -19,6 +18,7 @@ from dpaudit.engine.tasks import Task, canonical
 from dpaudit.errors import InputError, blamed
 from dpaudit.record import encodable
 from dpaudit.registry import Entry
+from dpaudit.reporters.verdict_block import verdict_block
 
 __all__ = ["audit", "find_learner", "show"]
 

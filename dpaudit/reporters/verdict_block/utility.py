@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpaudit.cli.verdict_block.claim import Lines
+from dpaudit.reporters.verdict_block.claim import Lines
 from dpaudit.contract import UtilityVerdict
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.outcome import is_ladder
