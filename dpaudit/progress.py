@@ -1,4 +1,4 @@
-"""How far an audit is, for whoever wants to know: a callable of the caller's, or a line on standard error."""
+"""Progress of an audit, for whoever wants to know it: a callable of the caller's, or a line on standard error."""
 
 from __future__ import annotations
 
@@ -66,15 +66,15 @@ def _summing(told: Callable[[int, int], None], total: int) -> Tell:
 class _Line:
     """Shows on a stream how much is done: `[====>   ] 1,200/10,000 runs  0:05, 0:42 left`."""
 
-    def __init__(self, stream: TextIO, noun: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream, self._noun, self._clock = stream, noun, clock
+    def __init__(self, stream: TextIO, noun: str) -> None:
+        self._stream, self._noun = stream, noun
         # A notebook is no terminal, but it takes a carriage return for one.
         self._live = stream.isatty() or "ipykernel" in sys.modules
-        self._began = self._shown = clock()
+        self._began = self._shown = time.monotonic()
         self._width = 0
 
     def __call__(self, done: int, total: int) -> None:
-        now = self._clock()
+        now = time.monotonic()
         if now - self._shown >= (LIVE_SECONDS if self._live else PLAIN_SECONDS):
             self._shown = now
             self._write(self._text(done, total, now - self._began))

@@ -56,7 +56,7 @@ def paint_failure(figure: Figure, row: Row) -> None:
         _intervals(axes, [worst], "D", svg.OTHER, _OTHERS, offset=_ASIDE)
     _intervals(axes, sorted(main, key=lambda f: f.n), "o-", svg.EXACT, _MAIN)
     axes.axhline(u.beta, color=svg.CLAIM, ls="--", lw=1.2, label=f"beta = {value_text(u.beta)}")
-    axes.axvline(u.n, color=svg.INK, ls=":", lw=1.2, label="theorem's n")
+    axes.axvline(u.n, color=svg.INK, ls=":", lw=1.2, label="theorem's n" if u.claim_id else "n")
     axes.set_xscale("log", base=2)
     top = max(u.beta, *(f.failure_upper for f in (*main, *others)))
     _ticks(axes, sorted({f.n for f in (*main, *others)}))

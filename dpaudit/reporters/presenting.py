@@ -16,6 +16,8 @@ from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments
 from dpaudit.engine.records import Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.harmless import harmless
+from dpaudit.reporters.aligned import laid_out
+from dpaudit.reporters.brief import brief_lines
 from dpaudit.reporters.failure_figure import failure_figure, paint_failure
 from dpaudit.reporters.privacy_figure import paint_privacy, privacy_figure
 from dpaudit.reporters.row import Case, Row
@@ -29,6 +31,11 @@ if TYPE_CHECKING:
 __all__ = ["brief", "figure", "notebook", "page"]
 
 AnyAudit = PrivacyFinding | LawFinding | UtilityFinding
+
+
+def brief(finding: AnyAudit) -> str:
+    """Return the verdict, what it rests on, and the call that makes the finding again, or its seed."""
+    return laid_out(brief_lines(finding, finding.audited, repeat=finding.call or None), shell=False).rstrip()
 
 
 def figure(finding: AnyAudit) -> Figure:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.engine.records import Result
+from dpaudit.exact.finding import LawFinding
+from dpaudit.harmless import harmless
 from dpaudit.reporters.verdict_block.claim import Lines
 from dpaudit.reporters.verdict_block.exact import exact_lines
 from dpaudit.reporters.verdict_block.privacy import privacy_lines
 from dpaudit.reporters.verdict_block.utility import utility_lines
-from dpaudit.engine.records import Result
-from dpaudit.exact.finding import LawFinding
-from dpaudit.harmless import harmless
 from dpaudit.reporters.wording import label_parameters
 from dpaudit.utility.finding import UtilityFinding
 

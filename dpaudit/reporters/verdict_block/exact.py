@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpaudit.reporters.verdict_block.claim import Lines, tested_claim
 from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine.arguments import ExactArguments
 from dpaudit.engine.records import Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.reporters.numbers import count, plural, significant
 from dpaudit.reporters.power import origin_text
+from dpaudit.reporters.verdict_block.claim import Lines, tested_claim
 from dpaudit.reporters.wording import output_text
 
 __all__ = ["exact_lines"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
-from dpaudit.reporters.verdict_block.claim import Lines, tested_claim
 from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine.records import Result
 from dpaudit.reporters.evidence import check_words, checks_text, gap_words, representation_text
@@ -19,6 +18,7 @@ from dpaudit.reporters.power import (
     power_text,
     scores_text,
 )
+from dpaudit.reporters.verdict_block.claim import Lines, tested_claim
 from dpaudit.reporters.wording import event_words
 
 __all__ = ["privacy_lines"]
