@@ -43,9 +43,15 @@ def _call_text(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
         parameter = signature(function).parameters[name]
         if parameter.kind is not parameter.KEYWORD_ONLY:
             words.append(_shown(name, value))
-        elif name not in _TIME_ALONE and value is not parameter.default:
+        elif name not in _TIME_ALONE and not _same(value, parameter.default):
             words.append(f"{name}={_shown(name, value)}")
     return f"dpaudit.{function.__name__}({', '.join(words)})"
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Say whether a value is the default; one that is no plain value, as an array, is not compared."""
+    plain = type(value) is type(default) and isinstance(value, int | float | str)
+    return value is default or (plain and bool(value == default))
 
 
 def _shown(name: str, value: Any) -> str:
