@@ -8,7 +8,8 @@ from typing import Any
 from msgspec.structs import asdict, replace
 
 from dpaudit.cli.learners import note_taken
-from dpaudit.cli.mechanism import audit_mechanism, is_mechanism
+from dpaudit.cli.mechanism import audit_mechanism
+from dpaudit.cli.places import is_place
 from dpaudit.cli.single_audit import audit, find_learner, show
 from dpaudit.contract import Relation
 from dpaudit.engine.arguments import PrivacyArguments
@@ -28,11 +29,13 @@ def command(args: argparse.Namespace) -> int:
     args.randomness = None if args.randomness == "argument" else args.randomness
     relation = None if args.relation is None else Relation.parse(args.relation)
     asked = PrivacyArguments(**{name: getattr(args, name) for name in _PLAIN}, relation=relation)
-    if is_mechanism(args.id):
-        return show(args, [audit_mechanism(args, asked)], {**_options(asked), "seed": args.seed})
+    if is_place(args.id):
+        result = audit_mechanism(args, asked)
+        assert isinstance(result.arguments, PrivacyArguments)
+        return show(args, [result], {**_options(result.arguments), "seed": args.seed})
     if args.batched or (args.pairs is not None and not is_source(args.pairs)):
         raise InputError(
-            f"--pairs and --batched are for MODULE:FUNCTION; the pairs of the learner {args.id} are crafted, or drawn "
+            f"--pairs and --batched are for FILE.py:function; the pairs of the learner {args.id} are crafted, or drawn "
             "by --pairs random:COUNT"
         )
     entry, _, parameters = find_learner(args)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpaudit.blackbox.finding import PrivacyFinding
-from dpaudit.cli.mechanism import is_mechanism
+from dpaudit.cli.places import is_place
 from dpaudit.cli.verdict_block.claim import Lines
 from dpaudit.cli.verdict_block.exact import exact_lines
 from dpaudit.cli.verdict_block.privacy import privacy_lines
@@ -44,7 +44,7 @@ def verdict_block(results: Sequence[Result], repeat: str) -> str:
 
 def _subject(result: Result) -> tuple[str, str]:
     """Return what was audited."""
-    if is_mechanism(result.learner):
+    if is_place(result.learner):
         return "mechanism", result.learner
     return "learner", f"{result.learner} ({label_parameters(result.parameters)})"
 

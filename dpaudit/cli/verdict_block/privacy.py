@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
-from dpaudit.cli.mechanism import is_mechanism
+from dpaudit.cli.places import is_place
 from dpaudit.cli.verdict_block.claim import Lines, tested_claim
 from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine.records import Result
@@ -44,7 +44,7 @@ def privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
         ("budget", budget_text(finding)),
         ("errors", errors_text(finding)),
         ("verdict", _VERDICTS[finding.verdict]),
-        ("witness", _witness(finding.witness, None if is_mechanism(result.learner) else result.decoded)),
+        ("witness", _witness(finding.witness, None if is_place(result.learner) else result.decoded)),
         *([("floating point", representation_text(finding))] if finding.representation else []),
         *([("checked", checks_text(finding))] if finding.checks else []),
         *(("warning", text) for text in finding.warnings),
