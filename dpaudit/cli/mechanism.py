@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import Any
 
@@ -11,6 +10,7 @@ from msgspec.structs import asdict, replace
 from dpaudit.arguments import check_built
 from dpaudit.blackbox.audit import audit_privacy
 from dpaudit.cli.places import Place, importable
+from dpaudit.cli.verb import Given
 from dpaudit.contract import Learner
 from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.records import Result
@@ -25,12 +25,12 @@ PAIRS = "PAIRS"
 """The name of the pairs beside a mechanism."""
 
 
-def audit_mechanism(args: argparse.Namespace, arguments: PrivacyArguments) -> Result:
+def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
     """Audit the mechanism that was named and return the result, as `engine.perform` makes it for a learner.
 
     Parameters
     ----------
-    args : Namespace
+    args : Given
         Of ``dpaudit privacy``.
     arguments : PrivacyArguments
         What the audit is given; without pairs, a function has the ``PAIRS`` beside it.
@@ -77,7 +77,7 @@ def _beside(place: Place) -> Place:
     )
 
 
-def _pairs(args: argparse.Namespace, place: Place | None, source: str | None, mechanism: Any) -> list[Any] | None:
+def _pairs(args: Given, place: Place | None, source: str | None, mechanism: Any) -> list[Any] | None:
     """Return the pairs: those at a place, those of a source such as random:50; None for a learner's crafted ones."""
     if place is not None:
         return find_pairs(place, args.seed)
@@ -112,7 +112,7 @@ def _is_strategy(value: Any) -> bool:
     return strategies is not None and isinstance(value, strategies.SearchStrategy)
 
 
-def _check_plain(args: argparse.Namespace, mechanism: Any) -> None:
+def _check_plain(args: Given, mechanism: Any) -> None:
     """Refuse what is no function, and the options of learners; how it can be called the audit itself checks."""
     if not callable(mechanism):
         raise InputError(f"{args.id} must be a function (data, rng) -> output, got {mechanism!r:.100}")
