@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from functools import singledispatch
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -33,10 +31,11 @@ from dpaudit.exact.finding import LawFinding
 from dpaudit.jsonable import jsonable
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.sources import pairs_of_source
-from dpaudit.registry import PRIVATE, Entry, load
+from dpaudit.registry import PRIVATE, load
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.pac import audit_utility
+from dpaudit.workers import send_by_value
 
 __all__ = ["perform"]
 
@@ -64,8 +63,9 @@ def perform(task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int =
         return Result(task=task.key, learner=task.learner, parameters={}, arguments=arguments, finding=row)
     entry = load(paths).get(task.learner)
     learner = entry.build(**task.parameters)
-    if n_jobs != 1:
-        _send_by_value(entry)
+    package = entry.learner.__module__.partition(".")[0]
+    if n_jobs != 1 and package.startswith(PRIVATE):
+        send_by_value(package)
     finding = _audit(arguments, learner, seed, n_jobs)
     return Result(
         task=task.key,
@@ -139,16 +139,3 @@ def _utility(arguments: UtilityArguments, learner: Any, seed: int, n_jobs: int) 
 @_audit.register
 def _picture(arguments: PictureArguments, learner: Any, seed: int, n_jobs: int) -> PictureFinding:
     return draw_picture(learner, arguments.n, arguments.runs, seed)
-
-
-def _send_by_value(entry: Entry) -> None:
-    """Let a learner from a path travel to worker processes, which cannot import its private module."""
-    package = entry.learner.__module__.partition(".")[0]
-    if not package.startswith(PRIVATE):
-        return
-    # joblib carried its own copy of cloudpickle up to 1.5 and uses the installed one since.
-    for name in ("joblib.externals.cloudpickle", "cloudpickle"):
-        try:
-            import_module(name).register_pickle_by_value(sys.modules[package])
-        except ImportError:
-            continue

@@ -13,15 +13,10 @@ from dpaudit.errors import InputError
 from dpaudit.record import Count, Frozen, Words
 from dpaudit.results import SCHEMA_VERSION, STREAMS_VERSION
 
-__all__ = ["Failure", "Fault", "Header", "Parameters", "Planned", "Record", "Result", "Run", "is_mechanism"]
+__all__ = ["Failure", "Fault", "Header", "Parameters", "Planned", "Record", "Result", "Run"]
 
 Parameters = dict[str, Any]
 """A learner's keyword arguments, JSON-safe."""
-
-
-def is_mechanism(text: str) -> bool:
-    """Say whether what was given is MODULE:FUNCTION; the id of a learner has no colon."""
-    return ":" in text
 
 
 class Planned(Frozen, frozen=True):
@@ -148,11 +143,6 @@ class Result(_Task, kw_only=True, frozen=True, tag="result"):
     fault: str | None = None
     claim: PrivacyClaim | None = None
     decoded: dict[str, Words] = msgspec.field(default_factory=dict)
-
-    @property
-    def of_mechanism(self) -> bool:
-        """Whether a mechanism was audited and no learner, so that integers among its outputs are no codes."""
-        return is_mechanism(self.learner)
 
     def __post_init__(self) -> None:
         if self.finding.kind != self.arguments.kind:

@@ -21,7 +21,7 @@ import dpaudit
 FLOORS = {
     "dpaudit": (
         ("errors", "harmless", "jsonable", "picture", "contract", "record", "event", "results", "calls"),
-        ("seeding", "arguments", "progress", "workers", "registry"),
+        ("seeding", "arguments", "progress", "workers", "registry", "places"),
         ("bounds", "distinguish", "neighbours"),
         ("adapters", "sampling", "exact", "utility", "conformance"),
         ("betting",),

@@ -8,6 +8,7 @@ from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.engine.records import Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.harmless import harmless
+from dpaudit.places import is_place
 from dpaudit.reporters.verdict_block.claim import Lines
 from dpaudit.reporters.verdict_block.exact import exact_lines
 from dpaudit.reporters.verdict_block.privacy import privacy_lines
@@ -48,7 +49,7 @@ def aligned(lines: Lines) -> str:
 
 def _subject(result: Result) -> tuple[str, str]:
     """Return what was audited."""
-    if result.of_mechanism:
+    if is_place(result.learner):
         return "mechanism", result.learner
     return "learner", f"{result.learner} ({label_parameters(result.parameters)})"
 

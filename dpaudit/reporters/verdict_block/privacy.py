@@ -5,6 +5,7 @@ from __future__ import annotations
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine.records import Result
+from dpaudit.places import is_place
 from dpaudit.reporters.evidence import check_words, checks_text, gap_words, representation_text
 from dpaudit.reporters.numbers import count, percent, plural, significant, value_text
 from dpaudit.reporters.power import (
@@ -43,7 +44,7 @@ def privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
         ("budget", budget_text(finding)),
         ("errors", errors_text(finding)),
         ("verdict", _VERDICTS[finding.verdict]),
-        ("witness", _witness(finding.witness, None if result.of_mechanism else result.decoded)),
+        ("witness", _witness(finding.witness, None if is_place(result.learner) else result.decoded)),
         *([("floating point", representation_text(finding))] if finding.representation else []),
         *([("checked", checks_text(finding))] if finding.checks else []),
         *(("warning", text) for text in finding.warnings),

@@ -14,7 +14,8 @@ import pytest
 
 from dpaudit import cli
 from dpaudit.cli import mechanism
-from dpaudit.cli.mechanism import find_object, find_pairs, importable_here
+from dpaudit.cli.mechanism import find_pairs
+from dpaudit.places import Place, importable
 from dpaudit.errors import InputError
 
 MODULE = """
@@ -69,13 +70,14 @@ def counted(bit, rng, size):
 def here(tmp_path, monkeypatch):
     """Stand in a folder with a module `mine` that no other test knows."""
     (tmp_path / "mine.py").write_text(MODULE)
+    (tmp_path / "bare.py").write_text("PAIR = [(0, 1)]\ndef respond(bit, rng):\n    return 0\ndef other(): ...\n")
     (tmp_path / "broken.py").write_text("1 / 0\n")
     (tmp_path / "leaves.py").write_text("raise SystemExit(0)\n")
     (tmp_path / "needs.py").write_text("import no_such_module_at_all\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(Path(cli_support.TOYS).parent))
     yield tmp_path
-    for name in ("mine", "broken", "leaves", "needs"):
+    for name in ("mine", "bare", "broken", "leaves", "needs"):
         sys.modules.pop(name, None)
 
 
@@ -192,18 +194,32 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("mine:respond",), "--pairs MODULE:PAIRS must be given: mine:respond is no learner"),
+        (
+            ("bare.py:respond",),
+            "--pairs must be given: bare.py has no PAIRS, a list of (data, neighbour) tuples (did you",
+        ),
+        (("bare.py:respond",), "(did you mean --pairs bare.py:PAIR?); such a list is given as --pairs FILE.py:NAME"),
+        (("bare.py",), "the mechanism must be given as FILE.py:NAME or MODULE:NAME"),
+        (("bare.py",), "; add the function, as bare.py:respond or bare.py:other"),
+        (("bear.py:respond",), "there is no file 'bear.py'; did you mean bare.py"),
+        (("bare.py:respondx",), "bare.py has no respondx; did you mean respond?"),
+        (("broken.py:f",), "broken.py could not be loaded: ZeroDivisionError"),
+        (("bare:respond",), "--pairs must be given: bare has no PAIRS"),
         (("mine:respond", "--pairs", "mine:PAIRS"), "--epsilon must be given"),
         (("nine:respond", "--pairs", "mine:PAIRS"), "there is no module 'nine', neither installed nor in the current"),
         (("mine.deep:respond", "--pairs", "mine:PAIRS"), "there is no module 'mine.deep'"),
-        (("needs:respond", "--pairs", "mine:PAIRS"), "could not be imported: No module named 'no_such_module_at_all'"),
-        (("broken:f", "--pairs", "mine:PAIRS"), "broken could not be imported: ZeroDivisionError"),
-        (("leaves:f", "--pairs", "mine:PAIRS"), "leaves could not be imported: SystemExit"),
+        (("needs:respond", "--pairs", "mine:PAIRS"), "could not be loaded: No module named 'no_such_module_at_all'"),
+        (("broken:f", "--pairs", "mine:PAIRS"), "broken could not be loaded: ZeroDivisionError"),
+        (("leaves:f", "--pairs", "mine:PAIRS"), "leaves could not be loaded: SystemExit"),
         (("mine:respnd", "--pairs", "mine:PAIRS"), "mine has no respnd; did you mean respond?"),
         (("mine:Space.answer", "--pairs", "mine:PAIRS"), "mine has no Space.answer"),
-        ((":respond", "--pairs", "mine:PAIRS"), "must be given as MODULE:NAME, such as package.module:name"),
-        (("mine:", "--pairs", "mine:PAIRS"), "must be given as MODULE:NAME"),
-        (("./mine.py:respond", "--pairs", "mine:PAIRS"), "must be given as MODULE:NAME"),
+        (
+            (":respond", "--pairs", "mine:PAIRS"),
+            "must be given as FILE.py:NAME or MODULE:NAME, such as mean.py:mean or",
+        ),
+        (("mine:", "--pairs", "mine:PAIRS"), "must be given as FILE.py:NAME or MODULE:NAME"),
+        (("mine.txt:respond", "--pairs", "mine:PAIRS"), "there is no module 'mine.txt'"),
+        (("my/mine:respond", "--pairs", "mine:PAIRS"), "must be given as FILE.py:NAME or MODULE:NAME"),
         (("mine:NUMBER", "--pairs", "mine:PAIRS"), "mine:NUMBER must be a function (data, rng) -> output, got 3"),
         (
             ("mine:batched", "--pairs", "mine:PAIRS", "--epsilon", "1"),
@@ -218,7 +234,7 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
         (("mine:quits", "--pairs", "mine:PAIRS", "--epsilon", "1"), "the mechanism quits raised SystemExit: 0 ("),
         (("mine:respond", "--pairs", "mine:quits_at_once"), "mine:quits_at_once() failed: SystemExit: 0"),
         (("mine:counted", "--pairs", "mine:PAIRS", "--batched", "--epsilon", "1"), "was asked for 16 outputs"),
-        (("mine:respond", "--pairs", "PAIRS"), "--pairs must be given as MODULE:NAME"),
+        (("mine:respond", "--pairs", "PAIRS"), "--pairs must be given as FILE.py:NAME"),
         (("mine:respond", "--pairs", "mine:PEARS"), "mine has no PEARS; did you mean PAIRS"),
         (("mine:respond", "--pairs", "mine:NUMBER"), "must be a list of (data, neighbour) tuples or a callable"),
         (("mine:respond", "--pairs", "mine:WORD"), "must be a list of (data, neighbour) tuples, got 'ab'"),
@@ -231,8 +247,8 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
             ("mine:respond", "--pairs", "mine:PAIRS", "--epsilon", "-1"),
             "--epsilon must be a finite number >= 0, got -1.0",
         ),
-        (("toy-coin", "--pairs", "mine:PAIRS"), "--pairs and --batched are for MODULE:FUNCTION"),
-        (("toy-coin", "--batched"), "--pairs and --batched are for MODULE:FUNCTION"),
+        (("toy-coin", "--pairs", "mine:PAIRS"), "--pairs and --batched are for FILE.py:function"),
+        (("toy-coin", "--batched"), "--pairs and --batched are for FILE.py:function"),
         (
             ("mine:respond", "--pairs", "random:3", "--epsilon", "1"),
             "--pairs random:3 are drawn over a learner's domain; the mechanism given is no learner",
@@ -285,13 +301,63 @@ def test_the_path_of_python_is_as_before(capsys):
     assert sys.path == before
 
 
-def test_objects_and_pairs_are_found_by_dotted_names():
-    with importable_here():
-        assert find_object("it", "mine:Space.respond")(1, _Half()) == 1
-        assert find_pairs("mine:make") == [(0, 1), (1, 0)]
-        assert find_pairs("mine:MORE") == [(0, 1), (1, 0)]
-        with pytest.raises(InputError, match="it must be given as MODULE:NAME"):
-            find_object("it", "mine:Space..respond")
+def test_objects_and_pairs_are_found_by_dotted_names(here):
+    with importable(str(here)):
+        assert Place.parse("it", "mine:Space.respond").find()(1, _Half()) == 1
+        assert find_pairs(Place.parse("--pairs", "mine:make")) == [(0, 1), (1, 0)]
+        assert find_pairs(Place.parse("--pairs", "mine.py:MORE")) == [(0, 1), (1, 0)]
+        with pytest.raises(InputError, match=r"it must be given as FILE\.py:NAME or MODULE:NAME"):
+            Place.parse("it", "mine:Space..respond")
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "name"),
+    [
+        ("C:\\audits\\mean.py:mean", "C:\\audits\\mean.py", "mean"),
+        ("C:/audits/mean.py:Space.mean", "C:/audits/mean.py", "Space.mean"),
+        ("my audits/mean value.py:mean", "my audits/mean value.py", "mean"),
+        ("../mean.py:mean", "../mean.py", "mean"),
+        ("package.module:name", "package.module", "name"),
+    ],
+)
+def test_the_last_colon_parts_the_file_from_the_name(text, source, name):
+    place = Place.parse("it", text)
+    assert (place.source, place.name) == (source, name)
+    assert place.is_file == (".py" in text)
+
+
+BESIDE = """
+import beside
+
+PAIRS = [(0, 1)]
+
+class Answer:
+    def __init__(self, bit):
+        self.bit = bit
+
+def respond(bit, rng):
+    return bit if rng.random() < beside.TRUTH else 1 - bit
+
+def wrapped(bit, rng):
+    return Answer(respond(bit, rng)).bit
+"""
+
+
+@pytest.mark.parametrize("name", ["plain.py", "two words.py", "random.py", "1st.py"])
+@pytest.mark.parametrize("relative", [True, False])
+def test_a_file_is_named_by_its_path_and_travels_to_worker_processes(tmp_path, name, relative):
+    # `random` is a module of Python's own, and the other two are no names of modules.
+    folder = tmp_path / "some where"
+    folder.mkdir()
+    (folder / name).write_text(BESIDE)
+    (folder / "beside.py").write_text("TRUTH = 0.75\n")
+    place = f"some where/{name}:wrapped" if relative else f"{folder / name}:wrapped"
+    env = {"PATH": "", "PYTHONPATH": cli_support.PYTHONPATH, "HOME": str(tmp_path)}
+    line = [sys.executable, "-m", "dpaudit", "privacy", place, *REFUTED, "--jobs", "2", "--json"]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60, cwd=tmp_path, env=env)
+    assert done.returncode == 1, done.stderr
+    record = json.loads(done.stdout)
+    assert record["arguments"]["pairs"] == place.replace(":wrapped", ":PAIRS")
 
 
 class _Half:
@@ -316,5 +382,6 @@ def test_the_example_of_the_repository_works(capsys, monkeypatch):
     monkeypatch.chdir(Path(__file__).parents[3])
     for function, more in (("respond", ()), ("respond_batched", ("--batched",))):
         words = (f"examples.randomised_response:{function}", "--pairs", "examples.randomised_response:PAIRS", *more)
-        assert call(capsys, *words, *KEPT)[0] == 0
+        status, out, err = call(capsys, *words, *KEPT)
+        assert (status, err) == (0, "")
         assert call(capsys, *words, *REFUTED)[0] == 1
