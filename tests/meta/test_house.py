@@ -28,6 +28,7 @@ FLOORS = {
         ("blackbox",),
         ("engine",),
         ("ledger", "reporters", "schema", "tables"),
+        ("project",),
         ("", "cli", "pytest_plugin", "__main__"),
     ),
     "learners": (("",), ("covers", "geometry", "mechanisms", "finite"), ("a family",), ("papers",)),
