@@ -7,9 +7,6 @@ from collections.abc import Sequence
 
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.cli.verb import Given, in_options
-from dpaudit.cli.verdict_block.exact import asked_lines
-from dpaudit.cli.verdict_block.privacy import curve_lines
-from dpaudit.cli.verdict_block.utility import theorem_text
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.outcome import is_ladder, leaves_open, refutes
 from dpaudit.engine.records import Result
@@ -17,6 +14,9 @@ from dpaudit.exact.finding import LawFinding
 from dpaudit.reporters.aligned import Lines
 from dpaudit.reporters.brief import brief_lines
 from dpaudit.reporters.numbers import plural, value_text
+from dpaudit.reporters.verdict_block.exact import asked_lines
+from dpaudit.reporters.verdict_block.privacy import curve_lines
+from dpaudit.reporters.verdict_block.utility import theorem_text
 from dpaudit.utility.finding import UtilityFinding
 
 __all__ = ["brief_block"]

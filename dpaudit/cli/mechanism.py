@@ -9,7 +9,6 @@ from msgspec.structs import asdict, replace
 
 from dpaudit.arguments import check_built
 from dpaudit.blackbox.audit import audit_privacy
-from dpaudit.cli.places import Place, importable
 from dpaudit.cli.verb import Given
 from dpaudit.contract import Learner
 from dpaudit.engine.arguments import PrivacyArguments
@@ -18,6 +17,7 @@ from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
 from dpaudit.neighbours.sampled import pairs_from_strategy
 from dpaudit.neighbours.sources import is_source, pairs_of_source
+from dpaudit.places import Place, importable
 
 __all__ = ["audit_mechanism", "find_pairs"]
 

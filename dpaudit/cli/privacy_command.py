@@ -6,7 +6,6 @@ from msgspec.structs import replace
 
 from dpaudit.cli.learners import note_taken
 from dpaudit.cli.mechanism import audit_mechanism
-from dpaudit.cli.places import is_place
 from dpaudit.cli.single_audit import audit, find_learner, show
 from dpaudit.cli.verb import Given
 from dpaudit.cli.written import check_suffix
@@ -15,6 +14,7 @@ from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
 from dpaudit.neighbours.sources import is_source
+from dpaudit.places import is_place
 
 __all__ = ["command"]
 

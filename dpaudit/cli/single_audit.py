@@ -9,7 +9,6 @@ from dpaudit.cli.brief_block import brief_block
 from dpaudit.cli.learners import find_learners, note_taken
 from dpaudit.cli.streams import output, say, wants_color, width_of
 from dpaudit.cli.verb import Given
-from dpaudit.cli.verdict_block import verdict_block
 from dpaudit.cli.written import check_suffix, run_of, write_report
 from dpaudit.contract import Learner
 from dpaudit.engine.outcome import OPEN, leaves_open, refutes
@@ -21,6 +20,7 @@ from dpaudit.record import encodable
 from dpaudit.registry import Entry
 from dpaudit.reporters.aligned import laid_out
 from dpaudit.reporters.repeat import repeat_command
+from dpaudit.reporters.verdict_block import verdict_block
 
 __all__ = ["audit", "find_learner", "show"]
 

@@ -12,6 +12,7 @@ from dpaudit.engine.events import RunEvent, RunFinished, RunStarted, TaskFailed,
 from dpaudit.engine.outcome import word
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import canonical
+from dpaudit.progress import duration
 
 __all__ = ["Progress"]
 
@@ -96,8 +97,8 @@ class Progress:
         )
         elapsed = self._clock() - self._began
         fresh, left = self._done - self._resumed, self._total - self._done
-        remaining = f", about {_duration(elapsed / fresh * left)} left" if fresh and left else ""
-        return f"[{self._done}/{self._total} audits] {counts + '; ' if counts else ''}{_duration(elapsed)}{remaining}"
+        remaining = f", about {duration(elapsed / fresh * left)} left" if fresh and left else ""
+        return f"[{self._done}/{self._total} audits] {counts + '; ' if counts else ''}{duration(elapsed)}{remaining}"
 
     def _rewrite(self, text: str) -> None:
         """Put `text` over the live line, cut to the terminal: a carriage return does not undo a wrap."""
@@ -115,9 +116,3 @@ class Progress:
     def _write(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()
-
-
-def _duration(seconds: float) -> str:
-    minutes, whole = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{whole:02}" if hours else f"{minutes}:{whole:02}"

@@ -29,11 +29,14 @@ _COMMANDS = ("repeat", "resume")
 """Labels of commands, which are broken so that a shell reads them as one."""
 
 
-def laid_out(lines: Lines, width: int = 80, color: bool = False) -> str:
-    """Return lines as aligned text, broken below themselves at `width` columns, commands so that a shell takes them."""
+def laid_out(lines: Lines, width: int = 80, color: bool = False, *, shell: bool = True) -> str:
+    """Return lines as aligned text, broken below themselves at `width` columns, commands so that a shell takes them.
+
+    With ``shell=False`` what repeats a finding is Python, which is broken as text is.
+    """
     rows: list[str] = []
     for label, text in lines:
-        fill = _command_parts if label in _COMMANDS else _text_parts
+        fill = _command_parts if shell and label in _COMMANDS else _text_parts
         first, *more = fill(text, max(width - _TEXT_AT, 20)) or [""]
         rows.append(painted(label, _TONES.get(label, "") if color else "") + " " * (_TEXT_AT - len(label)) + first)
         rows += [" " * _TEXT_AT + part for part in more]

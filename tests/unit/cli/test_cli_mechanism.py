@@ -14,7 +14,7 @@ from cli_support import called, repeat_in
 
 from dpaudit.cli import mechanism
 from dpaudit.cli.mechanism import find_pairs
-from dpaudit.cli.places import Place, importable
+from dpaudit.places import Place, importable
 from dpaudit.errors import InputError
 
 MODULE = """

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dpaudit.cli.verdict_block.claim import Lines
 from dpaudit.contract import UtilityVerdict
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.outcome import is_ladder
 from dpaudit.engine.records import Result
 from dpaudit.reporters.numbers import count, percent, rate, significant, value_text
+from dpaudit.reporters.verdict_block.claim import Lines
 from dpaudit.reporters.wording import failure_text
 from dpaudit.utility.finding import UtilityFinding
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpaudit.cli.verdict_block.claim import Lines, tested_claim
 from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine.arguments import ExactArguments
 from dpaudit.engine.records import Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.reporters.numbers import count, plural, significant
 from dpaudit.reporters.power import origin_text
+from dpaudit.reporters.verdict_block.claim import Lines, tested_claim
 from dpaudit.reporters.wording import output_text
 
 __all__ = ["asked_lines", "exact_lines"]
@@ -40,12 +40,18 @@ def exact_lines(result: Result, finding: LawFinding) -> Lines:
 
 def _epsilon(result: Result, finding: LawFinding) -> str:
     """Return the worst epsilon, its error, and the pairs that it is over."""
-    assert isinstance(result.arguments, ExactArguments)
-    over = "all neighbours of" if result.arguments.samples == "all" else "crafted pairs from"
-    covered = f"{count(finding.pairs)} ordered pairs: {over} samples of {result.arguments.n} examples"
+    covered = f"{count(finding.pairs)} ordered pairs: {_covered(result, finding)}"
     shown = significant(finding.epsilon, apart_from=finding.claimed_epsilon, error=finding.error)
     error = f"error at most {significant(finding.error, 'up', digits=2)}"
     return f"{shown} at worst ({finding.grade}, {error}) over {covered}"
+
+
+def _covered(result: Result, finding: LawFinding) -> str:
+    """Return which samples were compared."""
+    assert isinstance(result.arguments, ExactArguments)
+    if result.arguments.samples == "crafted":
+        return f"crafted pairs from samples of {result.arguments.n} examples"
+    return "the samples given" if finding.n is None else f"all neighbours of samples of {finding.n} examples"
 
 
 def asked_lines(finding: LawFinding) -> Lines:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
-from dpaudit.cli.places import is_place
-from dpaudit.cli.verdict_block.claim import Lines, tested_claim
 from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine.records import Result
+from dpaudit.places import is_place
 from dpaudit.reporters.evidence import check_words, checks_text, gap_words, representation_text
 from dpaudit.reporters.numbers import count, percent, plural, significant, value_text
 from dpaudit.reporters.power import (
@@ -20,6 +19,7 @@ from dpaudit.reporters.power import (
     power_text,
     scores_text,
 )
+from dpaudit.reporters.verdict_block.claim import Lines, tested_claim
 from dpaudit.reporters.wording import event_words
 
 __all__ = ["curve_lines", "privacy_lines"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dpaudit.cli.places import is_place
 from dpaudit.contract import Relation
 from dpaudit.engine.records import Result
+from dpaudit.places import is_place
 from dpaudit.reporters.numbers import value_text
 
 __all__ = ["Lines", "tested_claim"]
