@@ -11,7 +11,7 @@ from typing import TextIO
 
 from dpaudit.errors import InputError
 
-__all__ = ["Progress", "Tell", "duration", "followed"]
+__all__ = ["Line", "Progress", "Tell", "duration", "followed"]
 
 Progress = bool | Callable[[int, int], None]
 """Whether to show progress on standard error; or a callable that is told how much is done, and of how much."""
@@ -40,7 +40,7 @@ def followed(progress: Progress, total: int, noun: str) -> Iterator[Tell | None]
     if progress is False:
         yield None
     elif progress is True:
-        line = _Line(sys.stderr, noun)
+        line = Line(sys.stderr, noun, time.monotonic)
         try:
             yield _summing(line, total)
         finally:
@@ -63,32 +63,57 @@ def _summing(told: Callable[[int, int], None], total: int) -> Tell:
     return tell
 
 
-class _Line:
-    """Shows on a stream how much is done: `[====>   ] 1,200/10,000 runs  0:05, 0:42 left`."""
+class Line:
+    """Shows on a stream how much is done: `[====>   ] 1,200/10,000 runs  0:05, 0:42 left`.
 
-    def __init__(self, stream: TextIO, noun: str) -> None:
-        self._stream, self._noun = stream, noun
+    On a terminal and in a notebook it is one line that is rewritten, elsewhere a new one every ten seconds.
+
+    Parameters
+    ----------
+    stream : text file
+        Usually ``sys.stderr``.
+    noun : str
+        The unit of the work.
+    clock : callable
+        Seconds, monotonic.
+    already : int
+        Work that was done before; it says nothing of the time that is left.
+    """
+
+    def __init__(
+        self, stream: TextIO, noun: str, clock: Callable[[], float] = time.monotonic, already: int = 0
+    ) -> None:
+        self._stream, self._noun, self._clock, self._already = stream, noun, clock, already
         # A notebook is no terminal, but it takes a carriage return for one.
         self._live = stream.isatty() or "ipykernel" in sys.modules
-        self._began = self._shown = time.monotonic()
+        self._began = self._shown = clock()
         self._width = 0
 
-    def __call__(self, done: int, total: int) -> None:
-        now = time.monotonic()
+    def __call__(self, done: int, total: int, told: str = "") -> None:
+        """Show how much is done, with what was found so far, if the line that is shown has grown old."""
+        now = self._clock()
         if now - self._shown >= (LIVE_SECONDS if self._live else PLAIN_SECONDS):
             self._shown = now
-            self._write(self._text(done, total, now - self._began))
+            bar = ("=" * (_BAR * done // total) + ">")[:_BAR].ljust(_BAR)
+            self._write(f"[{bar}] {self._text(done, total, told, now)}")
+
+    def keep(self, done: int, total: int, told: str = "", before: str = "") -> None:
+        """Show how much was done as a line that stays."""
+        self.end()
+        self._stream.write(f"dpaudit: {before}{self._text(done, total, told, self._clock())}\n")
+        self._stream.flush()
 
     def end(self) -> None:
         """Take a live line away."""
         if self._width:
             self._stream.write("\r" + " " * self._width + "\r")
             self._stream.flush()
+            self._width = 0
 
-    def _text(self, done: int, total: int, elapsed: float) -> str:
-        bar = ("=" * (_BAR * done // total) + ">")[:_BAR].ljust(_BAR)
-        left = f", {duration(elapsed / done * (total - done))} left" if done else ""
-        return f"[{bar}] {done:,}/{total:,} {self._noun}  {duration(elapsed)}{left}"
+    def _text(self, done: int, total: int, told: str, now: float) -> str:
+        fresh, elapsed = done - self._already, now - self._began
+        left = f", {duration(elapsed / fresh * (total - done))} left" if fresh > 0 else ""
+        return "  ".join(filter(None, (f"{done:,}/{total:,} {self._noun}", told, f"{duration(elapsed)}{left}")))
 
     def _write(self, text: str) -> None:
         if self._live:

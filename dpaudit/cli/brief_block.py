@@ -14,6 +14,8 @@ from dpaudit.exact.finding import LawFinding
 from dpaudit.reporters.aligned import Lines
 from dpaudit.reporters.brief import brief_lines
 from dpaudit.reporters.numbers import plural, value_text
+from dpaudit.reporters.verdict_block.exact import asked_lines
+from dpaudit.reporters.verdict_block.privacy import curve_lines
 from dpaudit.reporters.verdict_block.utility import theorem_text
 from dpaudit.utility.finding import UtilityFinding
 
@@ -42,7 +44,14 @@ def brief_block(args: Given, results: Sequence[Result], repeat: str) -> Lines:
     if is_ladder(result):
         assert isinstance(result.arguments, UtilityArguments)
         label, told = "TESTED", f"{told}; this refutes nothing, {theorem_text(result.arguments)}"
-    return [(label, told), *rest, *_own_claim(result), *_control(result), *_others(results), last]
+    return [(label, told), *rest, *_asked(finding), *_own_claim(result), *_control(result), *_others(results), last]
+
+
+def _asked(finding: PrivacyFinding | LawFinding | UtilityFinding) -> Lines:
+    """Return what options asked for beside the verdict: it is no detail for who asked."""
+    if isinstance(finding, LawFinding):
+        return asked_lines(finding)
+    return curve_lines(finding) if isinstance(finding, PrivacyFinding) else []
 
 
 def _own_claim(result: Result) -> Lines:

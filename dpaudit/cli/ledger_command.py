@@ -26,7 +26,7 @@ def command(args: Given) -> int:
     check_suffix(args.out)
     find_learners(args)
     faults: dict[str, str] = {}
-    listeners = [] if args.quiet else [Progress(sys.stderr)]
+    listeners = [] if args.quiet else [Progress(sys.stderr, noun="checks")]
     try:
         rows = check_statements(args.ids or None, n_jobs=args.n_jobs, paths=args.learners, listeners=listeners)
     except LedgerFault as fault:

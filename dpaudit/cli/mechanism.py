@@ -53,7 +53,7 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
         chosen["pairs"] = _pairs(args, given, arguments.pairs, mechanism)
         if chosen["pairs"] is not None:
             del chosen["n"]  # they are of n examples already
-        finding = audit_privacy(mechanism, **chosen, seed=args.seed, n_jobs=args.n_jobs)
+        finding = audit_privacy(mechanism, **chosen, seed=args.seed, n_jobs=args.n_jobs, progress=not args.quiet)
     claim = None if learner is None else learner.privacy
     key = Task(args.id, {}, arguments).key
     return Result(task=key, learner=args.id, parameters={}, arguments=arguments, finding=finding, claim=claim)

@@ -93,8 +93,9 @@ def show(args: Given, results: Sequence[Result], seed: int, repeat: str | None =
     if args.json:
         say("".join(f"{canonical({**_told(result), 'command': repeat})}\n" for result in results))
     else:
-        lines = brief_block(args, results, repeat)
-        say(laid_out(lines, width_of(output()), wants_color(args.color)))
+        *lines, last = brief_block(args, results, repeat)
+        shown = lines if args.verbose else [*lines, last]
+        say(laid_out(shown, width_of(output()), wants_color(args.color)))
         if args.verbose:
             say("\n" + verdict_block(results, repeat))
     if args.out is not None:

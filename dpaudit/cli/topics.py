@@ -20,7 +20,7 @@ VERBS = {
 WORDS = {
     "violation": "the claim is refuted, a witness shows it",
     "consistent": "nothing found, although a leak could have been seen; no proof",
-    "no evidence": "nothing found, and nothing could have been: the next line says what to give",
+    "no evidence": "nothing found, and nothing could have been: see the line `next`",
     "holds": "of accuracy: the failure rate is at most what is allowed, on the cases tried",
     "undecided": "of accuracy: the interval contains what is allowed; more trials would tell",
     "vacuous": "of accuracy: the claim promises next to nothing, so that it is no merit to keep it",

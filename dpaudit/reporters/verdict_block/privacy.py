@@ -22,7 +22,7 @@ from dpaudit.reporters.power import (
 from dpaudit.reporters.verdict_block.claim import Lines, tested_claim
 from dpaudit.reporters.wording import event_words
 
-__all__ = ["privacy_lines"]
+__all__ = ["curve_lines", "privacy_lines"]
 
 _VERDICTS = {
     PrivacyVerdict.VIOLATION: "VIOLATION: the claim is refuted",
@@ -38,7 +38,7 @@ def privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
     return [
         ("claim", tested_claim(result, finding.epsilon, finding.delta, finding.relation)),
         ("bound", f"epsilon >= {lower} {at} (statistical; {_size(finding)})"),
-        *_curve(finding),
+        *curve_lines(finding),
         *_power(finding),
         ("compared", f"pairs: {origins_text(finding)}; scores: {scores_text(finding)}"),
         ("budget", budget_text(finding)),
@@ -80,7 +80,7 @@ def _frontier(finding: PrivacyFinding) -> str:
     return f"least epsilon detected, by probability of the event: {steps}"
 
 
-def _curve(finding: PrivacyFinding) -> Lines:
+def curve_lines(finding: PrivacyFinding) -> Lines:
     """Return the lower bounds on delta at a few epsilons, where a curve was asked for."""
     curve = finding.curve
     if curve is None:
