@@ -175,6 +175,8 @@ def read_project(path: Path) -> Project:
 
 def _parsed(path: Path) -> dict[str, Any]:
     """Return a TOML file as it is."""
+    if not path.is_file():
+        raise InputError(f"there is no file {str(path)!r}")
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

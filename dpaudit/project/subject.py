@@ -47,10 +47,13 @@ class Subject:
         The mechanism.
     arguments : dict
         The keyword arguments of `audit_privacy`.
+    source : str or None
+        Where the pairs are from, in the words of the settings; None for crafted ones.
     """
 
     mechanism: Any
     arguments: dict[str, Any]
+    source: str | None = None
 
     @property
     def learner(self) -> Learner | None:
@@ -109,9 +112,10 @@ def subject_of(audit: Audit, project: Project, root: Path) -> Iterator[Subject]:
     chosen |= {name: getattr(project, name) if value is None else value for name, value in own.items()}
     place, pairs = _place(audit.mechanism, "mechanism", root), _place(audit.pairs, "pairs", root)
     with _folder(root), importable(str(root), *(one.folder for one in (place, pairs) if one)):
-        mechanism = _learner(audit) if place is None else _placed(audit, place)
+        mechanism, source = _learner(audit) if place is None else _placed(audit, place), audit.pairs
         if pairs is None and place is not None and audit.pairs is None and not isinstance(mechanism, Learner):
             pairs = pairs_beside(place, "pairs")
+            source = f"{audit.mechanism.rpartition(':')[0]}:{pairs.name}"
         if pairs is not None:
             chosen["pairs"] = pairs_at(pairs, chosen["seed"])
         elif audit.pairs is not None:
@@ -119,7 +123,7 @@ def subject_of(audit: Audit, project: Project, root: Path) -> Iterator[Subject]:
             chosen["pairs"] = pairs_of_source(audit.pairs, mechanism, n=audit.n, relation=relation, seed=seed)
         else:
             chosen["n"] = audit.n
-        yield Subject(mechanism, chosen)
+        yield Subject(mechanism, chosen, source)
 
 
 def _place(text: str | None, role: str, root: Path) -> Place | None:

@@ -13,9 +13,9 @@ import pytest
 from cli_support import called, repeat_in
 
 from dpaudit.cli import mechanism
+from dpaudit.errors import InputError
 from dpaudit.neighbours.placed import pairs_at
 from dpaudit.places import Place, importable
-from dpaudit.errors import InputError
 
 MODULE = """
 import numpy as np
