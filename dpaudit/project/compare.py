@@ -88,14 +88,16 @@ def _changes(old: Row, new: Row) -> list[Change]:
         (f"{promised} {{1}}, claimed {{0}} before", old.claimed, new.claimed, 1.0, "nearest"),
         ("claims delta {1}, claimed {0} before", old.delta, new.delta, 1.0, "nearest"),
         ("has exact epsilon {1}, had {0}", old.exact, new.exact, _EXACT_MARGIN, "nearest"),
-        ("would catch an epsilon of {1}, caught {0} before", old.detectable, new.detectable, _MARGIN, "up"),
     ]
+    if old.claimed == new.claimed:  # power depends on the claim, which has a line of its own
+        power = old.detectable, new.detectable
+        compared.append(("would catch an epsilon of {1}, caught {0} before", *power, _MARGIN, "up"))
     # Where nothing is refuted a lower bound says how much was found and not how much there is.
     compared += [("shows {1}, showed {0}", old.found, new.found, _MARGIN, "down")] if failing else []
     for words, was, now, margin, towards in compared:
         worse = _worse(was, now, margin)
         if worse is not None and was is not None and now is not None:
-            text = words.format(significant(was, towards, digits=4), significant(now, towards, digits=4))
+            text = words.format(significant(was, towards), significant(now, towards))
             changes.append(Change(new.name, text, worse))
     return changes
 
@@ -130,7 +132,8 @@ def read_rows(path: Path | str) -> tuple[Row, ...]:
     if not where.is_file():
         raise InputError(f"there is no file {str(path)!r}: give a run, a history or a finding that was saved")
     if where.name.endswith(".jsonl"):
-        first = where.open("rb").readline()
+        with where.open("rb") as file:
+            first = file.readline()
         return read_history(where)[-1].rows if b'"record":"check"' in first else _rows_of_run(where)
     return (_row_of_finding(where),)
 
