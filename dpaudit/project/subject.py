@@ -1,4 +1,4 @@
-"""What an entry of a project names: the mechanism, its pairs, and the arguments of its audit."""
+"""The mechanism that an entry of a project names, its pairs, and the arguments of its audit."""
 
 from __future__ import annotations
 
