@@ -57,12 +57,13 @@ def grid(
         emoji=False,
         legacy_windows=False,
     )
+    lines = ["".join(part.text for part in line).rstrip() for line in console.render_lines(table, pad=False)]
+    rule = "-" * max(map(len, lines))
     with console.capture() as captured:
         console.print(table)
-    lines = [line.rstrip() for line in captured.get().splitlines()]
+    told = [line.rstrip() for line in captured.get().splitlines()]
     top = max(head.count("\n") for head in heads) + 1
-    rule = "-" * min(width, console.measure(table).maximum - 2)
-    return [*lines[:top], rule, *lines[top:], rule]
+    return [*told[:top], rule, *told[top:], rule]
 
 
 def _fill(table: Table, rows: Sequence[Sequence[str]], styles: Sequence[str]) -> None:

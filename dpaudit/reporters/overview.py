@@ -38,7 +38,7 @@ _HEADS = (
     "fails\n%",
     "allowed\n%",
 )
-_LEGEND = "!  violation   ? no evidence   ~ accuracy undecided   x no result   (no mark: nothing found)"
+_LEGEND = "!  violation   ? no evidence   ~ accuracy undecided   x no result"
 _CAVEAT = "Silence is no proof: all numbers are about the inputs and answers tried."
 _MARKS = {
     RowVerdict.VIOLATION: ("!", "bold red"),
@@ -107,7 +107,8 @@ def _headline(summary: Summary) -> str:
     if summary.missed:
         return f"The audit is blind: it missed the planted fault of {_names(summary.missed)}."
     if broken:
-        return f"{len(broken)} of {plural(claims, 'privacy claim')} {'is' if len(broken) == 1 else 'are'} broken: {_names(broken)}."
+        verb = "is" if len(broken) == 1 else "are"
+        return f"{len(broken)} of {plural(claims, 'privacy claim')} {verb} broken: {_names(broken)}."
     if failing:
         return f"No privacy claim is broken, but {plural(len(failing), 'promise')} of accuracy: {_names(failing)}."
     if not summary.whole:

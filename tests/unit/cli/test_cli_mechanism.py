@@ -14,8 +14,8 @@ from cli_support import called, repeat_in
 
 from dpaudit.cli import mechanism
 from dpaudit.cli.mechanism import find_pairs
-from dpaudit.places import Place, importable
 from dpaudit.errors import InputError
+from dpaudit.places import Place, importable
 
 MODULE = """
 import numpy as np
