@@ -1,4 +1,4 @@
-"""The checks of a project, one line each, in a file that only grows: ``.dpaudit/history.jsonl`` beside the settings."""
+"""The checks of a project, one line each, in a file that only grows, in a folder beside the settings."""
 
 from __future__ import annotations
 

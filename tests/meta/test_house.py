@@ -105,10 +105,10 @@ def test_public_names_are_frozen() -> None:
 
 
 def heavy() -> set[str]:
-    """Return the names under which what dpaudit depends on is imported, but for pytest."""
+    """Return the names under which what dpaudit depends on is imported."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     required = {re.split("[^A-Za-z0-9_-]", text)[0] for text in project["dependencies"]}
-    return {{"scikit-learn": "sklearn"}.get(name, name) for name in required - {"pytest"}}
+    return {{"scikit-learn": "sklearn"}.get(name, name) for name in required}
 
 
 HEAVY = {"click", "flint", "statsmodels", *heavy()}
