@@ -87,9 +87,13 @@ class Made(ABC):
     def in_words(self) -> str:
         """Return the input as a finding tells it."""
 
+    @abstractmethod
+    def tells(self, value: object, *, numbers: bool = True) -> bool:
+        """Say whether a text, or a number if these are looked at, names a value of a record: nothing shown may do so."""
+
 
 class MadePair(Pair):
-    """Two neighbouring inputs that are made each time they are asked for.
+    """Two neighbouring inputs that are made each time they are asked for, and are told by their recipes.
 
     Parameters
     ----------
@@ -97,11 +101,18 @@ class MadePair(Pair):
         What makes them.
     origin : Origin
         Their origin.
+    shown : bool
+        Whether findings may show the inputs themselves.
     """
 
-    def __init__(self, data: Made, neighbour: Made, origin: Origin) -> None:
-        object.__setattr__(self, "_sides", (data, neighbour))
-        object.__setattr__(self, "origin", origin)
+    shown: bool
+
+    # Whatever shows a dataclass by its fields does not show these inputs.
+    __dataclass_fields__ = {"origin": Pair.__dataclass_fields__["origin"]}  # noqa: RUF012
+
+    def __init__(self, data: Made, neighbour: Made, origin: Origin, shown: bool = False) -> None:
+        for name, value in (("_sides", (data, neighbour)), ("origin", origin), ("shown", shown)):
+            object.__setattr__(self, name, value)
 
     @property
     def sides(self) -> tuple[Made, Made]:
@@ -120,9 +131,9 @@ class MadePair(Pair):
         return self.sides[1].build()
 
     def in_words(self) -> tuple[str, str]:
-        """Return the recipes of both inputs."""
+        """Return the recipes of both inputs, or the inputs where they may be shown."""
         first, second = self.sides
-        return first.in_words(), second.in_words()
+        return super().in_words() if self.shown else (first.in_words(), second.in_words())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MadePair) and (self.sides, self.origin) == (other.sides, other.origin)
