@@ -15,7 +15,7 @@ from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.local import SampleMoves
 from dpaudit.neighbours.own_data.make import own_data
 
-__all__ = ["Moves", "OwnDataArguments", "resolve_bound", "resolve_claim", "resolve_inputs", "showing"]
+__all__ = ["Moves", "OwnDataArguments", "check_bets", "resolve_bound", "resolve_claim", "resolve_inputs", "showing"]
 
 Moves = Callable[[Pair, int], list[Pair]]
 """Proposes variations of a pair in a step of the local search."""
@@ -38,7 +38,7 @@ class OwnDataArguments:
                     raise InputError(told, names=(name, "data"), value=value)
             return
         if isinstance(source, Learner):
-            told = "{data} is for mechanisms that take it; a learner takes samples: leave it out, or give {pairs} of samples"
+            told = "{data} is for mechanisms that take it, and a learner takes samples: give {pairs} of these, or none"
             raise InputError(told, names=("data", "pairs"))
         for name, value in (("pairs", pairs), ("n", n)):
             if value is not None:
@@ -106,6 +106,15 @@ def _resolve_pairs(
     if isinstance(source, Learner):
         check_samples(checked)
     return tuple(checked)
+
+
+def check_bets(curve: bool, strict: bool, bound: str | None) -> None:
+    """Raise `InputError` for what bets have no use for."""
+    if curve or strict or bound is not None:
+        raise InputError(
+            "{sequential:=True} bets instead of testing one event, so it takes neither {curve}, {strict} nor {bound}",
+            names=("sequential", "curve", "strict", "bound"),
+        )
 
 
 def resolve_bound(strict: bool, name: str | None) -> Bound:

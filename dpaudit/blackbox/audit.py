@@ -17,7 +17,14 @@ from dpaudit.arguments import (
     read_integer,
     read_number,
 )
-from dpaudit.blackbox.arguments import OwnDataArguments, resolve_bound, resolve_claim, resolve_inputs, showing
+from dpaudit.blackbox.arguments import (
+    OwnDataArguments,
+    check_bets,
+    resolve_bound,
+    resolve_claim,
+    resolve_inputs,
+    showing,
+)
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.blackbox.fixed_design import fixed_finding
 from dpaudit.blackbox.preflight import preflight
@@ -25,7 +32,6 @@ from dpaudit.blackbox.request import Request
 from dpaudit.blackbox.sequential_design import sequential_finding
 from dpaudit.blackbox.withholding import withheld
 from dpaudit.contract import Learner, Relation
-from dpaudit.errors import InputError
 from dpaudit.sampling import Sampler
 
 __all__ = ["RANDOMNESS", "audit_privacy"]
@@ -144,11 +150,8 @@ def audit_privacy(
     'violation'
     """
     check_built(mechanism, "mechanism")
-    if sequential and (curve or strict or bound is not None):
-        raise InputError(
-            "{sequential:=True} bets instead of testing one event, so it takes neither {curve}, {strict} nor {bound}",
-            names=("sequential", "curve", "strict", "bound"),
-        )
+    if sequential:
+        check_bets(curve, strict, bound)
     if data is not None and relation is None:
         relation = Relation.ADD_REMOVE_ONE
     claim = resolve_claim(mechanism, epsilon, delta, relation)

@@ -57,7 +57,7 @@ def run_pilot(request: Request) -> PilotRuns:
 
 
 def count_runs(request: Request, candidates: Sequence[Candidate], runs: int) -> None:
-    """Add runs on each side to every candidate's counts; where one has no discretizers, half of them fit quick scores."""
+    """Add runs a side to every candidate's counts; where one has no discretizers, half of them fit quick scores."""
     work: list[tuple[Job, Candidate, int, bool]] = []
     for candidate in candidates:
         counted = runs

@@ -89,7 +89,7 @@ class Made(ABC):
 
     @abstractmethod
     def tells(self, value: object, *, numbers: bool = True) -> bool:
-        """Say whether a text, or a number if these are looked at, names a value of a record: nothing shown may do so."""
+        """Say whether a text, or a number if these are looked at, names a value of a record."""
 
 
 class MadePair(Pair):
@@ -121,12 +121,12 @@ class MadePair(Pair):
         return found
 
     @property
-    def data(self) -> Any:  # type: ignore[override]
+    def data(self) -> Any:
         """The first input."""
         return self.sides[0].build()
 
     @property
-    def neighbour(self) -> Any:  # type: ignore[override]
+    def neighbour(self) -> Any:
         """The second input."""
         return self.sides[1].build()
 

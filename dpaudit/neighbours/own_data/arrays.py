@@ -30,12 +30,12 @@ class ArrayTable(Table):
     array: NDArray[Any]
 
     @property
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         """The number of records."""
         return len(self.array)
 
     @property
-    def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
+    def columns(self) -> tuple[Column, ...]:
         """The fields of a structured array, the cells of a row, or the values themselves."""
         names = self.array.dtype.names
         if names:

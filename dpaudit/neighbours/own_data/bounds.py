@@ -86,7 +86,9 @@ def column_number(parameter: str, name: str, columns: Sequence[Column]) -> int:
         return [column.name for column in columns].index(name)
     if not names:
         told = "{parameter_} must name no column, for a record of {{data}} is one value and no more; got {name}"
-        raise InputError(told.format(parameter_=f"{{{parameter}}}", name="{given}"), names=(parameter, "data"), given=repr(name))
+        raise InputError(
+            told.format(parameter_=f"{{{parameter}}}", name="{given}"), names=(parameter, "data"), given=repr(name)
+        )
     near = get_close_matches(name, names)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     told = "{" + parameter + "} must name a column of {data}, got {given}; there are {names_:.200}{hint}"

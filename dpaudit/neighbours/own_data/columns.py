@@ -58,6 +58,11 @@ class Column:
         """The words for the field in a message."""
         return "the values" if self.name is None else f"column {self.name!r}"
 
+    @property
+    def precision(self) -> float:
+        """The relative distance from one to the next greater number of a column of floats."""
+        return float(np.finfo(self.type if self.type is not None else np.float64).eps)
+
     def fits(self, value: float) -> bool:
         """Say whether a number can be held; integers hold no fractions, floats of every width infinity and NaN."""
         if self.kind is ValueKind.INTEGER:

@@ -1,4 +1,4 @@
-"""What comes or goes: units of the dataset that stand out, and new ones with the values that attackers would try."""
+"""Entities, which come or go: units of the dataset that stand out, and new ones with values that attackers try."""
 
 from __future__ import annotations
 

@@ -39,12 +39,12 @@ class FrameTable(Table):
     name: Any = None
 
     @property
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         """The number of records."""
         return len(self.frame)
 
     @property
-    def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
+    def columns(self) -> tuple[Column, ...]:
         """The columns, of which a sole one that was given as such has no name."""
         return tuple(
             _column(None if self.series else str(label), self.frame.iloc[:, c])

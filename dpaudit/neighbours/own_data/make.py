@@ -23,8 +23,10 @@ from dpaudit.neighbours.own_data.units import read_units
 
 __all__ = ["COUNT", "OwnData", "neighbours_of", "own_data"]
 
-COUNT = 64
+COUNT = 40
 """The most pairs that are made by default."""
+FEW = 64
+"""Rows of a dataset that are looked at one by one, to see whether it is made twice."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def neighbours_of(
         The values that are allowed, of all numbers or of each column. By default those between the least and the
         greatest value of the data.
     unit : str or sequence of n names, optional
-        What all rows of a user have in common: a column, or the names themselves. A record is then all rows of one user.
+        What all rows of a user have in common: a column, or the names themselves. A record is then all rows of a user.
     count : int
         The most pairs.
     outside : bool
@@ -103,9 +105,7 @@ def neighbours_of(
     >>> pairs[0].neighbour
     [0.2, 0.4]
     """
-    found = own_data(
-        data, relation, group=group, bounds=bounds, unit=unit, count=count, outside=outside, seed=seed
-    )
+    found = own_data(data, relation, group=group, bounds=bounds, unit=unit, count=count, outside=outside, seed=seed)
     return list(found.pairs)
 
 
@@ -151,8 +151,9 @@ def _distinct(recipes: Iterable[Recipe], stock: Stock, count: int) -> list[Recip
     """Return the first recipes whose two sides differ, none twice, whichever way round."""
     found: dict[frozenset[tuple[object, ...]], Recipe] = {}
     for recipe in recipes:
-        sides = frozenset((_content(recipe.data, stock), _content(recipe.neighbour, stock)))
-        if len(sides) == 2:
+        gone, come = (sorted(map(stock.key, rows)) for rows in (recipe.gone, recipe.come))
+        if gone != come:
+            sides = frozenset((_content(recipe.data, stock), _content(recipe.neighbour, stock)))
             found.setdefault(sides, recipe)
         if len(found) == count:
             break
@@ -160,5 +161,7 @@ def _distinct(recipes: Iterable[Recipe], stock: Stock, count: int) -> list[Recip
 
 
 def _content(rows: Rows, stock: Stock) -> tuple[object, ...]:
-    """Return what tells datasets apart: rows of equal records are the same."""
+    """Return what tells datasets apart: in a few rows equal records are the same."""
+    if len(rows) <= FEW:
+        return tuple(map(stock.key, rows.index().tolist()))
     return tuple((stock.key(start) if length == 1 else start, length, times) for start, length, times in rows.runs)

@@ -11,9 +11,8 @@ import numpy as np
 from dpaudit import seeding
 from dpaudit.contract import MadePair, Pair
 from dpaudit.neighbours.own_data.entities import Entity
-from dpaudit.neighbours.own_data.made import MadeData
-from dpaudit.neighbours.own_data.tables import Index
 from dpaudit.neighbours.own_data.rows import Rows
+from dpaudit.neighbours.own_data.tables import Index
 
 __all__ = ["OwnDataMoves"]
 
@@ -40,7 +39,8 @@ class OwnDataMoves:
         """Return up to `PROPOSALS` distinct variations of a pair."""
         rng = seeding.generator(self.seed, "own data", "local search", step)
         sides: Any = pair.sides
-        origin, found = pair.origin, {}
+        origin = pair.origin
+        found: dict[Any, Pair] = {}
         for rows, words in self._proposals(sides[0].rows.index(), sides[1].rows.index(), rng):
             data, neighbour = (Rows.of(side) for side in rows)
             if data == neighbour or (data, neighbour) == (sides[0].rows, sides[1].rows):
@@ -53,15 +53,22 @@ class OwnDataMoves:
             found.setdefault((data, neighbour), MadePair(*told, moved, pair.shown))
         return list(found.values())[:PROPOSALS]
 
-    def _proposals(self, data: Index, neighbour: Index, rng: np.random.Generator) -> Iterator[tuple[tuple[Index, Index], str]]:
+    def _proposals(
+        self, data: Index, neighbour: Index, rng: np.random.Generator
+    ) -> Iterator[tuple[tuple[Index, Index], str]]:
         """Yield the rows of both sides of variations, and what was done in words."""
         start, end = _shared(data, neighbour)
         before, after = data[:start], data[len(data) - end :]
         out, into = data[start : len(data) - end], neighbour[start : len(neighbour) - end]
-        for which, (first, second) in enumerate(((before[: len(before) // 2], after), (before[len(before) // 2 :], after))):
+        for which, (first, second) in enumerate(
+            ((before[: len(before) // 2], after), (before[len(before) // 2 :], after))
+        ):
             if len(before) > 1:
                 part = ("second", "first")[which]
-                yield (_joined(first, out, second), _joined(first, into, second)), f"the {part} half of what precedes left out"
+                yield (
+                    (_joined(first, out, second), _joined(first, into, second)),
+                    f"the {part} half of what precedes left out",
+                )
         if not self.entities or (min(len(out), len(into)) and not self.alone):
             return
         for _ in range(2 * PROPOSALS):

@@ -31,12 +31,12 @@ class PartsTable(Table):
     kind: Callable[[Any], Any]
 
     @property
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         """The number of records."""
         return next(iter(self.parts.values())).size
 
     @property
-    def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
+    def columns(self) -> tuple[Column, ...]:
         """The columns of all parts; that of a part with just one has the part's name."""
         return tuple(
             replace(column, name=name if column.name is None else f"{name}.{column.name}")

@@ -24,6 +24,8 @@ class Recipe:
     ----------
     data, neighbour : Rows
         The rows.
+    gone, come : tuple of int
+        The rows of the first that the second lacks, and those that it has in their place.
     background : str
         What both share, in words.
     change : str
@@ -32,6 +34,8 @@ class Recipe:
 
     data: Rows
     neighbour: Rows
+    gone: tuple[int, ...]
+    come: tuple[int, ...]
     background: str
     change: str
 
@@ -61,23 +65,22 @@ def _added(scene: Scene) -> Iterator[Recipe]:
     """Yield the recipes by which an entity goes, or comes."""
     rest = scene.before + scene.after
     if scene.whole is not None and scene.there is not None:
-        yield Recipe(scene.whole, rest, scene.words, f"{scene.there.words} removed")
+        yield Recipe(scene.whole, rest, scene.there.rows, (), scene.words, f"{scene.there.words} removed")
         return
     for entity in scene.entities:
-        yield Recipe(rest, scene.before + these_rows(entity.rows) + scene.after, scene.words, f"{entity.words} added")
+        more = scene.before + these_rows(entity.rows) + scene.after
+        yield Recipe(rest, more, (), entity.rows, scene.words, f"{entity.words} added")
 
 
 def _replaced(scene: Scene) -> Iterator[Recipe]:
     """Yield the recipes by which an entity takes the place of another."""
     if scene.whole is not None and scene.there is not None:
         for entity in scene.entities:
-            if set(entity.rows) & set(scene.there.rows):
-                continue
             neighbour = scene.before + these_rows(entity.rows) + scene.after
-            yield Recipe(scene.whole, neighbour, scene.words, f"{scene.there.words} replaced by {entity.words}")
+            told = f"{scene.there.words} replaced by {entity.words}"
+            yield Recipe(scene.whole, neighbour, scene.there.rows, entity.rows, scene.words, told)
         return
     for first, second in pairwise(scene.entities):
-        data = scene.before + these_rows(first.rows) + scene.after
-        neighbour = scene.before + these_rows(second.rows) + scene.after
+        data, neighbour = (scene.before + these_rows(one.rows) + scene.after for one in (first, second))
         words = f"{scene.words} and {first.words}" if len(scene.before) + len(scene.after) else first.words
-        yield Recipe(data, neighbour, words, f"{first.words} replaced by {second.words}")
+        yield Recipe(data, neighbour, first.rows, second.rows, words, f"{first.words} replaced by {second.words}")

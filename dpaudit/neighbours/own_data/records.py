@@ -30,17 +30,22 @@ class RecordTable(Table):
         The type of the dataset, `list` or `tuple`.
     keys : tuple
         The fields of a record, or (None,) where it is one value.
-    columns : tuple of Column
+    fields : tuple of Column
         The columns, in the same order.
     """
 
     records: list[Any]
     kind: type
     keys: tuple[Hashable, ...]
-    columns: tuple[Column, ...]
+    fields: tuple[Column, ...]
 
     @property
-    def size(self) -> int:  # type: ignore[override]
+    def columns(self) -> tuple[Column, ...]:
+        """The fields of a record."""
+        return self.fields
+
+    @property
+    def size(self) -> int:
         """The number of records."""
         return len(self.records)
 

@@ -1,4 +1,4 @@
-"""Backgrounds against which one entity stands out: the dataset itself, none, few or equal records, ties, a lone group."""
+"""Backgrounds against which an entity stands out: the dataset itself, none, few or equal records, ties, a group."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpaudit.neighbours.own_data.columns import ValueKind
 from dpaudit.neighbours.own_data.entities import Entity, Group
 from dpaudit.neighbours.own_data.rows import Rows, copies, every_row
 from dpaudit.neighbours.own_data.stock import Stock
@@ -15,7 +16,7 @@ from dpaudit.neighbours.own_data.values import Value
 __all__ = ["Scene", "scenes_of"]
 
 SUMS = (2**7, 2**8, 2**15, 2**16, 2**31, 2**32, 2**63, 2**64)
-"""Where sums of integers of common types wrap round."""
+"""Sums of integers of common types wrap round here."""
 LEAST_LARGE, LARGER = 300, 4
 """A background of equal records whose sum wraps round has at most so many of them, or so many times those given."""
 
@@ -137,6 +138,8 @@ def _sums(stock: Stock, made: list[Entity]) -> Iterator[Scene]:
     size, most = stock.table.size, max(LEAST_LARGE, LARGER * stock.table.size)
     tiny = stock.all_with(Value.TINY, stock.group)
     if tiny is not None:
+        # Of more of them the sum doubles, and they are too small to be rounded up.
+        size = min(size, *(int(1 / column.precision) for column in stock.columns if column.kind is ValueKind.REAL))
         words = f"{size} records with {Value.TINY.value}, after the place of what comes"
         yield Scene(words, Rows(), copies(tiny, size), tuple(made[:1]))
     greatest = stock.all_with(Value.HIGH, stock.group)

@@ -38,12 +38,12 @@ class SparseTable(Table):
     shown: Index
 
     @property
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         """The number of records."""
         return int(self.matrix.shape[0])
 
     @property
-    def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
+    def columns(self) -> tuple[Column, ...]:
         """The columns with most entries."""
         dense = self.matrix[:, self.shown].toarray()
         return tuple(column_of_array(str(c), dense[:, i]) for i, c in enumerate(self.shown.tolist()))

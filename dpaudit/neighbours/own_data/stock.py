@@ -1,4 +1,4 @@
-"""All rows that neighbours are made of: those of the dataset, then new ones with the values that attackers would try."""
+"""All rows that neighbours are made of: those of the dataset, then new ones with values that attackers would try."""
 
 from __future__ import annotations
 
@@ -165,4 +165,7 @@ class Stock:
 def _shown(value: Any) -> str:
     """Return a number as the same text whatever its type, and anything else as its own."""
     plain = value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
-    return repr(float(plain)) if isinstance(plain, int | float) else stable_repr(plain)
+    if isinstance(plain, int | float):
+        return repr(float(plain))
+    # An object that does not say what it holds is told apart from all others.
+    return str(id(plain)) if type(plain).__repr__ is object.__repr__ else stable_repr(plain)

@@ -1,4 +1,4 @@
-"""A dataset as a table: it is told apart into records, records are added, and datasets of the same kind are made of them.
+"""A dataset as a table: it is told apart into records, some are added, and datasets of the same kind are made of them.
 
 Each kind of dataset is a class of its own in a module of its own; those of pandas and SciPy are loaded where such data
 comes.
@@ -26,8 +26,8 @@ Index = NDArray[np.int64]
 """Numbers of rows, in the order of a dataset; a row may stand in it many times."""
 
 ALLOWED = (
-    "a list or tuple of records, an array, a table of pandas, a dictionary of columns, a tuple of arrays of one length, "
-    "or a sparse matrix"
+    "a list or tuple of records, an array, a table of pandas, a dictionary of columns, a tuple of arrays of one "
+    "length, or a sparse matrix"
 )
 _LIBRARIES = {"pandas": "frames", "scipy": "sparse"}
 """The modules, by library, that know the kinds of datasets of one that is loaded only by who uses it."""
@@ -50,18 +50,17 @@ class NewRow:
 
 
 class Table(ABC):
-    """A dataset of one kind, as rows and columns.
+    """A dataset of one kind, as rows and columns."""
 
-    Attributes
-    ----------
-    size : int
-        The number of records.
-    columns : tuple of Column
-        The fields of a record that are known.
-    """
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of records."""
 
-    size: int
-    columns: tuple[Column, ...]
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[Column, ...]:
+        """The fields of a record that are known."""
 
     @abstractmethod
     def extended(self, rows: Sequence[NewRow]) -> Table:

@@ -105,8 +105,8 @@ def _check_categories(unit: str, data: Any) -> None:
     absent = len(kind) - data[unit].nunique()
     if absent:
         raise InputError(
-            "{unit} names a column that knows {absent} unit(s) in no row, which the mechanism could count: take them out "
-            "with data[{given}].cat.remove_unused_categories()",
+            "{unit} names a column that knows {absent} unit(s) in no row, which the mechanism could count: take them "
+            "out with data[{given}].cat.remove_unused_categories()",
             names=("unit",),
             absent=absent,
             given=repr(unit),

@@ -92,7 +92,7 @@ def _reals(column: Column, low: float, high: float) -> Iterator[tuple[Value, flo
     width = (high - low) or 1.0
     limits = np.finfo(column.type if column.type is not None else np.float64)
     # Added to the greatest value it is rounded up to a unit in the last place: sums of many gain a third.
-    tiny = 0.75 * float(limits.eps) * high
+    tiny = 0.75 * column.precision * high
     yield Value.HIGH, high
     yield Value.LOW, low
     yield Value.MIDDLE, low / 2 + high / 2
