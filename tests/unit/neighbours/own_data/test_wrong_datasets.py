@@ -177,7 +177,7 @@ def test_a_wrong_file_is_refused(name: str, tmp_path: Path) -> None:
 
 def test_objects_are_never_unpickled(tmp_path: Path) -> None:
     np.save(tmp_path / "objects.npy", np.array([{"age": 31}], dtype=object), allow_pickle=True)
-    with pytest.raises(InputError, match="is no well-formed .npy file"):
+    with pytest.raises(InputError, match=r"is no well-formed \.npy file"):
         dpaudit.read_dataset(tmp_path / "objects.npy")
 
 
