@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from dpaudit.blackbox.finding import EventTest, PrivacyFinding
 from dpaudit.blackbox.gaps import AllRaised, Gap, NotLookedAt
-from dpaudit.contract import Made, Pair
+from dpaudit.contract import Made, MadePair, Pair
 from dpaudit.event import Cells, Event, Interval, Withheld
 
 __all__ = ["withheld"]
@@ -28,9 +28,9 @@ def withheld(finding: PrivacyFinding, pairs: Iterable[Pair]) -> PrivacyFinding:
     finding : PrivacyFinding
         The finding.
     pairs : iterable of Pair
-        The pairs that were audited; those that are given as they are withhold nothing.
+        The pairs that were audited; those that are given as they are, or may be shown, withhold nothing.
     """
-    made = next((side for pair in pairs for side in pair.sides if isinstance(side, Made)), None)
+    made = next((pair.sides[0] for pair in pairs if isinstance(pair, MadePair) and not pair.shown), None)
     if made is None:
         return finding
     stored = finding.representation

@@ -168,4 +168,4 @@ def _shown(value: Any) -> str:
     if isinstance(plain, int | float):
         return repr(float(plain))
     # An object that does not say what it holds is told apart from all others.
-    return str(id(plain)) if type(plain).__repr__ is object.__repr__ else stable_repr(plain)
+    return str(id(plain)) if repr(plain) == object.__repr__(plain) else stable_repr(plain)

@@ -26,8 +26,8 @@ WRONG: dict[str, tuple[Any, dict[str, Any], str]] = {
     "mixed types": (
         [31, 47, "unknown", 60],
         {},
-        "data must hold records of one kind: row 0 is of kind number, row 2 of kind text; convert one of them, or leave "
-        "such rows out",
+        "data must hold records of one kind: row 0 is of kind number, row 2 of kind text; convert one of them, or "
+        "leave such rows out",
     ),
     "mixed types in a column": (
         pd.DataFrame({"age": [31, "unknown", 60]}),
