@@ -71,7 +71,10 @@ def audit(args: Given, tasks: Sequence[Task], repeat: str | None = None) -> int:
     check_suffix(args.out)
     seed = getattr(args, "seed", 0)
     with blamed(f"the audit of {tasks[0].learner}"):
-        results = [perform(task, seed=seed, paths=args.learners, n_jobs=getattr(args, "n_jobs", 1)) for task in tasks]
+        jobs = getattr(args, "n_jobs", 1)
+        results = [
+            perform(task, seed=seed, paths=args.learners, n_jobs=jobs, progress=not args.quiet) for task in tasks
+        ]
     return show(args, results, seed, repeat)
 
 

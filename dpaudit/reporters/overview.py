@@ -113,7 +113,12 @@ def _headline(summary: Summary) -> str:
         return f"No privacy claim is broken, but {plural(len(failing), 'promise')} of accuracy: {_names(failing)}."
     if not summary.whole:
         return f"No violation so far, but {plural(len(summary.pending) + len(summary.faults), 'result')} missing."
-    return f"No violation found in {plural(claims, 'privacy claim')}."
+    if not claims:
+        return "No claim of privacy was tested."
+    unseen = len(summary.without_evidence)
+    return f"No violation found in {plural(claims, 'privacy claim')}" + (
+        f"; {unseen} without evidence." if unseen else "."
+    )
 
 
 def _names(rows: Sequence[Row]) -> str:

@@ -22,6 +22,7 @@ def headline(run: Run) -> str:
 
 def test_the_answer_comes_first() -> None:
     assert headline(SMALL) == "No violation found in 2 privacy claims."
+    assert headline(run_of(result("exact"))) == "No claim of privacy was tested."
     assert headline(controls_missed(SMALL)) == (
         "The audit is blind: it missed the planted fault of parity-private-careless."
     )
@@ -51,6 +52,7 @@ def test_an_audit_that_could_not_see_says_why() -> None:
     kept = [r for r in SMALL.results if r.kind != "exact"]
     run = change(with_results(SMALL, kept), "privacy", verdict="no evidence", gaps=(Powerless(),))
     text = render(run)
+    assert headline(run) == "No violation found in 2 privacy claims; 1 without evidence."
     assert re.search(r"^\?  parity-private ", text, re.M)
     assert re.search(r"^no evidence +parity-private: these runs would have detected no leak", joined(text), re.M)
     assert re.search(r"^status +3 ", text, re.M)
