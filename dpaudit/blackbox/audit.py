@@ -31,7 +31,7 @@ from dpaudit.sampling import Sampler
 __all__ = ["RANDOMNESS", "audit_privacy"]
 
 RANDOMNESS = ("argument", "own")
-"""Where a mechanism's randomness may come from: the generator that is passed, or from itself."""
+"""The sources of a mechanism's randomness: the generator that is passed, or its own."""
 
 
 def audit_privacy(

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.distinguish.screen.groups import Cells, quantile_cells, quantile_edges
-from dpaudit.distinguish.screen.rows import interval
+from dpaudit.distinguish.screen.groups import Cells, interval, quantile_cells, quantile_edges
 
 __all__ = ["Fractions", "Mantissa", "Storage"]
 
