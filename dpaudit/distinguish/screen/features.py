@@ -158,7 +158,9 @@ def _of_rows(leaf: Leaf, rows: NDArray[np.float64]) -> Iterator[tuple[Leaf, Any,
         return
     for kind in (blocks.Entries, blocks.Summaries, relations.Relations):
         yield leaf, rows, kind.of(rows)
-    if isinstance(leaf.reader, readers.Block) and _mostly_whole(rows):
+    if not _mostly_whole(rows):
+        yield leaf, rows, real.RowStorage.of(rows)
+    elif isinstance(leaf.reader, readers.Block):
         for xor, what in ((False, "sum"), (True, "XOR")):
             reader = WholeOfRow(leaf.reader, xor)
             total = Leaf(leaf.path, reader, f"{what} of {leaf.name}")
