@@ -60,9 +60,12 @@ class Statement:
     check : callable
         Takes the public names of dpaudit (an object with `audit_law`, `audit_utility`, `audit_privacy`), so that
         learners need not import the harness, and returns the `Evidence`. Deterministic; seconds, not minutes.
+    slow : bool
+        Whether the check takes more than two seconds, so that quick runs leave it out.
     """
 
     id: str
     statement: str
     source: str
     check: Callable[[Any], Evidence]
+    slow: bool = False
