@@ -28,6 +28,8 @@ class Evidence:
         The kind of the evidence.
     witness : str
         The instance that refutes, in words; empty otherwise.
+    found : str
+        What stands against what is printed, in a few words; empty where `summary` has to do.
     """
 
     verdict: str
@@ -35,6 +37,7 @@ class Evidence:
     numbers: Mapping[str, float]
     grade: str
     witness: str = ""
+    found: str = ""
 
     def __post_init__(self) -> None:
         for name, kind in (("verdict", StatementVerdict), ("grade", Grade)):
@@ -60,9 +63,15 @@ class Statement:
     check : callable
         Takes the public names of dpaudit (an object with `audit_law`, `audit_utility`, `audit_privacy`), so that
         learners need not import the harness, and returns the `Evidence`. Deterministic; seconds, not minutes.
+    short : str
+        The statement in a line, for tables; empty where `statement` has to do.
+    printed : str
+        The number, or the promise, that the paper prints, in a few words.
     """
 
     id: str
     statement: str
     source: str
     check: Callable[[Any], Evidence]
+    short: str = ""
+    printed: str = ""

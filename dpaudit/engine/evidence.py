@@ -36,6 +36,9 @@ def check_statement(statement: Statement) -> LedgerRow:
         numbers={str(name): _number(statement, name, value) for name, value in evidence.numbers.items()},
         grade=Grade(evidence.grade),
         witness=evidence.witness,
+        short=statement.short,
+        printed=statement.printed,
+        found=evidence.found,
     )
 
 
