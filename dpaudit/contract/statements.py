@@ -28,8 +28,6 @@ class Evidence:
         The kind of the evidence.
     witness : str
         The instance that refutes, in words; empty otherwise.
-    found : str
-        What stands against what is printed, in a few words; empty where `summary` has to do.
     """
 
     verdict: str
@@ -37,7 +35,6 @@ class Evidence:
     numbers: Mapping[str, float]
     grade: str
     witness: str = ""
-    found: str = ""
 
     def __post_init__(self) -> None:
         for name, kind in (("verdict", StatementVerdict), ("grade", Grade)):
@@ -65,8 +62,9 @@ class Statement:
         learners need not import the harness, and returns the `Evidence`. Deterministic; seconds, not minutes.
     short : str
         The statement in a line, for tables; empty where `statement` has to do.
-    printed : str
-        The number, or the promise, that the paper prints, in a few words.
+    printed, found : str
+        What the paper prints and what computation finds, in a few words. A name of the evidence's numbers in braces
+        stands for that number, as in "ε = {epsilon:.3g}"; what follows the last colon is a format.
     """
 
     id: str
@@ -75,3 +73,4 @@ class Statement:
     check: Callable[[Any], Evidence]
     short: str = ""
     printed: str = ""
+    found: str = ""

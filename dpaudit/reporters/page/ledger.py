@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from dpaudit.contract import StatementVerdict
 from dpaudit.engine.findings import LedgerRow
+from dpaudit.reporters.page.text import raised
 
 __all__ = ["Ledger", "Statement", "ledgers"]
 
@@ -54,5 +55,6 @@ def ledgers(rows: Sequence[LedgerRow]) -> list[Ledger]:
 def _statement(row: LedgerRow) -> Statement:
     values: dict[str, Any] = {name: str(getattr(row, name)) for name in Statement._fields if name != "tone"}
     values |= {"short": row.short or row.statement, "tone": _TONES[row.verdict]}
+    values |= {name: raised(values[name]) for name in ("printed", "found")}
     values["summary"] = row.summary.rstrip(".")
     return Statement(**values)

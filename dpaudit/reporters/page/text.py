@@ -33,12 +33,13 @@ def number(value: float, towards: str = "nearest", *, apart_from: float | None =
 
 
 def raised(text: str) -> str:
-    """Return 4.20e-8 as 4.20 × 10⁻⁸, and 1e-06 as 10⁻⁶; other numbers as they are."""
-    found = re.fullmatch(r"([\d.]+)e([+-]?)0*(\d+)", text)
-    if found is None:
-        return text
-    power = f"10{(found[2].strip('+') + found[3]).translate(_RAISED)}"
-    return power if found[1] == "1" else f"{found[1]} × {power}"
+    """Return a text in which 4.20e-8 is 4.20 × 10⁻⁸, 1e-06 is 10⁻⁶ and inf its sign."""
+
+    def power(found: re.Match[str]) -> str:
+        told = f"10{(found[2].strip('+') + found[3]).translate(_RAISED)}"
+        return told if found[1] == "1" else f"{found[1]} × {told}"
+
+    return re.sub(r"\binf\b", "∞", re.sub(r"\b(\d[\d.]*)e([+-]?)0*(\d+)", power, text))
 
 
 def claim_words(claim: PrivacyClaim) -> str:
