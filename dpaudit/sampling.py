@@ -18,6 +18,7 @@ from dpaudit.distinguish.batches import join
 from dpaudit.distinguish.canonical import Raised
 from dpaudit.distinguish.leaves.parts import REGISTERED, learn
 from dpaudit.errors import InputError
+from dpaudit.progress import Tell
 from dpaudit.workers import spread
 
 __all__ = ["CHUNK_NUMBERS", "Job", "Observed", "Sampler", "join"]
@@ -56,6 +57,8 @@ class Sampler:
         About how many numbers an output holds; memory, and so the split of many wide runs, goes by it.
     view : callable, optional
         What of a batch of outputs is returned.
+    tell : callable, optional
+        Is told how many runs have been made, batch by batch.
     """
 
     mechanism: Mechanism
@@ -64,6 +67,7 @@ class Sampler:
     backend: str | None = None
     numbers: int = 1
     view: Callable[[Any], Any] | None = None
+    tell: Tell | None = None
 
     def jobs(self, data: Any, address: tuple[Any, ...], runs: int) -> list[Job]:
         """Return the jobs that make `runs` runs at an address; the split depends on nothing else."""
@@ -84,11 +88,12 @@ class Sampler:
         """
         calls = [partial(_run, self.mechanism, job, self.view, reduce, self.seed) for job in jobs]
         if self.n_jobs == 1 or len(jobs) == 1:
-            yield from (call() for call in calls)
+            results: Iterator[T] = (call() for call in calls)
         else:
             # Workers are processes of their own: what the user has registered here travels with the work.
             told = [partial(_told, dict(REGISTERED), call) for call in calls] if REGISTERED else calls
-            yield from spread(told, n_jobs=self.n_jobs, backend=self.backend)
+            results = spread(told, n_jobs=self.n_jobs, backend=self.backend)
+        yield from results if self.tell is None else _counted(results, jobs, self.tell)
 
     def outputs(self, data: Any, address: tuple[Any, ...], runs: int) -> Any:
         """Return the outputs themselves, as one batch."""
@@ -118,6 +123,13 @@ class Observed(Generic[T]):
         raised = [] if plain else [one for one in outputs if type(one) is Raised]
         told = Counter(f"{one.kind}: {one.message:.200}" for one in raised)
         return self.reduce(outputs), told if len(told) <= MESSAGES else Counter(one.kind for one in raised)
+
+
+def _counted(results: Iterator[T], jobs: Sequence[Job], tell: Tell) -> Iterator[T]:
+    """Yield the results of jobs, and tell of the runs of each."""
+    for result, job in zip(results, jobs, strict=True):
+        tell(job.size)
+        yield result
 
 
 def _run(mechanism: Mechanism, job: Job, view: Callable[[Any], Any] | None, reduce: Callable[[Any], T], seed: int) -> T:
