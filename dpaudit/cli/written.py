@@ -11,8 +11,9 @@ from dpaudit.engine.files import keep_foreign, write_atomically
 from dpaudit.engine.records import Planned, Result, Run
 from dpaudit.engine.store import make_header
 from dpaudit.errors import InputError
+from dpaudit.reporters.html_one import render_finding
 
-__all__ = ["check_suffix", "rendered", "run_of", "suffix_of", "write_report"]
+__all__ = ["check_suffix", "rendered", "run_of", "suffix_of", "write_report", "write_results"]
 
 
 def suffix_of(path: str) -> str:
@@ -45,8 +46,20 @@ def rendered(run: Run, suffix: str) -> str:
     return text
 
 
+def write_results(results: Sequence[Result], seed: int, command: str, path: str) -> None:
+    """Write the results of one mechanism to a file: as a page of its own, or as a run in any other format."""
+    if suffix_of(path) == "html":
+        _write(render_finding(results, command), path)
+    else:
+        write_report(run_of(results, seed, command), path)
+
+
 def write_report(run: Run, path: str) -> None:
-    """Write a run to a file; one that dpaudit did not write is kept beside it."""
-    text = rendered(run, suffix_of(path))
+    """Write a run to a file."""
+    _write(rendered(run, suffix_of(path)), path)
+
+
+def _write(text: str, path: str) -> None:
+    """Write a text to a file; one that dpaudit did not write is kept beside it."""
     keep_foreign(Path(path))
     write_atomically(Path(path), text.encode())
