@@ -13,7 +13,8 @@ import numpy as np
 
 from dpaudit import seeding
 from dpaudit.adapters import Mechanism
-from dpaudit.contract import Pair
+from dpaudit.contract import Made, Pair
+from dpaudit.distinguish.batches import join
 from dpaudit.distinguish.canonical import Raised
 from dpaudit.distinguish.leaves.parts import REGISTERED, learn
 from dpaudit.errors import InputError
@@ -33,7 +34,7 @@ MESSAGES = 8
 
 @dataclass(frozen=True)
 class Job:
-    """`size` runs on `data`, with the stream at `address`."""
+    """`size` runs on `data`, or on what `data` makes, with the stream at `address`."""
 
     data: Any
     address: tuple[Any, ...]
@@ -124,13 +125,6 @@ class Observed(Generic[T]):
         return self.reduce(outputs), told if len(told) <= MESSAGES else Counter(one.kind for one in raised)
 
 
-def join(batches: Sequence[Any]) -> Any:
-    """Return batches of outputs as one batch: an array if all are arrays that fit together, else a list."""
-    if all(isinstance(b, np.ndarray) for b in batches) and len({b.shape[1:] for b in batches}) == 1:
-        return np.concatenate(batches)
-    return [value for batch in batches for value in batch]
-
-
 def _counted(results: Iterator[T], jobs: Sequence[Job], tell: Tell) -> Iterator[T]:
     """Yield the results of jobs, and tell of the runs of each."""
     for result, job in zip(results, jobs, strict=True):
@@ -140,7 +134,7 @@ def _counted(results: Iterator[T], jobs: Sequence[Job], tell: Tell) -> Iterator[
 
 def _run(mechanism: Mechanism, job: Job, view: Callable[[Any], Any] | None, reduce: Callable[[Any], T], seed: int) -> T:
     rng = seeding.generator(seed, "privacy", mechanism.stream, *job.address)
-    outputs = mechanism(job.data, rng, job.size)
+    outputs = mechanism(job.data.build() if isinstance(job.data, Made) else job.data, rng, job.size)
     return reduce(outputs if view is None else view(outputs))
 
 

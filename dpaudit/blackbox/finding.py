@@ -70,7 +70,7 @@ class Witness(Frozen, frozen=True):
     @classmethod
     def of(cls, index: int, pair: Pair, direction: Direction, event: Event, *counts: int) -> Witness:
         """Return an event of the pair at an index, with hits and trials on both sides if they were counted."""
-        return cls(index, pair.origin, f"{pair.data!r:.300}", f"{pair.neighbour!r:.300}", direction, event, *counts)
+        return cls(index, pair.origin, *pair.in_words(), direction, event, *counts)
 
 
 class EventTest(Frozen, frozen=True):
@@ -166,7 +166,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     gaps : tuple of Gap
         Why the audit could not have seen that the claim fails; empty if it could.
     checks : tuple of Check
-        What a few runs say of the mechanism's randomness and state.
+        The checks of the mechanism's randomness and state, made on a few runs.
     not_looked_at : tuple of str
         Parts of the output that took no part.
     grade : {"statistical"}

@@ -147,11 +147,12 @@ def _exact(finding: LawFinding, name: str, decoded: Mapping[str, str] | None) ->
         return [("NO CLAIM", f"{name} promises no privacy, has epsilon {worst} ({finding.grade})"), covers]
     delta = f" and delta {value_text(finding.claimed_delta)}" if finding.claimed_delta else ""
     claim = f"{name} claims epsilon {value_text(claimed)}{delta}"
-    if delta:
-        at_claim = significant(finding.delta_at_claim, digits=_DIGITS, apart_from=finding.claimed_delta)
-        told = f"{claim}, has delta {at_claim} there ({finding.grade})"
-    else:
-        told = f"{claim}, has {worst} ({finding.grade})"
+    least = finding.epsilon_at_claim
+    if delta and least is not None:
+        worst = f"epsilon {significant(least, digits=_DIGITS, apart_from=claimed, error=finding.error)} at that delta"
+    elif delta:
+        worst = f"delta {significant(finding.delta_at_claim, digits=_DIGITS, apart_from=finding.claimed_delta)} there"
+    told = f"{claim}, has {worst} ({finding.grade})"
     if finding.verdict != PrivacyVerdict.VIOLATION:
         return [(finding.verdict.upper(), told), covers]
     return [("VIOLATION", told), ("because", _worst_case(finding, claimed, decoded))]

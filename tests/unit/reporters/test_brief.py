@@ -132,6 +132,8 @@ def test_an_exact_audit_says_what_it_covers_or_where_the_worst_case_lies() -> No
     told = brief_lines(law_finding("violation", claimed_delta=0.01, delta_at_claim=0.02), "it")
     assert told[0][1] == "it claims epsilon 1 and delta 0.01, has delta 0.0200 there (exact)"
     assert told[1][1].endswith("the pair at which epsilon is the largest, 1.00")
+    told = brief_lines(law_finding("violation", claimed_delta=0.01, epsilon_at_claim=1.2), "it")
+    assert told[0][1] == "it claims epsilon 1 and delta 0.01, has epsilon 1.20 at that delta (exact)"
 
 
 def test_an_audit_of_utility_says_the_rate_its_interval_and_the_case() -> None:
