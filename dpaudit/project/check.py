@@ -126,9 +126,10 @@ def _checked(audit: Audit, project: Project, root: Path, n_jobs: int) -> Checked
 def _blackbox(audit: Audit, subject: Subject, n_jobs: int) -> Result:
     """Return the result of the black-box audit."""
     finding = audit_privacy(subject.mechanism, **subject.arguments, n_jobs=n_jobs)
-    told = {name: value for name, value in subject.arguments.items() if name not in ("seed", "pairs", "randomness")}
-    randomness = None if audit.randomness == "argument" else audit.randomness
-    return _result(audit, subject, PrivacyArguments(**told, pairs=subject.source, randomness=randomness), finding)
+    stored = PrivacyArguments.__struct_fields__
+    told = {name: value for name, value in subject.arguments.items() if name in stored and name != "pairs"}
+    told["randomness"] = None if audit.randomness == "argument" else audit.randomness
+    return _result(audit, subject, PrivacyArguments(**told, pairs=subject.source), finding)
 
 
 def _exact(audit: Audit, subject: Subject) -> Result:

@@ -26,6 +26,10 @@ def response(bit, rng):
 def batched(bit, rng, size):
     return [response(bit, rng) for _ in range(size)]
 
+def mean(values, rng):
+    column = list(values["v"])
+    return sum(column) / max(len(column), 1) + rng.laplace(scale=0.01)
+
 def silent(bit, rng):
     return 7
 
@@ -213,3 +217,41 @@ def test_options_reach_the_audit(project: Path) -> None:
 def test_settings_that_are_not_there_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no file"):
         check(tmp_path / "audit.toml")
+
+
+DATA = """
+[[audit]]
+name = "one"
+mechanism = "rr.py:mean"
+epsilon = 1
+data = "people.csv"
+bounds = { v = [0, 1] }
+trials = 2000
+"""
+
+
+def test_pairs_are_made_of_a_dataset_whose_values_are_not_told(project: Path) -> None:
+    (project.parent / "people.csv").write_text("v\n" + "\n".join(f"0.{i:06}" for i in range(123451, 123471)))
+    project.write_text(DATA)
+    ((row, (result,)),) = check(project)
+    assert row.verdict == Verdict.VIOLATION
+    assert "12345" not in row.why + str(result.finding)
+    assert isinstance(estimate(project)["one"], float)
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ('data = "peple.csv"', "did you mean people.csv"),
+        ('data = "people.csv"\npairs = "rr.py:PAIRS"', "pairs must be left out where data is given"),
+        ("bounds = [0, 1]", "bounds says something of data, which must be given too"),
+        ('data = "people.csv"\nbounds = { w = [0, 1] }', "w"),
+        ('data = "people.csv"\nunit = "person"', "person"),
+    ],
+)
+def test_a_wrong_dataset_says_why_in_its_row(project: Path, entry: str, told: str) -> None:
+    (project.parent / "people.csv").write_text("v\n0.5\n0.25\n")
+    project.write_text(f'[[audit]]\nname = "one"\nmechanism = "rr.py:mean"\nepsilon = 1\n{entry}\n')
+    found = row_in(project, "one")
+    assert found.verdict == Verdict.FAILED
+    assert told in found.why
