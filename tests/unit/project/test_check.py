@@ -98,7 +98,7 @@ def row_in(project: Path, name: str) -> Row:
 
 
 def test_every_mechanism_has_a_row_and_one_that_fails_stops_no_other(project: Path) -> None:
-    told: list[tuple[int, int, str]] = []
+    told: list[tuple[int, int, str, float]] = []
     here = os.getcwd(), list(sys.path)
     rows = {one.row.name: one.row for one in check(project, listener=lambda *step: told.append(step))}
     assert (os.getcwd(), sys.path) == here
@@ -112,8 +112,11 @@ def test_every_mechanism_has_a_row_and_one_that_fails_stops_no_other(project: Pa
         "points": "consistent",
         "lost": "failed",
     }
-    assert told[0] == (0, 8, "kept")
-    assert told[-1] == (8, 8, "")
+    assert told[0] == (0, 8, "kept", 0.0)
+    assert told[-1] == (8, 8, "", 1.0)
+    shares = [share for *_, name, share in told if name == "kept"]
+    assert len(shares) > 3
+    assert shares == sorted(shares)
     assert rows["broken"].why.endswith("the claim allows 1.6")
     assert rows["broken"].found == rows["worse"].found
     assert rows["points"].claimed == 0.5
