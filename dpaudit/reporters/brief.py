@@ -80,7 +80,7 @@ def _privacy(finding: PrivacyFinding, name: str, decoded: Mapping[str, str] | No
         lines.append(("because", _because(finding, decoded)))
     elif finding.verdict == PrivacyVerdict.NO_EVIDENCE:
         lines += [("power", f"none: {'; '.join(map(gap_words, finding.gaps))}")]
-        lines += [("next", "; ".join(dict.fromkeys(remedy(gap, finding.trials, shown) for gap in finding.gaps)))]
+        lines += [("next", "; ".join(dict.fromkeys(remedy(gap, finding, shown) for gap in finding.gaps)))]
     else:
         least = significant(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
         lines.append(("power", f"any epsilon >= {least} would have been caught, 19 times in 20, {_likely(finding)}"))

@@ -86,9 +86,9 @@ def test_what_would_have_been_caught_is_rounded_up_and_says_on_which_event(chang
 @pytest.mark.parametrize(
     ("gap", "step"),
     [
-        (gaps.FewRuns(16, 20, 26), "add trials=100000: 26 are the least that can refute the claim"),
-        (gaps.FewRuns(16, 20, 26_000), "add trials=260000: 26,000 are the least that can refute the claim"),
-        (gaps.Powerless(), "add trials=100000: more runs see smaller leaks"),
+        (gaps.FewRuns(16, 20, 26), "add trials=100000 to catch any epsilon >= 1."),
+        (gaps.FewRuns(16, 20, 26_000), "add trials=260000 to catch any epsilon >= 1."),
+        (gaps.Powerless(), "add trials=100000 to catch any epsilon >= 1."),
         (gaps.Constant(9, 9), "give pairs of different inputs, on which the output varies"),
         (gaps.Identical(1), "give pairs of different inputs, on which the output varies"),
         (gaps.AllRaised(9, 9, "ValueError"), "give pairs that the mechanism accepts"),
