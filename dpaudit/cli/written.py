@@ -16,7 +16,7 @@ __all__ = ["check_suffix", "form_of", "rendered", "run_of", "write_report"]
 FORMS = {
     ".html": "html",
     ".json": "json",
-    ".txt": "console",
+    ".txt": "overview",
 }
 """Suffix of a file -> the module of `dpaudit.reporters` whose ``render(run)`` writes it."""
 
