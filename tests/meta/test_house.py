@@ -187,7 +187,8 @@ def test_the_readme_names_the_commands_that_ci_runs() -> None:
 def test_the_python_of_the_readme_works() -> None:
     text = (ROOT / "README.md").read_text()
     blocks = [block.removeprefix("python") for block in text.split("```")[1::2] if block.startswith("python")]
-    own, suite, learners = (subprocess.run([sys.executable, "-c", block], text=True, capture_output=True) for block in blocks)
+    runs = [subprocess.run([sys.executable, "-c", block], text=True, capture_output=True) for block in blocks]
+    own, suite, learners = runs
     assert own.returncode == suite.returncode == learners.returncode == 0
     assert own.stdout.startswith("VIOLATION ")
     assert learners.stdout.count("\n") == 3
