@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dpaudit.cli.streams import output, say, tell, wants_color, width_of
 from dpaudit.cli.verb import Given
-from dpaudit.cli.written import form_of, rendered
+from dpaudit.cli.written import rendered, suffix_of
 from dpaudit.engine.files import write_atomically
 from dpaudit.engine.outcome import Outcome, outcome
 from dpaudit.engine.records import Run
@@ -18,12 +18,12 @@ __all__ = ["command", "shown", "tell_faults"]
 
 def command(args: Given) -> int:
     """Render stored results; the status is that of the results."""
-    form = "json" if args.json else args.format
-    if form is None and args.out is not None:
-        form = form_of(args.out)
+    suffix = "json" if args.json else args.format
+    if suffix is None and args.out is not None:
+        suffix = suffix_of(args.out)
     run = load_run(args.path)
     found = outcome(run)
-    text = shown(run, args) if form in (None, "console") else rendered(run, form)
+    text = shown(run, args) if suffix in (None, "console") else rendered(run, suffix)
     if args.out is None:
         say(text)
     else:

@@ -19,7 +19,7 @@ VERBS = {
     "completion": "what completes commands in bash, zsh or fish",
     "help": "this text; help COMMAND, help words",
 }
-"""Verb -> a line; the module of a verb is ``dpaudit.cli.verbs.VERB``."""
+"""Verb -> a line; each verb has a module in `dpaudit.cli.verbs`."""
 
 WORDS = {
     "violation": "the claim is refuted, a witness shows it",

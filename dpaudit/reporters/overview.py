@@ -113,7 +113,12 @@ def _headline(summary: Summary) -> str:
         return f"No privacy claim is broken, but {plural(len(failing), 'promise')} of accuracy: {_names(failing)}."
     if not summary.whole:
         return f"No violation so far, but {plural(len(summary.pending) + len(summary.faults), 'result')} missing."
-    return f"No violation found in {plural(claims, 'privacy claim')}."
+    if not claims:
+        return "No claim of privacy was tested."
+    unseen = len(summary.without_evidence)
+    return f"No violation found in {plural(claims, 'privacy claim')}" + (
+        f"; {unseen} without evidence." if unseen else "."
+    )
 
 
 def _names(rows: Sequence[Row]) -> str:
@@ -149,14 +154,12 @@ def _cells(row: Row) -> list[str]:
 
 
 def _exact(row: Row) -> str:
-    """Return the exact epsilon; of a claim with a delta, an upper end of that at the claimed delta."""
+    """Return the exact epsilon at the claimed delta, which is 0 without a claim."""
     f = row.exact
     if f is None:
         return "-"
-    if f.claimed_delta == 0:
-        return significant(f.epsilon, digits=3, apart_from=f.claimed_epsilon, error=f.error)
-    reached = [epsilon for epsilon, delta in f.curve if delta <= f.claimed_delta]
-    return f"<={significant(min(reached, default=f.epsilon), 'up', digits=3)}"
+    least = f.epsilon_at_claim if f.claimed_delta else f.epsilon
+    return "-" if least is None else significant(least, digits=3, apart_from=f.claimed_epsilon, error=f.error)
 
 
 def _counts(summary: Summary) -> Lines:

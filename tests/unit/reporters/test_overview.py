@@ -22,6 +22,7 @@ def headline(run: Run) -> str:
 
 def test_the_answer_comes_first() -> None:
     assert headline(SMALL) == "No violation found in 2 privacy claims."
+    assert headline(run_of(result("exact"))) == "No claim of privacy was tested."
     assert headline(controls_missed(SMALL)) == (
         "The audit is blind: it missed the planted fault of parity-private-careless."
     )
@@ -51,6 +52,7 @@ def test_an_audit_that_could_not_see_says_why() -> None:
     kept = [r for r in SMALL.results if r.kind != "exact"]
     run = change(with_results(SMALL, kept), "privacy", verdict="no evidence", gaps=(Powerless(),))
     text = render(run)
+    assert headline(run) == "No violation found in 2 privacy claims; 1 without evidence."
     assert re.search(r"^\?  parity-private ", text, re.M)
     assert re.search(r"^no evidence +parity-private: these runs would have detected no leak", joined(text), re.M)
     assert re.search(r"^status +3 ", text, re.M)
@@ -58,10 +60,9 @@ def test_an_audit_that_could_not_see_says_why() -> None:
 
 def test_the_exact_epsilon_of_a_claim_with_a_delta_is_that_at_the_delta() -> None:
     claim = PrivacyClaim(1.0, 0.01, Relation.REPLACE_ONE)
-    curve = ((0.0, 0.5), (0.7, 0.01), (1.0, 0.0))
-    finding = law_finding(epsilon=float("inf"), claimed_delta=0.01, curve=curve)
+    finding = law_finding(epsilon=float("inf"), claimed_delta=0.01, epsilon_at_claim=0.7)
     text = render(run_of(result("exact", finding=finding, claim=claim)))
-    assert re.search(r"^  a +\(1, 0.01\) +<=0.700 ", text, re.M)
+    assert re.search(r"^  a +\(1, 0.01\) +0.700 ", text, re.M)
 
 
 def test_what_has_no_result_is_named() -> None:
