@@ -15,6 +15,8 @@ from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
+from dpaudit.neighbours.own_data.bounds import bounds_of_text
+from dpaudit.neighbours.own_data.files import read_dataset
 from dpaudit.neighbours.sampled import pairs_from_strategy
 from dpaudit.neighbours.sources import is_source, pairs_of_source
 from dpaudit.places import Place, importable
@@ -33,7 +35,7 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
     args : Given
         Of ``dpaudit privacy``.
     arguments : PrivacyArguments
-        What the audit is given; without pairs, a function has the ``PAIRS`` beside it.
+        What the audit is given; without pairs or data, a function has the ``PAIRS`` beside it.
 
     Raises
     ------
@@ -50,13 +52,16 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
         learner = mechanism if isinstance(mechanism, Learner) else None
         if learner is None:
             _check_plain(args, mechanism)
-            if arguments.pairs is None:
+            if arguments.pairs is None and arguments.data is None:
                 given = _beside(place)
                 arguments = replace(arguments, pairs=f"{given.source}:{given.name}")
         chosen = asdict(arguments) | {"randomness": arguments.randomness or "argument"}
         chosen["pairs"] = _pairs(args, given, arguments.pairs, mechanism)
         if chosen["pairs"] is not None:
             del chosen["n"]  # they are of n examples already
+        if arguments.data is not None:
+            chosen["data"] = read_dataset(arguments.data)
+        chosen["bounds"] = bounds_of_text(arguments.bounds)
         finding = audit_privacy(mechanism, **chosen, seed=args.seed, n_jobs=args.n_jobs, progress=not args.quiet)
     claim = None if learner is None else learner.privacy
     key = Task(args.id, {}, arguments).key
@@ -73,7 +78,8 @@ def _beside(place: Place) -> Place:
     hint = f" (did you mean --pairs {place.source}:{near[0]}?)" if near else ""
     raise InputError(
         f"--pairs must be given: {place.source} has no {PAIRS}, a list of (data, neighbour) tuples{hint}; such a list "
-        f"is given as --pairs FILE.py:NAME, and patterns:DIMENSION makes one for answers to counting queries"
+        f"is given as --pairs FILE.py:NAME, patterns:DIMENSION makes one for answers to counting queries, and "
+        "--data FILE.csv one of a dataset"
     )
 
 
