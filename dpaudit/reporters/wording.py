@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from dpaudit.contract import FAIL
 from dpaudit.engine.decoding import codes_of
-from dpaudit.event import Bets, Cells, Event, Interval, Told
+from dpaudit.event import Bets, Cells, Event, Interval, Told, Withheld
 from dpaudit.reporters.numbers import value_text
 from dpaudit.reporters.verdicts import RowVerdict
 from dpaudit.utility.finding import UtilityFinding
@@ -73,6 +73,8 @@ def event_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
             return f"no single event: bets on {event.runs} runs of this pair {stake}"
         case Told():
             return _with_meanings(event.text, decoded or (), decoded)
+        case Withheld():
+            return "an event that names a value of the data, which is shown if asked for (include_data)"
 
 
 def answer_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
