@@ -1,7 +1,7 @@
 """The report for continuous integration, as JUnit's XML: a test case for each promise.
 
-A broken promise and a missed control are failures, an audit that raised or was not run is an error, and one that could
-not have seen a violation, or did not decide, is skipped: it says nothing.
+A broken promise and a missed control are failures, and an audit that could not have seen a violation, or did not
+decide, is skipped: it says nothing. Audits that raised or were not run are errors, a case each, in their own suite.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dpaudit.reporters.summary import summarise
 __all__ = ["render"]
 
 _SUBJECTS = ("privacy", "accuracy", "control")
-_OUTCOMES = {Kept.BROKEN: "failure", Kept.ERROR: "error", Kept.OPEN: "skipped"}
+_OUTCOMES = {Kept.BROKEN: "failure", Kept.OPEN: "skipped"}
 
 
 def render(run: Run) -> str:
@@ -30,7 +30,7 @@ def render(run: Run) -> str:
         The stored run.
     """
     root = Element("testsuites", {"name": "dpaudit"})
-    found = [promise for promise in promises(run) if promise.kept != Kept.NONE]
+    found = [promise for promise in promises(run) if promise.kept not in (Kept.ERROR, Kept.NONE)]
     for subject in _SUBJECTS:
         cases = [_case(promise) for promise in found if promise.subject == subject]
         if cases:

@@ -112,7 +112,7 @@ def _row(label: str, part: _Part) -> Row:
     # Below the theorem's sample size a failure rate above beta refutes nothing: the ladder never decides a verdict.
     cases, ladder = ([case for r in part.results if is_ladder(r) == k for case in _case(r)] for k in (False, True))
     utility = worst([case.finding for case in cases], lambda f: f.failure_upper)
-    claim = next((r.claim for r in part.results if r.claim is not None), None) or _tested(blackbox)
+    claim = next((r.claim for r in part.results if r.claim is not None), None) or _tested(blackbox, exact)
     chosen = {"exact": exact, "privacy": blackbox, "utility": utility}
     missing = {kind: _reason(kind, part, claim) for kind, finding in chosen.items() if finding is None}
     if ladder and not cases:
@@ -136,11 +136,13 @@ def _row(label: str, part: _Part) -> Row:
     )
 
 
-def _tested(finding: PrivacyFinding | None) -> PrivacyClaim | None:
+def _tested(blackbox: PrivacyFinding | None, exact: LawFinding | None) -> PrivacyClaim | None:
     """Return the claim that was tested on a mechanism that states none itself, as a user's function."""
-    if finding is None:
-        return None
-    return PrivacyClaim(finding.epsilon, finding.delta, claim_id=finding.claim_id)
+    if blackbox is not None:
+        return PrivacyClaim(blackbox.epsilon, blackbox.delta, claim_id=blackbox.claim_id)
+    if exact is not None and exact.claimed_epsilon is not None:
+        return PrivacyClaim(exact.claimed_epsilon, exact.claimed_delta, exact.relation, exact.claim_id)
+    return None
 
 
 def _case(result: Result) -> list[Case]:

@@ -1,5 +1,7 @@
 """The report for code scanning, as SARIF 2.1.0: a result for each promise that is broken or open.
 
+Audits that raised or were not run are notices of the tool's execution, which then was no success.
+
 Source: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0" (2020).
 """
 
@@ -20,11 +22,10 @@ _RULES = {
     "missed-control": "A mechanism that is broken on purpose was not caught: the audit is blind to its kind of leak.",
     "privacy-violation": "The privacy loss is larger than claimed.",
     "accuracy-broken": "The mechanism fails more often than it promises.",
-    "audit-not-finished": "An audit failed, or was not run to its end.",
     "no-evidence": "No leak was found, and none could have been.",
     "accuracy-undecided": "The interval of the failure rate contains what is allowed.",
 }
-_LEVELS = {Kept.BROKEN: "error", Kept.ERROR: "error", Kept.OPEN: "warning"}
+_LEVELS = {Kept.BROKEN: "error", Kept.OPEN: "warning"}
 
 
 def render(run: Run) -> str:
@@ -74,7 +75,7 @@ def _result(promise: Promise) -> dict[str, Any]:
         "level": _LEVELS[promise.kept],
         "message": {"text": f"{mechanism}: {harmless(promise.text)}"},
         "locations": [_location(mechanism)],
-        "partialFingerprints": {"promise/v1": hashlib.sha256(identity.encode()).hexdigest()[:32]},
+        "partialFingerprints": {"promise/v1": hashlib.sha256(harmless(identity).encode()).hexdigest()[:32]},
     }
 
 
