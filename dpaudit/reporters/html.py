@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dpaudit.engine.records import Run
-from dpaudit.reporters.calibration import rates
+from dpaudit.reporters.calibration import broken_promises, rates
 from dpaudit.reporters.calibration_record import load_calibration
 from dpaudit.reporters.html_one import render_finding
 from dpaudit.reporters.numbers import percent
@@ -118,9 +118,11 @@ def _confidence(summary: Summary) -> str:
 
 
 def _calibration() -> list[str]:
-    """Return how often the auditor errs, as measured; nothing where the package does not carry it."""
+    """Return what the auditor's own audit found: promises of its own that are broken, and how often it errs."""
     found = load_calibration()
-    return [] if found is None else rates(found)
+    if found is None:
+        return ["Not known: this package carries no calibration."]
+    return [*broken_promises(found), *rates(found)]
 
 
 def _remake(run: Run) -> str:
