@@ -88,7 +88,10 @@ def test_a_single_finding_is_two_printed_pages(tmp_path):
     assert 1 <= printed_pages(tmp_path, ONE) <= 2
 
 
-@pytest.mark.parametrize("page", [WHOLE, ONE, report.render(controls_missed(load_small()))], ids=["run", "one", "missed"])
+MISSED = report.render(controls_missed(load_small()))
+
+
+@pytest.mark.parametrize("page", [WHOLE, ONE, MISSED], ids=["run", "one", "missed"])
 def test_a_small_dark_screen_shows_all_in_its_width_and_readable(tmp_path, page):
     told = measured(tmp_path, page, 400, "dark")
     assert told["across"] <= 400
@@ -109,7 +112,8 @@ def test_the_script_sorts_and_filters_and_takes_no_word_away(tmp_path):
     heads[0].click(); told.up = names(); heads[0].click(); told.down = names();
     const box = doc.querySelector("#all-tools input");
     box.value = "NUMBER-7"; box.dispatchEvent(new view.Event("input", {bubbles: true}));
-    told.shown = rows().filter(r => !r.hidden).map(r => r.cells[0].innerText); told.said = doc.querySelector("output").value;
+    told.shown = rows().filter(r => !r.hidden).map(r => r.cells[0].innerText);
+    told.said = doc.querySelector("output").value;
     """
     told = measured(tmp_path, WHOLE, 1400, act=act)
     assert told["up"] == sorted(told["up"])

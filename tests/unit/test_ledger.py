@@ -215,7 +215,7 @@ def test_a_line_for_tables_has_the_numbers_of_the_evidence():
 
 @pytest.mark.parametrize("template", ["{m}", "{n:,}", "{n, printed:.2q}"])
 def test_a_line_that_names_no_number_is_a_fault(template):
-    with pytest.raises(ToolFault, match="X tells {.*}, which its evidence does not give"):
+    with pytest.raises(ToolFault, match=r"X tells {.*}, which its evidence does not give"):
         told(found=template)
 
 
