@@ -45,6 +45,8 @@ MOST_LISTED = 32
 """Outputs that an event names; one that needs more is better told by a threshold, or by the audit itself."""
 WORTH = 0.9
 """The part of the best event's bound that a simpler one must reach."""
+ROUNDED = 0.98
+"""The part of a threshold's bound that it must keep with fewer digits."""
 QUANTILES = np.concatenate([np.geomspace(1e-3, 0.5, 40), 1 - np.geomspace(1e-3, 0.45, 40)])
 """Where thresholds are tried, as quantiles of the runs of both sides together."""
 DIGITS = range(1, 7)
@@ -104,7 +106,7 @@ def choose(sides: Sequence[Any], delta: float, error: float, *, float_bits: bool
         Whether events over how floats are stored take part.
     """
     halves = [[outputs[at::2] for outputs in sides] for at in (0, 1)]
-    proposed = {stable_repr(event): (event, direction) for event, direction in _proposed(halves[0], delta, float_bits)}
+    proposed = {stable_repr(one): one for one in _proposed(halves[0], delta, float_bits)}
     found = []
     for event, direction in proposed.values():
         counts = _in_order([(_hits(event, outputs), len(outputs)) for outputs in halves[1]], direction)
@@ -120,7 +122,8 @@ def _complexity(event: Explicit) -> tuple[int, int]:
     if isinstance(event, Threshold):
         ends = [end for end in (event.low, event.high) if math.isfinite(end)]
         return len(event.path) + (1 if event.feature in ("value", "raised") else 2), sum(len(f"{e:g}") for e in ends)
-    return len(event.path) + len(event.values), int(event.complement)
+    ranges = sum(1 if low == high else 2 for low, high in event.ranges)
+    return len(event.path) + len(event.values) + ranges, int(event.complement)
 
 
 def _proposed(sides: Sequence[Any], delta: float, float_bits: bool) -> Iterator[tuple[Explicit, Direction]]:
@@ -162,7 +165,7 @@ def _half_lines(
     pooled = np.sort(np.concatenate(values))
     if not len(pooled) or (pooled[0] == pooled[-1] and len(pooled) == sum(runs)):
         return
-    ends = np.unique(np.quantile(pooled, QUANTILES, method="nearest"))
+    cuts = _cuts(pooled)
 
     def promised(cuts: Array, upwards: bool, first: int) -> Array:
         below = [np.searchsorted(side, cuts, side="left") for side in values]
@@ -170,16 +173,26 @@ def _half_lines(
         return _promised(hits[first], runs[first], hits[1 - first], runs[1 - first], delta)
 
     for upwards in (True, False):
-        cuts = ends if upwards else np.nextafter(ends, np.inf)
         for first, direction in enumerate(Direction):
             worth = promised(cuts, upwards, first)
             end = float(cuts[int(np.argmax(worth))])
-            if worth.max() <= 0 or not math.isfinite(end):
+            if worth.max() <= 0:
                 continue
             short = np.array([float(f"{end:.{digits}g}") for digits in DIGITS])
-            kept = np.flatnonzero(promised(short, upwards, first) >= WORTH * worth.max())
+            kept = np.flatnonzero(promised(short, upwards, first) >= ROUNDED * worth.max())
             cut = float(short[kept[0]]) if len(kept) else end
             yield Threshold(feature, *((cut, math.inf) if upwards else (-math.inf, cut)), path), direction
+
+
+def _cuts(pooled: Array) -> Array:
+    """Return places between values of both sides, sorted, at many of their quantiles."""
+    usual = np.unique(pooled[np.isfinite(pooled)])
+    between = usual[:-1] / 2 + usual[1:] / 2
+    ends = [usual[:1], np.nextafter(usual[-1:], np.inf)]  # for what is infinite
+    if len(usual) < 2:
+        return np.concatenate(ends)
+    places = np.searchsorted(usual, np.quantile(pooled, QUANTILES, method="nearest"))
+    return np.unique(np.concatenate([*ends, *(between[np.clip(places - off, 0, len(between) - 1)] for off in (0, 1))]))
 
 
 def _listed(
@@ -196,7 +209,7 @@ def _listed(
             part = part_of(output, path)
             cell = cell_of(part)
             tally[cell] += 1
-            parts.setdefault(cell, part)
+            parts.setdefault(cell, part.item() if isinstance(part, np.generic) else part)
     known = sorted((cell for cell in parts if tallies[0][cell] + tallies[1][cell] >= LEAST), key=stable_repr)
     known = [cell for cell in known if parts[cell] is not MISSING and _can_be_listed(parts[cell])]
     counts = np.array([[tally[cell] for cell in known] for tally in tallies], dtype=np.float64)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpaudit.certificates.values import Value, decode_value, encode_value
 from dpaudit.distinguish.canonical import Raised, canonical
-from dpaudit.event import Cells, Event, Interval, Path
+from dpaudit.event import Cells, Event, Interval, Path, ranges_of
 from dpaudit.record import Count, Extended, Frozen
 
 __all__ = [
@@ -197,4 +197,7 @@ FEATURES: dict[str, Any] = {
 
 def listed_outputs(values: Sequence[Any], *, complement: bool, path: Path) -> Outputs:
     """Return the event that a part of the output is one of some values, or none of them."""
-    return Outputs(tuple(map(encode_value, values)), complement=complement, path=path)
+    cells = list(map(canonical, values))
+    whole = ranges_of([cell for cell in cells if type(cell) is int])
+    others = tuple(encode_value(value) for value, cell in zip(values, cells, strict=True) if type(cell) is not int)
+    return Outputs(others, whole, complement=complement, path=path)
