@@ -90,7 +90,7 @@ def verify(data: bytes) -> tuple[int, str]:
 
 if __name__ == "__main__":
     try:
-        with open(*(sys.argv[1:2] or ["(no FILE given)"]), "rb") as file:
+        with open((sys.argv[1:2] or ["(no FILE given)"])[0], "rb") as file:
             read = file.read(MOST_BYTES + 1)
         status, words = verify(read) if len(read) <= MOST_BYTES else (2, f"not readable: over {MOST_BYTES} bytes")
     except (OSError, TypeError, ValueError, LookupError, RecursionError, ArithmeticError, MemoryError) as fault:
