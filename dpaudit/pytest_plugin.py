@@ -1,4 +1,4 @@
-"""Fixtures and options for other people's test suites.
+"""Fixtures, a marker and options for other people's test suites.
 
 This module is imported in every pytest run on the machine, so it imports nothing of dpaudit until a fixture is used.
 """
@@ -14,20 +14,57 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpaudit.blackbox.finding import PrivacyFinding
+    from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["assert_private", "pytest_addoption"]
+__all__ = ["AuditWarning", "assert_private", "assert_utility"]
+
+_DEFAULTS = {"trials": 20_000, "confidence": 0.999, "seed": 0}
+_MEANINGS = {
+    "trials": "runs a side of each pair in audits of privacy",
+    "confidence": "confidence of each verdict, whatever else is selected",
+    "seed": "root seed of the audits",
+}
+_PREFIX = "dpaudit_"
+_ERROR = f"{_PREFIX}error"
+
+
+class AuditWarning(UserWarning):
+    """A limit of a finding, or something about a mechanism's randomness or state that is no fault."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of the `assert_private` fixture."""
-    group = parser.getgroup("dpaudit", "privacy audits")
-    group.addoption(
-        "--dpaudit-trials", type=int, default=20_000, help="runs a side of each pair (default: %(default)s)"
-    )
-    group.addoption(
-        "--dpaudit-confidence", type=float, default=0.999, help="confidence of each verdict (default: %(default)s)"
-    )
-    group.addoption("--dpaudit-seed", type=int, default=0, help="root seed of the audits (default: %(default)s)")
+    """Add ``--dpaudit-trials`` and its like, and ``dpaudit_trials`` and its like for the configuration file."""
+    group = parser.getgroup("dpaudit", "audits of privacy and utility")
+    for name, default in _DEFAULTS.items():
+        told = f"{_MEANINGS[name]} (default: {_PREFIX}{name} of the configuration, else {default})"
+        group.addoption(f"--dpaudit-{name}", type=type(default), help=told)
+        parser.addini(f"{_PREFIX}{name}", f"{_MEANINGS[name]} (default: {default})", default=str(default))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker, and count the audits of the session where its reports come together."""
+    config.addinivalue_line("markers", "dpaudit(trials, confidence, seed): what the audits of a test are given")
+    if not hasattr(config, "workerinput"):  # the workers of xdist report to the process that has none
+        config.pluginmanager.register(_Session(), "dpaudit-session")
+
+
+class _Session:
+    """Adds up the chance of a false alarm over all audits of a session."""
+
+    def __init__(self) -> None:
+        self._errors: list[float] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take note of the audits of a test, of which its last report has all."""
+        if report.when == "teardown":
+            self._errors += [float(str(value)) for name, value in report.user_properties if name == _ERROR]
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """State the sum, which bounds the chance that any true claim was accused (by the union bound)."""
+        if self._errors:
+            chance = min(round(sum(self._errors), 12), 1.0)
+            audits = f"{len(self._errors)} audit{'' if len(self._errors) == 1 else 's'}"
+            terminalreporter.write_line(f"dpaudit: {audits}, chance of a false alarm at most {chance:.10g}")
 
 
 @pytest.fixture
@@ -36,9 +73,9 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
 
     It takes the arguments of `dpaudit.audit_privacy` and returns the finding. A private mechanism is refuted with
     probability at most 1 - confidence (0.001 by default). Where the audit could not have seen that the claim fails, the
-    test fails too, unless ``allow_no_evidence=True``.
+    test fails too, unless ``allow_no_evidence=True``. Trials, confidence and seed are those of the call, else of the
+    test's marker ``dpaudit``, else of the command line, else of the configuration.
     """
-    config = request.config
 
     def audit(
         mechanism: Any, pairs: Any = None, *, allow_no_evidence: bool = False, **arguments: Any
@@ -47,40 +84,115 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
         from dpaudit.arguments import check_names
         from dpaudit.blackbox.audit import audit_privacy
         from dpaudit.contract import PrivacyVerdict
-        from dpaudit.harmless import harmless
-        from dpaudit.reporters.evidence import check_words, gap_words
 
-        check_names(arguments, audit_privacy, "mechanism", "pairs", also=("allow_no_evidence",))
-        for name in ("trials", "confidence", "seed"):
-            arguments.setdefault(name, config.getoption(f"--dpaudit-{name}"))
-        finding = audit_privacy(mechanism, pairs, **arguments)
-        checks = [check_words(check) for check in finding.checks if not check.passed]
-        for text in (*finding.warnings, *checks):
-            warnings.warn(f"dpaudit: {harmless(text)}", stacklevel=2)
+        given = {**_settings(request.config), **_marked(request), **arguments}
+        _plainly(check_names, arguments, audit_privacy, "mechanism", "pairs", also=("allow_no_evidence",))
+        finding: PrivacyFinding = _plainly(audit_privacy, mechanism, pairs, **given)
+        numbers = {"epsilon": finding.epsilon, "detectable_epsilon": finding.detectable_epsilon}
+        _record(request, finding, epsilon_lower=finding.epsilon_lower, **numbers)
+        for text in _limits(finding):
+            warnings.warn(f"dpaudit: {text}", AuditWarning, stacklevel=2)
         if finding.verdict == PrivacyVerdict.VIOLATION:
-            pytest.fail(_refutation(finding))
+            pytest.fail(_because(finding))
         if finding.verdict == PrivacyVerdict.NO_EVIDENCE and not allow_no_evidence:
-            why = [harmless(gap_words(gap)) for gap in finding.gaps]
-            pytest.fail("\n  ".join(["no evidence (allow_no_evidence=True lets it pass), because", *why]))
+            pytest.fail(f"{finding}\nallow_no_evidence=True lets it pass")
         return finding
 
     return audit
 
 
-def _refutation(finding: PrivacyFinding) -> str:
-    """Return what refutes the claim, a line each: bound, event, counts, pair and seed."""
-    from dpaudit.harmless import harmless
-    from dpaudit.reporters.wording import event_words
+@pytest.fixture
+def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFinding]:
+    """Return a function that audits a learner and fails the test unless its claim of utility holds, or is vacuous.
 
-    witness = finding.witness
-    lines = [
-        f"not ({finding.epsilon:g}, {finding.delta:g})-private: epsilon >= {finding.epsilon_lower:.4g} at "
-        f"confidence {finding.confidence:g} (false-alarm rate at most {1 - finding.confidence:.3g})",
-        f"event: {event_words(witness.event)}",
-    ]
+    It takes the arguments of `dpaudit.audit_utility` and returns the finding. A claim that is kept is refuted with
+    probability at most 1 - confidence (0.001 by default). Where the interval contains beta the test fails too, unless
+    ``allow_undecided=True``. The options for `assert_private` count here too, but for the trials, of which only those
+    of the call or of the test's marker do.
+    """
+
+    def audit(*given: Any, allow_undecided: bool = False, **arguments: Any) -> UtilityFinding:
+        __tracebackhide__ = True
+        from dpaudit.arguments import check_names
+        from dpaudit.contract import UtilityVerdict
+        from dpaudit.utility.pac import audit_utility
+
+        settings = {name: value for name, value in _settings(request.config).items() if name != "trials"}
+        chosen = {**settings, **_marked(request), **arguments}
+        _plainly(check_names, arguments, audit_utility, also=("allow_undecided",))
+        finding: UtilityFinding = _plainly(audit_utility, *given, **chosen)
+        _record(request, finding, failure_lower=finding.failure_lower, beta=finding.beta)
+        if finding.verdict == UtilityVerdict.VIOLATION:
+            pytest.fail(str(finding))
+        if finding.verdict == UtilityVerdict.UNDECIDED and not allow_undecided:
+            pytest.fail(f"{finding}\nallow_undecided=True lets it pass")
+        return finding
+
+    return audit
+
+
+def _settings(config: pytest.Config) -> dict[str, Any]:
+    """Return trials, confidence and seed of the command line, else of the configuration."""
+    given = {name: config.getoption(f"--dpaudit-{name}") for name in _DEFAULTS}
+    return {name: _configured(config, name) if value is None else value for name, value in given.items()}
+
+
+def _configured(config: pytest.Config, name: str) -> Any:
+    """Return a setting of the configuration as a number."""
+    text = config.getini(f"{_PREFIX}{name}")
+    try:
+        return type(_DEFAULTS[name])(text)
+    except ValueError:
+        raise pytest.UsageError(f"{_PREFIX}{name} must be a number, got {text!r}") from None
+
+
+def _marked(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Return what the test's markers give, the nearest first."""
+    marks = list(request.node.iter_markers("dpaudit"))
+    found: dict[str, Any] = {}
+    for mark in reversed(marks):
+        if mark.args or not mark.kwargs.keys() <= _DEFAULTS.keys():
+            raise pytest.UsageError(f"the marker dpaudit takes {', '.join(_DEFAULTS)} by name; got {mark}")
+        found |= mark.kwargs
+    return found
+
+
+def _plainly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return what a call returns; bad input is an error of the test's own line and not of ours."""
+    __tracebackhide__ = True
+    from dpaudit.errors import InputError
+
+    try:
+        return function(*args, **kwargs)
+    except InputError as error:
+        raise error.with_traceback(None) from None
+
+
+def _record(request: pytest.FixtureRequest, finding: Any, **numbers: float) -> None:
+    """Let the reports of the test have an audit as properties, JUnit's too."""
+    told = {"verdict": str(finding.verdict), **numbers, "error": 1 - finding.confidence}
+    # `record_property` does the same, and warns where the family is xunit2, whose schema has no such properties.
+    request.node.user_properties += [(f"{_PREFIX}{name}", f"{value}") for name, value in told.items()]
+
+
+def _limits(finding: PrivacyFinding) -> list[str]:
+    """Return what limits a finding: its warnings, and checks that did not pass."""
+    failed = [check for check in finding.checks if not check.passed]
+    if not failed and not finding.warnings:
+        return []
+    from dpaudit.harmless import harmless
+    from dpaudit.reporters.evidence import check_words
+
+    return [harmless(text) for text in (*finding.warnings, *map(check_words, failed))]
+
+
+def _because(finding: PrivacyFinding) -> str:
+    """Return what refutes the claim: the three lines, the counts, the whole pair, and the chance that it is wrong."""
+    from dpaudit.harmless import harmless
+
+    witness, error = finding.witness, f"{1 - finding.confidence:.3g}"
+    lines = [f"pair {witness.pair}: {witness.data} and {witness.neighbour}", f"false alarm: at most {error}"]
     if witness.hits is not None:  # bets, of the sequential design, are on no single event
         ours = f"{witness.hits} of {witness.trials} runs"
-        theirs = f"{witness.neighbour_hits} of {witness.neighbour_trials}"
-        lines.append(f"{ours} against {theirs} ({witness.direction})")
-    lines += [f"pair {witness.pair}: {witness.data} and {witness.neighbour}", f"seed {finding.seed}"]
-    return "\n  ".join(map(harmless, lines))
+        lines.insert(0, f"{ours} against {witness.neighbour_hits} of {witness.neighbour_trials} ({witness.direction})")
+    return "\n".join([str(finding), *map(harmless, lines)])

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from functools import cache
-from typing import Any, ClassVar, Literal
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import msgspec
 
-from dpaudit.record import Frozen, encodable
+from dpaudit.errors import ToolFault
+from dpaudit.record import Frozen, decode, encodable
 
-__all__ = ["SCHEMA_VERSION", "STREAMS_VERSION", "Finding", "versions"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["SCHEMA_VERSION", "STREAMS_VERSION", "AuditFinding", "Finding", "versions"]
+
+_PRESENTING = "dpaudit.reporters.presenting"
+"""The module that shows findings. It stands above them, so they know its name and load it when they are shown."""
 
 SCHEMA_VERSION: Literal[2] = 2
 """The version of what is stored; 1 told events and verdicts in words."""
@@ -57,3 +68,75 @@ class Finding(Frozen, frozen=True, kw_only=True, tag_field="kind"):
         """Return the finding as JSON-safe data that validates against the schema of its kind."""
         found: dict[str, Any] = encodable(self)
         return found
+
+
+class AuditFinding(Finding, frozen=True, kw_only=True, dict=True):
+    """Base of the findings of audits: they can be printed, shown in a notebook, drawn, saved and loaded.
+
+    `print(finding)` shows the verdict, what it rests on and the call that repeats it; `summary()` is all of it.
+    """
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Self:
+        """Return the finding that `to_dict` wrote.
+
+        Raises
+        ------
+        ToolFault
+            If it is no finding of this kind: the message names the field.
+        """
+        found: Self = decode(json.dumps(told), cls)
+        return found
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Return the finding in a file that `save` wrote.
+
+        Raises
+        ------
+        ToolFault
+            If the file holds no finding of this kind: the message names file and field.
+        OSError
+            If there is no such file, or it cannot be read.
+        """
+        try:
+            found: Self = decode(Path(path).read_bytes(), cls)
+        except ToolFault as error:
+            raise ToolFault(f"{path}: {error}") from None
+        return found
+
+    def save(self, path: str | Path) -> None:
+        """Write the finding to a file as JSON that validates against the schema of findings."""
+        text = json.dumps(self.to_dict(), indent=2, allow_nan=False)
+        Path(path).write_text(text + "\n", encoding="utf-8")
+
+    def summary(self) -> str:
+        """Return the whole finding in words: claim, bound, power, runs, errors, witness and warnings, a line each."""
+        text: str = import_module(_PRESENTING).page(self)
+        return text
+
+    def plot(self) -> Figure:
+        """Return a matplotlib figure of the finding.
+
+        Of privacy it shows the curve delta(epsilon) that the claim allows, and what the audit ruled out or computed; of
+        utility the failure rate with its interval, against n and beta. `figure.savefig(path)` writes it.
+        """
+        figure: Figure = import_module(_PRESENTING).figure(self)
+        return figure
+
+    @property
+    def audited(self) -> str:
+        """The mechanism or the learner, as in the call; "the mechanism" where the finding was read from a file."""
+        return str(self.__dict__.get("audited", "the mechanism"))
+
+    @property
+    def call(self) -> str:
+        """The call that made the finding, as Python; empty where it was read from a file."""
+        return str(self.__dict__.get("call", ""))
+
+    def __str__(self) -> str:
+        return str(import_module(_PRESENTING).brief(self))
+
+    def _repr_html_(self) -> str:
+        """Return the finding for a notebook: the three lines, the figure, and the rest folded."""
+        return str(import_module(_PRESENTING).notebook(self))

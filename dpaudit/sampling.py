@@ -17,6 +17,7 @@ from dpaudit.contract import Pair
 from dpaudit.distinguish.canonical import Raised
 from dpaudit.distinguish.leaves.parts import REGISTERED, learn
 from dpaudit.errors import InputError
+from dpaudit.progress import Tell
 from dpaudit.workers import spread
 
 __all__ = ["CHUNK_NUMBERS", "Job", "Observed", "Sampler", "join"]
@@ -55,6 +56,8 @@ class Sampler:
         About how many numbers an output holds; memory, and so the split of many wide runs, goes by it.
     view : callable, optional
         What of a batch of outputs is returned.
+    tell : callable, optional
+        Is told how many runs have been made, batch by batch.
     """
 
     mechanism: Mechanism
@@ -63,6 +66,7 @@ class Sampler:
     backend: str | None = None
     numbers: int = 1
     view: Callable[[Any], Any] | None = None
+    tell: Tell | None = None
 
     def jobs(self, data: Any, address: tuple[Any, ...], runs: int) -> list[Job]:
         """Return the jobs that make `runs` runs at an address; the split depends on nothing else."""
@@ -83,11 +87,12 @@ class Sampler:
         """
         calls = [partial(_run, self.mechanism, job, self.view, reduce, self.seed) for job in jobs]
         if self.n_jobs == 1 or len(jobs) == 1:
-            yield from (call() for call in calls)
+            results: Iterator[T] = (call() for call in calls)
         else:
             # Workers are processes of their own: what the user has registered here travels with the work.
             told = [partial(_told, dict(REGISTERED), call) for call in calls] if REGISTERED else calls
-            yield from spread(told, n_jobs=self.n_jobs, backend=self.backend)
+            results = spread(told, n_jobs=self.n_jobs, backend=self.backend)
+        yield from results if self.tell is None else _counted(results, jobs, self.tell)
 
     def outputs(self, data: Any, address: tuple[Any, ...], runs: int) -> Any:
         """Return the outputs themselves, as one batch."""
@@ -124,6 +129,13 @@ def join(batches: Sequence[Any]) -> Any:
     if all(isinstance(b, np.ndarray) for b in batches) and len({b.shape[1:] for b in batches}) == 1:
         return np.concatenate(batches)
     return [value for batch in batches for value in batch]
+
+
+def _counted(results: Iterator[T], jobs: Sequence[Job], tell: Tell) -> Iterator[T]:
+    """Yield the results of jobs, and tell of the runs of each."""
+    for result, job in zip(results, jobs, strict=True):
+        tell(job.size)
+        yield result
 
 
 def _run(mechanism: Mechanism, job: Job, view: Callable[[Any], Any] | None, reduce: Callable[[Any], T], seed: int) -> T:

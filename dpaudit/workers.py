@@ -10,11 +10,12 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from importlib import import_module
 from typing import Any, TypeVar
 
 from dpaudit.errors import InputError, ToolFault
 
-__all__ = ["WorkerDied", "spread"]
+__all__ = ["WorkerDied", "send_by_value", "spread"]
 
 T = TypeVar("T")
 
@@ -69,6 +70,16 @@ def spread(
         if "pickle" not in str(error):
             raise
         raise _unsendable(error) from error
+
+
+def send_by_value(module: str) -> None:
+    """Let what a loaded module defines travel to worker processes, which cannot import it by its private name."""
+    # joblib carried its own copy of cloudpickle up to 1.5 and uses the installed one since.
+    for name in ("joblib.externals.cloudpickle", "cloudpickle"):
+        try:
+            import_module(name).register_pickle_by_value(sys.modules[module])
+        except ImportError:
+            continue
 
 
 def _until_left(results: Any) -> Iterator[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,17 +24,22 @@ from dpaudit.blackbox.fixed_design import fixed_finding
 from dpaudit.blackbox.preflight import preflight
 from dpaudit.blackbox.request import Request
 from dpaudit.blackbox.sequential_design import sequential_finding
+from dpaudit.calls import remembering
 from dpaudit.contract import Learner, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.local import SampleMoves
+from dpaudit.progress import Progress, followed
 from dpaudit.sampling import Sampler
 
 __all__ = ["RANDOMNESS", "audit_privacy"]
+
+LOG = logging.getLogger(__name__)
 
 RANDOMNESS = ("argument", "own")
 """Where a mechanism's randomness may come from: the generator that is passed, or from itself."""
 
 
+@remembering
 def audit_privacy(
     mechanism: Any,
     pairs: Sequence[Any] | None = None,
@@ -55,6 +61,7 @@ def audit_privacy(
     n: int | None = None,
     relation: Relation | str | None = None,
     randomness: str = "argument",
+    progress: Progress = False,
 ) -> PrivacyFinding:
     """Test a claim of (epsilon, delta)-differential privacy by running the mechanism on neighbouring inputs.
 
@@ -108,6 +115,9 @@ def audit_privacy(
     randomness : {"argument", "own"}
         "own" declares a mechanism whose randomness is its own by design, as that of OpenDP or diffprivlib: equal
         generators are then not asked to give equal outputs.
+    progress : bool or callable
+        True shows on standard error how many runs have been made, on a terminal and in a notebook as one line that is
+        rewritten; a callable is told ``(runs made, runs at most)``.
 
     Returns
     -------
@@ -157,6 +167,16 @@ def audit_privacy(
         own=own,
     )
     request.check_power()
-    hygiene, checks = preflight(request.sampler, request.pairs, trials, own)
+    with followed(progress, 2 * trials * len(request.pairs), "runs") as tell:
+        return _audited(replace(request, sampler=replace(request.sampler, tell=tell)), sequential)
+
+
+def _audited(request: Request, sequential: bool) -> PrivacyFinding:
+    """Make the runs of an audit whose arguments are checked."""
+    name = request.sampler.mechanism.name
+    LOG.info("privacy of %s: %d pairs, %d runs a side of each", name, len(request.pairs), request.trials)
+    hygiene, checks = preflight(request.sampler, request.pairs, request.trials, request.own)
     request = replace(request, hygiene=hygiene, checks=checks)
-    return sequential_finding(request) if sequential else fixed_finding(request)
+    finding = sequential_finding(request) if sequential else fixed_finding(request)
+    LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)
+    return finding

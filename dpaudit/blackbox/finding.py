@@ -13,7 +13,7 @@ from dpaudit.contract import Direction, Grade, Origin, Pair, PrivacyVerdict, Rel
 from dpaudit.errors import InputError
 from dpaudit.event import Event
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
-from dpaudit.results import Finding
+from dpaudit.results import AuditFinding
 
 __all__ = ["EventTest", "PowerAt", "PrivacyFinding", "Witness"]
 
@@ -98,7 +98,7 @@ class EventTest(Frozen, frozen=True):
     direction: Direction = Direction.FORWARD
 
 
-class PrivacyFinding(Finding, kw_only=True, frozen=True, tag="privacy"):
+class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     """The finding of a black-box audit of a claim of (epsilon, delta)-differential privacy.
 
     `epsilon_lower` is a lower confidence bound on epsilon at the claim's delta, at level `confidence` over everything

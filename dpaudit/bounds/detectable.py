@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,10 +136,12 @@ def detectable_delta(
     return max(float(betaincinv(k, n1 - k + 1, power)) * (1 + 1e-9), delta)
 
 
+@lru_cache(maxsize=256)
 def trials_needed(bound: Bound, *, epsilon: float, delta: float = 0.0, gamma: float) -> int:
     """Return the least number of runs a side with which any leak could be detected at all.
 
-    With fewer, even an event that occurred in every run on one side and in none on the other proves nothing.
+    With fewer, even an event that occurred in every run on one side and in none on the other proves nothing. An audit
+    asks twice, and a test suite asks for the same few claims again and again: answers are kept.
 
     Raises
     ------

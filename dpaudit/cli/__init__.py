@@ -1,8 +1,7 @@
-"""The command line: grammar, commands, and what they print."""
+"""The command line: verbs, what they do, and what they print."""
 
 from __future__ import annotations
 
-from dpaudit.cli.grammar import build_parser
 from dpaudit.cli.status import main
 
-__all__ = ["build_parser", "main"]
+__all__ = ["main"]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-
 from dpaudit.cli.learners import note_taken
 from dpaudit.cli.single_audit import audit, find_learner
+from dpaudit.cli.verb import Given
 from dpaudit.engine.arguments import ExactArguments
 from dpaudit.engine.tasks import exact_task
 from dpaudit.exact.composition import check_times
@@ -14,7 +13,7 @@ from dpaudit.exact.enclosure import require_exact_law
 __all__ = ["command"]
 
 
-def command(args: argparse.Namespace) -> int:
+def command(args: Given) -> int:
     """Compute one exact worst case and return the status."""
     if args.compose is not None:
         check_times(args.compose, "compose")
@@ -35,5 +34,4 @@ def command(args: argparse.Namespace) -> int:
     assert isinstance(taken, ExactArguments)
     if args.n is None:
         note_taken(entry, {"n": taken.n})
-    options = {"n": taken.n, "relation": taken.relation, "samples": taken.samples == "crafted"}
-    return audit(args, [task], options | {"enclosure": taken.enclosure, "compose": taken.compose})
+    return audit(args, [task])

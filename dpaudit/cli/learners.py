@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from typing import Any
 
 from dpaudit.cli.streams import pending, tell
+from dpaudit.cli.verb import Given
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry, Registry, load
 
@@ -25,7 +25,7 @@ def warn(registry: Registry) -> None:
         tell("warning", str(problem))
 
 
-def find_learners(args: argparse.Namespace) -> Registry:
+def find_learners(args: Given) -> Registry:
     """Return the learners; a path that the user named must load, or its learners would go unaudited."""
     registry = load(tuple(args.learners))
     wanted = [problem for problem in registry.problems if problem.requested]

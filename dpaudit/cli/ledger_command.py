@@ -2,37 +2,50 @@
 
 from __future__ import annotations
 
-import argparse
+import shlex
 import sys
 
 from dpaudit.cli.learners import find_learners
 from dpaudit.cli.streams import say, tell, wants_color
+from dpaudit.cli.verb import Given
+from dpaudit.cli.written import check_suffix, run_of, write_report
 from dpaudit.contract import StatementVerdict
+from dpaudit.engine.arguments import LedgerArguments
+from dpaudit.engine.findings import LedgerRow
 from dpaudit.engine.progress import Progress
-from dpaudit.engine.tasks import canonical
+from dpaudit.engine.records import Result
+from dpaudit.engine.tasks import Task, canonical
 from dpaudit.ledger import LedgerFault, check_statements
 from dpaudit.reporters.ledger import counts_text, render
 
 __all__ = ["command"]
 
 
-def command(args: argparse.Namespace) -> int:
+def command(args: Given) -> int:
     """Check statements and show the verdicts; 0 if every check ran, whatever the papers' errors."""
+    check_suffix(args.out)
     find_learners(args)
     faults: dict[str, str] = {}
-    # Checks take seconds: somebody who waits at a terminal sees how far they are, a log file does not.
-    listeners = [Progress(sys.stderr)] if sys.stderr.isatty() else []
+    listeners = [] if args.quiet else [Progress(sys.stderr, noun="checks")]
     try:
-        rows = check_statements(args.ids or None, n_jobs=args.n_jobs, paths=tuple(args.learners), listeners=listeners)
+        rows = check_statements(args.ids or None, n_jobs=args.n_jobs, paths=args.learners, listeners=listeners)
     except LedgerFault as fault:
         rows, faults = fault.rows, fault.faults
     shown = [row for row in rows if row.verdict == StatementVerdict.REFUTED or not args.refuted]
     if args.json:
         say("".join(f"{canonical(row.to_dict())}\n" for row in shown))
     else:
-        say(render(shown, wants_color()) + ("\n" if shown else "") + f"{counts_text(rows)}\n")
+        say(render(shown, wants_color(args.color)) + ("\n" if shown else "") + f"{counts_text(rows)}\n")
+    if args.out is not None:
+        write_report(run_of([_result(row) for row in rows], 0, shlex.join(["dpaudit", "ledger", *args.ids])), args.out)
     for id, error in faults.items():
         tell("fault", f"{id}: {error}")
     if not rows and not faults:
         tell("note", "no module lists statements in STATEMENTS")
     return 2 if faults else 0
+
+
+def _result(row: LedgerRow) -> Result:
+    """Return the verdict on a statement as a result of a run."""
+    arguments = LedgerArguments(statement=row.statement)
+    return Result(task=Task(row.id, {}, arguments).key, learner=row.id, parameters={}, arguments=arguments, finding=row)

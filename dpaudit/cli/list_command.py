@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any
 
 from dpaudit.cli.learners import warn
 from dpaudit.cli.streams import output, say, tell
+from dpaudit.cli.verb import Given
 from dpaudit.harmless import harmless
 from dpaudit.jsonable import jsonable
 from dpaudit.registry import Entry, load
@@ -18,7 +18,7 @@ from dpaudit.registry import Entry, load
 __all__ = ["command"]
 
 
-def command(args: argparse.Namespace) -> int:
+def command(args: Given) -> int:
     """Show the learners; a module that does not load is a line on stderr and stands in no other's way.
 
     The status is 2 if it is one that the user named.

@@ -2,53 +2,50 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
-
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from dpaudit.cli.learners import note_taken
-from dpaudit.cli.mechanism import audit_mechanism, is_mechanism
+from dpaudit.cli.mechanism import audit_mechanism
 from dpaudit.cli.single_audit import audit, find_learner, show
+from dpaudit.cli.verb import Given
+from dpaudit.cli.written import check_suffix
 from dpaudit.contract import Relation
 from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
 from dpaudit.neighbours.sources import is_source
+from dpaudit.places import is_place
 
 __all__ = ["command"]
 
 _PLAIN = tuple(name for name in PrivacyArguments.__struct_fields__ if name != "relation")
 
 
-def command(args: argparse.Namespace) -> int:
+def command(args: Given) -> int:
     """Make one black-box audit and return the status."""
     _check_design(args)
     # What is the default leaves no trace in a task.
     args.randomness = None if args.randomness == "argument" else args.randomness
     relation = None if args.relation is None else Relation.parse(args.relation)
     asked = PrivacyArguments(**{name: getattr(args, name) for name in _PLAIN}, relation=relation)
-    if is_mechanism(args.id):
-        return show(args, [audit_mechanism(args, asked)], {**_options(asked), "seed": args.seed})
+    if is_place(args.id):
+        check_suffix(args.out)
+        result = audit_mechanism(args, asked)
+        return show(args, [result], args.seed)
     if args.batched or (args.pairs is not None and not is_source(args.pairs)):
         raise InputError(
-            f"--pairs and --batched are for MODULE:FUNCTION; the pairs of the learner {args.id} are crafted, or drawn "
+            f"--pairs and --batched are for FILE.py:function; the pairs of the learner {args.id} are crafted, or drawn "
             "by --pairs random:COUNT"
         )
     entry, _, parameters = find_learner(args)
     if args.n is None:
         note_taken(entry, {"n": entry.instance.n})
     arguments = replace(asked, n=entry.instance.n if args.n is None else args.n)
-    return audit(args, [Task(entry.id, parameters, arguments)], _options(arguments))
+    return audit(args, [Task(entry.id, parameters, arguments)])
 
 
-def _check_design(args: argparse.Namespace) -> None:
+def _check_design(args: Given) -> None:
     """Refuse options that the sequential design has no use for, rather than drop them in silence."""
     useless = [f"--{name}" for name in ("strict", "curve", "bound") if getattr(args, name)]
     if args.sequential and useless:
         raise InputError(f"{' and '.join(useless)} must be left out with --sequential, which bets instead of counting")
-
-
-def _options(arguments: PrivacyArguments) -> dict[str, Any]:
-    """Return what repeats the audit."""
-    return {"n": arguments.n, **asdict(arguments)}

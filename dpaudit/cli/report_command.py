@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
-from importlib import import_module
 from pathlib import Path
 
 from dpaudit.cli.streams import say, tell, wants_color
+from dpaudit.cli.verb import Given
+from dpaudit.cli.written import form_of, rendered
 from dpaudit.engine.files import write_atomically
 from dpaudit.engine.outcome import Outcome, outcome
 from dpaudit.engine.records import Run
 from dpaudit.engine.store import load_run
+from dpaudit.reporters import console
 
-__all__ = ["command", "rendered", "tell_faults"]
+__all__ = ["command", "shown", "tell_faults"]
 
 
-def command(args: argparse.Namespace) -> int:
+def command(args: Given) -> int:
     """Render stored results; the status is that of the results."""
+    form = "json" if args.json else args.format
+    if form is None and args.out is not None:
+        form = form_of(args.out)
     run = load_run(args.path)
     found = outcome(run)
-    text = rendered(run, args.format, color=args.out is None and wants_color())
+    text = shown(run, args) if form in (None, "console") else rendered(run, form)
     if args.out is None:
         say(text)
     else:
@@ -30,11 +34,10 @@ def command(args: argparse.Namespace) -> int:
     return found.allowed_status if args.allow_no_evidence else found.status
 
 
-def rendered(run: Run, form: str, color: bool = False) -> str:
-    """Return a run as "console" (text, in colour if asked for), "json" or "html"."""
-    render = import_module(f"dpaudit.reporters.{form}").render
-    text: str = render(run, color) if form == "console" else render(run)
-    return text
+def shown(run: Run, args: Given) -> str:
+    """Return a run as it is shown on the console: a summary, or all of it if that was asked for."""
+    color = wants_color(args.color)
+    return console.render(run, color)
 
 
 def tell_faults(run: Run, found: Outcome) -> None:

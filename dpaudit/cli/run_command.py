@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from dpaudit.cli.learners import find_learners
-from dpaudit.cli.options import option_words
-from dpaudit.cli.report_command import rendered, tell_faults
-from dpaudit.cli.streams import say, tell, wants_color
+from dpaudit.cli.report_command import shown, tell_faults
+from dpaudit.cli.streams import say, tell
+from dpaudit.cli.verb import Given, option_words
+from dpaudit.cli.written import rendered
 from dpaudit.engine.events import Listener, RunEvent, TaskFailed, TaskFinished
 from dpaudit.engine.execute import execute
 from dpaudit.engine.files import keep_foreign, write_atomically
@@ -32,7 +32,7 @@ from dpaudit.seeding import check_seed
 __all__ = ["command"]
 
 
-def command(args: argparse.Namespace) -> int:
+def command(args: Given) -> int:
     """Plan, run, store and report."""
     check_seed(args.seed)
     registry = find_learners(args)
@@ -56,9 +56,7 @@ def command(args: argparse.Namespace) -> int:
         return _report(args, path)
 
 
-def _header(
-    args: argparse.Namespace, plan: Plan, entries: Sequence[Entry], statements: Sequence[StatementEntry]
-) -> Header:
+def _header(args: Given, plan: Plan, entries: Sequence[Entry], statements: Sequence[StatementEntry]) -> Header:
     """Return the first line of the run."""
     modules = {entry.learner.__module__ for entry in entries}
     modules |= {str(getattr(entry.statement.check, "__module__", "")) for entry in statements}
@@ -73,22 +71,27 @@ def _header(
     )
 
 
-def _repeat(args: argparse.Namespace) -> str:
+def _repeat(args: Given) -> str:
     """Return the command that remakes a run: without what does not change the results, into a folder of its own.
 
     That folder is always the same, so that where a run was written changes no byte of it, and none that `run` writes
     to of itself, so that the command can be pasted beside the report.
     """
+    return _command(args, "reports/remade")
+
+
+def _command(args: Given, out: str, *more: str) -> str:
+    """Return the command that makes the same results in a folder."""
     words = ["dpaudit", "run", *dict.fromkeys(args.ids)]
     for name in ("profile", "seed", "confidence", "trials"):
         value = getattr(args, name)
-        words += [] if value is None else option_words(args.parser, name, value)
+        words += [] if value is None else option_words(args.verb, name, value)
     for path in args.learners:
         words += ["--learners", path]
-    return shlex.join([*words, "--out", "reports/remade"])
+    return shlex.join([*words, *more, "--out", out])
 
 
-def _execute(args: argparse.Namespace, plan: Plan, store: Store) -> None:
+def _execute(args: Given, plan: Plan, store: Store) -> None:
     """Run what is not done yet into the store."""
     tasks = {task.key: task for task in plan.tasks}
 
@@ -105,14 +108,14 @@ def _execute(args: argparse.Namespace, plan: Plan, store: Store) -> None:
             seed=args.seed,
             listeners=listeners,
             done=frozenset(store.done),
-            paths=tuple(args.learners),
+            paths=args.learners,
             n_jobs=args.n_jobs,
             backend=args.backend,
         )
-    except KeyboardInterrupt:
-        raise InputError(
-            f"interrupted; {len(store.done)} of {len(plan.tasks)} results are kept in {store.path}; --resume goes on"
-        ) from None
+    except KeyboardInterrupt as stop:
+        stop.add_note(f"after {len(store.done)} of {len(plan.tasks)} audits; their results are kept in {store.path}")
+        stop.add_note(_command(args, args.out, "--resume"))
+        raise
 
 
 def _failure(task: Task, error: str) -> Failure:
@@ -121,7 +124,7 @@ def _failure(task: Task, error: str) -> Failure:
     return Failure(task=task.key, learner=task.learner, parameters=parameters, arguments=task.arguments, error=error)
 
 
-def _report(args: argparse.Namespace, path: Path) -> int:
+def _report(args: Given, path: Path) -> int:
     """Write the reports of a finished run, print the summary and return the status."""
     run = load_run(path)
     written = [path]
@@ -130,7 +133,7 @@ def _report(args: argparse.Namespace, path: Path) -> int:
         keep_foreign(written[-1])
         write_atomically(written[-1], rendered(run, form).encode())
     found = outcome(run)
-    say(rendered(run, "console", color=wants_color()))
+    say(rendered(run, "json") if args.json else shown(run, args))
     for name in found.undetected:
         say(f"The positive control {harmless(name)} was detected by no audit: these audits are blind to its leak.\n")
     tell_faults(run, found)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dpaudit.cli.brief_block import brief_block
 from dpaudit.cli.learners import find_learners, note_taken
-from dpaudit.cli.options import option_words
-from dpaudit.cli.streams import say
-from dpaudit.cli.verdict_block import verdict_block
+from dpaudit.cli.streams import output, say, wants_color, width_of
+from dpaudit.cli.verb import Given
+from dpaudit.cli.written import check_suffix, run_of, write_report
 from dpaudit.contract import Learner
 from dpaudit.engine.outcome import OPEN, leaves_open, refutes
 from dpaudit.engine.perform import perform
@@ -19,11 +18,14 @@ from dpaudit.engine.tasks import Task, canonical
 from dpaudit.errors import InputError, blamed
 from dpaudit.record import encodable
 from dpaudit.registry import Entry
+from dpaudit.reporters.aligned import laid_out
+from dpaudit.reporters.repeat import repeat_command
+from dpaudit.reporters.verdict_block import verdict_block
 
 __all__ = ["audit", "find_learner", "show"]
 
 
-def find_learner(args: argparse.Namespace) -> tuple[Entry, Learner, dict[str, Any]]:
+def find_learner(args: Given) -> tuple[Entry, Learner, dict[str, Any]]:
     """Return the learner of a single audit: parameters not given are its example's, which a note says."""
     entry = find_learners(args).get(args.id)
     named = [_parameter(text) for text in args.parameter]
@@ -64,41 +66,40 @@ def _built(entry: Entry, parameters: Mapping[str, Any]) -> Learner:
     return learner
 
 
-def audit(args: argparse.Namespace, tasks: Sequence[Task], options: Mapping[str, Any]) -> int:
+def audit(args: Given, tasks: Sequence[Task], repeat: str | None = None) -> int:
     """Perform the tasks of a single audit, show what they found, and return the status."""
-    seed = getattr(args, "seed", None)
+    check_suffix(args.out)
+    seed = getattr(args, "seed", 0)
     with blamed(f"the audit of {tasks[0].learner}"):
-        results = [
-            perform(task, seed=seed or 0, paths=tuple(args.learners), n_jobs=getattr(args, "n_jobs", 1))
-            for task in tasks
-        ]
-    return show(args, results, {**options, "seed": seed}, tasks[0].parameters)
+        results = [perform(task, seed=seed, paths=args.learners, n_jobs=getattr(args, "n_jobs", 1)) for task in tasks]
+    return show(args, results, seed, repeat)
 
 
-def show(
-    args: argparse.Namespace,
-    results: Sequence[Result],
-    options: Mapping[str, Any],
-    parameters: Mapping[str, Any] | None = None,
-) -> int:
-    """Print results as JSON or as text, and return the status.
+def show(args: Given, results: Sequence[Result], seed: int, repeat: str | None = None) -> int:
+    """Print results as JSON or as text, write the report that was asked for, and return the status.
 
     Parameters
     ----------
-    args : Namespace
+    args : Given
         Of the command.
     results : sequence of Result
         What the audits found.
-    options : mapping
-        What repeats them: the values of the command's options, by the parameters that these set.
-    parameters : mapping, optional
-        The learner's parameters.
+    seed : int
+        The root seed.
+    repeat : str, optional
+        The command that makes them again; that of the first result by default.
     """
-    repeat = _repeat(args, parameters or {}, options)
+    repeat = repeat or repeat_command(results[0], seed, args.learners)
     if args.json:
         say("".join(f"{canonical({**_told(result), 'command': repeat})}\n" for result in results))
     else:
-        say(verdict_block(results, repeat))
+        *lines, last = brief_block(args, results, repeat)
+        shown = lines if args.verbose else [*lines, last]
+        say(laid_out(shown, width_of(output()), wants_color(args.color)))
+        if args.verbose:
+            say("\n" + verdict_block(results, repeat))
+    if args.out is not None:
+        write_report(run_of(results, seed, repeat), args.out)
     if any(map(refutes, results)):
         return 1
     return OPEN if any(map(leaves_open, results)) and not args.allow_no_evidence else 0
@@ -108,16 +109,3 @@ def _told(result: Result) -> dict[str, Any]:
     """Return a result without what only the lines of a run's file have."""
     told: dict[str, Any] = encodable(result)
     return {name: value for name, value in told.items() if name not in ("record", "index", "digest")}
-
-
-def _repeat(args: argparse.Namespace, parameters: Mapping[str, Any], options: Mapping[str, Any]) -> str:
-    """Return the command that repeats a single audit, with nothing left to defaults."""
-    words = ["dpaudit", args.command, args.id]
-    for name, value in parameters.items():
-        words += ["-p", f"{name}={getattr(value, 'value', value)}"]
-    for name, value in options.items():
-        if value is not None and value is not False:
-            words += option_words(args.parser, name, value)
-    for path in args.learners:
-        words += ["--learners", path]
-    return shlex.join(words)

@@ -1,83 +1,110 @@
-"""Runs one command: whatever it raises becomes a line on standard error and an exit status."""
+"""Runs one command: whatever it raises becomes a message on standard error and an exit status."""
 
 from __future__ import annotations
 
-import argparse
+import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
-from importlib import import_module
+from types import FrameType
+from typing import Any, NoReturn
 
-from dpaudit.cli.grammar import build_parser
-from dpaudit.cli.options import in_options
-from dpaudit.cli.streams import drop_output, kept_clean, tell
-from dpaudit.errors import DpauditError, InputError
+import click
+
+from dpaudit.cli.app import app
+from dpaudit.cli.streams import complain, drop_output, tell
+from dpaudit.cli.verb import BadInput, Verb
+from dpaudit.errors import DpauditError
 from dpaudit.harmless import harmless
 
-__all__ = ["main"]
+__all__ = ["COMPLETION", "main"]
+
+COMPLETION = "_DPAUDIT_COMPLETE"
+"""The variable by which a shell asks for completions."""
+_STOPPING = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status: see `cli.help_text.STATUS`."""
-    args, unknown = build_parser().parse_known_args(argv)
-    if unknown:
-        args.parser.error(_unknown(args.parser, unknown))
-    with _terminable(), kept_clean():
-        return _status(args)
+    """Run one command and return its exit status: see `cli.verb.STATUS`."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if instruction := os.environ.get(COMPLETION):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(app, {}, "dpaudit", COMPLETION, instruction)
+    with _stoppable():
+        return _status(words)
 
 
-def _unknown(parser: argparse.ArgumentParser, words: Sequence[str]) -> str:
-    """Return what to say of words that a command does not take: the options that it does, the nearest first."""
-    options = [option for action in parser._actions for option in action.option_strings if option.startswith("--")]
-    near = [match for word in words for match in get_close_matches(word.partition("=")[0], options)]
-    hint = f"; did you mean {' or '.join(near)}?" if near else f"; there are {', '.join(options)}"
-    return f"unrecognized arguments: {' '.join(words)}{hint}"
+class Stopped(KeyboardInterrupt):
+    """A signal asks the command to end.
+
+    Attributes
+    ----------
+    signal : int
+        Its number.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.signal = number
+        super().__init__()
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    raise Stopped(number)
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
-    """Let a request to terminate end a command as Ctrl-C does: results kept, workers ended, a message, status 2."""
+def _stoppable() -> Iterator[None]:
+    """Let a request to end do so as Ctrl-C does: results kept, workers ended, a message, a status that names it."""
     import threading
 
-    handler = signal.getsignal(signal.SIGTERM)
-    if handler != signal.SIG_DFL or threading.current_thread() is not threading.main_thread():
-        yield  # whoever embeds the command has plans of its own
-        return
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    here = threading.current_thread() is threading.main_thread()
+    numbers = [getattr(signal, name) for name in _STOPPING if hasattr(signal, name)] if here else []
+    before: dict[int, Any] = {number: signal.getsignal(number) for number in numbers}
+    # Whoever embeds the command, or has it ignore a signal, has plans of its own.
+    ours = [n for n, handler in before.items() if handler in (signal.SIG_DFL, signal.default_int_handler)]
+    for number in ours:
+        signal.signal(number, _stop)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, handler)
+        for number in ours:
+            signal.signal(number, before[number])
 
 
-def _status(args: argparse.Namespace) -> int:
-    """Run one command; whatever it raises becomes a line on stderr and the status 2."""
+def _status(words: list[str]) -> int:
+    """Run one command; whatever it raises becomes a message on stderr and a status."""
     try:
-        return _action(args.command)(args)
-    except InputError as error:
-        message = error.told(in_options(args.parser))
+        with app.make_context("dpaudit", words) as context:
+            return int(app.invoke(context) or 0)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.UsageError as error:
+        verb = error.ctx.command if error.ctx else app
+        example = [("example", verb.example)] if isinstance(verb, Verb) else []
+        complain("BAD INPUT", error.format_message(), *example, *_help(verb))
+    except BadInput as error:
+        complain("BAD INPUT", str(error), *_help(error.verb))
     except DpauditError as error:
-        message = str(error)
+        tell("error", str(error))
     except BrokenPipeError:
         drop_output()
-        return 2
     except OSError as error:
-        message = f"{error.filename or 'file system'}: {error.strerror or error}"
-    except KeyboardInterrupt:
-        message = "interrupted"
+        tell("error", f"{error.filename or 'file system'}: {error.strerror or error}")
+    except KeyboardInterrupt as stop:
+        told = [note for note in getattr(stop, "__notes__", ())]
+        first, *more = told or ["nothing was stored"]
+        complain("INTERRUPTED", first, *(("resume", line) for line in more))
+        return 128 + getattr(stop, "signal", signal.SIGINT)
     # An uncaught exception would exit with 1, which means a violation; an exit of what is audited with 0, even.
     except (Exception, SystemExit) as error:
         import traceback
 
         print(*map(harmless, traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
-        message = f"unexpected {type(error).__name__}: {error}"
-    tell("error", message)
+        tell("error", f"unexpected {type(error).__name__}: {error}")
     return 2
 
 
-def _action(command: str) -> Callable[[argparse.Namespace], int]:
-    """Return what a command does; its module is loaded only now."""
-    action: Callable[[argparse.Namespace], int] = import_module(f"dpaudit.cli.{command}_command").command
-    return action
+def _help(verb: click.Command) -> list[tuple[str, str]]:
+    return [("help", f"dpaudit help {verb.name}" if isinstance(verb, Verb) else "dpaudit help")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -10,10 +11,13 @@ from typing import TextIO
 
 from dpaudit.harmless import harmless
 
-__all__ = ["drop_output", "kept_clean", "output", "pending", "say", "tell", "wants_color"]
+__all__ = ["complain", "drop_output", "kept_clean", "output", "pending", "say", "tell", "wants_color", "width_of"]
 
 _LONGEST = 1_500
 """Characters of a line on standard error; what is longer loses its middle."""
+
+_COLUMNS = 80
+_UNBROKEN = 1_000_000
 
 _ours: list[TextIO] = []
 pending: list[str] = []
@@ -57,12 +61,33 @@ def drop_output() -> None:
 
 def tell(kind: str, text: str) -> None:
     """Write one line to standard error: a "note", a "warning", a "fault" or an "error"."""
+    print(f"dpaudit: {kind}: {_shortened(text)}", file=sys.stderr)
+
+
+def _shortened(text: str) -> str:
+    """Return text on one line; what is very long loses its middle."""
     line = harmless(" ".join(text.splitlines()))
     if len(line) > _LONGEST:
         line = f"{line[: _LONGEST * 2 // 3]} [...] {line[-_LONGEST // 3 :]}"
-    print(f"dpaudit: {kind}: {line}", file=sys.stderr)
+    return line
 
 
-def wants_color() -> bool:
-    """Say whether standard output is a terminal whose user has not set NO_COLOR."""
-    return output().isatty() and not os.environ.get("NO_COLOR")
+def complain(label: str, text: str, *more: tuple[str, str]) -> None:
+    """Write to standard error why there is no result, with what to do: broken at the width of a terminal alone."""
+    from dpaudit.reporters.aligned import laid_out
+
+    live = sys.stderr.isatty()
+    width = shutil.get_terminal_size().columns if live else _UNBROKEN
+    sys.stderr.write(laid_out([(label, _shortened(text)), *more], width, wants_color("auto", sys.stderr)))
+
+
+def width_of(stream: TextIO) -> int:
+    """Return the columns of a terminal, and 80 for anything else."""
+    return shutil.get_terminal_size().columns if stream.isatty() else _COLUMNS
+
+
+def wants_color(when: str, stream: TextIO | None = None) -> bool:
+    """Say whether to colour: "always", "never", or "auto", on a terminal whose user has not set NO_COLOR."""
+    if when != "auto":
+        return when == "always"
+    return (stream or output()).isatty() and not os.environ.get("NO_COLOR")

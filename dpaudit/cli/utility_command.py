@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
+
+from msgspec.structs import replace
 
 from dpaudit.cli.learners import note_taken
 from dpaudit.cli.single_audit import audit, find_learner
+from dpaudit.cli.verb import Given
 from dpaudit.contract import SETTINGS, Learner
 from dpaudit.engine.arguments import UtilityArguments
+from dpaudit.engine.tasks import Task
 from dpaudit.engine.utility_tasks import offered_settings, utility_tasks
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry
+from dpaudit.reporters.repeat import command_line
 
 __all__ = ["command"]
 
 
-def command(args: argparse.Namespace) -> int:
+def command(args: Given) -> int:
     """Measure failure rates and return the status."""
     cases = _cases(args.distribution)
     if args.setting not in (None, "all", *SETTINGS):
@@ -38,10 +42,11 @@ def command(args: argparse.Namespace) -> int:
     )
     if not tasks:
         raise InputError(f"{entry.id} has no hard cases; choose --distribution uniform")
+    tasks = [_growing(task, args.most) for task in tasks]
     taken = tasks[0].arguments
     assert isinstance(taken, UtilityArguments)
     note_taken(entry, {name: getattr(taken, name) for name in ("alpha", "beta") if getattr(args, name) is None})
-    return audit(args, tasks, _options(args, taken))
+    return audit(args, tasks, _repeat(args, tasks[0], taken))
 
 
 def _cases(distribution: str) -> list[int | None] | None:
@@ -55,7 +60,7 @@ def _cases(distribution: str) -> list[int | None] | None:
         raise InputError.of("distribution", distribution, allowed) from None
 
 
-def _settings(args: argparse.Namespace, entry: Entry, learner: Learner) -> tuple[str | None, ...]:
+def _settings(args: Given, entry: Entry, learner: Learner) -> tuple[str | None, ...]:
     """Return the settings in which the learner is to succeed; None is its theorem's own."""
     if args.setting != "all":
         return (args.setting,)
@@ -64,16 +69,25 @@ def _settings(args: argparse.Namespace, entry: Entry, learner: Learner) -> tuple
     return offered_settings(learner, alpha, beta)
 
 
-def _options(args: argparse.Namespace, taken: UtilityArguments) -> dict[str, Any]:
-    """Return what repeats the audit, from the arguments of its first task."""
-    return {
+def _growing(task: Task, most: int | None) -> Task:
+    """Return a task whose runs may grow to `most` where its interval contains beta."""
+    assert isinstance(task.arguments, UtilityArguments)
+    return Task(task.learner, task.parameters, replace(task.arguments, most=most))
+
+
+def _repeat(args: Given, task: Task, taken: UtilityArguments) -> str:
+    """Return the command that repeats the audit of all its cases, from the arguments of the first."""
+    options: dict[str, Any] = {
         "alpha": taken.alpha,
         "beta": taken.beta,
         "n": args.n if args.setting == "all" else taken.n,  # each setting has an n of its own
         "trials": taken.trials,
+        "most": taken.most,
         "setting": args.setting or taken.setting,
         "confidence": args.confidence,
         "concept": args.concept,
         "distribution": args.distribution,
         "noise": args.noise,
+        "seed": args.seed,
     }
+    return command_line("utility", task.learner, task.parameters, options, args.learners)

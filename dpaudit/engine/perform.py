@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from functools import singledispatch
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -33,15 +31,19 @@ from dpaudit.exact.finding import LawFinding
 from dpaudit.jsonable import jsonable
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.sources import pairs_of_source
-from dpaudit.registry import PRIVATE, Entry, load
+from dpaudit.progress import Progress
+from dpaudit.registry import PRIVATE, load
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.pac import audit_utility
+from dpaudit.workers import send_by_value
 
 __all__ = ["perform"]
 
 
-def perform(task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int = 1) -> Result:
+def perform(
+    task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int = 1, progress: Progress = False
+) -> Result:
     """Run one audit, or check one statement, and return its record.
 
     The record of an audit also holds the learner's claim and, for a positive control, its fault; that of an audit of
@@ -57,6 +59,8 @@ def perform(task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int =
         Files and folders with learners, besides the installed packages.
     n_jobs : int
         Processes for this one audit; checks of statements use one.
+    progress : bool or callable
+        As for the audits.
     """
     arguments = task.arguments
     if isinstance(arguments, LedgerArguments):
@@ -64,9 +68,10 @@ def perform(task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int =
         return Result(task=task.key, learner=task.learner, parameters={}, arguments=arguments, finding=row)
     entry = load(paths).get(task.learner)
     learner = entry.build(**task.parameters)
-    if n_jobs != 1:
-        _send_by_value(entry)
-    finding = _audit(arguments, learner, seed, n_jobs)
+    package = entry.learner.__module__.partition(".")[0]
+    if n_jobs != 1 and package.startswith(PRIVATE):
+        send_by_value(package)
+    finding = _audit(arguments, learner, seed=seed, n_jobs=n_jobs, progress=progress)
     return Result(
         task=task.key,
         learner=task.learner,
@@ -80,37 +85,42 @@ def perform(task: Task, *, seed: int, paths: tuple[str, ...] = (), n_jobs: int =
 
 
 @singledispatch
-def _audit(arguments: Any, learner: Any, seed: int, n_jobs: int) -> Any:
+def _audit(arguments: Any, learner: Any, **options: Any) -> Any:
     """Make one audit; the type of its arguments says which."""
     raise TypeError(f"no audit takes {arguments!r:.100}")
 
 
 @_audit.register
-def _exact(arguments: ExactArguments, learner: Any, seed: int, n_jobs: int) -> LawFinding:
+def _exact(arguments: ExactArguments, learner: Any, *, seed: int, n_jobs: int, progress: Progress) -> LawFinding:
     """Enumerate; there is nothing to draw and nothing to spread over processes."""
-    if arguments.samples == "all":
-        finding = audit_law(learner, n=arguments.n, relation=arguments.relation, enclosure=arguments.enclosure)
-    else:
-        pairs = crafted_pairs(learner.domain, arguments.n, arguments.relation)
-        finding = audit_law(learner, samples=pairs, relation=arguments.relation, enclosure=arguments.enclosure)
+    chosen: dict[str, Any] = {"n": arguments.n}
+    if arguments.samples == "crafted":
+        chosen = {"samples": crafted_pairs(learner.domain, arguments.n, arguments.relation)}
+    finding = audit_law(
+        learner, **chosen, relation=arguments.relation, enclosure=arguments.enclosure, progress=progress
+    )
     if arguments.compose is None:
         return finding
     return replace(finding, composition=tabulate(finding.profiles, arguments.compose, finding.grade))
 
 
 @_audit.register
-def _privacy(arguments: PrivacyArguments, learner: Any, seed: int, n_jobs: int) -> PrivacyFinding:
+def _privacy(
+    arguments: PrivacyArguments, learner: Any, *, seed: int, n_jobs: int, progress: Progress
+) -> PrivacyFinding:
     chosen = asdict(arguments)
     source = chosen.pop("pairs")
     chosen["randomness"] = chosen["randomness"] or "argument"
     if source is not None:
         pairs = pairs_of_source(source, learner, n=chosen.pop("n"), relation=arguments.relation, seed=seed)
         chosen["pairs"] = pairs
-    return audit_privacy(learner, **chosen, seed=seed, n_jobs=n_jobs)
+    return audit_privacy(learner, **chosen, seed=seed, n_jobs=n_jobs, progress=progress)
 
 
 @_audit.register
-def _utility(arguments: UtilityArguments, learner: Any, seed: int, n_jobs: int) -> UtilityFinding:
+def _utility(
+    arguments: UtilityArguments, learner: Any, *, seed: int, n_jobs: int, progress: Progress
+) -> UtilityFinding:
     concept = arguments.concept
     distribution: Distribution | str = "uniform"
     noise: NDArray[np.float64] | float | None = arguments.noise
@@ -133,22 +143,12 @@ def _utility(arguments: UtilityArguments, learner: Any, seed: int, n_jobs: int) 
         noise=noise,
         seed=seed,
         n_jobs=n_jobs,
+        progress=progress,
     )
 
 
 @_audit.register
-def _picture(arguments: PictureArguments, learner: Any, seed: int, n_jobs: int) -> PictureFinding:
+def _picture(
+    arguments: PictureArguments, learner: Any, *, seed: int, n_jobs: int, progress: Progress
+) -> PictureFinding:
     return draw_picture(learner, arguments.n, arguments.runs, seed)
-
-
-def _send_by_value(entry: Entry) -> None:
-    """Let a learner from a path travel to worker processes, which cannot import its private module."""
-    package = entry.learner.__module__.partition(".")[0]
-    if not package.startswith(PRIVATE):
-        return
-    # joblib carried its own copy of cloudpickle up to 1.5 and uses the installed one since.
-    for name in ("joblib.externals.cloudpickle", "cloudpickle"):
-        try:
-            import_module(name).register_pickle_by_value(sys.modules[package])
-        except ImportError:
-            continue

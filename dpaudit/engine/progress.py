@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import TextIO
 
-from dpaudit.engine.events import RunEvent, RunFinished, RunStarted, TaskFailed, TaskFinished
+from dpaudit.engine.events import RunEvent, RunFinished, RunStarted, TaskFailed
 from dpaudit.engine.outcome import word
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import canonical
+from dpaudit.progress import Line
 
 __all__ = ["Progress"]
 
@@ -37,87 +38,51 @@ class Progress:
     Parameters
     ----------
     stream : text file
-        Usually ``sys.stderr``. If it is a terminal, one line is rewritten after each task; otherwise a line
-        is written after about every tenth of the tasks.
+        Usually ``sys.stderr``; see `progress.Line`.
     clock : callable
         Seconds, monotonic.
+    noun : str
+        The unit: what is done.
     """
 
-    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream, self._clock = stream, clock
-        self._live = stream.isatty()
-        self._total = self._resumed = self._done = self._width = 0
-        self._began = clock()
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic, noun: str = "audits") -> None:
+        self._line = partial(Line, stream, noun, clock)
+        self._shown = self._line()
+        self._total = self._done = 0
         self._counts: Counter[str] = Counter()
         self._detected: dict[str, bool] = {}
 
     def __call__(self, event: RunEvent) -> None:
         """Take note of an event and show it."""
         if isinstance(event, RunStarted):
-            self._total, self._resumed, self._done, self._began = (
-                event.total,
-                event.done,
-                event.done,
-                self._clock(),
-            )
+            self._total, self._done = event.total, event.done
+            self._shown = self._line(already=event.done)
             if event.done:
-                self._print(f"resuming: {event.done} of {event.total} audits are done")
+                self._shown.keep(event.done, event.total, before="resuming: ")
         elif isinstance(event, RunFinished):
-            self._print(("interrupted: " if event.interrupted else "") + self._line())
-        else:
-            self._step(event)
-
-    def _step(self, event: TaskFinished | TaskFailed) -> None:
-        self._done += 1
-        if isinstance(event, TaskFailed):
-            self._counts["failed"] += 1
+            before = "interrupted: " if event.interrupted else ""
+            self._shown.keep(self._done, self._total, self._told(), before)
+        elif isinstance(event, TaskFailed):
+            self._step("failed")
         else:
             self._count(event.record)
-        if self._live:
-            self._rewrite(self._line())
-        elif self._done < self._total and self._tenth(self._done) > self._tenth(self._done - 1):
-            self._print(self._line())
+            self._step(_WORDS.get(word(event.record), word(event.record)), event.record.learner)
+
+    def _step(self, said: str, learner: str = "") -> None:
+        """Count a task that has ended, and show the sum."""
+        self._done += 1
+        self._counts[said] += 1
+        self._shown(self._done, self._total, "  ".join(filter(None, (self._told(), learner))))
 
     def _count(self, record: Result) -> None:
-        """Count an audit; a control is detected as soon as one of its audits detects its leak."""
-        said = word(record)
-        self._counts[_WORDS.get(said, said)] += 1
+        """Take note of a control: it is detected as soon as one of its audits detects its leak."""
         if record.fault is not None:
             control = canonical([record.learner, record.parameters])
-            self._detected[control] = said == "detected" or self._detected.get(control, False)
+            self._detected[control] = word(record) == "detected" or self._detected.get(control, False)
 
-    def _tenth(self, done: int) -> int:
-        return 10 * done // max(self._total, 1)
-
-    def _line(self) -> str:
+    def _told(self) -> str:
+        """Return how many audits ended how."""
         caught = f" ({sum(self._detected.values())} of {len(self._detected)} detected)"
-        counts = ", ".join(
+        return ", ".join(
             f"{self._counts[name]} {name}{caught if name == _CONTROLS else ''}" for name in _SHOWN if self._counts[name]
         )
-        elapsed = self._clock() - self._began
-        fresh, left = self._done - self._resumed, self._total - self._done
-        remaining = f", about {_duration(elapsed / fresh * left)} left" if fresh and left else ""
-        return f"[{self._done}/{self._total} audits] {counts + '; ' if counts else ''}{_duration(elapsed)}{remaining}"
-
-    def _rewrite(self, text: str) -> None:
-        """Put `text` over the live line, cut to the terminal: a carriage return does not undo a wrap."""
-        text = text[: max(shutil.get_terminal_size().columns - 1, 20)]
-        self._write("\r" + text.ljust(self._width))
-        self._width = len(text)
-
-    def _print(self, text: str) -> None:
-        """Write a line that stays."""
-        if self._width:
-            self._write("\r" + " " * self._width + "\r")
-            self._width = 0
-        self._write(f"dpaudit: {text}\n")
-
-    def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
-
-
-def _duration(seconds: float) -> str:
-    minutes, whole = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{whole:02}" if hours else f"{minutes}:{whole:02}"

@@ -6,6 +6,7 @@ covered, each with a bound on its error.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arguments import check_built
+from dpaudit.calls import remembering
 from dpaudit.contract import Grade, HasLaw, HasSymmetries, Learner, Pair, PrivacyClaim, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
 from dpaudit.exact.enclosure import enclose, require_exact_law
@@ -20,12 +22,16 @@ from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.exact.profiles import LawTable, LossProfiles
 from dpaudit.neighbours.exhaustive import every_pair
 from dpaudit.neighbours.pair_plan import PairPlan, given_pairs
+from dpaudit.progress import Progress, followed
 
 __all__ = ["audit_law"]
+
+LOG = logging.getLogger(__name__)
 
 CURVE_POINTS = 33
 
 
+@remembering
 def audit_law(
     learner: Learner,
     *,
@@ -33,6 +39,7 @@ def audit_law(
     samples: Iterable[Any] | None = None,
     relation: Relation | str | None = None,
     enclosure: bool = False,
+    progress: Progress = False,
 ) -> LawFinding:
     """Compute the worst-case epsilon and delta of a learner from its exact output laws.
 
@@ -55,6 +62,8 @@ def audit_law(
     enclosure : bool
         Recompute the losses that decide epsilon in ball arithmetic: `finding.enclosure` then holds two floats between
         which the worst case lies. Needs a learner with `exact_law` (see `exact.enclosure`) and python-flint.
+    progress : bool or callable
+        As for `audit_privacy`; laws are counted.
 
     Returns
     -------
@@ -86,12 +95,17 @@ def audit_law(
         generators = learner.symmetries() if isinstance(learner, HasSymmetries) else ()
         plan = every_pair(learner.domain, size, rel, list(generators))
     table = LawTable(plan.size)
-    for i in range(plan.size):
-        data = plan.inputs(i)
-        table.add(source.law(data), data)
+    with followed(progress, plan.size, "laws") as tell:
+        for i in range(plan.size):
+            data = plan.inputs(i)
+            table.add(source.law(data), data)
+            if tell is not None:
+                tell(1)
     profiles = LossProfiles(table.log_prob, table.error, plan.left, plan.right)
     ends = enclose(learner, plan.inputs, table.atoms, profiles) if enclosure else None
-    return _finding(claim, plan, table, profiles, size, rel, ends)
+    finding = _finding(claim, plan, table, profiles, size, rel, ends)
+    LOG.info("law of %s: %s, epsilon %.4g over %d pairs", learner.id, finding.verdict, finding.epsilon, plan.pairs)
+    return finding
 
 
 def _check(learner: Learner, n: int | None, samples: Iterable[Any] | None) -> HasLaw:

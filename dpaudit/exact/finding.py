@@ -11,7 +11,7 @@ from dpaudit.errors import InputError
 from dpaudit.exact.composition import Composition, CompositionTable, compose
 from dpaudit.exact.profiles import LossProfiles
 from dpaudit.record import Amount, Count, Extended, Frozen, NonNegative, Probability
-from dpaudit.results import Finding
+from dpaudit.results import AuditFinding
 
 __all__ = ["LawFinding", "PairInWords"]
 
@@ -32,7 +32,7 @@ class PairInWords(Frozen, frozen=True):
     origin: Origin
 
 
-class LawFinding(Finding, kw_only=True, frozen=True, tag="exact", dict=True):
+class LawFinding(AuditFinding, kw_only=True, frozen=True, tag="exact"):
     """The finding of an audit by exact output laws, on the pairs of neighbours that it covered.
 
     A finding of `audit_law` also holds the pairs and the laws themselves, which are not stored: `worst_pair` are then

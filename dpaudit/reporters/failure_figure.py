@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["failure_figure"]
+__all__ = ["failure_figure", "paint_failure"]
 
 _MAIN, _OTHERS = "failure rate", "other hard cases"
 _ASIDE = 1.06  # what stands at the theorem's n beside the line is drawn a little to its right
@@ -26,7 +26,7 @@ def failure_figure(row: Row, name: str) -> tuple[str, str] | None:
     if row.utility is None:
         return None
     caption = _failure_caption(row)
-    return svg.draw(name, f"Failure rate of {row.label}", lambda figure: _paint_failure(figure, row)), caption
+    return svg.draw(name, f"Failure rate of {row.label}", lambda figure: paint_failure(figure, row)), caption
 
 
 def _failure_caption(row: Row) -> str:
@@ -42,7 +42,7 @@ def _failure_caption(row: Row) -> str:
     )
 
 
-def _paint_failure(figure: Figure, row: Row) -> None:
+def paint_failure(figure: Figure, row: Row) -> None:
     """Draw failure rates with their intervals against n on a logarithmic axis."""
     assert row.utility is not None
     u, axes = row.utility, figure.subplots()
@@ -56,7 +56,7 @@ def _paint_failure(figure: Figure, row: Row) -> None:
         _intervals(axes, [worst], "D", svg.OTHER, _OTHERS, offset=_ASIDE)
     _intervals(axes, sorted(main, key=lambda f: f.n), "o-", svg.EXACT, _MAIN)
     axes.axhline(u.beta, color=svg.CLAIM, ls="--", lw=1.2, label=f"beta = {value_text(u.beta)}")
-    axes.axvline(u.n, color=svg.INK, ls=":", lw=1.2, label="theorem's n")
+    axes.axvline(u.n, color=svg.INK, ls=":", lw=1.2, label="theorem's n" if u.claim_id else "n")
     axes.set_xscale("log", base=2)
     top = max(u.beta, *(f.failure_upper for f in (*main, *others)))
     _ticks(axes, sorted({f.n for f in (*main, *others)}))

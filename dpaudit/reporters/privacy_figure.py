@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["claimed_delta", "privacy_figure"]
+__all__ = ["claimed_delta", "paint_privacy", "privacy_figure"]
 
 _POINTS = 65
 
@@ -45,7 +45,7 @@ def privacy_figure(row: Row, name: str) -> tuple[str, str] | None:
     if row.exact is None and row.claim is None and row.blackbox is None:
         return None
     caption = _privacy_caption(row)
-    return svg.draw(name, f"Privacy of {row.label}", lambda figure: _paint_privacy(figure, row)), caption
+    return svg.draw(name, f"Privacy of {row.label}", lambda figure: paint_privacy(figure, row)), caption
 
 
 def _privacy_caption(row: Row) -> str:
@@ -100,7 +100,7 @@ def _epsilon_text(exact: LawFinding) -> str:
     return significant(exact.epsilon, apart_from=exact.claimed_epsilon, error=exact.error, infinity="infinite")
 
 
-def _paint_privacy(figure: Figure, row: Row) -> None:
+def paint_privacy(figure: Figure, row: Row) -> None:
     """Draw the exact curve, the claimed one, the exact epsilon, and the black-box bound as a band."""
     axes = figure.subplots()
     curve = _curve(row)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from dpaudit.reporters.compact import compact
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["AREA", "BOUND", "CLAIM", "EXACT", "GRID", "INK", "OTHER", "draw", "legend", "themed"]
+__all__ = ["AREA", "BOUND", "CLAIM", "EXACT", "GRID", "INK", "OTHER", "draw", "drawn", "legend", "themed"]
 
 # Okabe and Ito's palette, told apart with every common colour blindness. A page turns each colour into a CSS variable,
 # so that a figure follows the page's light or dark theme.
@@ -77,18 +78,37 @@ def draw(name: str, description: str, paint: Callable[[Figure], None]) -> str:
     paint : callable
         Draws on the figure that it is given; the style is in force while it runs.
     """
-    from matplotlib import style
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    # "default" first: what a user's matplotlibrc says must not change a byte.
-    with style.context(["default", _STYLE]):
-        figure = Figure(figsize=_SIZE, layout="constrained")
-        FigureCanvasSVG(figure)
-        paint(figure)
+    with _styled():
+        figure = _painted(paint)
         text = io.StringIO()
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     return _inline(text.getvalue(), name, description)
+
+
+def drawn(paint: Callable[[Figure], None]) -> Figure:
+    """Return a figure in the style of the reports and on white, for whoever shows or saves it himself."""
+    with _styled():
+        figure = _painted(paint)
+    figure.set_facecolor("white")
+    return figure
+
+
+def _styled() -> AbstractContextManager[None]:
+    """Let the style of the reports be in force."""
+    from matplotlib import style
+
+    # "default" first: what a user's matplotlibrc says must not change a byte.
+    return style.context(["default", _STYLE])
+
+
+def _painted(paint: Callable[[Figure], None]) -> Figure:
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=_SIZE, layout="constrained")
+    FigureCanvasSVG(figure)
+    paint(figure)
+    return figure
 
 
 def legend(figure: Figure, first: Sequence[str]) -> None:

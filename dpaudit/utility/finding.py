@@ -9,7 +9,7 @@ import msgspec
 from dpaudit.contract import SETTINGS, Grade, UtilityVerdict
 from dpaudit.errors import InputError
 from dpaudit.record import Count, Level, Probability, Size
-from dpaudit.results import Finding
+from dpaudit.results import AuditFinding
 
 __all__ = ["Setting", "UtilityFinding"]
 
@@ -17,7 +17,7 @@ Setting = Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(SETTINGS)})$")]
 """One of `contract.SETTINGS`."""
 
 
-class UtilityFinding(Finding, kw_only=True, frozen=True, tag="utility"):
+class UtilityFinding(AuditFinding, kw_only=True, frozen=True, tag="utility"):
     """The finding of an audit of a claim Pr[error > alpha] <= beta.
 
     Attributes

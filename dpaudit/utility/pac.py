@@ -8,6 +8,7 @@ failure rate) and nothing else.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import CONFIDENCE, check_built, read_integer
+from dpaudit.calls import remembering
 from dpaudit.contract import Distribution, Hypothesis, Learner, UtilityClaim, UtilityVerdict
 from dpaudit.errors import InputError
+from dpaudit.progress import Progress, followed
 from dpaudit.seeding import check_seed
 from dpaudit.utility.claims import stated_claim
 from dpaudit.utility.error import best_error, labels_of
@@ -33,7 +36,10 @@ from dpaudit.utility.trials import Trial, count_failures, stream_address
 
 __all__ = ["audit_utility"]
 
+LOG = logging.getLogger(__name__)
 
+
+@remembering
 def audit_utility(
     learner: Learner,
     concept: int | Hypothesis,
@@ -49,6 +55,7 @@ def audit_utility(
     setting: str | None = None,
     noise: float | Sequence[float] | NDArray[np.float64] | None = None,
     n_jobs: int = 1,
+    progress: Progress = False,
 ) -> UtilityFinding:
     """Estimate a learner's failure rate Pr[error > alpha] and compare it with beta.
 
@@ -83,6 +90,8 @@ def audit_utility(
         over the best concept of the class, whose own error is computed exactly.
     n_jobs : int
         Processes, as joblib counts them.
+    progress : bool or callable
+        As for `audit_privacy`.
 
     Returns
     -------
@@ -110,12 +119,15 @@ def audit_utility(
     address = stream_address(learner, target, name, law, flips, size, setting)
     trial = Trial(learner, target, law, flips, best, size, alpha, setting, seed, address)
     vacuous = is_vacuous(alpha, beta, setting)
-    for runs, level in looks(trials, most, confidence):
-        failures = count_failures(trial, runs, n_jobs)
-        lower, upper = failure_interval(failures, runs, level)
-        said = verdict(lower, upper, beta, vacuous)
-        if said != UtilityVerdict.UNDECIDED:
-            break
+    planned = looks(trials, most, confidence)
+    with followed(progress, sum(runs for runs, _ in planned), "runs") as tell:
+        for runs, level in planned:
+            failures = count_failures(trial, runs, n_jobs, tell)
+            lower, upper = failure_interval(failures, runs, level)
+            said = verdict(lower, upper, beta, vacuous)
+            if said != UtilityVerdict.UNDECIDED:
+                break
+    LOG.info("utility of %s on %s: %s, %d failures in %d runs", learner.id, law.name, said, failures, runs)
     return UtilityFinding(
         verdict=said,
         failure_rate=failures / runs,

@@ -16,6 +16,7 @@ from dpaudit.arguments import parameters_of, stream_id_of
 from dpaudit.contract import FIXED_SETTINGS, Distribution, Hypothesis
 from dpaudit.errors import blamed
 from dpaudit.jsonable import jsonable
+from dpaudit.progress import Tell
 from dpaudit.seeding import generator
 from dpaudit.utility.error import Judge, empirical_error, labels_of, population_error
 from dpaudit.utility.instances import draw_noisy, fixed_sample
@@ -27,6 +28,8 @@ CHUNK = 64
 """Trials that share one random stream, each with a sample of its own."""
 FIXED_CHUNK = 1024
 """Runs that share one random stream, all on the same sample."""
+DEALS = 16
+"""The parts at least, if there are chunks enough, after each of which progress is told."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,15 +82,26 @@ class Trial:
         return draw_noisy(self.learner, self.distribution, truth, self.noise, self.n, rng)
 
 
-def count_failures(trial: Trial, trials: int, n_jobs: int) -> int:
-    """Return the failures among `trials` trials, cut into chunks and the chunks dealt to the workers."""
+def count_failures(trial: Trial, trials: int, n_jobs: int, tell: Tell | None = None) -> int:
+    """Return the failures among `trials` trials, cut into chunks and the chunks dealt to the workers.
+
+    `tell` is told how many trials have been made, deal by deal.
+    """
     size = FIXED_CHUNK if trial.setting in FIXED_SETTINGS else CHUNK
     chunks = [(i, min(size, trials - i * size)) for i in range(-(-trials // size))]
     workers = min(joblib.effective_n_jobs(n_jobs), len(chunks))
-    if workers == 1:
+    if workers == 1 and tell is None:
         return trial.failures(chunks)
-    deals = min(len(chunks), 4 * workers)
-    return sum(spread([partial(trial.failures, chunks[i::deals]) for i in range(deals)], n_jobs=workers))
+    deals = min(len(chunks), max(DEALS, 4 * workers))
+    dealt = [chunks[i::deals] for i in range(deals)]
+    calls = [partial(trial.failures, deal) for deal in dealt]
+    results = (call() for call in calls) if workers == 1 else spread(calls, n_jobs=workers)
+    failures = 0
+    for found, deal in zip(results, dealt, strict=True):
+        failures += found
+        if tell is not None:
+            tell(sum(runs for _, runs in deal))
+    return failures
 
 
 def stream_address(

@@ -20,8 +20,8 @@ import dpaudit
 # dpaudit/__init__.py. Every other folder of learners/ is a family.
 FLOORS = {
     "dpaudit": (
-        ("errors", "harmless", "jsonable", "picture", "contract", "record", "event", "results"),
-        ("seeding", "arguments", "workers", "registry"),
+        ("errors", "harmless", "jsonable", "picture", "contract", "record", "event", "results", "calls"),
+        ("seeding", "arguments", "progress", "workers", "registry", "places"),
         ("bounds", "distinguish", "neighbours"),
         ("adapters", "sampling", "exact", "utility", "conformance"),
         ("betting",),

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from pathlib import Path
 
+import click
 import pytest
 
 from dpaudit import cli
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.bounds.curve import fit_curve
+from dpaudit.cli.app import app
+from dpaudit.cli.verb import Verb
 from dpaudit.contract import Direction, Origin, PrivacyVerdict, Relation
 from dpaudit.engine import perform
 from dpaudit.event import Cells
@@ -57,12 +62,31 @@ def instant_privacy(monkeypatch):
     monkeypatch.setattr(perform, "audit_privacy", audit)
 
 
-def call(capsys, *words: str) -> tuple[int, str, str]:
+def called(capsys, *words: str, joined: bool = True) -> tuple[int, str, str]:
+    """Return the status of a command, what it printed, each broken line joined again if wanted, and its errors."""
     capsys.readouterr()
-    status = cli.main([*words, "--learners", TOYS] if words[0] != "report" else list(words))
+    status = cli.main(list(words))
     out, err = capsys.readouterr()
-    return status, out, err
+    return status, re.sub(r"( \\)?\n {13}(?! )", " ", out) if joined else out, err
+
+
+def call(capsys, *words: str) -> tuple[int, str, str]:
+    return called(capsys, *words, *(() if words[0] == "report" else ("--learners", TOYS)))
+
+
+def repeat_in(out: str) -> list[str]:
+    """Return the words of the command that a result says to repeat it with, after `dpaudit`."""
+    found = re.search(r"^repeat +dpaudit (.*)$", out, re.M)
+    assert found
+    return shlex.split(found[1])
 
 
 def run(capsys, out: Path, *words: str) -> tuple[int, str, str]:
     return call(capsys, "run", *words, "--profile", "quick", "--jobs", "1", "--out", str(out), "--no-html")
+
+
+def verb(name: str) -> Verb:
+    """Return a verb of the command line."""
+    found = app.get_command(click.Context(app), name)
+    assert isinstance(found, Verb)
+    return found

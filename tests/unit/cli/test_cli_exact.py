@@ -24,7 +24,7 @@ def test_exact_encloses_the_worst_epsilon_in_ball_arithmetic(capsys):
     assert high - low < 1e-12
     assert jsonschema.Draft202012Validator(schema.load("finding")).is_valid(found)
     status, out, _ = call(capsys, *words)
-    assert f"enclosed          epsilon in [{low}, {high}], by ball arithmetic".split() == next(
+    assert f"enclosed epsilon in [{low}, {high}], by ball arithmetic".split() == next(
         line.split() for line in out.splitlines() if line.startswith("enclosed")
     )
     assert "--enclose" in next(line for line in out.splitlines() if line.startswith("repeat"))
@@ -48,8 +48,8 @@ def test_exact_composes_runs_between_the_dominating_pair_and_single_pairs(capsys
         assert up - low <= 1e-3
     assert jsonschema.Draft202012Validator(schema.load("finding")).is_valid(found)
     status, out, _ = call(capsys, *words)
-    assert re.search(r"^composed epsilon +4 runs on one sample \(\w+, these pairs\): \[\d", out, re.M)
-    assert re.search(r"^composed delta +4 runs on one sample", out, re.M)
+    assert re.search(r"^composed +epsilon of 4 runs on one sample \(\w+, these pairs\): \[\d", out, re.M)
+    assert re.search(r"^composed +delta of 4 runs on one sample", out, re.M)
     assert re.search(r"^repeat .*--compose 4", out, re.M)
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import cli_support
 import pytest
+from cli_support import called, repeat_in
 
-from dpaudit import cli
 from dpaudit.cli import mechanism
-from dpaudit.cli.mechanism import find_object, find_pairs, importable_here
+from dpaudit.cli.mechanism import find_pairs
+from dpaudit.places import Place, importable
 from dpaudit.errors import InputError
 
 MODULE = """
@@ -69,21 +69,19 @@ def counted(bit, rng, size):
 def here(tmp_path, monkeypatch):
     """Stand in a folder with a module `mine` that no other test knows."""
     (tmp_path / "mine.py").write_text(MODULE)
+    (tmp_path / "bare.py").write_text("PAIR = [(0, 1)]\ndef respond(bit, rng):\n    return 0\ndef other(): ...\n")
     (tmp_path / "broken.py").write_text("1 / 0\n")
     (tmp_path / "leaves.py").write_text("raise SystemExit(0)\n")
     (tmp_path / "needs.py").write_text("import no_such_module_at_all\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(Path(cli_support.TOYS).parent))
     yield tmp_path
-    for name in ("mine", "broken", "leaves", "needs"):
+    for name in ("mine", "bare", "broken", "leaves", "needs"):
         sys.modules.pop(name, None)
 
 
 def call(capsys, *words):
-    capsys.readouterr()
-    status = cli.main(["privacy", *words])
-    out, err = capsys.readouterr()
-    return status, out, err
+    return called(capsys, "privacy", *words)
 
 
 # Pr[answer = bit] = 3/4, so epsilon = ln 3 = 1.0986: with 4,000 runs a claim of 0.5 is refuted with probability above
@@ -93,16 +91,16 @@ KEPT = ("--epsilon", "1.5", "--trials", "4000")
 
 
 def test_a_function_that_leaks_more_is_convicted_and_one_that_does_not_is_not(capsys):
-    status, out, err = call(capsys, "mine:respond", "--pairs", "mine:PAIRS", *REFUTED)
+    status, out, err = call(capsys, "mine:respond", "--pairs", "mine:PAIRS", *REFUTED, "-v")
     assert (status, err) == (1, "")
-    assert re.search(r"^mechanism +mine:respond$", out, re.M)
+    assert re.search(r"^VIOLATION +mine:respond claims epsilon 0.5, shows >= 1.0\d \(99.9 % sure\)$", out, re.M)
     assert re.search(r"^claim +epsilon = 0.5, delta = 0, neighbours as given$", out, re.M)
     assert "VIOLATION: the claim is refuted" in out
     assert call(capsys, "mine:respond", "--pairs", "mine:PAIRS", *KEPT)[0] == 0
 
 
 def test_the_block_tells_what_was_not_seen(capsys):
-    _, out, _ = call(capsys, "mine:respond", "--pairs", "mine:MORE", "--epsilon", "1.1", "--trials", "4000")
+    _, out, _ = call(capsys, "mine:respond", "--pairs", "mine:MORE", "--epsilon", "1.1", "--trials", "4000", "-v")
     assert re.search(r"^power +would detect with probability 95 %: a true epsilon of 1\.\d+ or more on", out, re.M)
     assert re.search(r"^frontier +least epsilon detected, by probability of the event: 0\.1: [12]\.\d+, ", out, re.M)
     assert re.search(r"^compared +pairs: 2 given; scores: histogram", out, re.M)
@@ -112,7 +110,7 @@ def test_the_block_tells_what_was_not_seen(capsys):
 
 
 def test_the_sequential_design_tells_the_runs_used_of_those_allowed(capsys):
-    status, out, _ = call(capsys, "mine:batched", "--batched", "--pairs", "mine:PAIRS", "--sequential", *REFUTED)
+    status, out, _ = call(capsys, "mine:batched", "--batched", "--pairs", "mine:PAIRS", "--sequential", *REFUTED, "-v")
     used = re.search(r"^budget +([\d,]+) runs used of 8,000 allowed", out, re.M).group(1)
     assert status == 1
     assert 0 < int(used.replace(",", "")) < 8_000
@@ -122,7 +120,7 @@ def test_the_sequential_design_tells_the_runs_used_of_those_allowed(capsys):
 
 
 def test_the_curve_is_told_with_its_own_confidence(capsys):
-    _, out, _ = call(capsys, "mine:batched", "--batched", "--pairs", "mine:PAIRS", "--curve", *KEPT)
+    _, out, _ = call(capsys, "mine:batched", "--batched", "--pairs", "mine:PAIRS", "--curve", *KEPT, "-v")
     line = re.search(r"^curve +delta >= (\S+) at epsilon 0, .* at epsilon 1.5; mu >= ", out, re.M)
     assert 0.4 < float(line.group(1)) < 0.5  # the truth is 1/2
     assert "with confidence 99.98 %, at all epsilons together" in out
@@ -142,10 +140,7 @@ def test_the_curve_is_told_with_its_own_confidence(capsys):
 )
 def test_the_command_that_is_printed_repeats_the_audit(capsys, words):
     status, out, _ = call(capsys, *words)
-    repeat = re.search(r"^repeat +dpaudit (.*)$", out, re.M).group(1)
-    capsys.readouterr()
-    assert cli.main(shlex.split(repeat)) == status
-    assert capsys.readouterr().out == out
+    assert called(capsys, *repeat_in(out))[:2] == (status, out)
 
 
 def test_options_reach_the_audit(capsys, monkeypatch):
@@ -192,18 +187,32 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("mine:respond",), "--pairs MODULE:PAIRS must be given: mine:respond is no learner"),
+        (
+            ("bare.py:respond",),
+            "--pairs must be given: bare.py has no PAIRS, a list of (data, neighbour) tuples (did you",
+        ),
+        (("bare.py:respond",), "(did you mean --pairs bare.py:PAIR?); such a list is given as --pairs FILE.py:NAME"),
+        (("bare.py",), "the mechanism must be given as FILE.py:NAME or MODULE:NAME"),
+        (("bare.py",), "; add the function, as bare.py:respond or bare.py:other"),
+        (("bear.py:respond",), "there is no file 'bear.py'; did you mean bare.py"),
+        (("bare.py:respondx",), "bare.py has no respondx; did you mean respond?"),
+        (("broken.py:f",), "broken.py could not be loaded: ZeroDivisionError"),
+        (("bare:respond",), "--pairs must be given: bare has no PAIRS"),
         (("mine:respond", "--pairs", "mine:PAIRS"), "--epsilon must be given"),
         (("nine:respond", "--pairs", "mine:PAIRS"), "there is no module 'nine', neither installed nor in the current"),
         (("mine.deep:respond", "--pairs", "mine:PAIRS"), "there is no module 'mine.deep'"),
-        (("needs:respond", "--pairs", "mine:PAIRS"), "could not be imported: No module named 'no_such_module_at_all'"),
-        (("broken:f", "--pairs", "mine:PAIRS"), "broken could not be imported: ZeroDivisionError"),
-        (("leaves:f", "--pairs", "mine:PAIRS"), "leaves could not be imported: SystemExit"),
+        (("needs:respond", "--pairs", "mine:PAIRS"), "could not be loaded: No module named 'no_such_module_at_all'"),
+        (("broken:f", "--pairs", "mine:PAIRS"), "broken could not be loaded: ZeroDivisionError"),
+        (("leaves:f", "--pairs", "mine:PAIRS"), "leaves could not be loaded: SystemExit"),
         (("mine:respnd", "--pairs", "mine:PAIRS"), "mine has no respnd; did you mean respond?"),
         (("mine:Space.answer", "--pairs", "mine:PAIRS"), "mine has no Space.answer"),
-        ((":respond", "--pairs", "mine:PAIRS"), "must be given as MODULE:NAME, such as package.module:name"),
-        (("mine:", "--pairs", "mine:PAIRS"), "must be given as MODULE:NAME"),
-        (("./mine.py:respond", "--pairs", "mine:PAIRS"), "must be given as MODULE:NAME"),
+        (
+            (":respond", "--pairs", "mine:PAIRS"),
+            "must be given as FILE.py:NAME or MODULE:NAME, such as mean.py:mean or",
+        ),
+        (("mine:", "--pairs", "mine:PAIRS"), "must be given as FILE.py:NAME or MODULE:NAME"),
+        (("mine.txt:respond", "--pairs", "mine:PAIRS"), "there is no module 'mine.txt'"),
+        (("my/mine:respond", "--pairs", "mine:PAIRS"), "must be given as FILE.py:NAME or MODULE:NAME"),
         (("mine:NUMBER", "--pairs", "mine:PAIRS"), "mine:NUMBER must be a function (data, rng) -> output, got 3"),
         (
             ("mine:batched", "--pairs", "mine:PAIRS", "--epsilon", "1"),
@@ -218,7 +227,7 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
         (("mine:quits", "--pairs", "mine:PAIRS", "--epsilon", "1"), "the mechanism quits raised SystemExit: 0 ("),
         (("mine:respond", "--pairs", "mine:quits_at_once"), "mine:quits_at_once() failed: SystemExit: 0"),
         (("mine:counted", "--pairs", "mine:PAIRS", "--batched", "--epsilon", "1"), "was asked for 16 outputs"),
-        (("mine:respond", "--pairs", "PAIRS"), "--pairs must be given as MODULE:NAME"),
+        (("mine:respond", "--pairs", "PAIRS"), "--pairs must be given as FILE.py:NAME"),
         (("mine:respond", "--pairs", "mine:PEARS"), "mine has no PEARS; did you mean PAIRS"),
         (("mine:respond", "--pairs", "mine:NUMBER"), "must be a list of (data, neighbour) tuples or a callable"),
         (("mine:respond", "--pairs", "mine:WORD"), "must be a list of (data, neighbour) tuples, got 'ab'"),
@@ -231,8 +240,8 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
             ("mine:respond", "--pairs", "mine:PAIRS", "--epsilon", "-1"),
             "--epsilon must be a finite number >= 0, got -1.0",
         ),
-        (("toy-coin", "--pairs", "mine:PAIRS"), "--pairs and --batched are for MODULE:FUNCTION"),
-        (("toy-coin", "--batched"), "--pairs and --batched are for MODULE:FUNCTION"),
+        (("toy-coin", "--pairs", "mine:PAIRS"), "--pairs and --batched are for FILE.py:function"),
+        (("toy-coin", "--batched"), "--pairs and --batched are for FILE.py:function"),
         (
             ("mine:respond", "--pairs", "random:3", "--epsilon", "1"),
             "--pairs random:3 are drawn over a learner's domain; the mechanism given is no learner",
@@ -246,17 +255,16 @@ def test_a_mechanism_of_the_current_directory_travels_to_worker_processes(tmp_pa
 )
 def test_bad_input_is_one_line_and_status_2(capsys, words, message):
     status, out, err = call(capsys, *words)
-    line = err.splitlines()[-1]
+    line, *more = err.splitlines()
     assert (status, out) == (2, "")
-    # Only what nobody expected is told with its trace.
-    assert ("Traceback" in err) == ("unexpected" in line) == (len(err.splitlines()) > 1)
-    assert line.startswith("dpaudit: error: ")
+    assert more == ["help         dpaudit help privacy"]
+    assert line.startswith("BAD INPUT    ")
     assert message in line
 
 
 def test_patterns_of_query_answers_are_pairs(capsys):
     # One record moves all four answers: epsilon is 2; 0.6 and 3 are both more than ten standard errors away.
-    words = ("mine:counts", "--batched", "--pairs", "patterns:4", "--trials", "4000")
+    words = ("mine:counts", "--batched", "--pairs", "patterns:4", "--trials", "4000", "-v")
     status, out, _ = call(capsys, *words, "--epsilon", "0.6")
     assert status == 1
     assert re.search(r"^compared +pairs: 8 pattern;", out, re.M)
@@ -266,14 +274,11 @@ def test_patterns_of_query_answers_are_pairs(capsys):
 def test_random_samples_are_pairs_of_a_learner(capsys):
     learners = cli_support.TOYS
     words = ("toy-coin", "-p", "gain=1", "--n", "2", "--trials", "300", "--learners", learners, "--pairs", "random:4")
-    status, out, err = call(capsys, *words)
+    status, out, err = call(capsys, *words, "-v")
     assert (status, err) == (0, "")
     assert re.search(r"^compared +pairs: \d random;", out, re.M)
-    repeat = re.search(r"^repeat +dpaudit (.*)$", out, re.M).group(1)
-    assert "--pairs random:4" in repeat
-    capsys.readouterr()
-    assert cli.main(shlex.split(repeat)) == 0
-    assert capsys.readouterr().out == out
+    assert "random:4" in repeat_in(out)
+    assert called(capsys, *repeat_in(out), "-v")[:2] == (0, out)
     record = json.loads(call(capsys, *words, "--json")[1])
     assert record["arguments"]["pairs"] == "random:4"
 
@@ -285,13 +290,64 @@ def test_the_path_of_python_is_as_before(capsys):
     assert sys.path == before
 
 
-def test_objects_and_pairs_are_found_by_dotted_names():
-    with importable_here():
-        assert find_object("it", "mine:Space.respond")(1, _Half()) == 1
-        assert find_pairs("mine:make") == [(0, 1), (1, 0)]
-        assert find_pairs("mine:MORE") == [(0, 1), (1, 0)]
-        with pytest.raises(InputError, match="it must be given as MODULE:NAME"):
-            find_object("it", "mine:Space..respond")
+def test_objects_and_pairs_are_found_by_dotted_names(here):
+    with importable(str(here)):
+        assert Place.parse("it", "mine:Space.respond").find()(1, _Half()) == 1
+        assert find_pairs(Place.parse("--pairs", "mine:make")) == [(0, 1), (1, 0)]
+        assert find_pairs(Place.parse("--pairs", "mine.py:MORE")) == [(0, 1), (1, 0)]
+        with pytest.raises(InputError, match=r"it must be given as FILE\.py:NAME or MODULE:NAME"):
+            Place.parse("it", "mine:Space..respond")
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "name"),
+    [
+        ("C:\\audits\\mean.py:mean", "C:\\audits\\mean.py", "mean"),
+        ("C:/audits/mean.py:Space.mean", "C:/audits/mean.py", "Space.mean"),
+        ("my audits/mean value.py:mean", "my audits/mean value.py", "mean"),
+        ("../mean.py:mean", "../mean.py", "mean"),
+        ("package.module:name", "package.module", "name"),
+    ],
+)
+def test_the_last_colon_parts_the_file_from_the_name(text, source, name):
+    place = Place.parse("it", text)
+    assert (place.source, place.name) == (source, name)
+    assert place.is_file == (".py" in text)
+
+
+BESIDE = """
+import beside
+
+PAIRS = [(0, 1)]
+
+class Answer:
+    def __init__(self, bit):
+        self.bit = bit
+
+def respond(bit, rng):
+    return bit if rng.random() < beside.TRUTH else 1 - bit
+
+def wrapped(bit, rng):
+    return Answer(respond(bit, rng)).bit
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "relative"), [("plain.py", False), ("two words.py", True), ("random.py", True), ("1st.py", False)]
+)
+def test_a_file_is_named_by_its_path_and_travels_to_worker_processes(tmp_path, name, relative):
+    # `random` is a module of Python's own, and the other two are no names of modules.
+    folder = tmp_path / "some where"
+    folder.mkdir()
+    (folder / name).write_text(BESIDE)
+    (folder / "beside.py").write_text("TRUTH = 0.75\n")
+    place = f"some where/{name}:wrapped" if relative else f"{folder / name}:wrapped"
+    env = {"PATH": "", "PYTHONPATH": cli_support.PYTHONPATH, "HOME": str(tmp_path)}
+    line = [sys.executable, "-m", "dpaudit", "privacy", place, *REFUTED, "--jobs", "2", "--json"]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60, cwd=tmp_path, env=env)
+    assert done.returncode == 1, done.stderr
+    record = json.loads(done.stdout)
+    assert record["arguments"]["pairs"] == place.replace(":wrapped", ":PAIRS")
 
 
 class _Half:
@@ -302,12 +358,12 @@ class _Half:
 def test_a_learner_takes_the_new_options_too(capsys):
     learners = cli_support.TOYS
     words = ("toy-coin", "-p", "gain=1", "--n", "1", "--trials", "300", "--learners", learners)
-    status, out, _ = call(capsys, *words, "--curve")
+    status, out, _ = call(capsys, *words, "--curve", "-v")
     assert status == 0
     assert re.search(r"^curve +delta >= ", out, re.M)
     assert "a side of each of" in out
     assert "--curve" in re.search(r"^repeat .*$", out, re.M).group()
-    status, out, _ = call(capsys, *words, "--sequential")
+    status, out, _ = call(capsys, *words, "--sequential", "-v")
     assert status == 0
     assert "runs used of" in out
 
@@ -316,5 +372,6 @@ def test_the_example_of_the_repository_works(capsys, monkeypatch):
     monkeypatch.chdir(Path(__file__).parents[3])
     for function, more in (("respond", ()), ("respond_batched", ("--batched",))):
         words = (f"examples.randomised_response:{function}", "--pairs", "examples.randomised_response:PAIRS", *more)
-        assert call(capsys, *words, *KEPT)[0] == 0
+        status, _, err = call(capsys, *words, *KEPT)
+        assert (status, err) == (0, "")
         assert call(capsys, *words, *REFUTED)[0] == 1

@@ -179,8 +179,8 @@ def test_an_interrupt_keeps_what_is_done(capsys, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Store, "append", interrupt)
     status, _, err = run(capsys, tmp_path, "toy-coin")
-    assert status == 2
-    assert re.search(r"interrupted; 2 of \d+ results are kept in .*--resume goes on", err)
+    assert status == 130
+    assert re.search(r"^INTERRUPTED  after 2 of \d+ audits; their results are kept in ", err, re.M)
     monkeypatch.undo()
     assert len(load_run(tmp_path).results) == 2
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dpaudit.cli.verdict_block.claim import Lines
 from dpaudit.contract import UtilityVerdict
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.outcome import is_ladder
 from dpaudit.engine.records import Result
 from dpaudit.reporters.numbers import count, percent, rate, significant, value_text
+from dpaudit.reporters.verdict_block.claim import Lines
 from dpaudit.reporters.wording import failure_text
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["utility_lines"]
+__all__ = ["theorem_text", "utility_lines"]
 
 _PROMISED = {
     UtilityVerdict.VIOLATION: "VIOLATION: it fails more often than beta",
@@ -33,7 +33,7 @@ def utility_lines(result: Result, finding: UtilityFinding) -> Lines:
     assert isinstance(arguments, UtilityArguments)
     name, verdict = "claim", _PROMISED[finding.verdict]
     if is_ladder(result):
-        name, verdict = "tested", f"{_TESTED[finding.verdict]}; {_theorem(arguments)}"
+        name, verdict = "tested", f"{_TESTED[finding.verdict]}; {theorem_text(arguments)}"
     examples = f"{count(finding.n)} examples ({finding.setting})"
     return [
         (name, f"Pr[{failure_text(finding)}] <= {value_text(finding.beta)} on {examples}"),
@@ -57,7 +57,7 @@ def _failures(finding: UtilityFinding) -> str:
     return f"{count(finding.failures)} of {count(finding.trials)}: {shown} [{low}, {high}]"
 
 
-def _theorem(arguments: UtilityArguments) -> str:
+def theorem_text(arguments: UtilityArguments) -> str:
     """Say why failures refute nothing here."""
     n = arguments.theorem_n
     return f"the theorem asks for n = {count(n)}" if isinstance(n, int) else "no theorem of the learner promises this"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
-from dpaudit.cli.mechanism import is_mechanism
-from dpaudit.cli.verdict_block.claim import Lines, tested_claim
 from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine.records import Result
+from dpaudit.places import is_place
 from dpaudit.reporters.evidence import check_words, checks_text, gap_words, representation_text
 from dpaudit.reporters.numbers import count, percent, plural, significant, value_text
 from dpaudit.reporters.power import (
@@ -20,9 +19,10 @@ from dpaudit.reporters.power import (
     power_text,
     scores_text,
 )
+from dpaudit.reporters.verdict_block.claim import Lines, tested_claim
 from dpaudit.reporters.wording import event_words
 
-__all__ = ["privacy_lines"]
+__all__ = ["curve_lines", "privacy_lines"]
 
 _VERDICTS = {
     PrivacyVerdict.VIOLATION: "VIOLATION: the claim is refuted",
@@ -38,13 +38,13 @@ def privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
     return [
         ("claim", tested_claim(result, finding.epsilon, finding.delta, finding.relation)),
         ("bound", f"epsilon >= {lower} {at} (statistical; {_size(finding)})"),
-        *_curve(finding),
+        *curve_lines(finding),
         *_power(finding),
         ("compared", f"pairs: {origins_text(finding)}; scores: {scores_text(finding)}"),
         ("budget", budget_text(finding)),
         ("errors", errors_text(finding)),
         ("verdict", _VERDICTS[finding.verdict]),
-        ("witness", _witness(finding.witness, None if is_mechanism(result.learner) else result.decoded)),
+        ("witness", _witness(finding.witness, None if is_place(result.learner) else result.decoded)),
         *([("floating point", representation_text(finding))] if finding.representation else []),
         *([("checked", checks_text(finding))] if finding.checks else []),
         *(("warning", text) for text in finding.warnings),
@@ -80,7 +80,7 @@ def _frontier(finding: PrivacyFinding) -> str:
     return f"least epsilon detected, by probability of the event: {steps}"
 
 
-def _curve(finding: PrivacyFinding) -> Lines:
+def curve_lines(finding: PrivacyFinding) -> Lines:
     """Return the lower bounds on delta at a few epsilons, where a curve was asked for."""
     curve = finding.curve
     if curve is None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dpaudit.cli.mechanism import is_mechanism
 from dpaudit.contract import Relation
 from dpaudit.engine.records import Result
+from dpaudit.places import is_place
 from dpaudit.reporters.numbers import value_text
 
 __all__ = ["Lines", "tested_claim"]
@@ -17,7 +17,7 @@ def tested_claim(result: Result, epsilon: float, delta: float, relation: Relatio
     """Return the claim that was tested; with its source if it is the learner's own."""
     own = result.claim
     tested = f"epsilon = {value_text(epsilon)}, delta = {value_text(delta)}, {relation or 'neighbours as given'}"
-    if own is None and is_mechanism(result.learner):
+    if own is None and is_place(result.learner):
         return tested
     if own is None or (own.epsilon, own.delta, own.relation) != (epsilon, delta, relation):
         return f"{tested} (not the learner's own)"

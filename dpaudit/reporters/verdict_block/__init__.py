@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpaudit.blackbox.finding import PrivacyFinding
-from dpaudit.cli.mechanism import is_mechanism
-from dpaudit.cli.verdict_block.claim import Lines
-from dpaudit.cli.verdict_block.exact import exact_lines
-from dpaudit.cli.verdict_block.privacy import privacy_lines
-from dpaudit.cli.verdict_block.utility import utility_lines
 from dpaudit.engine.records import Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.harmless import harmless
+from dpaudit.places import is_place
+from dpaudit.reporters.verdict_block.claim import Lines
+from dpaudit.reporters.verdict_block.exact import exact_lines
+from dpaudit.reporters.verdict_block.privacy import privacy_lines
+from dpaudit.reporters.verdict_block.utility import utility_lines
 from dpaudit.reporters.wording import label_parameters
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["verdict_block"]
+__all__ = ["aligned", "finding_lines", "verdict_block"]
 
 
 def verdict_block(results: Sequence[Result], repeat: str) -> str:
@@ -36,20 +36,25 @@ def verdict_block(results: Sequence[Result], repeat: str) -> str:
     for result in results:
         # What several cases share, their claim, is said once: before the first of them.
         said = [line for line in lines if line[0] in ("claim", "tested")][-1:]
-        lines += [line for line in _body(result) if line not in said]
+        lines += [line for line in finding_lines(result) if line not in said]
     lines.append(("repeat", repeat))
+    return aligned(lines)
+
+
+def aligned(lines: Lines) -> str:
+    """Return lines with their texts below each other."""
     width = max(len(name) for name, _ in lines)
     return "\n".join(f"{name.ljust(width)}  {harmless(text)}" for name, text in lines) + "\n"
 
 
 def _subject(result: Result) -> tuple[str, str]:
     """Return what was audited."""
-    if is_mechanism(result.learner):
+    if is_place(result.learner):
         return "mechanism", result.learner
     return "learner", f"{result.learner} ({label_parameters(result.parameters)})"
 
 
-def _body(result: Result) -> Lines:
+def finding_lines(result: Result) -> Lines:
     """Return the lines of one result."""
     finding = result.finding
     if isinstance(finding, PrivacyFinding):

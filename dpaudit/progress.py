@@ -1,0 +1,132 @@
+"""Progress of an audit, for whoever wants to know it: a callable of the caller's, or a line on standard error."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from dpaudit.errors import InputError
+
+__all__ = ["Line", "Progress", "Tell", "duration", "followed"]
+
+Progress = bool | Callable[[int, int], None]
+"""Whether to show progress on standard error; or a callable that is told how much is done, and of how much."""
+Tell = Callable[[int], None]
+"""Is told how much more has been done."""
+
+LIVE_SECONDS, PLAIN_SECONDS = 0.1, 10.0
+"""The least time between two states of a live line, and between two lines elsewhere."""
+_BAR = 22
+
+
+@contextmanager
+def followed(progress: Progress, total: int, noun: str) -> Iterator[Tell | None]:
+    """Yield what must be told of each piece of work that is done; None where nobody wants to know.
+
+    Parameters
+    ----------
+    progress : bool or callable
+        True shows a line on standard error, rewritten in place on a terminal and in a notebook, a new one every ten
+        seconds elsewhere. A callable gets (done, total) after each piece.
+    total : int
+        The most work that there is; an audit that decides early does less.
+    noun : str
+        The unit, such as "runs".
+    """
+    if progress is False:
+        yield None
+    elif progress is True:
+        line = Line(sys.stderr, noun, time.monotonic)
+        try:
+            yield _summing(line, total)
+        finally:
+            line.end()
+    elif callable(progress):
+        yield _summing(progress, total)
+    else:
+        raise InputError.of("progress", progress, "True, False or a callable (done, total)")
+
+
+def _summing(told: Callable[[int, int], None], total: int) -> Tell:
+    """Return what adds up the work done, and tells of it."""
+    done = 0
+
+    def tell(more: int) -> None:
+        nonlocal done
+        done = min(done + more, total)
+        told(done, total)
+
+    return tell
+
+
+class Line:
+    """Shows on a stream how much is done: `[====>   ] 1,200/10,000 runs  0:05, 0:42 left`.
+
+    On a terminal and in a notebook it is one line that is rewritten, elsewhere a new one every ten seconds.
+
+    Parameters
+    ----------
+    stream : text file
+        Usually ``sys.stderr``.
+    noun : str
+        The unit of the work.
+    clock : callable
+        Seconds, monotonic.
+    already : int
+        Work that was done before; it says nothing of the time that is left.
+    """
+
+    def __init__(
+        self, stream: TextIO, noun: str, clock: Callable[[], float] = time.monotonic, already: int = 0
+    ) -> None:
+        self._stream, self._noun, self._clock, self._already = stream, noun, clock, already
+        # A notebook is no terminal, but it takes a carriage return for one.
+        self._live = stream.isatty() or "ipykernel" in sys.modules
+        self._began = self._shown = clock()
+        self._width = 0
+
+    def __call__(self, done: int, total: int, told: str = "") -> None:
+        """Show how much is done, with what was found so far, if the line that is shown has grown old."""
+        now = self._clock()
+        if now - self._shown >= (LIVE_SECONDS if self._live else PLAIN_SECONDS):
+            self._shown = now
+            bar = ("=" * (_BAR * done // total) + ">")[:_BAR].ljust(_BAR)
+            self._write(f"[{bar}] {self._text(done, total, told, now)}")
+
+    def keep(self, done: int, total: int, told: str = "", before: str = "") -> None:
+        """Show how much was done as a line that stays."""
+        self.end()
+        self._stream.write(f"dpaudit: {before}{self._text(done, total, told, self._clock())}\n")
+        self._stream.flush()
+
+    def end(self) -> None:
+        """Take a live line away."""
+        if self._width:
+            self._stream.write("\r" + " " * self._width + "\r")
+            self._stream.flush()
+            self._width = 0
+
+    def _text(self, done: int, total: int, told: str, now: float) -> str:
+        fresh, elapsed = done - self._already, now - self._began
+        left = f", {duration(elapsed / fresh * (total - done))} left" if fresh > 0 else ""
+        return "  ".join(filter(None, (f"{done:,}/{total:,} {self._noun}", told, f"{duration(elapsed)}{left}")))
+
+    def _write(self, text: str) -> None:
+        if self._live:
+            text = text[: max(shutil.get_terminal_size().columns - 1, 20)]
+            self._stream.write("\r" + text.ljust(self._width))
+            self._width = len(text)
+        else:
+            self._stream.write(f"dpaudit: {text}\n")
+        self._stream.flush()
+
+
+def duration(seconds: float) -> str:
+    """Return a time as minutes and seconds, with hours where there are any: 0:05, 12:00, 1:02:03."""
+    minutes, whole = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{whole:02}" if hours else f"{minutes}:{whole:02}"

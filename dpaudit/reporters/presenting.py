@@ -1,0 +1,118 @@
+"""Shows one finding to whoever made it: three lines, a page, a figure, a cell of a notebook.
+
+The methods of `results.AuditFinding` call these functions by name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import partial
+from html import escape
+from typing import TYPE_CHECKING
+
+from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.contract import PrivacyClaim, Relation
+from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments, UtilityArguments
+from dpaudit.engine.records import Result
+from dpaudit.exact.finding import LawFinding
+from dpaudit.harmless import harmless
+from dpaudit.reporters.aligned import laid_out
+from dpaudit.reporters.brief import brief_lines
+from dpaudit.reporters.failure_figure import failure_figure, paint_failure
+from dpaudit.reporters.privacy_figure import paint_privacy, privacy_figure
+from dpaudit.reporters.row import Case, Row
+from dpaudit.reporters.svg import drawn
+from dpaudit.reporters.verdict_block import aligned, finding_lines
+from dpaudit.utility.finding import UtilityFinding
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["brief", "figure", "notebook", "page"]
+
+AnyAudit = PrivacyFinding | LawFinding | UtilityFinding
+
+
+def brief(finding: AnyAudit) -> str:
+    """Return the verdict, what it rests on, and the call that makes the finding again, or its seed."""
+    return laid_out(brief_lines(finding, finding.audited, repeat=finding.call or None), shell=False).rstrip()
+
+
+def figure(finding: AnyAudit) -> Figure:
+    """Return the figure of a finding: the curve of privacy with what is ruled out, or the failure rate and beta."""
+    paint = paint_failure if isinstance(finding, UtilityFinding) else paint_privacy
+    return drawn(partial(paint, row=_row(finding)))
+
+
+def notebook(finding: AnyAudit) -> str:
+    """Return a finding as HTML: its lines and its figure, and the page folded."""
+    row, name = _row(finding), f"dpaudit-{hashlib.blake2b(repr(finding).encode(), digest_size=6).hexdigest()}"
+    drawing = failure_figure(row, name) if isinstance(finding, UtilityFinding) else privacy_figure(row, name)
+    assert drawing is not None
+    return (
+        f"<div>{_preformatted(brief(finding))}"
+        f'<div style="max-width: 34em">{drawing[0]}<p>{escape(harmless(drawing[1]))}</p></div>'
+        f"<details><summary>all of it</summary>{_preformatted(page(finding))}</details></div>"
+    )
+
+
+def page(finding: AnyAudit) -> str:
+    """Return all that a finding says, a line each: what, claim, bound, power, runs, errors, witness, warnings."""
+    repeat = [("repeat", finding.call)] if finding.call else []
+    return aligned([("audited", finding.audited), *finding_lines(_result(finding)), *repeat])
+
+
+def _preformatted(text: str) -> str:
+    return f'<pre style="white-space: pre-wrap">{escape(text)}</pre>'
+
+
+def _result(finding: AnyAudit) -> Result:
+    """Return the record of a finding that is of no run: what the finding does not say is left open."""
+    arguments: Arguments
+    if isinstance(finding, PrivacyFinding):
+        arguments = PrivacyArguments(trials=finding.trials, confidence=finding.confidence)
+    elif isinstance(finding, LawFinding):
+        arguments = ExactArguments(n=finding.n or 0, relation=finding.relation, samples="all")
+    else:
+        arguments = UtilityArguments(
+            role="claim",
+            case=finding.distribution,
+            case_index=None,
+            concept=None,
+            alpha=finding.alpha,
+            beta=finding.beta,
+            n=finding.n,
+            trials=finding.trials,
+            confidence=finding.confidence,
+            setting=finding.setting,
+        )
+    # As of MODULE:FUNCTION: the codes of a learner are decoded by the learner, which a finding does not hold.
+    return Result(task="alone", learner=f"alone:{finding.audited}", parameters={}, arguments=arguments, finding=finding)
+
+
+def _row(finding: AnyAudit) -> Row:
+    """Return the row of a report on one finding alone."""
+    return Row(
+        label=finding.audited,
+        learner=finding.audited,
+        parameters={},
+        claim=_claim(finding),
+        fault=None,
+        exact=finding if isinstance(finding, LawFinding) else None,
+        blackbox=finding if isinstance(finding, PrivacyFinding) else None,
+        utility=finding if isinstance(finding, UtilityFinding) else None,
+        cases=[Case(finding.concept, finding)] if isinstance(finding, UtilityFinding) else (),
+        ladder=(),
+        scope="",
+        missing={"exact": "this is the black-box audit"},
+        results=(),
+    )
+
+
+def _claim(finding: AnyAudit) -> PrivacyClaim | None:
+    """Return the claim of privacy that a finding tested."""
+    if isinstance(finding, PrivacyFinding):
+        return PrivacyClaim(finding.epsilon, finding.delta, finding.relation or Relation.REPLACE_ONE)
+    if isinstance(finding, LawFinding) and finding.claimed_epsilon is not None:
+        return PrivacyClaim(finding.claimed_epsilon, finding.claimed_delta, finding.relation)
+    return None

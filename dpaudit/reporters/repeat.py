@@ -1,0 +1,68 @@
+"""The command that makes one result again, with nothing left to defaults."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dpaudit.engine.arguments import ExactArguments, PrivacyArguments, UtilityArguments
+from dpaudit.engine.records import Result
+
+__all__ = ["command_line", "options_of", "repeat_command"]
+
+_SPELLED = {"samples": "crafted", "enclosure": "enclose"}
+"""Arguments whose options have other names."""
+_PRIVACY = tuple(PrivacyArguments.__struct_fields__)
+_UTILITY = ("alpha", "beta", "n", "trials", "most", "setting", "confidence", "concept", "noise")
+
+
+def repeat_command(result: Result, seed: int, paths: Iterable[str] = ()) -> str:
+    """Return the command that makes the same finding as a result of an audit.
+
+    Parameters
+    ----------
+    result : Result
+        Of an exact audit, a black-box audit, or an audit of utility.
+    seed : int
+        The root seed of its run.
+    paths : iterable of str
+        Files and folders with learners.
+    """
+    return command_line(result.kind, result.learner, result.parameters, options_of(result, seed), paths)
+
+
+def options_of(result: Result, seed: int) -> dict[str, Any]:
+    """Return the values of the options that make the result again, by the names of the arguments that they set."""
+    arguments = result.arguments
+    match arguments:
+        case ExactArguments():
+            options: dict[str, Any] = {"n": arguments.n, "relation": arguments.relation}
+            options["samples"] = arguments.samples == "crafted"
+            return options | {"enclosure": arguments.enclosure, "compose": arguments.compose}
+        case PrivacyArguments():
+            return {name: getattr(arguments, name) for name in ("n", *_PRIVACY)} | {"seed": seed}
+        case UtilityArguments():
+            told = {name: getattr(arguments, name) for name in _UTILITY}
+            case_index = arguments.case_index
+            return told | {"distribution": "uniform" if case_index is None else case_index, "seed": seed}
+    raise TypeError(f"no command makes one {result.kind} alone")
+
+
+def command_line(
+    verb: str,
+    learner: str,
+    parameters: Mapping[str, Any],
+    options: Mapping[str, Any],
+    paths: Iterable[str] = (),
+) -> str:
+    """Return a command line; options that are None or False are left out, and one that is True has no value."""
+    words = ["dpaudit", verb, learner]
+    for name, value in parameters.items():
+        words += ["-p", f"{name}={getattr(value, 'value', value)}"]
+    for name, value in options.items():
+        if value is not None and value is not False:
+            words += [f"--{_SPELLED.get(name, name).replace('_', '-')}", *([] if value is True else [str(value)])]
+    for path in paths:
+        words += ["--learners", path]
+    return shlex.join(words)
