@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any, Literal
+from typing import Any
 
 from dpaudit import seeding
 from dpaudit.adapters import as_mechanism
@@ -46,7 +46,7 @@ class Replay(Frozen, frozen=True, kw_only=True, tag="replay", tag_field="kind"):
         The root seed of the fresh runs.
     """
 
-    verdict: Literal["violation", "no evidence"]
+    verdict: PrivacyVerdict
     mechanism: str
     epsilon: Amount
     delta: Probability
@@ -137,7 +137,7 @@ def _audited(certificate: Certificate, mechanism: Any, pair: Pair, runs: int, se
 def _replay(certificate: Certificate, lower: float, bound: str, counts: Counts | None, seed: int) -> Replay:
     convicts = lower > certificate.epsilon
     return Replay(
-        verdict=PrivacyVerdict.VIOLATION.value if convicts else PrivacyVerdict.NO_EVIDENCE.value,
+        verdict=PrivacyVerdict.VIOLATION if convicts else PrivacyVerdict.NO_EVIDENCE,
         mechanism=certificate.mechanism,
         epsilon=certificate.epsilon,
         delta=certificate.delta,
