@@ -97,9 +97,9 @@ def table(library: str) -> str:
     ]
     for one in stored["cases"]:
         claim = f"{one['epsilon']:.4g}" + (f", delta {one['delta']:.2g}" if one["delta"] else "")
-        bits = (
-            f"; by its bits {one['bits']['lower']:.3g}" if one["bits"] and one["bits"]["lower"] > one["epsilon"] else ""
-        )
+        bits = ""
+        if one["bits"] and one["verdict"] != "violation" and one["bits"]["lower"] > one["epsilon"]:
+            bits = f"; by its bits {one['bits']['lower']:.3g}"
         verdict = f"**{one['verdict']}**" if one["verdict"] == "violation" else one["verdict"]
         where = "" if one["inside"] else " (outside of what is promised)"
         seen = one["detectable_epsilon"]
