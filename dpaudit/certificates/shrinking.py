@@ -23,6 +23,8 @@ GENEROUS = 2
 """By how much more runs shrinking makes than the whole pair needs: a smaller pair may leak a little less."""
 MOST_PAIRS = 200
 """Smaller pairs that are tried."""
+SEARCH = 16
+"""The runs of a whole search, in units of the most that it may make on one side of a pair: about eight audits of one."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ class Search:
         Runs a side for a pair.
     made : int
         Runs made so far, on both sides together.
+    limit : int
+        No further pair is looked at once so many were made.
     tried : int
         Pairs looked at.
     """
@@ -71,13 +75,14 @@ class Search:
     float_bits: bool = False
     runs: int = FIRST_RUNS
     made: int = 0
+    limit: int = 0
     tried: int = 0
     raising: bool = False
     known: dict[tuple[str, str], Chosen | None] = field(default_factory=dict)
 
     def begin(self, pair: Pair, most: int) -> Small | None:
         """Find out how many runs a pair takes to convict, and with which event; None if `most` runs a side do not."""
-        self.runs = min(FIRST_RUNS, most)
+        self.runs, self.limit = min(FIRST_RUNS, most), self.made + SEARCH * most
         while True:
             chosen = self.convicts(pair, first=True)
             if chosen is not None or self.runs >= most:
@@ -106,7 +111,8 @@ class Search:
         """Return an event that convicts on a pair, the same whenever it is asked; None once enough were tried."""
         key = (digest_of(pair.data), digest_of(pair.neighbour))
         if key not in self.known:
-            hopeless = self.tried >= MOST_PAIRS or key[0] == key[1] or "" in key
+            spent = self.tried >= MOST_PAIRS or self.made + 2 * self.runs > self.limit
+            hopeless = spent or key[0] == key[1] or "" in key
             self.known[key] = None if hopeless else self.convicts(pair)
         return self.known[key]
 

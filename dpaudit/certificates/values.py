@@ -26,26 +26,56 @@ _CONTAINERS: dict[str, type] = {"list": list, "tuple": tuple, "set": set, "froze
 
 
 class NonFinite(Frozen, frozen=True, tag="number", tag_field="kind"):
-    """A float that JSON does not have."""
+    """A float that JSON does not have.
+
+    Attributes
+    ----------
+    value : {"nan", "inf", "-inf"}
+        The float.
+    """
 
     value: Literal["nan", "inf", "-inf"]
 
 
 class Items(Frozen, frozen=True, tag="items", tag_field="kind"):
-    """A list, a tuple or a set."""
+    """A list, a tuple or a set.
+
+    Attributes
+    ----------
+    type : {"list", "tuple", "set", "frozenset"}
+        Which of them.
+    items : tuple of Value
+        The elements; those of sets are sorted.
+    """
 
     type: Literal["list", "tuple", "set", "frozenset"]
     items: tuple[Value, ...]
 
 
 class Entries(Frozen, frozen=True, tag="entries", tag_field="kind"):
-    """A dictionary, in its order."""
+    """A dictionary, in its order.
+
+    Attributes
+    ----------
+    items : tuple of (Value, Value)
+        The keys with their values.
+    """
 
     items: tuple[tuple[Value, Value], ...]
 
 
 class Numbers(Frozen, frozen=True, tag="array", tag_field="kind"):
-    """An array of numbers, its elements in C order; a NumPy scalar has the shape ()."""
+    """An array of numbers; a NumPy scalar has the shape ().
+
+    Attributes
+    ----------
+    dtype : str
+        The name of the type of the elements.
+    shape : tuple of int
+        The shape.
+    items : tuple of Value
+        The elements in C order.
+    """
 
     dtype: DType
     shape: tuple[Count, ...]
@@ -53,13 +83,31 @@ class Numbers(Frozen, frozen=True, tag="array", tag_field="kind"):
 
 
 class Frame(Frozen, frozen=True, tag="frame", tag_field="kind"):
-    """A pandas DataFrame of numbers and texts with rows numbered from 0: its columns, each with its name."""
+    """A pandas DataFrame of numbers and texts with rows numbered from 0.
+
+    Attributes
+    ----------
+    columns : tuple of (str, Value)
+        The columns, each with its name.
+    """
 
     columns: tuple[tuple[str, Value], ...]
 
 
 class Examples(Frozen, frozen=True, tag="sample", tag_field="kind"):
-    """A learner's sample: distinct labelled points, how often each occurs, and which are public, if that is known."""
+    """A learner's sample.
+
+    Attributes
+    ----------
+    points : tuple of tuple of int
+        The distinct points.
+    labels : tuple of int
+        Their labels.
+    counts : tuple of int
+        The number of times that each occurs.
+    public : tuple of bool or None
+        Whether each is public; None where the learner knows no public examples.
+    """
 
     points: tuple[tuple[int, ...], ...]
     labels: tuple[int, ...]
@@ -68,7 +116,15 @@ class Examples(Frozen, frozen=True, tag="sample", tag_field="kind"):
 
 
 class Failed(Frozen, frozen=True, tag="exception", tag_field="kind"):
-    """The output of a run that ended in an exception."""
+    """The output of a run that ended in an exception.
+
+    Attributes
+    ----------
+    type : str
+        The name of its class.
+    message : str
+        Its message.
+    """
 
     type: str
     message: str

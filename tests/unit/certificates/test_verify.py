@@ -46,7 +46,11 @@ def told(**changed: Any) -> dict[str, Any]:
     counts = {"hits": 361, "runs": 1000, "neighbour_hits": 52, "neighbour_runs": 1000}
     lower = float(Melded().epsilon_lower(361, 1000, 52, 1000, gamma=1e-3))
     record = {"kind": "certificate", "schema_version": 1, "bound": "melded", "epsilon": 1.0, "epsilon_lower": lower}
-    return record | {"delta": 0.0, "confidence": 0.999, "error": 0.001, "counts": counts} | changed
+    return (
+        record
+        | {"delta": 0.0, "confidence": 0.999, "error": 0.001, "counts": counts, "event": {"kind": "threshold"}}
+        | changed
+    )
 
 
 def judged(**changed: Any) -> tuple[int, str]:
@@ -78,7 +82,11 @@ def test_a_changed_number_is_wrong(changed: dict[str, Any]) -> None:
     assert judged(**changed)[0] == 1
 
 
-@pytest.mark.parametrize("changed", [{"bound": "betting", "counts": None}, {"bound": "unconditional"}], ids=str)
+@pytest.mark.parametrize(
+    "changed",
+    [{"bound": "betting", "counts": None}, {"bound": "unconditional"}, {"event": {"kind": "learned"}}],
+    ids=str,
+)
 def test_other_bounds_are_for_replay_only(changed: dict[str, Any]) -> None:
     status, words = judged(**changed)
     assert status == 3
