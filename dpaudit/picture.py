@@ -19,7 +19,7 @@ TONES = ("ink", "blue", "orange", "purple", "grey")
 MARKERS = ("dot", "ring", "cross", "square")
 
 MAX_SHAPES = 2048
-"""How many shapes a picture may have: it stands in a page beside many others."""
+"""The most shapes that a picture may have: it stands in a page beside many others."""
 
 
 def _check_word(name: str, value: str, allowed: tuple[str, ...]) -> None:

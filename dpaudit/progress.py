@@ -20,6 +20,8 @@ Tell = Callable[[int], None]
 
 LIVE_SECONDS, PLAIN_SECONDS = 0.1, 10.0
 """The least time between two states of a live line, and between two lines elsewhere."""
+WORTH_SECONDS = 2.0
+"""What takes less leaves no line behind."""
 _BAR = 22
 
 
@@ -98,10 +100,12 @@ class Line:
             self._write(f"[{bar}] {self._text(done, total, told, now)}")
 
     def keep(self, done: int, total: int, told: str = "", before: str = "") -> None:
-        """Show how much was done as a line that stays."""
+        """Show how much was done as a line that stays; of work of no time only if there is something `before`."""
         self.end()
-        self._stream.write(f"dpaudit: {before}{self._text(done, total, told, self._clock())}\n")
-        self._stream.flush()
+        now = self._clock()
+        if before or now - self._began >= WORTH_SECONDS:
+            self._stream.write(f"dpaudit: {before}{self._text(done, total, told, now)}\n")
+            self._stream.flush()
 
     def end(self) -> None:
         """Take a live line away."""
@@ -112,7 +116,7 @@ class Line:
 
     def _text(self, done: int, total: int, told: str, now: float) -> str:
         fresh, elapsed = done - self._already, now - self._began
-        left = f", {duration(elapsed / fresh * (total - done))} left" if fresh > 0 else ""
+        left = f", {duration(elapsed / fresh * (total - done))} left" if fresh > 0 and done < total else ""
         return "  ".join(filter(None, (f"{done:,}/{total:,} {self._noun}", told, f"{duration(elapsed)}{left}")))
 
     def _write(self, text: str) -> None:

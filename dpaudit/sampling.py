@@ -14,6 +14,7 @@ import numpy as np
 from dpaudit import seeding
 from dpaudit.adapters import Mechanism
 from dpaudit.contract import Pair
+from dpaudit.distinguish.batches import join
 from dpaudit.distinguish.canonical import Raised
 from dpaudit.distinguish.leaves.parts import REGISTERED, learn
 from dpaudit.errors import InputError
@@ -122,13 +123,6 @@ class Observed(Generic[T]):
         raised = [] if plain else [one for one in outputs if type(one) is Raised]
         told = Counter(f"{one.kind}: {one.message:.200}" for one in raised)
         return self.reduce(outputs), told if len(told) <= MESSAGES else Counter(one.kind for one in raised)
-
-
-def join(batches: Sequence[Any]) -> Any:
-    """Return batches of outputs as one batch: an array if all are arrays that fit together, else a list."""
-    if all(isinstance(b, np.ndarray) for b in batches) and len({b.shape[1:] for b in batches}) == 1:
-        return np.concatenate(batches)
-    return [value for batch in batches for value in batch]
 
 
 def _counted(results: Iterator[T], jobs: Sequence[Job], tell: Tell) -> Iterator[T]:

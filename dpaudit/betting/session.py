@@ -15,12 +15,13 @@ from dpaudit.betting.eprocess import epsilon_grid, last_before_survivor
 from dpaudit.betting.pair_bets import PairBets, Sides
 from dpaudit.betting.schedule import batch_size, first_batch, pilot_size
 from dpaudit.contract import Pair, PrivacyClaim
+from dpaudit.distinguish.batches import join
 from dpaudit.distinguish.discretizers import CountCells, Discretizer
 from dpaudit.distinguish.fitting import fitted_discretizers
 from dpaudit.distinguish.pilot import Pilot
 from dpaudit.distinguish.ranked import Ranked
 from dpaudit.distinguish.wide import WIDTH
-from dpaudit.sampling import Job, Observed, Sampler, join
+from dpaudit.sampling import Job, Observed, Sampler
 
 __all__ = ["Look", "Session"]
 

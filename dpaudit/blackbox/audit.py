@@ -36,7 +36,7 @@ __all__ = ["RANDOMNESS", "audit_privacy"]
 LOG = logging.getLogger(__name__)
 
 RANDOMNESS = ("argument", "own")
-"""Where a mechanism's randomness may come from: the generator that is passed, or from itself."""
+"""The sources of a mechanism's randomness: the generator that is passed, or its own."""
 
 
 @remembering

@@ -166,7 +166,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     gaps : tuple of Gap
         Why the audit could not have seen that the claim fails; empty if it could.
     checks : tuple of Check
-        What a few runs say of the mechanism's randomness and state.
+        The checks of the mechanism's randomness and state, made on a few runs.
     not_looked_at : tuple of str
         Parts of the output that took no part.
     grade : {"statistical"}

@@ -184,5 +184,5 @@ class Hygiene:
 
 def _remote_look(mechanism: Mechanism, data: Any, seed: int, number: int, runs: int) -> tuple[int, list[Label] | None]:
     """Make a look in a worker; return the worker and the labels."""
-    time.sleep(PAUSE)
+    time.sleep(PAUSE)  # a call that ends at once would leave all of them to one worker
     return os.getpid(), labels(mechanism(data, seeding.generator(seed, "probe", "worker", number), runs))

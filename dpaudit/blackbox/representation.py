@@ -10,10 +10,10 @@ from typing import Any
 
 from dpaudit.blackbox.request import Request
 from dpaudit.distinguish.cell_families import CellFamilies
-from dpaudit.distinguish.columns import Flattener
 from dpaudit.distinguish.events import PlannedTest
 from dpaudit.distinguish.featured import screened_discretizers
 from dpaudit.distinguish.histogram import tally
+from dpaudit.distinguish.leaves.plan import Plan
 from dpaudit.distinguish.selected_event import SelectedEvent
 
 __all__ = ["ROWS", "representation_event"]
@@ -22,13 +22,15 @@ ROWS = 10_000
 """Runs a side that choose the event over the bits: they leak outright or hardly at all."""
 
 
-def representation_event(request: Request, first: list[Any], second: list[Any]) -> SelectedEvent | None:
+def representation_event(request: Request, plan: Plan, first: list[Any], second: list[Any]) -> SelectedEvent | None:
     """Return the best event over how floats are stored; None where outputs hold none, or where bits count anyway.
 
     Parameters
     ----------
     request : Request
         The audit.
+    plan : Plan
+        The leaves of the outputs.
     first, second : list of two batches
         Training outputs of both sides: of the first the features are compared, on the second the cells counted.
     """
@@ -36,7 +38,6 @@ def representation_event(request: Request, first: list[Any], second: list[Any]) 
         return None
     runs, claim = request.budget.confirmation, request.claim
     (data, neighbour), others = ([outputs[:ROWS] for outputs in half] for half in (first, second))
-    plan = Flattener.fit([data, neighbour]).plan
     found = screened_discretizers(data, neighbour, runs, epsilon=claim.epsilon, stored=None, plan=plan)
     if not found:
         return None

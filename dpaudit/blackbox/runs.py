@@ -10,11 +10,12 @@ from typing import Any
 from dpaudit.blackbox.candidate import Candidate
 from dpaudit.blackbox.reduction import reduce_outputs
 from dpaudit.blackbox.request import Request
+from dpaudit.distinguish.batches import join
 from dpaudit.distinguish.columns import Flattener
 from dpaudit.distinguish.discretizers import CountCells
 from dpaudit.distinguish.fitting import fitted_discretizers
 from dpaudit.distinguish.pilot import Pilot
-from dpaudit.sampling import CHUNK_NUMBERS, Job, Sampler, join
+from dpaudit.sampling import CHUNK_NUMBERS, Job, Sampler
 
 __all__ = ["PilotRuns", "count_runs", "run_pilot"]
 
@@ -22,8 +23,6 @@ PILOT_PAIRS = 8
 """The most pairs that the pilot's runs are spread over."""
 QUICK_ROWS = 10_000
 """The most runs a side that a quick fit takes: it has only to tell promising pairs from others."""
-PLACING = 16
-"""The most runs a side that tell about where the numbers of wide outputs lie."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def run_pilot(request: Request) -> PilotRuns:
 
 
 def count_runs(request: Request, candidates: Sequence[Candidate], runs: int) -> None:
-    """Add runs on each side to every candidate's counts; where one has no discretizers, half of them fit quick scores."""
+    """Add runs on each side to each candidate's counts; where one has no discretizers, half of them fit quick ones."""
     work: list[tuple[Job, Candidate, int, bool]] = []
     for candidate in candidates:
         counted = runs
@@ -81,10 +80,8 @@ def _fit_quickly(request: Request, candidate: Candidate, runs: int) -> None:
     """Fit quick scores on some runs; of wide outputs half of them tell before that which columns to look at."""
     reducer = None
     if request.wide:
-        placing = min(PLACING, max(1, runs // 4))
-        first = candidate.sampler.sides(candidate.pair, ("place", candidate.index), placing)
-        reducer = reduce_outputs(candidate, first, max(0, runs // 2 - placing))
-        runs = max(1, runs - max(placing, runs // 2))
+        reducer, used = reduce_outputs(candidate, runs)
+        runs = max(1, runs - used)
     raw = candidate.sampler.sides(candidate.pair, ("quick", candidate.index), runs)
     candidate.restart(
         fitted_discretizers(

@@ -10,10 +10,9 @@ from dpaudit.blackbox.reduction import reduce_outputs
 from dpaudit.blackbox.representation import representation_event
 from dpaudit.blackbox.request import Request
 from dpaudit.blackbox.runs import PilotRuns, count_runs
+from dpaudit.distinguish.batches import join
 from dpaudit.distinguish.fitting import fitted_discretizers
 from dpaudit.distinguish.histogram import separation, tally
-from dpaudit.distinguish.reducer import Reducer
-from dpaudit.sampling import join
 
 __all__ = ["train"]
 
@@ -21,8 +20,6 @@ FIT_ROWS = 250_000
 """Runs a side of each half that scores are fitted on: the ratio in each of 64 bins then errs by 2 %."""
 FIT_NUMBERS = 8_000_000
 """Numbers a side of each half that are held in memory: outputs of more than 32 numbers get fewer rows."""
-PLACE_ROWS = 16
-"""Runs that tell about where the numbers of wide outputs lie, on a pair that the pilot did not see."""
 SCREEN_ROWS = 50_000
 """Runs a side that all discretizers count; those that do not do well are spared the rest."""
 JOIN_ROWS = 125_000
@@ -76,7 +73,7 @@ def _fit(request: Request, looked: PilotRuns, candidate: Candidate, pilot: list[
     pair, index = candidate.pair, candidate.index
     candidate.sampler, used, reducer = looked.sampler, 0, None
     if request.wide:
-        reducer, used = _reduce(candidate, pilot, training)
+        reducer, used = reduce_outputs(candidate, training, pilot)
         pilot = []  # they have chosen the columns
     sampler, left = candidate.sampler, training - used
     most = max(1, min(FIT_ROWS, FIT_NUMBERS // (1 if request.wide else looked.sampler.numbers)))
@@ -94,21 +91,10 @@ def _fit(request: Request, looked: PilotRuns, candidate: Candidate, pilot: list[
         )
     )
     second = sampler.sides(pair, ("refit", index), min(most, max(1, left - runs)))
-    candidate.representation = representation_event(request, first, second)
+    candidate.representation = representation_event(request, looked.pilot.plan, first, second)
     _compare(request, candidate, second)
     _refit(candidate, first, second)
     return used + runs + len(second[0])
-
-
-def _reduce(candidate: Candidate, pilot: list[Any], training: int) -> tuple[Reducer, int]:
-    """Learn the columns of wide outputs on half of all training runs, the pilot's among them; return the runs made."""
-    if pilot:
-        runs = max(0, (training - len(pilot[0])) // 2)
-        return reduce_outputs(candidate, pilot, runs), runs
-    placing = min(PLACE_ROWS, max(1, training // 4))
-    first = candidate.sampler.sides(candidate.pair, ("place", candidate.index), placing)
-    runs = max(0, training // 2 - placing)
-    return reduce_outputs(candidate, first, runs), placing + runs
 
 
 def _with(pilot: list[Any], sides: list[Any]) -> list[Any]:

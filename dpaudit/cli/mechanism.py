@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from msgspec.structs import asdict, replace
@@ -16,14 +15,11 @@ from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
-from dpaudit.neighbours.sampled import pairs_from_strategy
+from dpaudit.neighbours.placed import pairs_at, pairs_beside
 from dpaudit.neighbours.sources import is_source, pairs_of_source
 from dpaudit.places import Place, importable
 
-__all__ = ["audit_mechanism", "find_pairs"]
-
-PAIRS = "PAIRS"
-"""The name of the pairs beside a mechanism."""
+__all__ = ["audit_mechanism"]
 
 
 def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
@@ -52,7 +48,7 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
         if learner is None:
             _check_plain(args, mechanism)
             if arguments.pairs is None:
-                given = _beside(place)
+                given = pairs_beside(place, "--pairs")
                 arguments = replace(arguments, pairs=f"{given.source}:{given.name}")
         chosen = asdict(arguments) | {"randomness": arguments.randomness or "argument"}
         chosen["pairs"] = _pairs(args, given, arguments.pairs, mechanism)
@@ -67,53 +63,13 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
     return Result(task=key, learner=args.id, parameters={}, arguments=arguments, finding=finding, claim=claim)
 
 
-def _beside(place: Place) -> Place:
-    """Return the pairs beside a mechanism for which none were given."""
-    pairs = place.beside("--pairs", PAIRS)
-    module = place.module()
-    if hasattr(module, PAIRS):
-        return pairs
-    near = [name for name in vars(module) if name.upper().startswith("PAIR")]
-    hint = f" (did you mean --pairs {place.source}:{near[0]}?)" if near else ""
-    raise InputError(
-        f"--pairs must be given: {place.source} has no {PAIRS}, a list of (data, neighbour) tuples{hint}; such a list "
-        f"is given as --pairs FILE.py:NAME, and patterns:DIMENSION makes one for answers to counting queries"
-    )
-
-
 def _pairs(args: Given, place: Place | None, source: str | None, mechanism: Any) -> list[Any] | None:
     """Return the pairs: those at a place, those of a source such as random:50; None for a learner's crafted ones."""
     if place is not None:
-        return find_pairs(place, args.seed)
+        return pairs_at(place, args.seed)
     if source is None:
         return None
     return list(pairs_of_source(source, mechanism, n=args.n, relation=args.relation, seed=args.seed))
-
-
-def find_pairs(place: Place, seed: int = 0) -> list[Any]:
-    """Return the pairs at a place: a list of (data, neighbour), what a callable returns or a strategy makes."""
-    pairs, told = place.find(), f"--pairs {place.source}:{place.name}"
-    if _is_strategy(pairs):
-        return list(pairs_from_strategy(pairs, seed=seed))
-    if callable(pairs):
-        try:
-            pairs = pairs()
-        except (Exception, SystemExit) as error:
-            raise InputError(f"{told}() failed: {type(error).__name__}: {error}") from error
-    if isinstance(pairs, str | bytes | dict):
-        raise InputError(f"{told} must be a list of (data, neighbour) tuples, got {pairs!r:.100}")
-    try:
-        return list(pairs)
-    except TypeError:
-        raise InputError(
-            f"{told} must be a list of (data, neighbour) tuples or a callable that returns one, got {pairs!r:.100}"
-        ) from None
-
-
-def _is_strategy(value: Any) -> bool:
-    """Say whether a value is a strategy of hypothesis, which is loaded already if there is one."""
-    strategies = sys.modules.get("hypothesis.strategies")
-    return strategies is not None and isinstance(value, strategies.SearchStrategy)
 
 
 def _check_plain(args: Given, mechanism: Any) -> None:

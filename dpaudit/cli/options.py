@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from dpaudit.cli.forms import SUFFIXES
+
 __all__ = [
     "ALLOWANCE",
     "COLOR",
@@ -81,7 +83,7 @@ LEARNERS = option(
 OUT = option(
     "--out",
     metavar="FILE",
-    help="write a report too, in the format of its suffix: .html, .json or .txt (default: none)",
+    help=f"write a report too, in the format of its suffix: {SUFFIXES} (default: none)",
 )
 RESULT = (JSON, OUT, VERBOSE, QUIET, COLOR, ALLOWANCE, LEARNERS)
 """The options of the single audits on what they show."""

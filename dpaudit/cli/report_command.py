@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpaudit.cli.streams import say, tell, wants_color
+from dpaudit.cli.streams import output, say, tell, wants_color, width_of
 from dpaudit.cli.verb import Given
-from dpaudit.cli.written import form_of, rendered
+from dpaudit.cli.written import rendered, suffix_of
 from dpaudit.engine.files import write_atomically
 from dpaudit.engine.outcome import Outcome, outcome
 from dpaudit.engine.records import Run
 from dpaudit.engine.store import load_run
-from dpaudit.reporters import console
+from dpaudit.reporters import console, overview
 
 __all__ = ["command", "shown", "tell_faults"]
 
 
 def command(args: Given) -> int:
     """Render stored results; the status is that of the results."""
-    form = "json" if args.json else args.format
-    if form is None and args.out is not None:
-        form = form_of(args.out)
+    suffix = "json" if args.json else args.format
+    if suffix is None and args.out is not None:
+        suffix = suffix_of(args.out)
     run = load_run(args.path)
     found = outcome(run)
-    text = shown(run, args) if form in (None, "console") else rendered(run, form)
+    text = shown(run, args) if suffix in (None, "console") else rendered(run, suffix)
     if args.out is None:
         say(text)
     else:
@@ -37,7 +37,7 @@ def command(args: Given) -> int:
 def shown(run: Run, args: Given) -> str:
     """Return a run as it is shown on the console: a summary, or all of it if that was asked for."""
     color = wants_color(args.color)
-    return console.render(run, color)
+    return console.render(run, color) if args.verbose else overview.render(run, color, width_of(output()))
 
 
 def tell_faults(run: Run, found: Outcome) -> None:

@@ -9,7 +9,7 @@ from dpaudit.cli.brief_block import brief_block
 from dpaudit.cli.learners import find_learners, note_taken
 from dpaudit.cli.streams import output, say, wants_color, width_of
 from dpaudit.cli.verb import Given
-from dpaudit.cli.written import check_suffix, run_of, write_report
+from dpaudit.cli.written import check_suffix, write_results
 from dpaudit.contract import Learner
 from dpaudit.engine.outcome import OPEN, leaves_open, refutes
 from dpaudit.engine.perform import perform
@@ -73,7 +73,10 @@ def audit(
     check_suffix(args.out)
     seed = getattr(args, "seed", 0)
     with blamed(f"the audit of {tasks[0].learner}"):
-        results = [perform(task, seed=seed, paths=args.learners, n_jobs=getattr(args, "n_jobs", 1)) for task in tasks]
+        jobs = getattr(args, "n_jobs", 1)
+        results = [
+            perform(task, seed=seed, paths=args.learners, n_jobs=jobs, progress=not args.quiet) for task in tasks
+        ]
     if then is not None:
         for result in results:
             then(result)
@@ -104,7 +107,7 @@ def show(args: Given, results: Sequence[Result], seed: int, repeat: str | None =
         if args.verbose:
             say("\n" + verdict_block(results, repeat))
     if args.out is not None:
-        write_report(run_of(results, seed, repeat), args.out)
+        write_results(results, seed, repeat, args.out)
     if any(map(refutes, results)):
         return 1
     return OPEN if any(map(leaves_open, results)) and not args.allow_no_evidence else 0

@@ -6,34 +6,29 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
+from dpaudit.cli.forms import FORMS, SUFFIXES
 from dpaudit.engine.files import keep_foreign, write_atomically
 from dpaudit.engine.records import Planned, Result, Run
 from dpaudit.engine.store import make_header
 from dpaudit.errors import InputError
+from dpaudit.reporters.html_one import render_finding
 
-__all__ = ["check_suffix", "form_of", "rendered", "run_of", "write_report"]
-
-FORMS = {
-    ".html": "html",
-    ".json": "json",
-    ".txt": "console",
-}
-"""Suffix of a file -> the module of `dpaudit.reporters` whose ``render(run)`` writes it."""
+__all__ = ["check_suffix", "rendered", "run_of", "suffix_of", "write_report", "write_results"]
 
 
-def form_of(path: str) -> str:
-    """Return the format of a file by its suffix; `InputError` if there is none such."""
-    form = FORMS.get(Path(path).suffix.lower())
-    if form is None:
-        raise InputError.of("out", path, f"a file that ends in {', '.join(FORMS)}")
-    return form
+def suffix_of(path: str) -> str:
+    """Return the suffix of a file without its dot; `InputError` if there is no format of that name."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMS:
+        raise InputError.of("out", path, f"a file that ends in {SUFFIXES}")
+    return suffix[1:]
 
 
 def check_suffix(path: str | None) -> None:
     """Refuse a file of an unknown format, or in a folder that is not there, before anything runs."""
     if path is None:
         return
-    form_of(path)
+    suffix_of(path)
     if not Path(path).parent.is_dir():
         raise InputError.of("out", path, "a file in a folder that exists")
 
@@ -45,14 +40,26 @@ def run_of(results: Sequence[Result], seed: int, command: str) -> Run:
     return Run(make_header(plan, seed=seed, profile="single", command=command, controls=controls), tuple(results))
 
 
-def rendered(run: Run, form: str) -> str:
-    """Return a run in a format."""
-    text: str = import_module(f"dpaudit.reporters.{form}").render(run)
+def rendered(run: Run, suffix: str) -> str:
+    """Return a run in the format of a suffix."""
+    text: str = import_module(f"dpaudit.reporters.{FORMS[f'.{suffix}']}").render(run)
     return text
 
 
+def write_results(results: Sequence[Result], seed: int, command: str, path: str) -> None:
+    """Write the results of one mechanism to a file: as a page of its own, or as a run in any other format."""
+    if suffix_of(path) == "html":
+        _write(render_finding(results, command), path)
+    else:
+        write_report(run_of(results, seed, command), path)
+
+
 def write_report(run: Run, path: str) -> None:
-    """Write a run to a file; one that dpaudit did not write is kept beside it."""
-    text = rendered(run, form_of(path))
+    """Write a run to a file."""
+    _write(rendered(run, suffix_of(path)), path)
+
+
+def _write(text: str, path: str) -> None:
+    """Write a text to a file; one that dpaudit did not write is kept beside it."""
     keep_foreign(Path(path))
     write_atomically(Path(path), text.encode())

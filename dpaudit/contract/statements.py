@@ -60,9 +60,20 @@ class Statement:
     check : callable
         Takes the public names of dpaudit (an object with `audit_law`, `audit_utility`, `audit_privacy`), so that
         learners need not import the harness, and returns the `Evidence`. Deterministic; seconds, not minutes.
+    short : str
+        The statement in a line, for tables; empty where `statement` has to do.
+    printed, found : str
+        What the paper prints and what computation finds, in a few words. A name of the evidence's numbers in braces
+        stands for that number, as in "ε = {epsilon:.3g}"; what follows the last colon is a format.
+    slow : bool
+        Whether the check takes more than two seconds, so that quick runs leave it out.
     """
 
     id: str
     statement: str
     source: str
     check: Callable[[Any], Evidence]
+    short: str = ""
+    printed: str = ""
+    found: str = ""
+    slow: bool = False

@@ -92,18 +92,8 @@ class CellFamilies:
         best = int(np.argmax(expected))
         second = self._second(family, best + 1, test)
         shares = [(best + 1, 1 - second.share), (second.length, second.share)] if second else [(best + 1, 1.0)]
-        ranking = self._ranking(family)
-        return SelectedEvent(
-            self.discretizer,
-            self.training,
-            tests=tuple((self._event(ranking[:length]), share) for length, share in shares),
-            direction=family.direction,
-            order=family.name,
-            ranking=ranking if family.direction is Direction.FORWARD else ranking[::-1],
-            compared=sum(len(one.order) for one in self.families),
-            expected=float(expected[best]),
-            markdown=float(markdown[best]),
-        )
+        compared = sum(len(one.order) for one in self.families)
+        return self._selected(family, shares, compared, expected[best], markdown[best])
 
     def refuting(self, test: PlannedTest, epsilon: float) -> tuple[float, SelectedEvent]:
         """Return the prefix most likely to refute a claim by its counts alone, with its score, whatever models say.
@@ -119,19 +109,27 @@ class CellFamilies:
         ]
         best, family = max(zip(scores, families, strict=True), key=lambda one: float(one[0].max(initial=-np.inf)))
         length = int(np.argmax(best)) + 1 if len(best) else 1
+        expected, _ = prefix_bounds(*self._sides(family), test, ordered=self.discretizer.ordered)
+        compared = sum(len(one.order) for one in families)
+        selected = self._selected(family, [(length, 1.0)], compared, expected[length - 1], 0.0)
+        return float(best.max(initial=-np.inf)), selected
+
+    def _selected(
+        self, family: Family, shares: Sequence[tuple[int, float]], compared: int, expected: float, markdown: float
+    ) -> SelectedEvent:
+        """Return prefixes of a family, given by their lengths and shares of the error, as the event selected."""
         ranking = self._ranking(family)
-        selected = SelectedEvent(
+        return SelectedEvent(
             self.discretizer,
             self.training,
-            tests=((self._event(ranking[:length]), 1.0),),
+            tests=tuple((self._event(ranking[:length]), share) for length, share in shares),
             direction=family.direction,
             order=family.name,
             ranking=ranking if family.direction is Direction.FORWARD else ranking[::-1],
-            compared=sum(len(one.order) for one in families),
-            expected=epsilon,
-            markdown=0.0,
+            compared=compared,
+            expected=float(expected),
+            markdown=float(markdown),
         )
-        return float(best.max(initial=-np.inf)), selected
 
     def _ranking(self, family: Family) -> tuple[Hashable, ...]:
         """Return all cells in a family's order, the rare ones together."""

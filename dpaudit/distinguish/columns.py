@@ -10,19 +10,18 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.distinguish.batches import join
 from dpaudit.distinguish.leaves import readers
 from dpaudit.distinguish.leaves.plan import Leaf, Plan
 from dpaudit.distinguish.leaves.steps import Memo
 from dpaudit.distinguish.reducer import Reducer
+from dpaudit.distinguish.stand_ins import MISSING, finite
 from dpaudit.distinguish.wide import WIDTH
 
-__all__ = ["MISSING", "Flattener", "finite"]
+__all__ = ["Flattener"]
 
 Matrix = NDArray[np.float64]
 
-MISSING = readers.MISSING
-NAN, PLUS, MINUS = -1.2e300, 1.3e300, -1.3e300
-"""Stand-ins for NaN and the infinities: finite, so that every column can be sorted and binned."""
 PLAN_ROWS = 2_000
 """Outputs a side that the plan is made from: a leaf in one of a hundred outputs is met twenty times."""
 TEXTS = 64
@@ -50,7 +49,7 @@ class Flattener:
     def fit(cls, pilot: Iterable[Any], reducer: Reducer | None = None) -> Flattener:
         """Plan batches of pilot outputs, which a reducer may have returned."""
         some = [batch[:PLAN_ROWS] for batch in pilot]
-        rows = _together(some)
+        rows = join(some)
         plan = Plan.of(rows) if reducer is None else Plan.of_reduced(rows, reducer.names, reducer.columns)
         leaves = tuple(leaf for leaf in plan.leaves if not leaf.in_row)
         flattener = cls(tuple(_numeric(leaf, some) for leaf in leaves), WIDTH, plan)
@@ -102,13 +101,6 @@ class _Last(threading.local):
 _LAST = _Last()
 
 
-def _together(batches: Sequence[Any]) -> Any:
-    """Return batches as one."""
-    if all(isinstance(batch, np.ndarray) for batch in batches) and len({batch.shape[1:] for batch in batches}) == 1:
-        return np.concatenate(batches)
-    return [row for batch in batches for row in batch]
-
-
 def _numeric(leaf: Leaf, batches: Sequence[Any]) -> Leaf:
     """Return the leaf with a reader that makes numbers."""
     if not isinstance(leaf.reader, readers.Text | readers.Octets):
@@ -141,10 +133,3 @@ def _as_columns(values: Any) -> Matrix:
         return values.real[:, None]
     array = np.asarray(values, dtype=np.float64)
     return array if array.ndim == 2 else array[:, None]
-
-
-def finite(values: Matrix) -> Matrix:
-    """Return numbers with stand-ins for NaN and the infinities."""
-    if np.isfinite(values).all():
-        return values
-    return np.nan_to_num(values, nan=NAN, posinf=PLUS, neginf=MINUS)

@@ -57,7 +57,7 @@ class FeatureBins(ScoreBins):
 
     @property
     def midpoints(self) -> None:
-        """None: the number of a feature estimates no ratio, and may be infinite where an output has none."""
+        """Return None: the number of a feature estimates no ratio, and may be infinite where an output has none."""
 
     @property
     def columns(self) -> tuple[int, ...] | None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.distinguish.stand_ins import is_usual
+
 __all__ = ["GROUPS", "group_columns"]
 
 Matrix = NDArray[np.float64]
-
-
-def _ordinary(values: Matrix) -> NDArray[np.bool_]:
-    return np.abs(values) < 1e300
 
 
 def values(base: Matrix) -> Matrix:
@@ -43,7 +41,7 @@ def summaries(base: Matrix) -> Matrix:
     before: NDArray[np.float64] | None = None
     # Column by column: reductions along short rows take ten times as long.
     for column in base.T:
-        usual = _ordinary(column)
+        usual = is_usual(column)
         total += np.where(usual, column, 0.0)
         ordinary += usual
         np.minimum(least, column, out=least)
@@ -59,7 +57,7 @@ def halves(base: Matrix) -> Matrix:
     sums = np.zeros((2, len(base)))
     middle = base.shape[1] // 2
     for j, column in enumerate(base.T):
-        sums[int(j >= middle)] += np.where(_ordinary(column), column, 0.0)
+        sums[int(j >= middle)] += np.where(is_usual(column), column, 0.0)
     return np.ascontiguousarray(sums.T)
 
 
@@ -92,7 +90,7 @@ def group_columns(base: Matrix) -> list[str]:
         names += ["differences", "order statistics", "summaries"]
         names += ["halves"] if base.shape[1] > 3 else []
         names += ["ranks"] if base.shape[1] <= 32 and len(np.unique(base[:, :2])) > 8 else []
-    ordinary = base[_ordinary(base)]
+    ordinary = base[is_usual(base)]
     if base.shape[1] <= 16 and len(ordinary) and (ordinary != np.round(ordinary)).any():
         names.append("float bits")
     return names

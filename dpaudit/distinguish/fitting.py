@@ -39,12 +39,17 @@ TRIED_ROWS = 5_000
 TRIED_SLACK = 0.05
 """By how much it may promise less: with all rows it learns more than a naive score does."""
 CLEAR = 0.3
-"""Where naive scores promise less on so few rows, the signal is too weak for these to say which score is better: with
-classifiers spared there SVT3 of `docs/benchmark.md` lost half of its bound."""
+"""Where naive scores promise less, the signal is too weak for so few rows to say which score is better."""
 EDGE_ROWS, SLOW_EDGE_ROWS = 100_000, 25_000
 """Rows a side whose scores say where bins are cut: their outermost bins hold 4 runs of either."""
 ATOM_ROWS = 10_000
 """Outputs a side that are looked through for atoms: one of a thousandth of the mass is met ten times."""
+
+
+SLOW_FITS: tuple[tuple[Fit, str], ...] = (
+    (classifiers.boosting, "boosted trees"),
+    (classifiers.logistic, "logistic regression"),
+)
 
 
 def fitted_discretizers(
@@ -119,23 +124,24 @@ def _scores(
         some = (left[:CLASSIFIER_ROWS], right[:CLASSIFIER_ROWS])
         rows = tuple(np.column_stack([GROUPS[name](side) for name in groups]) for side in some)
         listed = ", ".join(groups)
-        naive = _naive_promise(rows, confirm)
-        for fit, told in ((classifiers.boosting, "boosted trees on"), (classifiers.logistic, "logistic regression on")):
-            if naive is None or _slow_promise(fit, rows, confirm or 1) > naive - TRIED_SLACK:
-                yield groups, fit(*rows), f"{told} {listed}"
+        for fit, told in _promising_classifiers(rows, confirm):
+            yield groups, fit(*rows), f"{told} on {listed}"
 
 
-def _naive_promise(rows: Sequence[Array], confirm: int | None) -> float | None:
-    """Return what naive scores of some rows promise on others; None where that says nothing of classifiers.
+def _promising_classifiers(rows: Sequence[Array], confirm: int | None) -> Iterator[tuple[Fit, str]]:
+    """Yield the classifiers that are worth fitting, with their names.
 
-    Where columns say nothing together that they do not say alone, classifiers promise less on the same rows, and would
-    take most of an audit's time. Where the signal is so weak that these rows hardly show it, they are not compared.
+    Where columns say nothing together that they do not say alone, classifiers promise less than naive scores on the
+    same rows, and would take most of an audit's time. All are worth it where rows are few or the signal is weak.
     """
     if confirm is None or min(map(len, rows)) < 2 * TRIED_ROWS:
-        return None
+        yield from SLOW_FITS
+        return
     fitted, fresh = _tried(rows)
-    found = max(_promised(NaiveBayes.fit(*fitted, pooled=pooled), fresh, confirm) for pooled in (False, True))
-    return found if found > CLEAR else None
+    naive = max(_promised(NaiveBayes.fit(*fitted, pooled=pooled), fresh, confirm) for pooled in (False, True))
+    for fit, told in SLOW_FITS:
+        if naive <= CLEAR or _slow_promise(fit, rows, confirm) > naive - TRIED_SLACK:
+            yield fit, told
 
 
 def _slow_promise(fit: Fit, rows: Sequence[Array], confirm: int) -> float:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.distinguish.leaves.plan import Leaf, Plan
-from dpaudit.distinguish.leaves.readers import MISSING, Block, Octets, Real, Text, Whole
+from dpaudit.distinguish.leaves.readers import Block, Octets, Real, Text, Whole
 from dpaudit.distinguish.leaves.steps import walk
+from dpaudit.distinguish.stand_ins import MISSING, usual
 from dpaudit.distinguish.wide import WIDTH, Moments, Reduction
 
 __all__ = ["Reducer", "SumUp", "wide_leaves"]
@@ -44,7 +45,7 @@ class SumUp:
     def around(cls, leaves: tuple[Leaf, ...], outputs: Any) -> SumUp:
         """Return sums around what some outputs show."""
         return cls(
-            leaves, tuple(Moments.around(_usual(leaf.read(outputs)[0]), _shape(leaf, outputs)) for leaf in leaves)
+            leaves, tuple(Moments.around(usual(leaf.read(outputs)[0]), _shape(leaf, outputs)) for leaf in leaves)
         )
 
     def __call__(self, outputs: Any) -> tuple[Moments, ...]:
@@ -52,7 +53,7 @@ class SumUp:
         found = []
         for leaf, empty in zip(self.leaves, self.empty, strict=True):
             sums = empty.copy()
-            sums.add(_usual(leaf.read(outputs)[0]))
+            sums.add(usual(leaf.read(outputs)[0]))
             found.append(sums)
         return tuple(found)
 
@@ -63,11 +64,6 @@ def _shape(leaf: Leaf, outputs: Any) -> tuple[int, ...]:
         return tuple(outputs.shape[1:])
     values, _ = walk(outputs[:1], leaf.path)
     return tuple(values[0].shape) if values and isinstance(values[0], np.ndarray) else ()
-
-
-def _usual(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return rows with what is missing, infinite or no number as 0."""
-    return rows if np.abs(rows).max(initial=0) < 1e300 else np.where(np.abs(rows) < 1e300, rows, 0.0)
 
 
 @dataclass(frozen=True)
@@ -126,10 +122,10 @@ class Reducer:
 def _reduced(leaf: Leaf, reduction: Reduction, outputs: Any) -> NDArray[np.float64]:
     values, where = leaf.read(outputs)
     if where is None:
-        return reduction(_usual(values))
+        return reduction(usual(values))
     placed = np.full((len(outputs), len(reduction.names)), MISSING)
     if len(values):
-        placed[where] = reduction(_usual(values))
+        placed[where] = reduction(usual(values))
     return placed
 
 

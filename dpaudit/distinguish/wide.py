@@ -18,9 +18,9 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["WIDTH", "Moments", "Reduction", "least_dense_shift", "least_shift"]
+from dpaudit.distinguish.stand_ins import Rows, finite
 
-Rows = NDArray[np.float64]
+__all__ = ["WIDTH", "Moments", "Reduction", "least_dense_shift", "least_shift"]
 
 WIDTH = 128
 """Columns that scores are fitted on: with more, noise drowns what a thousand runs can teach."""
@@ -177,8 +177,7 @@ class Reduction:
             for j, column in enumerate(self._columns(z, rows), at):
                 if self.wanted is None or j in self.wanted:
                     found[:, j] = column()
-        finite: Rows = np.nan_to_num(found, nan=-1.2e300, posinf=1.3e300, neginf=-1.3e300)
-        return finite
+        return finite(found)
 
     def _columns(self, z: Rows, rows: Rows) -> Iterator[Callable[[], Rows]]:
         """Yield what makes each column that is no coordinate."""

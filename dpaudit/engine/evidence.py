@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Mapping
 from importlib import import_module
 from numbers import Integral, Real
 from typing import Any
@@ -36,6 +38,9 @@ def check_statement(statement: Statement) -> LedgerRow:
         numbers={str(name): _number(statement, name, value) for name, value in evidence.numbers.items()},
         grade=Grade(evidence.grade),
         witness=evidence.witness,
+        short=statement.short,
+        printed=_filled(statement, statement.printed, evidence.numbers),
+        found=_filled(statement, statement.found, evidence.numbers),
     )
 
 
@@ -48,3 +53,16 @@ def _number(statement: Statement, name: str, value: Any) -> float:
         if not math.isnan(value):
             return float(value)
     raise ToolFault(f"the check of {statement.id} gives {name} = {value!r}, which is not a number")
+
+
+def _filled(statement: Statement, template: str, numbers: Mapping[str, Any]) -> str:
+    """Return a few words with the numbers that they name in braces."""
+
+    def number(found: re.Match[str]) -> str:
+        name, form = (found[1], "") if found[1] in numbers else found[1].rpartition(":")[::2]
+        try:
+            return format(numbers[name], form)
+        except (KeyError, ValueError, TypeError) as error:
+            raise ToolFault(f"{statement.id} tells {found[0]}, which its evidence does not give: {error!r}") from error
+
+    return re.sub(r"{([^{}]*)}", number, template)

@@ -36,6 +36,10 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
         The kind of the evidence.
     witness : str
         The instance that refutes; empty otherwise.
+    short : str
+        The statement in a line; empty where its author gave none.
+    printed, found : str
+        What the paper prints and what computation finds, in a few words.
     """
 
     kind: ClassVar[str] = "ledger"
@@ -47,6 +51,9 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
     numbers: dict[str, Extended]
     grade: Grade
     witness: str = ""
+    short: str = ""
+    printed: str = ""
+    found: str = ""
 
     def __post_init__(self) -> None:
         for name in ("statement", "source", "summary"):

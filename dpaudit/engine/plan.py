@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from dpaudit.engine.utility_tasks import offered_settings, utility_tasks
 from dpaudit.engine.work import PROFILES, Profile
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry, StatementEntry
+from dpaudit.utility.interval import is_vacuous
 
 __all__ = ["Plan", "make_plan"]
 
@@ -67,7 +68,8 @@ def make_plan(
     trials : int, optional
         Runs on each side of each pair in the black-box audit, instead of the profile's.
     statements : sequence of StatementEntry
-        Statements of papers to check after the audits; each does the same work in every profile.
+        Statements of papers to check after the audits; each does the same work in every profile, and the slow ones are
+        left out of "quick".
 
     Returns
     -------
@@ -75,7 +77,8 @@ def make_plan(
         For each learner: exact (if it has a law), black-box with its curve (if it claims privacy), and, unless it is a
         positive control, utility in every setting that its theorem speaks of, on every hard case at the theorem's n and
         on the first one at smaller n; utility at the theorem's n, in its own setting, for every further instance that
-        it names in `audited`; and a picture (if it offers one).
+        it names in `audited`; and a picture (if it offers one). Where utility on the instance is vacuous and a further
+        one is not, the further one takes its place.
     """
     if profile not in PROFILES:
         raise InputError.among("profile", profile, PROFILES)
@@ -97,7 +100,12 @@ def make_plan(
             continue
         tasks |= {task.key: task for task in planned}
         notes += [f"{entry.id}: {note}" for note in left_out]
-    tasks |= {task.key: task for task in map(ledger_task, statements)}
+    checked = [entry for entry in statements if work.slow_statements or not entry.statement.slow]
+    if len(checked) < len(statements):
+        notes.append(
+            f"{len(statements) - len(checked)} statements take seconds each: --profile default checks them too"
+        )
+    tasks |= {task.key: task for task in map(ledger_task, checked)}
     return Plan(tuple(tasks.values()), tuple(notes), tuple(faults))
 
 
@@ -109,15 +117,17 @@ def _plan_one(entry: Entry, work: Profile, confidence: float, trials: int) -> tu
     if isinstance(learner, HasLaw):
         tasks.append(exact_task(entry, learner))
     if learner.privacy is not None:
-        tasks.append(privacy_task(entry, trials=trials, confidence=confidence, curve=True))
+        bets = work.sequential_controls and entry.fault is not None
+        tasks.append(privacy_task(entry, trials=trials, confidence=confidence, curve=not bets, sequential=bets))
     if entry.fault is not None and not tasks:
         raise InputError("a positive control needs a law or a claim; it has neither, so nothing can detect it")
     if entry.fault is not None:
         return tasks, notes
-    planned, left_out = _plan_utility(entry, learner, work, confidence)
+    main, *others = _utility_instances(entry, learner)
+    planned, left_out = _plan_utility(entry, main, work, confidence)
     tasks += planned
     notes += left_out
-    for instance in entry.further_instances:
+    for instance in others:
         tasks += _further_utility(entry, instance, work, confidence)
     if tasks and isinstance(learner, Pictured):
         tasks.append(picture_task(entry))
@@ -125,6 +135,17 @@ def _plan_one(entry: Entry, work: Profile, confidence: float, trials: int) -> tu
         "nothing to audit: no law, no privacy claim and no utility theorem",
         *notes,
     ]
+
+
+def _utility_instances(entry: Entry, learner: Learner) -> Sequence[Instance]:
+    """Return the instances on which utility is audited, the first in all settings.
+
+    The instance whose privacy is audited is left out where its claim is vacuous and a further one says something.
+    """
+    instance, further = entry.instance, entry.further_instances
+    settings = offered_settings(learner, instance.alpha, instance.beta)
+    vacuous = all(is_vacuous(instance.alpha, instance.beta, setting) for setting in settings)
+    return further if further and settings and vacuous else (instance, *further)
 
 
 def _further_utility(entry: Entry, instance: Instance, work: Profile, confidence: float) -> list[Task]:
@@ -143,14 +164,16 @@ def _further_utility(entry: Entry, instance: Instance, work: Profile, confidence
     )
 
 
-def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: float) -> tuple[list[Task], list[str]]:
+def _plan_utility(entry: Entry, instance: Instance, work: Profile, confidence: float) -> tuple[list[Task], list[str]]:
     """Return the utility tasks in all settings, which share the confidence, and why a setting was left out."""
+    learner = entry.build(**instance.parameters)
+    at: dict[str, Any] = {"parameters": instance.parameters, "alpha": instance.alpha, "beta": instance.beta}
     possible: list[str] = []
     ladders: list[Task] = []
     notes: list[str] = []
-    for setting in offered_settings(learner, entry.instance.alpha, entry.instance.beta):
+    for setting in offered_settings(learner, instance.alpha, instance.beta):
         try:
-            ladders += _ladder(entry, learner, work, confidence, setting)
+            ladders += _ladder(entry, learner, work, {**at, "confidence": confidence}, setting)
         except InputError as error:
             notes.append(f"no utility audit in the setting {setting!r}: {error}")
         else:
@@ -163,14 +186,14 @@ def _plan_utility(entry: Entry, learner: Learner, work: Profile, confidence: flo
         more=work.utility_growth,
         confidence=confidence,
         settings=possible,
+        **at,
     )
     return [*claims, *ladders], notes
 
 
-def _ladder(entry: Entry, learner: Learner, work: Profile, confidence: float, setting: str) -> list[Task]:
+def _ladder(entry: Entry, learner: Learner, work: Profile, at: Mapping[str, Any], setting: str) -> list[Task]:
     """Return tasks at n halved, quartered, ...: how loose the theorem is, not whether it holds."""
-    wanted: dict[str, Any] = {"trials": work.ladder_trials, "confidence": confidence}
-    first = utility_tasks(entry, learner, cases=[0], settings=[setting], **wanted)[0]
+    first = utility_tasks(entry, learner, trials=work.ladder_trials, cases=[0], settings=[setting], **at)[0]
     claim = first.arguments
     assert isinstance(claim, UtilityArguments)
     steps = {math.ceil(claim.n / 2**k) for k in range(1, work.ladder_steps + 1)} - {claim.n}

@@ -14,6 +14,7 @@ from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry
 from dpaudit.utility.claims import stated_claim
+from dpaudit.utility.interval import deciding_trials
 
 __all__ = ["offered_settings", "utility_target", "utility_tasks"]
 
@@ -120,7 +121,13 @@ def utility_tasks(
         ]
     each = 1 - (1 - confidence) / max(len(found), 1)
     kept = entry.instance.parameters if parameters is None else parameters
-    return [Task(entry.id, kept, replace(arguments, confidence=each)) for arguments in found]
+    return [Task(entry.id, kept, _decisive(arguments, each)) for arguments in found]
+
+
+def _decisive(arguments: UtilityArguments, confidence: float) -> UtilityArguments:
+    """Return the arguments with their confidence, and runs enough to decide at once on a learner that never fails."""
+    trials = deciding_trials(arguments.trials, arguments.most or None, arguments.beta, confidence)
+    return replace(arguments, confidence=confidence, trials=trials)
 
 
 def _cases(

@@ -27,6 +27,10 @@ class Profile:
         Samples drawn at each smaller n.
     ladder_steps : int
         The number of smaller n: the theorem's halved, quartered, ...
+    sequential_controls : bool
+        Whether positive controls are audited by bets, which end as soon as the leak is found.
+    slow_statements : bool
+        Whether statements of papers are checked whose checks take seconds.
     """
 
     privacy_trials: int
@@ -36,6 +40,8 @@ class Profile:
     utility_growth: int
     ladder_trials: int
     ladder_steps: int
+    sequential_controls: bool = False
+    slow_statements: bool = True
 
 
 PROFILES = {
@@ -47,6 +53,8 @@ PROFILES = {
         utility_growth=256,
         ladder_trials=30,
         ladder_steps=3,
+        sequential_controls=True,
+        slow_statements=False,
     ),
     "default": Profile(
         privacy_trials=10_000,

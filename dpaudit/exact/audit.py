@@ -144,6 +144,7 @@ def _finding(
         claimed_epsilon=claim.epsilon if claim else None,
         claimed_delta=claim.delta if claim else 0.0,
         delta_at_claim=at_claim,
+        epsilon_at_claim=profiles.epsilon_at(claim.delta) if claim else None,
         pair_in_words=PairInWords(repr(worst.data), repr(worst.neighbour), worst.origin),
         worst_atom=repr(table.atoms[atom]),
         pairs=plan.pairs,

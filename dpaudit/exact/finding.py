@@ -48,6 +48,8 @@ class LawFinding(AuditFinding, kw_only=True, frozen=True, tag="exact"):
         The claim; None and 0 where there is none.
     delta_at_claim : float
         The worst hockey-stick divergence at the claimed epsilon.
+    epsilon_at_claim : float or None
+        The least epsilon at the claimed delta; None without a claim, and where an earlier version stored the finding.
     pair_in_words : PairInWords
         The worst pair; "worst_pair" in JSON.
     worst_atom : str
@@ -87,6 +89,7 @@ class LawFinding(AuditFinding, kw_only=True, frozen=True, tag="exact"):
     grade: Grade
     curve: tuple[tuple[float, Probability], ...]
     claim_id: str = ""
+    epsilon_at_claim: NonNegative | None = None
     enclosure: tuple[Extended, Extended] | None = None
     composition: CompositionTable | None = None
 

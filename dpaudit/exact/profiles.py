@@ -31,6 +31,8 @@ LAW_CELLS = 2**24
 _BLOCK = 2**19
 """Atoms of pairs that are compared at a time."""
 _ULP = 2.0**-52
+_RESOLUTION = 1e-12
+"""A step of epsilon below this ends the search for one."""
 UNBOUNDED = 1e299
 """A loss above this has an impossible atom on the right."""
 _IMPOSSIBLE = -1e300
@@ -204,6 +206,30 @@ class LossProfiles:
             if values.max() > best:
                 best, where = float(values.max()), int(block[np.argmax(values)])
         return (best if best < 1 else 1.0), where
+
+    def epsilon_at(self, delta: float) -> float:
+        """Return the least epsilon at which the worst hockey-stick divergence is at most `delta`, up to 1e-12.
+
+        In y = exp(epsilon) the divergence of a pair is convex and piecewise linear, sum over atoms of (P - y Q)_+, and
+        so is the worst of all pairs: Newton's method from the left never passes the root. inf where P exceeds `delta`
+        on atoms that are impossible on the right.
+        """
+        if delta == 0:
+            return self.epsilon
+        epsilon = 0.0
+        while True:
+            worst, pair = self._worst_delta(epsilon)
+            active = self._terms(np.array([pair]), epsilon)[0] > 0
+            if worst <= delta or not active.any():
+                return epsilon
+            mass = float(self._probability[self.left[pair]][active].sum()) - delta
+            other = float(self._probability[self.right[pair]][active].sum())
+            if other == 0:
+                return math.inf
+            following = math.log(mass / other)
+            if following <= epsilon + _RESOLUTION:
+                return max(epsilon, following)
+            epsilon = following
 
     def _terms(self, pairs: NDArray[np.int64], epsilon: float) -> Floats:
         """Return P(o) (1 - exp(epsilon - L(o)))_+ for each atom of each pair."""

@@ -10,14 +10,21 @@ from html import escape
 
 from dpaudit.contract import Panel, Shape
 from dpaudit.harmless import harmless
-from dpaudit.reporters import svg
 from dpaudit.reporters.numbers import count
 from dpaudit.reporters.row import Row
 from dpaudit.reporters.wording import label_parameters
 
 __all__ = ["pictures"]
 
-_TONES = {"ink": svg.INK, "blue": svg.EXACT, "orange": svg.CLAIM, "purple": svg.BOUND, "grey": svg.OTHER}
+_INK = "var(--ink)"
+_TONES = {
+    "ink": _INK,
+    "blue": "var(--okf)",
+    "orange": "var(--badf)",
+    "purple": "var(--focus)",
+    "grey": "var(--nonef)",
+}
+"""The colours of the page, so that a picture follows its light or dark theme."""
 _LEFT, _TOP, _SIZE, _AXIS, _LINE, _RIGHT = 44.0, 8.0, 300.0, 38.0, 15.0, 12.0
 """Margins left, above and right of the panel, its greatest width and height, room for the axis, height of a line."""
 _MARKER = 6.0
@@ -63,7 +70,7 @@ def _draw(panel: Panel, name: str, label: str) -> str:
         f'<g clip-path="url(#{clip})">',
         *(line for shape in panel.shapes for line in _shape(shape, frame)),
         "</g>",
-        f'<rect {box} style="fill: none; stroke: {svg.themed(svg.OTHER)}; stroke-width: .8"/>',
+        f'<rect {box} style="fill: none; stroke: var(--nonef); stroke-width: .8"/>',
         *_legend(entries, frame.bottom + _AXIS),
         "</svg>",
     ]
@@ -87,7 +94,7 @@ class _Frame:
 
     def axes(self, panel: Panel) -> Iterator[str]:
         """Yield the numbers and names at the axes."""
-        text, line = f"{_TEXT}; fill: {svg.themed(svg.INK)}", f"stroke: {svg.themed(svg.GRID)}; stroke-width: .8"
+        text, line = f"{_TEXT}; fill: {_INK}", "stroke: var(--line); stroke-width: .8"
         for value in _ticks(self.x0, self.x1):
             x = _n(self.place((value, self.y0))[0])
             yield f'<path d="M{x} {_n(_TOP)}V{_n(self.bottom)}" style="{line}"/>'
@@ -130,7 +137,7 @@ def _shape(shape: Shape, frame: _Frame) -> Iterator[str]:
 
 def _style(shape: Shape) -> str:
     """Return how a polygon, disc or line is filled and outlined."""
-    colour = svg.themed(_TONES[shape.tone])
+    colour = _TONES[shape.tone]
     filled = shape.shade > 0 and shape.kind != "line"
     style = f"fill: {colour}; fill-opacity: {_n(shape.shade, 3)}" if filled else "fill: none"
     if shape.width > 0:
@@ -141,7 +148,7 @@ def _style(shape: Shape) -> str:
 
 def _markers(shape: Shape, places: Sequence[tuple[float, float]]) -> Iterator[str]:
     """Yield the markers of points, each with its size, in one group."""
-    colour = svg.themed(_TONES[shape.tone])
+    colour = _TONES[shape.tone]
     hollow = shape.marker in ("ring", "cross")
     style = f"fill: none; stroke: {colour}; stroke-width: 1.4" if hollow else f"fill: {colour}"
     yield f'<g style="{style}">'
@@ -177,7 +184,7 @@ def _legend(entries: Sequence[tuple[Shape, list[str]]], top: float) -> Iterator[
         else:
             yield f'<path d="M{_n(_LEFT)} {_n(y - 4)}h16v8h-16z" style="{_style(shape)}"/>'
         for words in lines:
-            yield _words(words, _n(_LEFT + 24), _n(y + 3.5), f"{_TEXT}; fill: {svg.themed(svg.INK)}", "start")
+            yield _words(words, _n(_LEFT + 24), _n(y + 3.5), f"{_TEXT}; fill: {_INK}", "start")
             y += _LINE
 
 

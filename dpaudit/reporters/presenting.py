@@ -5,7 +5,8 @@ The methods of `results.AuditFinding` call these functions by name.
 
 from __future__ import annotations
 
-import hashlib
+import base64
+import io
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
@@ -18,10 +19,10 @@ from dpaudit.exact.finding import LawFinding
 from dpaudit.harmless import harmless
 from dpaudit.reporters.aligned import laid_out
 from dpaudit.reporters.brief import brief_lines
-from dpaudit.reporters.failure_figure import failure_figure, paint_failure
-from dpaudit.reporters.privacy_figure import paint_privacy, privacy_figure
+from dpaudit.reporters.plots.failure import paint_failure
+from dpaudit.reporters.plots.privacy import paint_privacy
+from dpaudit.reporters.plots.style import drawn
 from dpaudit.reporters.row import Case, Row
-from dpaudit.reporters.svg import drawn
 from dpaudit.reporters.verdict_block import aligned, finding_lines
 from dpaudit.utility.finding import UtilityFinding
 
@@ -40,18 +41,20 @@ def brief(finding: AnyAudit) -> str:
 
 def figure(finding: AnyAudit) -> Figure:
     """Return the figure of a finding: the curve of privacy with what is ruled out, or the failure rate and beta."""
-    paint = paint_failure if isinstance(finding, UtilityFinding) else paint_privacy
-    return drawn(partial(paint, row=_row(finding)))
+    if isinstance(finding, UtilityFinding):
+        return drawn(partial(paint_failure, finding=finding))
+    return drawn(partial(paint_privacy, row=_row(finding)))
 
 
 def notebook(finding: AnyAudit) -> str:
     """Return a finding as HTML: its lines and its figure, and the page folded."""
-    row, name = _row(finding), f"dpaudit-{hashlib.blake2b(repr(finding).encode(), digest_size=6).hexdigest()}"
-    drawing = failure_figure(row, name) if isinstance(finding, UtilityFinding) else privacy_figure(row, name)
-    assert drawing is not None
+    drawing = io.BytesIO()
+    figure(finding).savefig(drawing, format="png", dpi=110)
+    source = f"data:image/png;base64,{base64.b64encode(drawing.getvalue()).decode()}"
+    told = escape(harmless(f"The figure of {finding.audited}"))
     return (
         f"<div>{_preformatted(brief(finding))}"
-        f'<div style="max-width: 34em">{drawing[0]}<p>{escape(harmless(drawing[1]))}</p></div>'
+        f'<img style="max-width: 34em; width: 100%" alt="{told}" src="{source}"/>'
         f"<details><summary>all of it</summary>{_preformatted(page(finding))}</details></div>"
     )
 

@@ -19,7 +19,7 @@ from dpaudit.reporters.row import Case, Drawn, Row, Trouble
 from dpaudit.reporters.verdicts import RowVerdict, worst
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["rows_of"]
+__all__ = ["row_of", "rows_of"]
 
 _SCOPES = {"all": "all samples", "crafted": "crafted samples only"}
 
@@ -30,6 +30,25 @@ def rows_of(run: Run) -> list[Row]:
     parts = _parts(run, results)
     labels = _labels([(part.learner, part.parameters) for part in parts])
     return _related([_row(label, part) for label, part in zip(labels, parts, strict=True)], results)
+
+
+def row_of(results: Sequence[Result]) -> Row:
+    """Return the row of the results of single audits of one mechanism, at one setting of its parameters.
+
+    A result that names no claim is about that of its finding.
+    """
+    first = results[0]
+    row = _row(first.learner, _Part(first.learner, first.parameters, 0, first.fault, list(results)))
+    return row if row.claim is not None else replace(row, claim=_tested(row))
+
+
+def _tested(row: Row) -> PrivacyClaim | None:
+    """Return the claim that the findings of a row are about."""
+    if row.blackbox is not None:
+        return PrivacyClaim(row.blackbox.epsilon, row.blackbox.delta, claim_id=row.blackbox.claim_id)
+    if row.exact is not None and row.exact.claimed_epsilon is not None:
+        return PrivacyClaim(row.exact.claimed_epsilon, row.exact.claimed_delta, row.exact.relation)
+    return None
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -15,6 +16,7 @@ from dpaudit.utility.finding import UtilityFinding
 __all__ = [
     "BOUNDS",
     "SETTINGS",
+    "answer_words",
     "claim_text",
     "event_words",
     "failure_text",
@@ -41,6 +43,8 @@ BOUNDS = {
 _FAILURE = {str(FAIL): "failure"}
 _MOST = 12
 """The most labels of an event that are shown."""
+_FEW, _LONG = 4, 60
+"""The most answers that are told one by one, and the most characters of one."""
 _RARE = "any output rare or unseen in training"
 _SHORT = {
     RowVerdict.NO_CLAIM: "no privacy claim",
@@ -69,6 +73,33 @@ def event_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
             return f"no single event: bets on {event.runs} runs of this pair {stake}"
         case Told():
             return _with_meanings(event.text, decoded or (), decoded)
+
+
+def answer_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
+    """Return an event as the answers that it consists of, where these are few; otherwise as `event_words`.
+
+    >>> answer_words(Cells("output", ((5, 5),)), {"5": "parity of x1 and x3"})
+    '“parity of x1 and x3”'
+    """
+    if isinstance(event, Interval):
+        return _interval_words(event)
+    if not isinstance(event, Cells) or event.feature != "output" or event.path or event.rare:
+        return event_words(event, decoded)
+    known = {} if decoded is None else _FAILURE | dict(decoded)
+    labels = [str(code) for code in codes_of(event)] or list(event.values if not event.ranges else ())
+    if not labels or len(labels) > _FEW or any(len(label) > _LONG for label in labels):
+        return event_words(event, decoded)
+    return " or ".join(f"“{known.get(label, label)}”" for label in labels)
+
+
+def _interval_words(event: Interval) -> str:
+    """Return an interval without the end that is infinite."""
+    subject = _subject("output" if event.feature == "value" and not event.path else event.feature, event.path)
+    if event.high == math.inf:
+        return f"{subject} ≥ {event.low:.6g}"
+    if event.low == -math.inf:
+        return f"{subject} < {event.high:.6g}"
+    return f"{event.low:.6g} ≤ {subject} < {event.high:.6g}"
 
 
 def _cells_words(event: Cells, decoded: Mapping[str, str] | None) -> str:

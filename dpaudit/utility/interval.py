@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.contract import UtilityVerdict
 from dpaudit.errors import InputError
 
-__all__ = ["failure_interval", "is_vacuous", "looks", "verdict"]
+__all__ = ["deciding_trials", "failure_interval", "is_vacuous", "looks", "verdict"]
 
 GUESS = 0.5
 """The error, and the rate of failure, of a guess."""
@@ -66,6 +68,19 @@ def is_vacuous(alpha: float, beta: float, setting: str) -> bool:
     probability 1/2 at least. In the setting "solution" alpha plays no part.
     """
     return beta >= GUESS or (setting != "solution" and alpha >= GUESS)
+
+
+def deciding_trials(trials: int, most: int | None, beta: float, confidence: float) -> int:
+    """Return how many trials the first look should have: so many that no failure among them decides, if they are few.
+
+    No failure in N trials has the upper end 1 - a^(1/N), where a is half of the first look's error, which is at most
+    beta from N = ln(a) / ln(1 - beta) on. Where that is more than the second look would have, or less than `trials`,
+    it is `trials`.
+    """
+    tail = (1 - looks(trials, most, confidence)[0][1]) / 2
+    # One more covers that the ends of intervals stand a little outside.
+    enough = math.ceil(math.log(tail) / math.log1p(-beta)) + 1
+    return enough if most is not None and trials < enough < min(GROWTH * trials, most) else trials
 
 
 def looks(trials: int, most: int | None, confidence: float) -> list[tuple[int, float]]:

@@ -50,6 +50,12 @@ class Box:
             inside &= np.asarray((low <= column) & (column <= high), dtype=np.bool_)
         return inside.astype(np.uint8)
 
+    def __str__(self) -> str:
+        if any(low > high for low, high in zip(self.lows, self.highs, strict=True)):
+            return "the empty box"
+        sides = (str(a) if a == b else f"{a}..{b}" for a, b in zip(self.lows, self.highs, strict=True))
+        return f"the box {' x '.join(sides)}"
+
 
 @dataclass(frozen=True)
 class Boxes:

@@ -75,6 +75,9 @@ class BoxInteriorPoint(BoxLearner):
 
     id: ClassVar[str] = "box-interior-point"
     instance: ClassVar[Instance] = Instance({"side": 2, "dimension": 1, "epsilon": 4.0, "beta": 0.8}, n=8, beta=0.9)
+    audited: ClassVar[tuple[Instance, ...]] = (
+        Instance({"side": 2, "dimension": 2, "epsilon": 4.0, "beta": 0.05}, n=8, alpha=0.2, beta=0.1),
+    )
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
 
     def __post_init__(self) -> None:

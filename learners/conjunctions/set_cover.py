@@ -108,7 +108,7 @@ class LiteralCover(OnTheCube, SetCoverLearner):
 EXAMPLE = Instance(
     {"dimension": 2, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=3, alpha=0.99, beta=0.5
 )
-FURTHER = (Instance({**AUDITED, "dimension": 4, "k": 2}, n=3, alpha=0.2, beta=0.2),)
+FURTHER = (Instance({**AUDITED, "dimension": 4, "k": 2}, n=3, alpha=0.2, beta=0.1),)
 
 
 @dataclass(frozen=True)

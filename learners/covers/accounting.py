@@ -13,7 +13,7 @@ from learners.parameters import check_integer, check_positive, check_probability
 __all__ = ["AUDITED", "VARIANTS", "CoverAccounting", "Measured", "rounds_for"]
 
 AUDITED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.1, "beta": 0.05}
-"""Parameters of further instances whose utility is audited, for alpha = beta = 0.2."""
+"""Parameters of further instances whose utility is audited, for alpha = 0.2 and beta = 0.1."""
 VARIANTS = ("paper", "composition", "noiseless")
 
 

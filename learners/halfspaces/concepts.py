@@ -15,6 +15,7 @@ from learners.finite.counting import check_code
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.halfspaces.halfspace_dichotomies import grid_halfspaces
 from learners.parameters import check_integer
+from learners.words import linear
 
 __all__ = ["Halfspace", "Halfspaces"]
 
@@ -40,7 +41,7 @@ class Halfspace:
         return np.asarray(np.asarray(points).astype(object) @ normal >= self.threshold, dtype=np.uint8)
 
     def __str__(self) -> str:
-        terms = " + ".join(f"{w} x{i + 1}" for i, w in enumerate(self.weights))
+        terms = linear([(w, f"x{i + 1}") for i, w in enumerate(self.weights)])
         return f"{terms} >= {self.threshold}"
 
 

@@ -66,6 +66,9 @@ class ThresholdInteriorPoint(ThresholdsOnALine):
 
     id: ClassVar[str] = "threshold-interior-point"
     instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 2.0, "beta": 0.5}, n=4, beta=0.6)
+    audited: ClassVar[tuple[Instance, ...]] = (
+        Instance({"domain_size": 64, "epsilon": 2.0, "beta": 0.05}, n=4, alpha=0.2, beta=0.1),
+    )
     claim_id: ClassVar[str] = "STE-Thr"
     source: ClassVar[str] = f"{STE}, the interior point problem"
     settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learners.arrays import Bools, Integers
+from learners.words import linear
 
 __all__ = ["Outside", "intersection_errors", "members_of"]
 
@@ -35,6 +36,12 @@ class Outside:
         for row in self.flat:
             inside &= xs @ np.array(row[:-1]) == row[-1]
         return np.asarray(~inside, dtype=np.uint8)
+
+    def __str__(self) -> str:
+        names = [f"x{i + 1}" for i in range(len((*self.halfspaces, *self.flat, (0,))[0]) - 1)]
+        rows = [(row, sign) for rows, sign in ((self.halfspaces, ">="), (self.flat, "=")) for row in rows]
+        met = [f"{linear([*zip(row, names, strict=False)])} {sign} {row[-1]}" for row, sign in rows]
+        return f"not ({' and '.join(met)})" if self.halfspaces else "always 1"
 
 
 def intersection_errors(inside: Bools, gains: Integers, base: int, most: int) -> Integers:

@@ -23,6 +23,9 @@ __all__ = ["STATEMENTS"]
     "BMN-Alg1-literal",
     "With one arbitrary halfspace for each set of public points, G has the error of the best halfspace.",
     f"{BMN}, Algorithm 1 and Lemma 4.5",
+    short="One arbitrary halfspace for each set of public points reaches the best error",
+    printed="{least errors of a halfspace} errors",
+    found="{least errors, printed} errors of 4",
 )
 def _literal_family(tools: Any) -> Evidence:
     printed, repaired = MixtureHalfspace(2, 1.0, literal=True), MixtureHalfspace(2, 1.0)
@@ -42,6 +45,9 @@ def _literal_family(tools: Any) -> Evidence:
     "BMN-Lem4.5",
     "With halfspaces that cut the public flat properly, G has a hypothesis at least as good as the best halfspace.",
     f"{BMN}, Lemma 4.5, repaired",
+    short="G holds a hypothesis as good as the best halfspace",
+    printed="no worse",
+    found="checked on {samples:,} samples",
 )
 def _helly(tools: Any) -> Evidence:
     checked, witness = 0, ""
@@ -83,6 +89,9 @@ def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
     "BMN-relaxation-i",
     "If privacy and label are only correlated, each private example labelled 0 costs at most one more error.",
     f"{BMN}, Section 3, relaxations (i)",
+    short="A correlated private example costs one more error at most",
+    printed="one each",
+    found="checked on {samples:,} samples",
 )
 def _relaxation_i(tools: Any) -> Evidence:
     return _relaxed((0, 1))
@@ -92,6 +101,9 @@ def _relaxation_i(tools: Any) -> Evidence:
     "BMN-relaxation-ii",
     "If only private examples share a label, and public ones have both, G still has the best halfspace's error.",
     f"{BMN}, Section 3, relaxations (ii)",
+    short="G keeps the best error if private examples share a label",
+    printed="no excess",
+    found="{excess} on {samples:,} samples",
 )
 def _relaxation_ii(tools: Any) -> Evidence:
     return _relaxed((1,))
@@ -101,6 +113,9 @@ def _relaxation_ii(tools: Any) -> Evidence:
     "BMN-Lem4.1",
     "The learner is epsilon-differentially private with respect to the private examples.",
     f"{BMN}, Lemma 4.1",
+    short="The mixture learner's ε",
+    printed="ε = 1",
+    found="ε = {epsilon:.3g}",
 )
 def _private(tools: Any) -> Evidence:
     worst = 0.0
@@ -120,7 +135,14 @@ def _private(tools: Any) -> Evidence:
     return Evidence("holds", text, {"epsilon": worst}, "exact")
 
 
-@states("BMN-size", "|C~_pub| = O(n^d) and |G| = O(2^d n^(d^2)).", f"{BMN}, Section 4")
+@states(
+    "BMN-size",
+    "|C~_pub| = O(n^d) and |G| = O(2^d n^(d^2)).",
+    f"{BMN}, Section 4",
+    short="Size of G",
+    printed="O(2^d n^(d²))",
+    found="{|G|, d=1, 10 public} at d = 1, 10 public points",
+)
 def _family_size(tools: Any) -> Evidence:
     line = public_family(np.arange(10)[:, None])
     # No three of these points are collinear.
@@ -138,6 +160,9 @@ def _family_size(tools: Any) -> Evidence:
     "BMN-Thm4.10-display",
     "|err - empirical err| <= 8 d^2 ln(4 n/beta)/n + 2 d^2/n with probability 1 - beta/4.",
     f"{BMN}, proof of Theorem 4.10",
+    short="The error bound holds with probability 1 - β/4",
+    printed="probability ≥ {needed:.3g}",
+    found="≤ {chance at most:.3g}",
 )
 def _agnostic_display(tools: Any) -> Evidence:
     n, beta = 10**6, 0.1

@@ -29,6 +29,10 @@ def _pac(tools: Any, **setting: Any) -> Evidence:
     "BMN-Thm4.9",
     "The learner is (alpha, beta)-PAC with O((d^2 log(d/(epsilon alpha)) + log(1/beta))/(epsilon alpha)) examples.",
     f"{BMN}, Theorem 4.9, with explicit constants",
+    short="Examples for an (alpha, β)-learner",
+    printed="n = {d = 1, side 9: theorem's n:,}",
+    found="n = {d = 1, side 9: enough} is enough (d = 1)",
+    slow=True,
 )
 def _realizable(tools: Any) -> Evidence:
     return _pac(tools)
@@ -39,6 +43,10 @@ def _realizable(tools: Any) -> Evidence:
     "With max(1/alpha^2, 1/(epsilon alpha)) for the last factor its error exceeds the best halfspace's by alpha at "
     "most, where labels are noisy.",
     f"{BMN}, Theorem 4.10, with explicit constants; each label is wrong with probability 1/5",
+    short="Examples for excess error alpha under noisy labels",
+    printed="n = {d = 1, side 9: theorem's n:,}",
+    found="n = {d = 1, side 9: enough} is enough (d = 1)",
+    slow=True,
 )
 def _agnostic(tools: Any) -> Evidence:
     return _pac(tools, setting="agnostic", noise=0.2)

@@ -22,7 +22,14 @@ from learners.papers.verdicts import judged, tightness
 __all__ = ["STATEMENTS"]
 
 
-@states("BMNS-Clm2.19", "Every multiset of n points has a point of depth n/(d + 1).", f"{BMNS}, Claim 2.19")
+@states(
+    "BMNS-Clm2.19",
+    "Every multiset of n points has a point of depth n/(d + 1).",
+    f"{BMNS}, Claim 2.19",
+    short="Every multiset has a point of depth n/(d + 1)",
+    printed="depth ≥ n/(d + 1)",
+    found="{least ratio:.3g} times that at least",
+)
 def _centerpoint(tools: Any) -> Evidence:
     least = math.inf
     for side, sizes in ((1, (1, 2, 3, 4, 5, 6)), (2, (1, 2, 3))):
@@ -39,6 +46,9 @@ def _centerpoint(tools: Any) -> Evidence:
     "BMNS-Fact2.20-remark",
     "If the set of Tukey medians has dimension d, each facet's hyperplane passes through d + 1 points of S.",
     f"{BMNS}, remark after Fact 2.20",
+    short="A facet of the deepest set passes through d + 1 points",
+    printed="{d + 1} points",
+    found="{points on a facet} points",
 )
 def _facets(tools: Any) -> Evidence:
     triangle, ones = np.array([[0, 0], [3, 0], [1, 2]]), np.ones(3, dtype=np.int64)
@@ -60,7 +70,14 @@ def _side(points: Any, a: Any, b: Any) -> Any:
     return (b[0] - a[0]) * (points[:, 1] - a[1]) - (b[1] - a[1]) * (points[:, 0] - a[0])
 
 
-@states("BMNS-Lem3.4", "Q is quasi-concave and has sensitivity 1.", f"{BMNS}, Lemma 3.4")
+@states(
+    "BMNS-Lem3.4",
+    "Q is quasi-concave and has sensitivity 1.",
+    f"{BMNS}, Lemma 3.4",
+    short="Q is quasi-concave and of sensitivity 1",
+    printed="1",
+    found="{sensitivity}; {dips} dips",
+)
 def _quasi_concave(tools: Any) -> Evidence:
     grid, extended = Grid(1, 2).points(), ExtendedDomain.grid(1, 2)
     xs = extended.coordinates()
@@ -86,6 +103,9 @@ def _quasi_concave(tools: Any) -> Evidence:
     "BMNS-Clm3.5",
     "Q attains its maximum over X~, of size at most (d |X|^(d^2 (d+1)))^(2^d) an axis.",
     f"{BMNS}, Claim 3.5, with d - i + 1 subspaces",
+    short="Size of the candidate set on an axis",
+    printed="10^{log10 of the bound, side 1:.0f}",
+    found="{|X~_1| of the grid of side 1} (side 1)",
 )
 def _extended(tools: Any) -> Evidence:
     misses, witness, share = 0, "", 0.0
@@ -114,6 +134,9 @@ def _extended(tools: Any) -> Evidence:
     "BMNS-Clm3.5-literal",
     "Intersections with d - i subspaces contain a point of depth n/(d + 1) for every multiset.",
     f"{BMNS}, proof of Claim 3.5",
+    short="Intersections with d - i subspaces hold a point of depth n/(d + 1)",
+    printed="depth ≥ {n/(d+1):.3g}",
+    found="depth {depth on the literal domain}",
 )
 def _extended_literal(tools: Any) -> Evidence:
     corners, ones = Grid(1, 2).points(), np.ones(4, dtype=np.int64)

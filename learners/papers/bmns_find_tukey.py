@@ -34,6 +34,9 @@ MOST_BITS, WORD = 2**15, 64
     "BMNS-Fig1-r",
     "With r = n/(d+1) - (i-1) n/(d (d+1)) the last promise guarantees depth n/(2 (d+1)).",
     f"{BMNS}, Figure 1",
+    short="The printed r guarantees depth n/(2 (d + 1))",
+    printed="that depth",
+    found="{printed, d=3:.3g} of it at d = 3",
 )
 def _printed_promise(tools: Any) -> Evidence:
     ratios, least, witness = {}, Fraction(1), ""
@@ -58,6 +61,9 @@ def _printed_promise(tools: Any) -> Evidence:
     "BMNS-Fig1-epsilon",
     "epsilon_0 = epsilon/(2 sqrt(2 d ln(2/delta))) a coordinate gives (epsilon, delta)-privacy.",
     f"{BMNS}, Figure 1",
+    short="The budget of a coordinate",
+    printed="ε₀",
+    found="{share of the allowed epsilon_0:.0%} of what is allowed",
 )
 def _figure_1_share(tools: Any) -> Evidence:
     delta, most, witness = 1e-6, 0.0, ""
@@ -80,6 +86,9 @@ def _figure_1_share(tools: Any) -> Evidence:
     "BMNS-Exponential",
     "The exponential mechanism with Tukey depth, epsilon/d a coordinate, is epsilon-private.",
     f"{BMNS}, Section 1.1",
+    short="The ε of the exponential mechanism with Tukey depth",
+    printed="ε = 1",
+    found="ε = {epsilon:.3g}",
 )
 def _pure_hull_point(tools: Any) -> Evidence:
     return exactly_private(tools, HullPointExponential(1, 2, 1.0), 4, "corners")
@@ -89,6 +98,9 @@ def _pure_hull_point(tools: Any) -> Evidence:
     "BMNS-Thm3.6",
     "So many examples suffice for a point of depth n/(2 (d + 1)) with probability 1 - beta.",
     f"{BMNS}, Theorem 3.6",
+    short="Examples for a point of depth n/(2 (d + 1))",
+    printed="n = {exponential mechanism, d = 1, side 31: printed:.2g}",
+    found="n = {exponential mechanism, d = 1, side 31: measured} (d = 1)",
 )
 def _deep_point(tools: Any) -> Evidence:
     learners: list[HullPoint] = [
@@ -128,6 +140,9 @@ def _shallow(learner: HullPoint, n: int) -> bool:
     "RecConcave, with 2^O(log* |X|) examples, needs fewer than the exponential mechanism with O(log |X|), "
     "from at most 2^32768 candidates an axis on, d = 1, 2, 3.",
     f"{BMNS}, Section 1.1 and Theorem 3.6",
+    short="From what domain size the asymptotic winner wins",
+    printed="large domains",
+    found="2^{log2 |X~|, d=1, delta=1e-06, beta=0.1} candidates",
 )
 def _pays(tools: Any) -> Evidence:
     numbers: dict[str, float] = {}

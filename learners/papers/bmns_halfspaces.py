@@ -22,7 +22,14 @@ __all__ = ["STATEMENTS"]
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
 
 
-@states("BMNS-Clm4.1", "|HALFSPACE(X)| <= 2 |X|^(d + 1).", f"{BMNS}, Claim 4.1")
+@states(
+    "BMNS-Clm4.1",
+    "|HALFSPACE(X)| <= 2 |X|^(d + 1).",
+    f"{BMNS}, Claim 4.1",
+    short="Labellings of a grid by halfspaces",
+    printed="≤ 2 |X|^(d + 1)",
+    found="{side 1, d=3} for 8 points, d = 3",
+)
 def _dichotomies(tools: Any) -> Evidence:
     numbers, holds = {}, True
     for side, d in ((1, 1), (7, 1), (1, 2), (2, 2), (3, 2), (1, 3)):
@@ -37,6 +44,9 @@ def _dichotomies(tools: Any) -> Evidence:
     "BMNS-Thm4.2",
     "LearnHalfSpace, with a default where a subsample is inconsistent, is as private as the release it calls.",
     f"{BMNS}, Theorem 4.2, privacy",
+    short="LearnHalfSpace is as private as its release",
+    printed="ε = 1",
+    found="ε = {epsilon:.3g}",
 )
 def _aggregate(tools: Any) -> Evidence:
     return exactly_private(tools, HalfspaceTukey(1, 1, 1.0), 3, "examples")
@@ -46,6 +56,9 @@ def _aggregate(tools: Any) -> Evidence:
     "BMNS-Fig2-step3",
     "Step 3 may be left undefined on subsamples that no halfspace fits, without loss of privacy.",
     f"{BMNS}, Figure 2, step 3",
+    short="Step 3 may stay undefined without loss of privacy",
+    printed="δ = 10⁻⁶",
+    found="δ = {delta:.3g} at ε = 1",
 )
 def _unrealizable(tools: Any) -> Evidence:
     finding = tools.audit_law(HalfspaceRefusing(1, 1, 1.0), n=3)
@@ -59,6 +72,10 @@ def _unrealizable(tools: Any) -> Evidence:
     "BMNS-Thm4.2-utility",
     "LearnHalfSpace is an (alpha, beta)-PAC learner for halfspaces with s = O(m^2 (..)/(r alpha)) examples.",
     f"{BMNS}, Theorem 4.2",
+    short="Examples to learn halfspaces",
+    printed="n = {d = 2, agreement: theorem's n:,}",
+    found="n = {d = 2, agreement: enough} is enough (d = 2)",
+    slow=True,
 )
 def _halfspaces(tools: Any) -> Evidence:
     law = np.array([0.101, 0.3, 0.3, 0.299])

@@ -37,6 +37,9 @@ EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
     "BMNS-Thm5.1-inequality",
     "(1 - beta - (d/2) T^(-d/2)) 2/d >= 1/(2 d) for beta <= 1/2, T >= 2, d >= 10.",
     f"{BMNS}, proof of Theorem 5.1",
+    short="The inequality of the proof",
+    printed="≥ 1/(2 d)",
+    found="slack {slack:.2g}",
 )
 def _inequality(tools: Any) -> Evidence:
     slacks = {(d, side): theorem_51_slack(d, side) for d in range(10, 60) for side in range(1, 49)}
@@ -49,6 +52,9 @@ def _inequality(tools: Any) -> Evidence:
     "BMNS-Thm5.1-procedure",
     "If b is in span(S), the point of I with the largest coefficient is in S.",
     f"{BMNS}, proof of Theorem 5.1",
+    short="The point with the largest coefficient is in S",
+    printed="0 of {cases} wrong",
+    found="{printed} of {cases} wrong",
 )
 def _largest_coefficient(tools: Any) -> Evidence:
     tried, outside, witness = 0, {"printed": 0, "repaired": 0}, ""
@@ -73,6 +79,10 @@ def _largest_coefficient(tools: Any) -> Evidence:
     "BMNS-Thm5.1-count",
     "For b a function of the d/2 points I_-i, given these, x_i is in span(I_-i, b) w.p. at most T^(-d/2).",
     f"{BMNS}, proof of Theorem 5.1",
+    short="Given the d/2 points, x is in their span with probability ≤ T^(-d/2)",
+    printed="{T^(d/2)} points",
+    found="{points in the span} points",
+    slow=True,
 )
 def _span_count(tools: Any) -> Evidence:
     d = 10
@@ -102,6 +112,10 @@ def _hull_point(learner: HullPoint) -> Any:
     "Private algorithms with fewer than min{d^2 ln T, d ln(1/delta)}/epsilon examples rarely answer in span(S); "
     "all obey Pr[x_i named on S] <= e^(2 epsilon m/d) Pr[x_i named on S'].",
     f"{BMNS}, Theorem 5.1 with the procedure of its proof, run",
+    short="Below the bound private algorithms rarely answer in span(S)",
+    printed="rarely",
+    found="{d = 10, below the bound: in span(S):.0%} at m = {d = 10, below the bound: m}",
+    slow=True,
 )
 def _experiment(tools: Any) -> Evidence:
     plane, space = HullPointExponential(3, 2, EPSILON), HullPointExponential(1, 3, EPSILON)

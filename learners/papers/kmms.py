@@ -58,7 +58,12 @@ def closed_halfplanes(side: int) -> set[bytes]:
 
 
 @states(
-    "KMMS-Obs4.1", "every halfplane agrees on the grid with one of the box, d = 1, 2, 3", f"{KMMS}, Observation 4.1"
+    "KMMS-Obs4.1",
+    "every halfplane agrees on the grid with one of the box, d = 1, 2, 3",
+    f"{KMMS}, Observation 4.1",
+    short="Every halfplane agrees on the grid with one of the box",
+    printed="all",
+    found="checked: {d=1}, {d=2}, {d=3} labellings",
 )
 def _observation_41(tools: Any) -> Evidence:
     counts = {}
@@ -80,7 +85,14 @@ def least_area(side: int) -> Fraction:
     return min(area(polygon(arrangement, c)) for c, value in enumerate(arrangement.areas) if value <= floor)
 
 
-@states("KMMS-Claim4.5", "every region has area at least d^-4/4, d = 4..10", f"{KMMS}, Claim 4.5")
+@states(
+    "KMMS-Claim4.5",
+    "every region has area at least d^-4/4, d = 4..10",
+    f"{KMMS}, Claim 4.5",
+    short="Least area of a region",
+    printed="d⁻⁴/4",
+    found="{ratio at d=10:.3g} times that at d = 10",
+)
 def _claim_45(tools: Any) -> Evidence:
     least = {side: least_area(side) for side in range(4, 11)}
     printed = {side: value * 4 * side**4 for side, value in least.items()}
@@ -114,6 +126,9 @@ def thinnest_cell(side: int) -> tuple[float, Polygon]:
     "KMMS-Claim4.5-proof",
     "a region is at least as large as the equilateral triangle on its shortest edge",
     f"{KMMS}, proof of Claim 4.5",
+    short="A region is at least the equilateral triangle on its shortest edge",
+    printed="all of the area",
+    found="{area over equilateral area:.1%} of it",
 )
 def _proof_45(tools: Any) -> Evidence:
     ratio, corners = thinnest_cell(8)
@@ -128,7 +143,12 @@ def _proof_45(tools: Any) -> Evidence:
 
 
 @states(
-    "KMMS-n2regions", "n lines divide the plane into at most n^2 regions, n >= 1", f"{KMMS}, Select Halfplane, step 3"
+    "KMMS-n2regions",
+    "n lines divide the plane into at most n^2 regions, n >= 1",
+    f"{KMMS}, Select Halfplane, step 3",
+    short="n lines make at most n² regions",
+    printed="1 region at n = 1",
+    found="{greatest share of n^2:.0f} regions",
 )
 def _regions(tools: Any) -> Evidence:
     rng = np.random.default_rng(0)
@@ -148,7 +168,13 @@ def _regions(tools: Any) -> Evidence:
     return judged("holds", failed=bool(witness), summary=summary, numbers=numbers, witness=witness)
 
 
-@states("KMMS-Obs4.4", "halfplanes of one region label the sample alike", f"{KMMS}, Observation 4.4")
+@states(
+    "KMMS-Obs4.4",
+    "halfplanes of one region label the sample alike",
+    f"{KMMS}, Observation 4.4",
+    short="Halfplanes of one region label the sample alike",
+    printed="alike",
+)
 def _observation_44(tools: Any) -> Evidence:
     grid, fine = _grid(2), full_grid(2)
     samples = [list(chosen) for size in (1, 2, 3) for chosen in combinations(range(9), size)]
@@ -184,7 +210,14 @@ class _Listed:
         return self.labels[:, points[:, 0]]
 
 
-@states("KMMS-Obs2.2", "VC(H^{and k}) <= 2 k log2(3 k) VC(H) on small classes", f"{KMMS}, Observation 2.2")
+@states(
+    "KMMS-Obs2.2",
+    "VC(H^{and k}) <= 2 k log2(3 k) VC(H) on small classes",
+    f"{KMMS}, Observation 2.2",
+    short="VC dimension of intersections",
+    printed="≤ 2 k log2(3 k) VC(H)",
+    found="{halfplanes d=2 k=3} for three halfplanes",
+)
 def _observation_22(tools: Any) -> Evidence:
     numbers: dict[str, float] = {}
     thresholds = np.tri(9, 8, -1, dtype=np.uint8)
@@ -202,7 +235,14 @@ def _observation_22(tools: Any) -> Evidence:
     return Evidence("holds", summary, numbers, "exact")
 
 
-@states("KMMS-SelHP-priv", "Select Halfplane with weights exp(epsilon q) is 2 epsilon-private", f"{KMMS}, Section 4")
+@states(
+    "KMMS-SelHP-priv",
+    "Select Halfplane with weights exp(epsilon q) is 2 epsilon-private",
+    f"{KMMS}, Section 4",
+    short="Select Halfplane with weights exp(ε q): its ε",
+    printed="ε = {claimed for full:.3g}",
+    found="ε = {full:.3g}",
+)
 def _select_halfplane(tools: Any) -> Evidence:
     full = tools.audit_law(HalfplaneSelect(1, 0.5, "full"), n=3)
     half = tools.audit_law(HalfplaneSelect(1, 0.5, "half"), n=3)
@@ -215,7 +255,12 @@ def _select_halfplane(tools: Any) -> Evidence:
 
 
 @states(
-    "KMMS-Lem4.6", "q >= max q - (8/epsilon) ln(2 d/beta) with probability 1 - beta, d = 1, 2", f"{KMMS}, Lemma 4.6"
+    "KMMS-Lem4.6",
+    "q >= max q - (8/epsilon) ln(2 d/beta) with probability 1 - beta, d = 1, 2",
+    f"{KMMS}, Lemma 4.6",
+    short="Probability to miss the score bound",
+    printed="β = {beta}",
+    found="{worst failure probability:.2g}",
 )
 def _lemma_46(tools: Any) -> Evidence:
     beta, worst, where = 0.1, 0.0, ""
@@ -243,6 +288,10 @@ def _lemma_46(tools: Any) -> Evidence:
     "KMMS-Claim3.4",
     "eps_hat = epsilon/(2 ln(e/delta)) makes the Set Cover Learner (epsilon, delta)-private",
     f"{KMMS}, Claim 3.4",
+    short="The budget of a round, ε/(2 ln(e/δ))",
+    printed="{eps_hat of the paper:.3g}",
+    found="{eps_hat calibrated by the game:.3g} is allowed",
+    slow=True,
 )
 def _claim_34(tools: Any) -> Evidence:
     epsilon, delta = 1.0, 1e-6

@@ -22,6 +22,9 @@ __all__ = ["STATEMENTS"]
     "KMMS-Thm3.5",
     "the Set Cover Learner learns every conjunction of at most k literals, that of none included",
     f"{KMMS}, Theorem 3.5",
+    short="Every conjunction of at most k literals is learned, that of none included",
+    printed="fails ≤ β",
+    found="fails in {failure rate, d=4:.0%} of runs",
 )
 def _no_literal(tools: Any) -> Evidence:
     least: dict[str, float] = {}
@@ -48,6 +51,9 @@ def _no_literal(tools: Any) -> Evidence:
     "KMMS-Claim3.4-loss",
     "eps_hat = epsilon/(2 ln(e/delta)) makes the Set Cover Learner (1, 1e-6)-private, k = 1, alpha = 0.1",
     f"{KMMS}, Claim 3.4",
+    short="The same, for one round's loss",
+    printed="{paper:.3g}",
+    found="{game, replacement:.3g} is allowed",
 )
 def _calibration(tools: Any) -> Evidence:
     epsilon, delta, rounds = 1.0, 1e-6, math.ceil(2 * math.log(20))

@@ -30,6 +30,9 @@ SMALL: dict[str, Any] = {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alph
     "KMMS-Claim4.3",
     "eps_hat = epsilon/(2 ln(e/delta)) suffices for polygons, at (1, 1e-6), d = 1",
     f"{KMMS}, Claim 4.3",
+    short="The same, for polygons",
+    printed="{eps_hat:.3g}",
+    found="{exact, convex-polygon:.3g} exactly",
 )
 def _claim_43(tools: Any) -> Evidence:
     upper = 0.0
@@ -78,6 +81,10 @@ def random_polygon(rng: np.random.Generator, side: int, corners: int) -> list[Co
     "KMMS-VCtri",
     "a simple polygon with k edges is a union of at most k triangles, each three halfplanes",
     f"{KMMS}, Section 5",
+    short="A polygon of k edges is a union of at most k triangles",
+    printed="all",
+    found="checked: {polygons} polygons",
+    slow=True,
 )
 def _triangles(tools: Any) -> Evidence:
     rng, side = np.random.default_rng(0), 12
@@ -139,6 +146,9 @@ def _utility(kind: type[ConvexPolygon] | type[PolygonUnion], k: int, tools: Any)
     "KMMS-Thm4.7",
     "with the explicit sample size convex-polygon is an (alpha, beta)-PAC learner, d = 2",
     f"{KMMS}, Theorem 4.7",
+    short="Convex polygons: failure at the printed n",
+    printed="fails ≤ 0.2",
+    found="≤ {failure upper:.2g} at n = {n:,}",
 )
 def _convex_polygon(tools: Any) -> Evidence:
     return _utility(ConvexPolygon, 3, tools)
@@ -148,6 +158,9 @@ def _convex_polygon(tools: Any) -> Evidence:
     "KMMS-Thm5.1",
     "with the explicit sample size polygon-union is an (alpha, beta)-PAC learner, d = 2",
     f"{KMMS}, Theorem 5.1",
+    short="Unions of polygons: failure at the printed n",
+    printed="fails ≤ 0.2",
+    found="≤ {failure upper:.2g} at n = {n:,}",
 )
 def _polygon_union(tools: Any) -> Evidence:
     return _utility(PolygonUnion, 2, tools)

@@ -19,7 +19,14 @@ from learners.points.exponential import ThresholdExponential
 __all__ = ["STATEMENTS"]
 
 
-@states("NIS-Point", "The point learner fails with probability at most (1 - alpha)^n.", NIS)
+@states(
+    "NIS-Point",
+    "The point learner fails with probability at most (1 - alpha)^n.",
+    NIS,
+    short="The point learner's failure",
+    printed="≤ {bound:.3g}",
+    found="{failure:.3g}",
+)
 def _point(tools: Any) -> Evidence:
     alpha, beta = 0.1, 0.05
     learner = PointConsistent(8)
@@ -41,7 +48,14 @@ def _point(tools: Any) -> Evidence:
     )
 
 
-@states("NIS-Occam", "n >= (ln|C| + ln(1/beta))/alpha suffices for consistent learners.", NIS)
+@states(
+    "NIS-Occam",
+    "n >= (ln|C| + ln(1/beta))/alpha suffices for consistent learners.",
+    NIS,
+    short="Examples for consistent learners",
+    printed="fails ≤ {beta}",
+    found="fails {failure:.2g} at n = {n}",
+)
 def _occam(tools: Any) -> Evidence:
     alpha, beta = 0.3, 0.2
     learner = OccamConsistent(3)
@@ -64,7 +78,14 @@ def _occam(tools: Any) -> Evidence:
     )
 
 
-@states("NIS-Thr", "c_i with i the largest (i, 1) is consistent, for c_j(x) = 1 iff x < j.", NIS)
+@states(
+    "NIS-Thr",
+    "c_i with i the largest (i, 1) is consistent, for c_j(x) = 1 iff x < j.",
+    NIS,
+    short="c_i for the largest positive i fits the sample, c_j(x) = 1 iff x < j",
+    printed="no error",
+    found="{errors_literal} error on one example",
+)
 def _threshold(tools: Any) -> Evidence:
     printed, repaired = ThresholdConsistent(4, literal=True), ThresholdConsistent(4)
     samples = [
@@ -92,6 +113,9 @@ def _threshold(tools: Any) -> Evidence:
     "The exponential mechanism is epsilon-private, and O((ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon))) "
     "examples suffice.",
     NIS,
+    short="Examples at small ε",
+    printed="factor {slides_factor:,.0f}",
+    found="{sufficient_factor:,.0f} suffices",
 )
 def _generic(tools: Any) -> Evidence:
     epsilon, alpha, beta = 1.0, 0.1, 0.1
@@ -126,6 +150,9 @@ def _generic(tools: Any) -> Evidence:
     "NIS-Generic-LargeEpsilon",
     "8 (ln|C| + ln(1/beta)) max(1/epsilon^2, 1/(alpha epsilon)) examples suffice at every epsilon.",
     NIS,
+    short="The sample bound holds at every ε",
+    printed="fails ≤ {beta}",
+    found="fails {failure:.3g} at ε = {epsilon:.0f}",
 )
 def _generic_large_epsilon(tools: Any) -> Evidence:
     alpha, beta, constant = 0.01, 0.01, 8

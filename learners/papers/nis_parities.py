@@ -21,7 +21,14 @@ from learners.parities.restart import ParityRestart
 __all__ = ["STATEMENTS"]
 
 
-@states("NIS-ParityLearner", "The private parity learner is epsilon-differentially private.", NIS)
+@states(
+    "NIS-ParityLearner",
+    "The private parity learner is epsilon-differentially private.",
+    NIS,
+    short="The parity learner's ε",
+    printed="ε = {epsilon:.3g}",
+    found="ε = {exact_epsilon:.3g}",
+)
 def _parity(tools: Any) -> Evidence:
     formula = math.log(1.25 / 0.75)
     found = {n: tools.audit_law(ParityPrivate(2, 1.0), n=n) for n in (1, 2, 4)}
@@ -42,6 +49,9 @@ def _parity(tools: Any) -> Evidence:
     "NIS-ParityFailure",
     "Replacing an example moves the parity learner's Pr[fail] from 1/2 to 1/2 + epsilon/4.",
     NIS,
+    short="One example moves Pr[fail] from 1/2 to 1/2 + ε/4",
+    printed="Pr[fail] = {slides:.3g}",
+    found="at most {after:.3g}",
 )
 def _parity_failure(tools: Any) -> Evidence:
     epsilon = 1.0
@@ -75,6 +85,9 @@ def _parity_failure(tools: Any) -> Evidence:
     "log2(1/beta) repetitions with epsilon divided reach confidence beta: O((d log(1/beta) + log^2(1/beta))/"
     "(alpha epsilon)) examples.",
     NIS,
+    short="Examples for confidence β by repetition",
+    printed="n = {n_repeated:,}",
+    found="n = {n_restarted:,} by restarts",
 )
 def _amplification(tools: Any) -> Evidence:
     d, alpha, beta = 32, 0.1, 2.0**-20
@@ -111,6 +124,9 @@ def _consistent_failure(learner: Any) -> float:
     "Restarting until a subsample is consistent, with ln((1 + p)/(1 - p)^2) = epsilon, is epsilon-private and "
     "fails with probability beta on consistent samples.",
     f"{NIS}; a repair",
+    short="Restarting until a subsample is consistent: its ε",
+    printed="ε = 1",
+    found="ε = {epsilon:.3g}",
 )
 def _restart(tools: Any) -> Evidence:
     found = {beta: tools.audit_law(ParityRestart(2, 1.0, beta), n=4) for beta in (0.5, 0.1, 1e-3, 1e-6)}
@@ -127,7 +143,14 @@ def _restart(tools: Any) -> Evidence:
     )
 
 
-@states("NIS-Effect", "One more equation leaves at least half of the solutions, or none.", NIS)
+@states(
+    "NIS-Effect",
+    "One more equation leaves at least half of the solutions, or none.",
+    NIS,
+    short="One more equation leaves half of the solutions, or none",
+    printed="≥ 0.5",
+    found="{least_share:.3g} in {cases:,} cases",
+)
 def _effect(tools: Any) -> Evidence:
     d, cases, least, where = 3, 0, 1.0, ""
     labels = Parities(d).evaluate(Cube(d).points())

@@ -22,7 +22,14 @@ from learners.points.interval_class import Intervals
 __all__ = ["STATEMENTS"]
 
 
-@states("NIS-Sauer", "For n > d = VC(C), |C(S)| <= (e n/d)^d.", NIS)
+@states(
+    "NIS-Sauer",
+    "For n > d = VC(C), |C(S)| <= (e n/d)^d.",
+    NIS,
+    short="|C(S)| ≤ (e n/d)^d",
+    printed="share ≤ 1",
+    found="{worst_ratio:.2g}",
+)
 def _sauer(tools: Any) -> Evidence:
     worst, where = 0.0, ""
     for name, concepts, points in (
@@ -45,7 +52,14 @@ def _sauer(tools: Any) -> Evidence:
     )
 
 
-@states("NIS-VC", "VC(intervals) = 2 and VC(PARITY_d) = d.", NIS)
+@states(
+    "NIS-VC",
+    "VC(intervals) = 2 and VC(PARITY_d) = d.",
+    NIS,
+    short="VC dimension of intervals, and of parities",
+    printed="2, and d",
+    found="{intervals}, and {parity_6} at d = 6",
+)
 def _vc_examples(tools: Any) -> Evidence:
     intervals = vc_dimension(Interval(8).points(), Intervals(8))
     parities = [vc_dimension(Cube(d).points(), Parities(d)) for d in range(1, 7)]
@@ -59,6 +73,9 @@ def _vc_examples(tools: Any) -> Evidence:
     "NIS-VC-Bounds",
     "O((VC log(1/alpha) + log(1/beta))/alpha) examples suffice, Omega((VC + log(1/beta))/alpha) are needed.",
     NIS,
+    short="Examples that suffice, and that are needed",
+    printed="n = {upper:,}, {lower}",
+    found="fails {failure_at_upper:.1g} and {failure_below_lower:.2g}",
 )
 def _vc_bounds(tools: Any) -> Evidence:
     alpha, beta = 0.1, 0.01

@@ -50,6 +50,9 @@ def _measured(select: StableSelect) -> tuple[float, float]:
     "Stable-select-safe",
     "Lap(2/eps), threshold 2 + (2/eps) ln(1/(2 delta)) is (eps, delta)-private.",
     SELECTIONS,
+    short="Lap(2/ε) with threshold 2 + (2/ε) ln(1/(2 δ))",
+    printed="(1, 10⁻⁶)",
+    found="({epsilon:.3g}, {delta:.2g})",
 )
 def _safe(tools: Any) -> Evidence:
     ratio, named = _measured(StableSelect(Fraction(1), DELTA))
@@ -58,7 +61,14 @@ def _safe(tools: Any) -> Evidence:
     )
 
 
-@states("Stable-select-loose", "Lap(4/eps), threshold (4/eps) ln(2/delta) is (eps, delta)-private.", SELECTIONS)
+@states(
+    "Stable-select-loose",
+    "Lap(4/eps), threshold (4/eps) ln(2/delta) is (eps, delta)-private.",
+    SELECTIONS,
+    short="Lap(4/ε) with threshold (4/ε) ln(2/δ)",
+    printed="(1, 10⁻⁶)",
+    found="({epsilon:.3g}, {delta:.2g})",
+)
 def _loose(tools: Any) -> Evidence:
     ratio, named = _measured(_Loose(Fraction(1), DELTA))
     return _as_claimed(ratio, named, f"really ({ratio:.4f}, {named:.3g})-private")
@@ -80,6 +90,9 @@ def _as_claimed(ratio: float, named: float, text: str) -> Evidence:
     "Stable-select-wrong",
     "Lap(1/eps), threshold ln(1/delta)/eps is (eps, delta)-private.",
     SELECTIONS,
+    short="Lap(1/ε) with threshold ln(1/δ)/ε is (ε, δ)-private",
+    printed="(1, 0.02)",
+    found="ε = {epsilon:.3g}, δ(1) = {delta at claim:.3g}",
 )
 def _wrong(tools: Any) -> Evidence:
     learner = StableWrong(2, 1.0, 0.02)

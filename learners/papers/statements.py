@@ -12,6 +12,8 @@ __all__ = ["states"]
 Check = Callable[[Any], Evidence]
 
 
-def states(id: str, statement: str, source: str) -> Callable[[Check], Statement]:
+def states(
+    id: str, statement: str, source: str, *, short: str, printed: str, found: str = "", slow: bool = False
+) -> Callable[[Check], Statement]:
     """Return the decorator that makes a check the statement of that id, in its words and with its place in a paper."""
-    return lambda check: Statement(id, statement, source, check)
+    return lambda check: Statement(id, statement, source, check, short, printed, found, slow)

@@ -18,7 +18,14 @@ from learners.papers.verdicts import against, exceeds, judged, tightness
 __all__ = ["STATEMENTS"]
 
 
-@states("STE-Box2-signs", "The rectangle errs on at most 4 m negative points.", f"{STE}, boxes by interior points")
+@states(
+    "STE-Box2-signs",
+    "The rectangle errs on at most 4 m negative points.",
+    f"{STE}, boxes by interior points",
+    short="The box errs on negative points only",
+    printed="positives wrong: never",
+    found="with probability {Pr[some positive example wrong]:.3f}",
+)
 def _signs(tools: Any) -> Evidence:
     learner = BoxInteriorPoint(2, 2, 40.0, 0.1)
     m, points = learner.m, [[1, 1], [0, 1], [2, 1], [1, 0], [1, 2]]
@@ -46,6 +53,9 @@ def _signs(tools: Any) -> Evidence:
     "STE-Box2-count",
     "Too few positives are noticed easily, without a share of the budget.",
     f"{STE}, boxes by interior points",
+    short="Too few positives are noticed without a share of the budget",
+    printed="ε = 8",
+    found="ε = {epsilon, literal}, δ(8) = {delta at claim, literal:.3g}",
 )
 def _count(tools: Any) -> Evidence:
     literal = BoxInteriorPoint(2, 1, 8.0, 0.8, literal=True)
@@ -73,6 +83,9 @@ def _count(tools: Any) -> Evidence:
     "STE-Box2",
     "Four interior points at epsilon/4 each (and the count) are epsilon-private.",
     f"{STE}, boxes by interior points",
+    short="Four interior points at ε/4 each: their ε",
+    printed="ε = {claim:.3g}",
+    found="ε = {epsilon:.3g}",
 )
 def _plane(tools: Any) -> Evidence:
     learner = BoxInteriorPoint(1, 2, 20.0, 0.9)
@@ -94,7 +107,14 @@ def _plane(tools: Any) -> Evidence:
     )
 
 
-@states("STE-Boxd", "In d dimensions a sample of about d^1.5 suffices.", f"{STE}, boxes by interior points")
+@states(
+    "STE-Boxd",
+    "In d dimensions a sample of about d^1.5 suffices.",
+    f"{STE}, boxes by interior points",
+    short="Growth of n with the dimension",
+    printed="d^1.5",
+    found="d^{advanced:.2f}",
+)
 def _dimension(tools: Any) -> Evidence:
     def needed(dimension: int, delta: float | None) -> int:
         return BoxInteriorPoint(1023, dimension, 1.0, 0.1, delta).utility(0.1, 0.1, "empirical").sample_size
@@ -117,6 +137,9 @@ def _dimension(tools: Any) -> Evidence:
     "STE-ExpRec",
     "The exponential mechanism's box has score at least OPT - (1/epsilon) ln|C| with high probability.",
     f"{STE}, the exponential mechanism",
+    short="The score is at least OPT - (1/ε) ln|C|",
+    printed="rarely below",
+    found="below with probability {Pr[score < OPT - ln|C|/epsilon]:.3g}",
 )
 def _exponential(tools: Any) -> Evidence:
     learner, beta = BoxExponential(39, 1, 1.0), 0.1
@@ -144,6 +167,9 @@ def _exponential(tools: Any) -> Evidence:
     "STE-BoxTight",
     "The tightest box has error at most alpha with probability 1 - beta on the smaller of two sample sizes.",
     f"{STE}, boxes without privacy",
+    short="The tightest box's failure",
+    printed="≤ {(1 - alpha)^n:.2g}",
+    found="{failure:.2g} at n = {n}",
 )
 def _tightest(tools: Any) -> Evidence:
     alpha, beta, learner = 0.3, 0.2, BoxTightest(1, 2)

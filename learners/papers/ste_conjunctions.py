@@ -23,7 +23,14 @@ from learners.papers.verdicts import exceeds, judged, tightness
 __all__ = ["STATEMENTS"]
 
 
-@states("STE-NonPriv", "Elimination makes no error on samples that a conjunction labels.", STE)
+@states(
+    "STE-NonPriv",
+    "Elimination makes no error on samples that a conjunction labels.",
+    STE,
+    short="Elimination's errors on samples that a conjunction labels",
+    printed="none",
+    found="{errors} in {cases}",
+)
 def _elimination(tools: Any) -> Evidence:
     learner = ConjunctionElimination(2)
     points = learner.domain.points()
@@ -51,7 +58,14 @@ def _elimination(tools: Any) -> Evidence:
     )
 
 
-@states("STE-Conj1", "Noisy elimination with Lap(2 d/epsilon) is epsilon-private.", STE)
+@states(
+    "STE-Conj1",
+    "Noisy elimination with Lap(2 d/epsilon) is epsilon-private.",
+    STE,
+    short="Noisy elimination with Lap(2 d/ε): its ε",
+    printed="ε = 1",
+    found="ε = {replacement:.3g}",
+)
 def _laplace(tools: Any) -> Evidence:
     learner = ConjunctionLaplace(2, 1.0, 0.05)
     # Deep below and above the threshold the tails are exponential, so the ratio is attained.
@@ -78,6 +92,9 @@ def _laplace(tools: Any) -> Evidence:
     "STE-Conj1-Size",
     "n >= (8 d^2/(alpha epsilon)) ln(2 d/beta) gives error at most alpha on the sample with probability 1 - beta.",
     STE,
+    short="The same learner's failure at the printed n",
+    printed="fails ≤ 0.1",
+    found="≤ {failure_upper:.2g} at n = {n}",
 )
 def _laplace_utility(tools: Any) -> Evidence:
     alpha, beta = 0.2, 0.05
@@ -108,6 +125,10 @@ def _laplace_utility(tools: Any) -> Evidence:
     "STE-ConjExp",
     "The exponential mechanism over CONJ_{k,d} is epsilon-private and needs about (k/(epsilon alpha)) log d.",
     STE,
+    short="The exponential mechanism over conjunctions: its ε",
+    printed="ε = 1",
+    found="ε = {epsilon:.3g}",
+    slow=True,
 )
 def _exponential(tools: Any) -> Evidence:
     alpha, beta = 0.4, 0.1
@@ -129,7 +150,14 @@ def _exponential(tools: Any) -> Evidence:
     )
 
 
-@states("STE-Conj2", "J rounds with epsilon/J each, b = |S0| without noise, are epsilon-private.", STE)
+@states(
+    "STE-Conj2",
+    "J rounds with epsilon/J each, b = |S0| without noise, are epsilon-private.",
+    STE,
+    short="The greedy learner's ε",
+    printed="ε = 1",
+    found="ε = {epsilon_k1:.3g}",
+)
 def _greedy(tools: Any) -> Evidence:
     findings = {k: tools.audit_law(ConjunctionGreedy(2, k, 1.0), n=4) for k in (1, 2)}
     worst = max(findings.values(), key=lambda finding: finding.epsilon)
@@ -150,6 +178,9 @@ def _greedy(tools: Any) -> Evidence:
     "STE-Conj2-Delta",
     "Every round chooses a literal with score at least -Delta, Delta = (1/epsilon) ln d, with high probability.",
     STE,
+    short="Every round's score is at least -Δ, Δ = (1/ε) ln d",
+    printed="rarely below -{printed:.3g}",
+    found="below with probability {probability:.3g}",
 )
 def _greedy_slack(tools: Any) -> Evidence:
     d, k, n, epsilon = 10, 1, 10**4, 1.0
@@ -181,6 +212,9 @@ def _greedy_slack(tools: Any) -> Evidence:
     "STE-Conj2-Constant",
     "The greedy learner learns every conjunction of at most k literals, the empty one included.",
     STE,
+    short="Every conjunction is learned, the empty one included",
+    printed="fails rarely",
+    found="fails with probability {failure_literal:.3f}",
 )
 def _greedy_constant(tools: Any) -> Evidence:
     n = 4000

@@ -31,6 +31,9 @@ def _outside(learner: Any, sample: Sample) -> float:
     "STE-IPP",
     "The exponential mechanism is epsilon-private and finds an interior point of n >= (4/epsilon) ln(T/beta).",
     f"{STE}, the interior point problem",
+    short="Failure to find an interior point of n ≥ (4/ε) ln(T/β)",
+    printed="fails ≤ 0.2",
+    found="fails {failure:.2g} at n = {n}",
 )
 def _interior(tools: Any) -> Evidence:
     beta, learner = 0.2, InteriorPointExponential(5, 1.0)
@@ -56,6 +59,9 @@ def _interior(tools: Any) -> Evidence:
     "STE-Thr",
     "An interior point of the m largest positive and m smallest negative examples errs on at most m - 1 of them.",
     f"{STE}, the interior point problem",
+    short="The threshold learner's ε from an interior point",
+    printed="ε = 4",
+    found="ε = {epsilon:.3g}",
 )
 def _thresholds(tools: Any) -> Evidence:
     alpha, beta, learner = 0.25, 0.5, ThresholdInteriorPoint(4, 4.0, 0.5)
@@ -79,6 +85,9 @@ def _thresholds(tools: Any) -> Evidence:
     "STE-TreeLog",
     "TreeLog, every call charged, is (epsilon, delta)-private and finds one.",
     f"{STE}, the interior point problem",
+    short="TreeLog, every call charged: its δ",
+    printed="δ = 0.01",
+    found="δ = {delta:.2g}",
 )
 def _tree(tools: Any) -> Evidence:
     beta, learner = 0.1, InteriorPointTreeLog(32, 2.0, 0.01, 0.1)

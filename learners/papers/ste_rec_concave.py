@@ -54,6 +54,9 @@ def _failure_at(promise: int) -> float:
     "STE-RecConcave-crossover",
     "RecConcave needs a promise of 8^(log* T) (12 log* T/(alpha epsilon)) ln(192 (log* T)^2/(beta delta)).",
     f"{BMNS}, Proposition 2.11",
+    short="The promise that RecConcave needs",
+    printed="{printed, 2^64:.2g}",
+    found="{RecConcave, 2^64:,.0f} suffices (2^64 indices)",
 )
 def _crossover(tools: Any) -> Evidence:
     numbers: dict[str, float] = {}

@@ -43,6 +43,9 @@ class ParityAmplified(SubsamplingLearner):
 
     id: ClassVar[str] = "parity-amplified"
     instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.1}, n=3, beta=0.2)
+    audited: ClassVar[tuple[Instance, ...]] = (
+        Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.05}, n=3, alpha=0.1, beta=0.1),
+    )
 
     _coin: ClassVar[float] = 0.5
 

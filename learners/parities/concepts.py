@@ -27,6 +27,10 @@ class Parity:
         """Return the labels of points (m, dimension)."""
         return parity(pack(points) & np.uint64(self.code), self.dimension).astype(np.uint8)
 
+    def __str__(self) -> str:
+        names = [f"x{i + 1}" for i in range(self.dimension) if self.code >> i & 1]
+        return f"parity of {' and '.join(names)}" if names else "always 0"
+
 
 @dataclass(frozen=True)
 class Parities(Numbered):

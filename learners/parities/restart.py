@@ -62,6 +62,9 @@ class ParityRestart(SubsamplingLearner):
 
     id: ClassVar[str] = "parity-restart"
     instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.1}, n=3, beta=0.2)
+    audited: ClassVar[tuple[Instance, ...]] = (
+        Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.05}, n=3, alpha=0.1, beta=0.1),
+    )
     claim_id: ClassVar[str] = "NIS-ParityRestart"
     _place: ClassVar[str] = "; restarted instead of repeated"
 

@@ -16,7 +16,7 @@ __all__ = ["Subsampler", "equations_of"]
 RUNS = 2**15
 """Runs that are eliminated together."""
 CELLS = 2**22
-"""How many (run, example) cells are looked at together."""
+"""The most (run, example) cells that are looked at together."""
 
 
 def equations_of(sample: Sample, dimension: int) -> Words:

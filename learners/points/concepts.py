@@ -29,6 +29,9 @@ class Constant:
         """Return the label once for each point."""
         return np.full(len(points), self.label, dtype=np.uint8)
 
+    def __str__(self) -> str:
+        return f"always {self.label}"
+
 
 @dataclass(frozen=True)
 class Point:
@@ -39,6 +42,9 @@ class Point:
     def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the labels of points (m, 1)."""
         return np.asarray(points[:, 0] == self.j, dtype=np.uint8)
+
+    def __str__(self) -> str:
+        return f"1 at {self.j} alone"
 
 
 @dataclass(frozen=True)

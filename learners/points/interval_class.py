@@ -27,6 +27,9 @@ class Span:
         """Return the labels of points (m, 1)."""
         return np.asarray((self.a <= points[:, 0]) & (points[:, 0] <= self.b), dtype=np.uint8)
 
+    def __str__(self) -> str:
+        return "always 0" if self.b < self.a else f"1 from {self.a} to {self.b}"
+
 
 @dataclass(frozen=True)
 class Intervals(Numbered):

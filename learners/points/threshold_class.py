@@ -26,6 +26,9 @@ class Threshold:
         """Return the labels of points (m, 1)."""
         return np.asarray(points[:, 0] < self.j, dtype=np.uint8)
 
+    def __str__(self) -> str:
+        return f"1 below {self.j}"
+
 
 @dataclass(frozen=True)
 class Thresholds(Numbered):

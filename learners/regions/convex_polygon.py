@@ -30,7 +30,7 @@ class ConvexPolygon(HalfplaneRegions, PlaneCover):
 
     id: ClassVar[str] = "convex-polygon"
     instance: ClassVar[Instance] = INSTANCE
-    audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 3, "k": 3}, n=2, alpha=0.2, beta=0.2),)
+    audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 3, "k": 3}, n=2, alpha=0.2, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({**COVERED, "side": 12, "k": 4}, n=100_000)
     _covered_label: ClassVar[int] = 0
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm4.7", "Theorem 4.7")

@@ -16,6 +16,7 @@ from learners.finite.counting import Numbered, check_code
 from learners.geometry.clipping import clip, square
 from learners.parameters import check_integer
 from learners.regions.planar.disc_family import disc_family, lifted
+from learners.words import linear
 
 __all__ = ["MAX_DISC_SIDE", "Disc", "Discs"]
 
@@ -37,6 +38,10 @@ class Disc:
         normal = np.array([self.u, self.v, self.w], dtype=object)
         heights = lifted(np.asarray(points).astype(object)) @ normal
         return np.asarray(heights >= self.t, dtype=np.uint8)
+
+    def __str__(self) -> str:
+        terms = [(self.u, "x"), (self.v, "y"), (self.w, "(x^2 + y^2)")]
+        return f"{linear(terms)} >= {self.t}"
 
     def shape(self, side: int, tone: str, label: str) -> Shape:
         """Return the disc, dashed where the outside is labelled 1, or the part of [0, side]^2 in the halfplane."""

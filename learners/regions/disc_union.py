@@ -33,7 +33,7 @@ class DiscUnion(CountedRegions, RegionCover):
 
     id: ClassVar[str] = "disc-union"
     instance: ClassVar[Instance] = INSTANCE
-    audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 3, "k": 1}, n=2, alpha=0.2, beta=0.2),)
+    audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 3, "k": 1}, n=2, alpha=0.2, beta=0.1),)
     pictured: ClassVar[Instance] = Instance({"side": 6, "k": 1, **COVERED}, n=20_000)
     _most_side: ClassVar[int | None] = MAX_DISC_SIDE
     _covered_label: ClassVar[int] = 1

@@ -16,6 +16,7 @@ from learners.finite.counting import Numbered, check_code
 from learners.parameters import check_integer
 from learners.regions.planar.families import Family, halfplane_family
 from learners.regions.planar.snapping import LISTED_SIDE
+from learners.words import linear
 
 __all__ = ["Halfplane", "Halfplanes"]
 
@@ -34,6 +35,9 @@ class Halfplane:
         p, r = self.a.numerator * self.b.denominator, self.b.numerator * self.a.denominator
         labels = [self.z * (q * y - p * x - r) >= 0 for x, y in points.tolist()]
         return np.array(labels, dtype=np.uint8)
+
+    def __str__(self) -> str:
+        return f"y {'>=' if self.z > 0 else '<='} {linear([(self.a, 'x'), (self.b, '')])}"
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,9 @@ class Intersection:
             labels &= halfplane.predict(points)
         return labels
 
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.halfplanes)) or "always 1"
+
     def region(self, side: int) -> tuple[Vertices, ...]:
         """Return the vertices of the part in the square [0, side]^2, in order around it; nothing if it is empty."""
         corners = square(0, side)
@@ -76,6 +79,9 @@ class Union:
         for part in self.parts:
             labels |= part.predict(points)
         return labels
+
+    def __str__(self) -> str:
+        return " or ".join(f"({part})" for part in self.parts) or "always 0"
 
     def region(self, side: int) -> tuple[Vertices, ...]:
         """Return the vertices of every part in the square [0, side]^2; the parts may overlap."""

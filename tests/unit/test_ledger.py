@@ -291,7 +291,7 @@ def test_a_run_of_everything_checks_the_statements_and_reports_them(tmp_path, no
     status, out = run(tmp_path, "--jobs", "1")
     shown = capsys.readouterr().out
     assert status == 0, shown
-    assert "\nledger: 3 statements checked: 2 hold, 0 loose, 1 refuted, 0 undecided\n" in shown
+    assert "\nledger       3 statements checked: 2 hold, 0 loose, 1 refuted, 0 undecided\n" in shown
     validator = Draft202012Validator(schema.load("run"))
     for line in (out / FILENAME).read_text().splitlines():
         validator.validate(json.loads(line))
@@ -328,8 +328,8 @@ def test_a_check_that_fails_in_a_run_is_status_2_and_keeps_the_others(tmp_path, 
     shown = capsys.readouterr()
     assert status == 2
     assert re.search(r"^dpaudit: fault: TOY-d/ledger/\w+: ZeroDivisionError: toy", shown.err, re.M)
-    assert "ledger: 3 statements checked" in shown.out
-    assert "missing results: 1" in shown.out
+    assert "ledger       3 statements checked" in shown.out
+    assert "missing      1 result" in shown.out
     assert len(load_run(out).results) == 4
 
 
@@ -461,5 +461,5 @@ def test_reports_without_statements_say_nothing_of_them():
 def test_a_statement_planned_without_a_result_is_pending():
     run = load_small()
     run = replace(run, results=tuple(r for r in run.results if r.learner != "SL-Point"))
-    assert "missing results: 1" in console.render(run)
+    assert "missing      1 result" in console.render(run)
     assert "ledger: 2 statements checked" in console.render(run)

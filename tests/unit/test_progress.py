@@ -68,7 +68,7 @@ def test_a_terminal_has_one_line_that_is_rewritten_and_taken_away(monkeypatch: p
         "",
         "[=======>              ] 1,000/3,000 runs  0:04, 0:08 left",
         "[==============>       ] 2,000/3,000 runs  0:08, 0:04 left",
-        "[======================] 3,000/3,000 runs  0:12, 0:00 left",
+        "[======================] 3,000/3,000 runs  0:12",
         "",
         "",
     ]
@@ -77,7 +77,7 @@ def test_a_terminal_has_one_line_that_is_rewritten_and_taken_away(monkeypatch: p
 def test_elsewhere_there_is_a_line_every_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     assert shown(io.StringIO(), monkeypatch).splitlines() == [
-        "dpaudit: [======================] 3,000/3,000 runs  0:12, 0:00 left"
+        "dpaudit: [======================] 3,000/3,000 runs  0:12"
     ]
 
 

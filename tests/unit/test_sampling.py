@@ -9,7 +9,8 @@ import pytest
 
 from dpaudit.adapters import Mechanism
 from dpaudit.contract import Pair
-from dpaudit.sampling import Sampler, join
+from dpaudit.distinguish.batches import join
+from dpaudit.sampling import Sampler
 
 
 def noise(data: float, rng: np.random.Generator, size: int) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from dpaudit.cli.forms import FORMS
 from dpaudit.cli.options import ALLOWANCE, COLOR, JSON, VERBOSE, option
 from dpaudit.cli.verb import Verb
 
@@ -20,7 +21,7 @@ command = Verb(
         click.Argument(["path"], metavar="PATH"),
         option(
             "--format",
-            type=click.Choice(["console", "json", "html"]),
+            type=click.Choice(["console", *(suffix[1:] for suffix in FORMS)]),
             help="what to render (default: what the suffix of --out says, else console)",
         ),
         option("--out", metavar="FILE", help="where to (default: standard output)"),

@@ -54,4 +54,4 @@ TABLE: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (np.ma.MaskedArray, _masked),
     (np.ndarray, _array),
 )
-"""How values of each type are taken apart."""
+"""The steps by which values of each type are taken apart."""

@@ -30,7 +30,7 @@ HANDLERS: dict[str, Handler] = {
     "mapping": containers.mapping,
     "set": containers.set_,
 }
-"""How values of each family are planned; those of all others by their parts."""
+"""The function that plans values of each family; all others are planned by their parts."""
 
 
 @dataclass

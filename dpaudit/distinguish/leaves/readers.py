@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.distinguish.leaves.whole_values import WholeValues
+from dpaudit.distinguish.stand_ins import MISSING
 from dpaudit.jsonable import stable_repr
 
 __all__ = [
-    "MISSING",
     "OTHER",
     "Block",
     "Categories",
@@ -27,8 +27,6 @@ __all__ = [
     "WholeValues",
 ]
 
-MISSING = -1.1e300
-"""Stands for an element that a shorter output does not have: finite, so that every column can be sorted and binned."""
 OTHER = -1
 """The code of a category that training did not show."""
 

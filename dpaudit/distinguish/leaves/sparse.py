@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.distinguish.leaves.readers import MISSING, Block
+from dpaudit.distinguish.leaves.readers import Block
+from dpaudit.distinguish.stand_ins import MISSING
 
 __all__ = ["ExplicitZeros", "SparseRows", "Stored", "entries"]
 

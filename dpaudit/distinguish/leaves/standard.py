@@ -98,4 +98,4 @@ TABLE: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (np.random.RandomState, _kind),
     (np.random.BitGenerator, _kind),
 )
-"""How values of each type are taken apart."""
+"""The steps by which values of each type are taken apart."""

@@ -20,7 +20,7 @@ from dpaudit.distinguish.leaves.parts import parts
 __all__ = ["Family", "Item", "Key", "Memo", "Named", "Part", "Path", "Step", "in_words", "walk"]
 
 SHARED = 0.25
-"""Where values are so few objects, as members of an enumeration are, each object is taken apart once a batch."""
+"""So few distinct objects, as the members of an enumeration are, are taken apart once each in a batch."""
 
 Mask = NDArray[np.bool_]
 

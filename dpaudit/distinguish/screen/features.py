@@ -13,6 +13,7 @@ from dpaudit.distinguish.leaves import readers
 from dpaudit.distinguish.leaves.plan import Leaf
 from dpaudit.distinguish.screen import blocks, common, octets, real, relations, text, whole
 from dpaudit.distinguish.screen.groups import Cells, Group
+from dpaudit.distinguish.stand_ins import is_usual
 
 __all__ = ["ABSENT", "Feature", "WholeOfRow", "groups_of"]
 
@@ -69,7 +70,7 @@ class Feature:
     def real(self, outputs: Sequence[Any]) -> NDArray[np.float64]:
         """Return the number of each output, -inf where there is none; for ordered features alone."""
         values, where = self.leaf.read(outputs)
-        found: NDArray[np.float64] = self.group.real(values, self.index)  # type: ignore[attr-defined]
+        found: NDArray[np.float64] = self.group.real(values, self.index)  # type: ignore[attr-defined]  # ordered groups have it
         if where is None:
             return found
         placed = np.full(len(outputs), -np.inf)
@@ -157,7 +158,9 @@ def _of_rows(leaf: Leaf, rows: NDArray[np.float64]) -> Iterator[tuple[Leaf, Any,
         return
     for kind in (blocks.Entries, blocks.Summaries, relations.Relations):
         yield leaf, rows, kind.of(rows)
-    if isinstance(leaf.reader, readers.Block) and _mostly_whole(rows):
+    if not _mostly_whole(rows):
+        yield leaf, rows, real.RowStorage.of(rows)
+    elif isinstance(leaf.reader, readers.Block):
         for xor, what in ((False, "sum"), (True, "XOR")):
             reader = WholeOfRow(leaf.reader, xor)
             total = Leaf(leaf.path, reader, f"{what} of {leaf.name}")
@@ -167,5 +170,5 @@ def _of_rows(leaf: Leaf, rows: NDArray[np.float64]) -> Iterator[tuple[Leaf, Any,
 
 def _mostly_whole(rows: NDArray[np.float64]) -> bool:
     """Say whether rows hold whole numbers that a float holds exactly."""
-    usual = rows[np.abs(rows) < 1e300]
-    return bool((usual == np.round(usual)).all() and np.abs(usual).max(initial=0) < 2**53)
+    numbers = rows[is_usual(rows)]
+    return bool((numbers == np.round(numbers)).all() and np.abs(numbers).max(initial=0) < 2**53)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CELLS", "Cells", "Group", "quantile_cells", "quantile_edges"]
+__all__ = ["CELLS", "Cells", "Group", "interval", "quantile_cells", "quantile_edges"]
 
 Cells = NDArray[np.int64]
 
@@ -47,3 +47,9 @@ def quantile_edges(values: NDArray[np.float64], cells: int = CELLS) -> NDArray[n
 def quantile_cells(edges: NDArray[np.float64], values: NDArray[np.float64]) -> Cells:
     """Return the number of cuts that are at most each value."""
     return np.searchsorted(edges, values, side="right").astype(np.int64)
+
+
+def interval(edges: NDArray[np.float64], code: int) -> str:
+    """Return a cell between cuts as a person would write it."""
+    low = "-inf" if code == 0 else f"{edges[code - 1]:.6g}"
+    return f"[{low}, {'inf' if code == len(edges) else f'{edges[code]:.6g}'})"

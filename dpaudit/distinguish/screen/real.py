@@ -8,13 +8,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.distinguish.screen.groups import Cells, quantile_cells, quantile_edges
-from dpaudit.distinguish.screen.rows import interval
+from dpaudit.distinguish.screen.groups import Cells, interval, quantile_cells, quantile_edges
+from dpaudit.distinguish.stand_ins import usual
 
-__all__ = ["Fractions", "Mantissa", "Storage"]
+__all__ = ["Fractions", "Mantissa", "RowStorage", "Storage"]
 
 Reals = NDArray[np.float64]
 MANTISSA = 52
+LOWEST, NO_BIT = 1200, 4_000
+"""What makes the exponents of lowest bits positive, and the cell of a row of zeros."""
+MOST_STORED = 32
+"""Numbers of a row whose bits are looked at, each a feature: ordinary noise shows itself in every number alike."""
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
@@ -42,10 +46,10 @@ class Fractions:
             kinds = [np.isnan(values), values == np.inf, values == -np.inf, (values == 0) & np.signbit(values),
                      values == 0, values < 0]  # fmt: skip
             return np.asarray(np.select(kinds, [0, 1, 2, 3, 4, 5], 6), dtype=np.int64)
-        usual = np.where(np.isfinite(values), values, 0.0)
+        finite = np.where(np.isfinite(values), values, 0.0)
         if j == 1:
-            return quantile_cells(self.edges, np.abs(usual))
-        return np.asarray(np.minimum((usual - np.floor(usual)) * 64, 63), dtype=np.int64)
+            return quantile_cells(self.edges, np.abs(finite))
+        return np.asarray(np.minimum((finite - np.floor(finite)) * 64, 63), dtype=np.int64)
 
     def cell(self, j: int, code: int) -> str:
         """Return the special value, or the interval."""
@@ -67,14 +71,11 @@ class Storage:
     def column(self, values: Reals, j: int) -> Cells:
         """Return one feature of each value."""
         finite = np.where(np.isfinite(values), values, 0.0)
-        mantissa, exponent = np.frexp(finite)
         if j == 0:
-            return np.where(finite == 0, 0, exponent + 1100).astype(np.int64)
+            return np.where(finite == 0, 0, np.frexp(finite)[1] + 1100).astype(np.int64)
         if j in (1, 2):
-            whole = np.abs(np.ldexp(mantissa, 53)).astype(np.int64)
-            lowest = whole & -whole
-            zeros = np.where(lowest == 0, 64, np.frexp(lowest.astype(np.float64))[1] - 1)
-            return np.where(finite == 0, 0, exponent - 53 + zeros + 1200 if j == 1 else zeros).astype(np.int64)
+            lowest, zeros = _lowest_bits(finite)
+            return lowest if j == 1 else zeros
         if j in (3, 4):
             with np.errstate(over="ignore"):
                 return np.asarray(finite.astype(np.float32 if j == 3 else np.float16) == finite, dtype=np.int64)
@@ -86,7 +87,48 @@ class Storage:
 
     def cell(self, j: int, code: int) -> int:
         """Return the exponent, the number of zeros or decimals, or whether it is exact."""
-        return code - (1100, 1200)[j] if j < 2 else code
+        return code - (1100, LOWEST)[j] if j < 2 else code
+
+
+@dataclass(frozen=True)
+class RowStorage:
+    """The fineness with which the numbers of a row are stored: that of each of the first ones, and of the finest.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Of the features, as many as numbers are looked at and one more.
+    """
+
+    names: Sequence[str]
+    representation: bool = True
+
+    @classmethod
+    def of(cls, rows: Reals) -> RowStorage:
+        """Return the group for rows of this width."""
+        each = [f"exponent of the lowest bit of element {j}" for j in range(min(rows.shape[1], MOST_STORED))]
+        return cls((*each, "exponent of the lowest bit of the finest element"))
+
+    def column(self, rows: Reals, j: int) -> Cells:
+        """Return one feature of each row."""
+        last = len(self.names) - 1
+        found, _ = _lowest_bits(usual(rows[:, :last] if j == last else rows[:, j : j + 1]))
+        finest: Cells = np.where(found == 0, NO_BIT, found).min(axis=1)
+        return finest
+
+    def cell(self, j: int, code: int) -> int | str:
+        """Return the exponent."""
+        return "none" if code == NO_BIT else code - LOWEST
+
+
+def _lowest_bits(finite: Reals) -> tuple[Cells, Cells]:
+    """Return the exponent of the lowest bit of each number plus `LOWEST` (0 for zero), and the zeros below it."""
+    mantissa, exponent = np.frexp(finite)
+    whole = np.abs(np.ldexp(mantissa, 53)).astype(np.int64)
+    lowest = whole & -whole
+    zeros = np.where(lowest == 0, 64, np.frexp(lowest.astype(np.float64))[1] - 1)
+    shown = np.where(finite == 0, 0, exponent - 53 + zeros + LOWEST)
+    return shown.astype(np.int64), np.where(finite == 0, 0, zeros).astype(np.int64)
 
 
 @dataclass(frozen=True)

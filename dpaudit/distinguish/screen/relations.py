@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.distinguish.screen.groups import Cells, quantile_cells, quantile_edges
-from dpaudit.distinguish.screen.rows import Rows, finite, interval, usual
+from dpaudit.distinguish.screen.groups import Cells, interval, quantile_cells, quantile_edges
+from dpaudit.distinguish.stand_ins import Rows, finite, usual
 
 __all__ = ["Relations"]
 

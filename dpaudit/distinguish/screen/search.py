@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.distinguish.batches import join
 from dpaudit.distinguish.leaves.plan import Plan
 from dpaudit.distinguish.leaves.steps import Memo
 from dpaudit.distinguish.screen.features import ABSENT, Feature, groups_of, placed
@@ -79,7 +80,7 @@ def screen(
         Whether features of how values are stored take part; None for these alone.
     """
     left, right = data[:ROWS], neighbour[:ROWS]
-    rows = _joined(left, right)
+    rows = join([left, right])
     # Two parts rank the features, each ordered by the other; a third recounts the best.
     side = np.r_[np.zeros(len(left), dtype=np.int64), np.ones(len(right), dtype=np.int64)]
     part = np.r_[_parts(len(left)), _parts(len(right))]
@@ -122,12 +123,6 @@ def _promises(cells: Cells, groups: NDArray[np.int64], confirm: int) -> tuple[fl
         x, m, y, k = y, k, x, m
     again = promise(np.array([x]), max(m, 1.0), np.array([y]), max(k, 1.0), confirm, training=1.0)
     return promised, float(again[0])
-
-
-def _joined(data: Sequence[Any], neighbour: Sequence[Any]) -> Any:
-    if isinstance(data, np.ndarray) and isinstance(neighbour, np.ndarray) and data.shape[1:] == neighbour.shape[1:]:
-        return np.concatenate([data, neighbour])
-    return [*data, *neighbour]
 
 
 def _features(plan: Plan, rows: Any, stored: bool | None) -> Iterator[tuple[Feature, Cells]]:

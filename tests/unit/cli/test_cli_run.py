@@ -26,8 +26,11 @@ def test_a_run_of_honest_learners_is_status_0_and_writes_its_reports(capsys, tmp
     status, out, err = run(capsys, tmp_path / "out", "toy-coin", "broken-toy-open")
     assert status == 0, out
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["report.json", FILENAME]
-    assert "toy-coin" in out
-    assert "broken-toy-open" in out
+    assert re.search(r"^  toy-coin +3 +3.00 +2.70 ", out, re.M)
+    assert re.search(r"^controls +1 of 1 planted fault caught$", out, re.M)
+    assert re.search(r"^status +0 \(no violation\)$", out, re.M)
+    assert len(out.splitlines()) < 40
+    assert "broken-toy-open" in call(capsys, "report", str(tmp_path / "out"), "-v")[1]
     stored = load_run(tmp_path / "out")
     assert [r.task for r in stored.results] == [planned.task for planned in stored.header.plan]
     command = "dpaudit run toy-coin broken-toy-open --profile quick --seed 0 --confidence 0.999 --learners "
@@ -35,7 +38,7 @@ def test_a_run_of_honest_learners_is_status_0_and_writes_its_reports(capsys, tmp
     # Pasted, it overwrites no run; and where this one was written is in no byte of it.
     assert stored.header.command.endswith(" --out reports/remade")
     assert list(stored.header.controls) == ["broken-toy-open"]
-    assert "dpaudit: [" in err
+    assert err == f"dpaudit: note: wrote {tmp_path / 'out' / FILENAME}, {tmp_path / 'out' / 'report.json'}\n"
 
 
 def test_a_run_with_a_liar_is_status_1(capsys, tmp_path):
@@ -45,7 +48,7 @@ def test_a_run_with_a_liar_is_status_1(capsys, tmp_path):
 def test_a_control_that_is_not_convicted_is_status_1_and_named(capsys, tmp_path):
     status, out, _ = run(capsys, tmp_path, "toy-coin", "broken-toy-silent")
     assert status == 1
-    assert "The positive control broken-toy-silent was detected by no audit" in out
+    assert out.startswith("The audit is blind: it missed the planted fault of broken-toy-silent.\n")
 
 
 def test_a_task_that_fails_is_status_2_and_its_error_is_shown(capsys, tmp_path):
@@ -58,7 +61,7 @@ def test_a_task_that_fails_is_status_2_and_its_error_is_shown(capsys, tmp_path):
     assert failure.error.startswith("ZeroDivisionError: toy")
     for record in (stored.header, failure):
         Draft202012Validator(schema.load("run")).validate(encodable(record))
-    assert cli.main(["report", str(tmp_path)]) == 2
+    assert cli.main(["report", str(tmp_path), "-v"]) == 2
     out, err = capsys.readouterr()
     assert re.search(r"^   toy-crash .* failed: privacy$", out, re.M)
     assert re.search(r"^  toy-crash/exact/\S+: ZeroDivisionError: toy", out, re.M)
@@ -84,8 +87,8 @@ def test_a_learner_that_cannot_be_planned_is_status_2_but_the_others_are_audited
     fault = "toy-bad: no audit could be planned: ZeroDivisionError"
     out, err = capsys.readouterr()
     assert f"dpaudit: fault: {fault}" in err
-    assert re.search(rf"^Not planned: 1\n  {fault}", out, re.M)
-    assert "missing results: 0; not planned: 1 learner" in out
+    assert f"not planned {fault}" in " ".join(out.split())
+    assert "missing      0 results; not planned: 1 learner" in out
     stored = load_run(tmp_path / "o")
     assert stored.results
     Draft202012Validator(schema.load("run")).validate(encodable(stored.header))
@@ -98,8 +101,7 @@ def test_a_learner_that_cannot_be_planned_is_status_2_but_the_others_are_audited
     Draft202012Validator(schema.load("report")).validate(json.loads(out))
     status, out, _ = call(capsys, "report", str(tmp_path / "o"), "--format", "html")
     assert status == 2
-    assert "1 learner could not be audited at all" in out
-    assert f"<code>{fault}" in out
+    assert "No audit could be planned of toy-bad." in out
 
 
 def test_a_run_that_gained_or_lost_a_learner_without_a_plan_is_not_resumed(capsys, tmp_path):
@@ -150,7 +152,7 @@ def test_a_run_starts_afresh_or_resumes_as_told(capsys, tmp_path):
     (tmp_path / FILENAME).write_bytes(b"".join(lines[:3]) + lines[3][:20])
     status, _, err = run(capsys, tmp_path, "toy-coin", "--resume")
     assert status == 0
-    assert f"resuming: 2 of {len(lines) - 1} audits are done" in err
+    assert f"dpaudit: resuming: 2/{len(lines) - 1} audits" in err
     assert (tmp_path / FILENAME).read_bytes() == content
 
 

@@ -62,7 +62,9 @@ def test_a_run_that_is_told_to_stop_keeps_its_results_and_ends_its_workers(tmp_p
     ours = [line for line in err.splitlines() if "resource_tracker" not in line]
     lines = [line for line in ours if not line.startswith("dpaudit: note")]
     assert len(lines) == 2, err
-    assert re.fullmatch(rf"INTERRUPTED  after \d of \d+ audits; their results are kept in {re.escape(str(path))}", lines[0])
+    assert re.fullmatch(
+        rf"INTERRUPTED  after \d of \d+ audits; their results are kept in {re.escape(str(path))}", lines[0]
+    )
     assert lines[1].startswith("resume       dpaudit run toy-coin toy-sleepy toy-sleepier --profile quick ")
     assert lines[1].endswith(f" --resume --out {tmp_path / 'out'}")
     assert load_run(path).results  # the one that was being written may be taken back

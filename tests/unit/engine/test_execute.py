@@ -299,9 +299,18 @@ def test_progress_elsewhere_is_a_line_every_ten_seconds_and_the_sum():
     assert "\r" not in stream.getvalue()
 
 
-def test_failures_are_counted():
+def test_what_takes_no_time_leaves_no_line():
     stream = io.StringIO()
     show = Progress(stream, lambda: 0)
+    for event in (RunStarted(1, 0), finished(result()), RunFinished(0)):
+        show(event)
+    assert stream.getvalue() == ""
+
+
+def test_failures_are_counted():
+    stream = io.StringIO()
+    now = iter(range(9))
+    show = Progress(stream, lambda: next(now))
     show(RunStarted(2, 0))
     show(TaskFailed("t", "InputError: x"))
     show(finished(result(fault="leak")))
@@ -342,7 +351,8 @@ def test_a_learner_that_ends_the_process_is_a_failure(tmp_path, jobs):
 
 def test_progress_counts_every_kind_of_record():
     stream = io.StringIO()
-    show = Progress(stream, lambda: 0)
+    now = iter(range(20))
+    show = Progress(stream, lambda: next(now))
     records = [
         result("exact", "violation"),
         result("utility", "undecided"),

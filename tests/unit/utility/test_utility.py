@@ -16,7 +16,7 @@ from dpaudit.contract import FAIL, Distribution, InputError, Instance, PrivacyCl
 from dpaudit.utility.error import best_error, empirical_error, exceeds, population_error
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.instances import apportioned
-from dpaudit.utility.interval import looks
+from dpaudit.utility.interval import deciding_trials, failure_interval, looks
 from learners.domains import Interval
 
 
@@ -587,3 +587,13 @@ def test_looks_share_the_error(most: int | None) -> None:
     assert [runs for runs, _ in found] == [100 * 4**i for i in range(len(found))]
     assert found[-1][0] <= max(100, most or 0) < 4 * max(found[-1][0], 100) or most is None
     assert math.fsum(1 - level for _, level in found) == pytest.approx(0.05, rel=1e-9)
+
+
+@pytest.mark.parametrize("beta", [0.05, 0.1, 0.5])
+@pytest.mark.parametrize("confidence", [0.95, 0.999, 1 - 1e-6])
+def test_the_first_look_decides_on_a_learner_that_never_fails(beta: float, confidence: float) -> None:
+    first = looks(30, 30 * 256, confidence)[0][1]
+    least = next(n for n in range(1, 1_000) if failure_interval(0, n, first)[1] <= beta)
+    allowed = {least, least + 1} if 30 < least < 119 else {30}
+    assert deciding_trials(30, 30 * 256, beta, confidence) in allowed
+    assert deciding_trials(30, None, beta, confidence) == 30

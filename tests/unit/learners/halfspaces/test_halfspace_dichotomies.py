@@ -58,7 +58,7 @@ def test_concepts_predict_what_the_class_evaluates() -> None:
     table = concepts.evaluate(points)
     for code in range(concepts.size):
         assert (concepts.concept(code).predict(points) == table[code]).all()
-    assert str(Halfspace((1, -2), 3)) == "1 x1 + -2 x2 >= 3"
+    assert str(Halfspace((1, -2), 3)) == "x1 - 2 x2 >= 3"
     huge = np.array([[2**70, 1]], dtype=object)
     assert Halfspace((1, 0), 2**70).predict(huge).tolist() == [1]
 

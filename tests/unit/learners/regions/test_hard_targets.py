@@ -72,7 +72,7 @@ def test_further_instances_are_planned_with_fewer_runs_and_performed():
     plan = make_plan([entry], profile="quick")
     (instance,) = TriangleSelect.audited
     tasks = [task for task in plan.tasks if task.kind == "utility" and task.parameters == instance.parameters]
-    assert {task.arguments.trials for task in tasks} == {100}
+    assert {task.arguments.trials for task in tasks} == {105}  # no failure in so many decides
     assert {task.arguments.n for task in tasks} == {TriangleSelect(3, 1.0).sample_size(0.1, 0.1)}
     assert sum(1 - task.arguments.confidence for task in tasks) == pytest.approx(0.001)
     thin = next(task for task in tasks if "thin" in task.arguments.case)

@@ -1,0 +1,153 @@
+"""The sentences at the top of a page: the answer on the whole run, accuracy, and the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dpaudit.contract import StatementVerdict
+from dpaudit.reporters.ledger import counts as ledger_counts
+from dpaudit.reporters.numbers import count, plural
+from dpaudit.reporters.page.mechanism import Mechanism
+from dpaudit.reporters.page.sentences import Phrase
+from dpaudit.reporters.page.state import State
+from dpaudit.reporters.page.text import claim_words, epsilon_exact, epsilon_found, spelled
+from dpaudit.reporters.row import Row
+from dpaudit.reporters.summary import Summary
+from dpaudit.reporters.verdicts import RowVerdict
+
+__all__ = ["Count", "answer", "controls_words", "counts", "lede", "ledger_words", "missing_words"]
+
+
+def answer(summary: Summary, learners: Sequence[Mechanism], controls: Sequence[Mechanism]) -> list[Phrase]:
+    """Return the verdict on the whole run in one sentence: what is gravest is said first.
+
+    A control that was missed comes before everything, for then nothing that was not found means much.
+    """
+    missed = [m for m in controls if m.state == State.MISSED]
+    if missed:
+        rest = f" and {spelled(len(missed) - 1)} more" if len(missed) > 1 else ""
+        return [Phrase("The audit is blind: it missed "), _link(missed[0]), Phrase(f"{rest}.")]
+    broken = [m for m in learners if m.state == State.VIOLATION]
+    claims = [m for m in learners if m.state not in (State.NO_CLAIM, State.UNTESTED)]
+    if broken:
+        verb = "is" if len(broken) == 1 else "are"
+        told = f"{spelled(len(broken)).capitalize()} of {plural_word(len(claims), 'privacy claim')} {verb} broken"
+        if len(broken) > 1:
+            return [Phrase(f"{told}.")]
+        return [Phrase(f"{told}: "), _link(broken[0]), Phrase(f" {promise(broken[0].tested, broken[0])}.")]
+    inaccurate = [m for m in learners if m.accuracy == RowVerdict.VIOLATION]
+    if inaccurate:
+        told = f"{spelled(len(inaccurate)).capitalize()} of {plural_word(len(learners), 'mechanism')}"
+        verb = "breaks" if len(inaccurate) == 1 else "break"
+        return [Phrase(f"{told} {verb} a promise of accuracy: "), _link(inaccurate[0]), Phrase(".")]
+    if not summary.whole:
+        planned = len(summary.pending) + summary.done
+        told = f"{count(len(summary.pending))} of {count(planned)} planned audits have no result"
+        return [Phrase(f"Incomplete: {told if summary.pending else 'some mechanisms could not be audited'}.")]
+    if not learners:
+        return [Phrase("No mechanism was audited.")]
+    unseen = [m for m in claims if m.state == State.NO_EVIDENCE]
+    found = f"No violation found in {plural_word(len(claims), 'privacy claim')}"
+    if unseen:
+        where = [Phrase("; no evidence on "), _link(unseen[0])] if len(unseen) == 1 else [
+            Phrase(f"; no evidence on {spelled(len(unseen))} of them")
+        ]  # fmt: skip
+        return [Phrase(found), *where, Phrase(".")]
+    return [Phrase(f"{found}.")]
+
+
+def plural_word(n: int, noun: str) -> str:
+    """Return a spelled number with its noun."""
+    return f"{spelled(n)} {noun}{'s' * (n != 1)}"
+
+
+def _link(mechanism: Mechanism) -> Phrase:
+    return Phrase(mechanism.name, mechanism.id)
+
+
+def promise(row: Row, mechanism: Mechanism) -> str:
+    """Return what a mechanism promises and what it has."""
+    if row.claim is None:
+        return "breaks its promise"
+    promised = f"promises {claim_words(row.claim)}"
+    if row.exact is not None and "exact" in row.convicted_by:
+        return f"{promised} and has ε = {epsilon_exact(row, row.exact)}"
+    return f"{promised}, and its runs show ε ≥ {epsilon_found(row)}"
+
+
+def lede(learners: Sequence[Mechanism]) -> list[Phrase]:
+    """Return how many promises of accuracy are kept, broken and undecided, the latter by name."""
+    audited = [m for m in learners if m.accuracy != RowVerdict.NOT_CHECKED]
+    if not audited:
+        return []
+    kept = [m for m in audited if m.accuracy in (RowVerdict.HOLDS, RowVerdict.VACUOUS)]
+    vacuous = [m for m in audited if m.accuracy == RowVerdict.VACUOUS]
+    aside = f" ({len(vacuous)} promise next to nothing)" if vacuous else ""
+    parts = [Phrase(f"Accuracy: {len(kept)} keep their promise{aside}")]
+    for verdict, words in (
+        (RowVerdict.VIOLATION, "broken"),
+        (RowVerdict.UNDECIDED, "undecided"),
+        (RowVerdict.FAILED, "failed"),
+        (RowVerdict.INCOMPLETE, "not finished"),
+    ):
+        named = [m for m in audited if m.accuracy == verdict]
+        if named:
+            parts.append(Phrase(f", {len(named)} {words}: "))
+            parts += [phrase for i, m in enumerate(named) for phrase in ([Phrase(", ")] * (i > 0) + [_link(m)])]
+    return [*parts, Phrase(".")]
+
+
+def ledger_words(summary: Summary) -> str:
+    """Return how many statements of the papers have each verdict; an empty text without statements."""
+    if not summary.ledger:
+        return ""
+    found = ledger_counts(summary.ledger)
+    told = [f"{found[v]} are {v}" for v in (StatementVerdict.REFUTED, StatementVerdict.LOOSE) if found[v]]
+    told += [f"{found[StatementVerdict.HOLDS]} hold"] * bool(found[StatementVerdict.HOLDS])
+    told += [f"{found[StatementVerdict.UNDECIDED]} are undecided"] * bool(found[StatementVerdict.UNDECIDED])
+    return f"Papers: of {plural(len(summary.ledger), 'statement')} checked, {', '.join(told)}."
+
+
+class Count(NamedTuple):
+    """A count at the top of the page."""
+
+    n: int
+    tone: str
+    words: str
+
+
+def counts(learners: Sequence[Mechanism], controls: Sequence[Mechanism]) -> list[Count]:
+    """Return how many mechanisms are in each state."""
+    found = {state: sum(m.state == state for m in (*learners, *controls)) for state in State}
+    shown = [
+        Count(found[State.VIOLATION], "bad", "violation" + "s" * (found[State.VIOLATION] != 1)),
+        Count(found[State.NO_EVIDENCE], "none", "no evidence: a leak could not have been seen"),
+        Count(found[State.CONSISTENT], "ok", "consistent: a leak could have been seen, none was"),
+        Count(found[State.NO_CLAIM] + found[State.UNTESTED], "nc", "without a privacy claim, or not audited for it"),
+        Count(found[State.MISSED], "bad", f"controls missed, of {len(controls)} broken on purpose"),
+    ]
+    unfinished = Count(found[State.UNFINISHED], "none", "not finished: an audit failed or was not run")
+    return [*shown[:2], unfinished, *shown[2:]] if unfinished.n else shown
+
+
+def missing_words(summary: Summary) -> str:
+    """Return what the run lacks; an empty text if it is whole."""
+    parts = []
+    if summary.pending:
+        planned = len(summary.pending) + summary.done
+        parts.append(f"{count(len(summary.pending))} of {count(planned)} planned audits have no result.")
+    if summary.faults:
+        parts.append(f"No audit could be planned of {', '.join(fault.learner for fault in summary.faults)}.")
+    return " ".join(parts)
+
+
+def controls_words(summary: Summary, controls: Sequence[Mechanism]) -> str:
+    """Return how many planted faults were caught, and what it would mean to miss one."""
+    if not controls:
+        return "No mechanism broken on purpose was part of this run, so that its silence was not put to the test."
+    caught = sum(m.state == State.CAUGHT for m in controls)
+    told = f"{caught} of {len(controls)} planted faults were caught."
+    if summary.missed:
+        return f"{told} The audit is blind to the kind of leak that it missed."
+    return f"{told} A missed one would mean that the audit is blind to its kind of leak."

@@ -1,0 +1,147 @@
+"""The part of a page about one mechanism: sentences, figures, five numbers, the witness, the fold and the command."""
+
+from __future__ import annotations
+
+import shlex
+from typing import NamedTuple
+
+from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.engine.records import Header
+from dpaudit.reporters.numbers import count, percent, plural, value_text
+from dpaudit.reporters.page.accuracy_figure import AccuracyView, accuracy_figure
+from dpaudit.reporters.page.claims_figure import aside
+from dpaudit.reporters.page.curve_figure import CurveView, curve_figure
+from dpaudit.reporters.page.mechanism import Mechanism
+from dpaudit.reporters.page.method import Item, method, neighbours_words
+from dpaudit.reporters.page.sentences import Phrase, says
+from dpaudit.reporters.page.state import State
+from dpaudit.reporters.page.text import epsilon_exact, epsilon_found, epsilon_seen, raised, share
+from dpaudit.reporters.page.witness import WitnessView, witness
+from dpaudit.reporters.pictures import pictures
+from dpaudit.reporters.row import Row
+from dpaudit.reporters.verdicts import RowVerdict
+
+__all__ = ["Part", "Picture", "five", "part", "repeat"]
+
+_ACCURACY = {
+    RowVerdict.VIOLATION: "the promise is broken",
+    RowVerdict.UNDECIDED: "undecided, more runs are needed",
+    RowVerdict.HOLDS: "the promise holds",
+    RowVerdict.VACUOUS: "it holds, and promises next to nothing",
+}
+
+
+class Picture(NamedTuple):
+    """An illustration and its caption."""
+
+    svg: str
+    caption: str
+
+
+class Part(NamedTuple):
+    """Everything that a page shows of one mechanism."""
+
+    id: str
+    name: str
+    state: State
+    aside: str
+    needs_look: bool
+    says: list[Phrase]
+    curve: CurveView | None
+    five: list[Item]
+    witness: WitnessView | None
+    accuracy: AccuracyView | None
+    accuracy_open: bool
+    method: list[Item]
+    pictures: list[Picture]
+    command: str
+
+
+def part(mechanism: Mechanism, command: str) -> Part:
+    """Return the part of a mechanism; `command` repeats its audit."""
+    row = mechanism.tested
+    drawn = [drawing for instance in mechanism.rows for drawing in pictures(instance, f"{mechanism.id}-picture")]
+    return Part(
+        id=mechanism.id,
+        name=mechanism.name,
+        state=mechanism.state,
+        aside=aside(mechanism),
+        needs_look=mechanism.needs_look,
+        says=says(mechanism),
+        curve=curve_figure(mechanism),
+        five=five(mechanism),
+        witness=None if row.blackbox is None else witness(row, row.blackbox),
+        accuracy=accuracy_figure(mechanism.accurate),
+        accuracy_open=mechanism.accuracy_needs_look,
+        method=method(mechanism),
+        pictures=[Picture(*drawing) for drawing in drawn],
+        command=command,
+    )
+
+
+def five(mechanism: Mechanism) -> list[Item]:
+    """Return the numbers of a mechanism, each with what it is: claimed, exact, found, would be caught, fails."""
+    row = mechanism.tested
+    items = [_claimed(row), _exact(row)]
+    if row.blackbox is not None:
+        items += _found(row, row.blackbox)
+    if row.fault is None:
+        items.append(_fails(mechanism.accurate))
+    return [item for item in items if item[0]]
+
+
+def _claimed(row: Row) -> Item:
+    if row.claim is None:
+        return "none", "claimed: it promises no privacy"
+    relation = row.claim.relation if row.blackbox is None else row.blackbox.relation
+    told = f"claimed, with δ = {raised(value_text(row.claim.delta))}; neighbours: {neighbours_words(relation)}"
+    return f"ε = {raised(value_text(row.claim.epsilon))}", told
+
+
+def _exact(row: Row) -> Item:
+    if row.exact is None:
+        return "unknown", f"exact ε: {row.missing['exact']}"
+    size = "" if row.exact.n is None else f" of inputs of {plural(row.exact.n, 'example')}"
+    delta = raised(value_text(row.exact.claimed_delta))
+    at = f" at δ = {delta}" if row.exact.claimed_delta and row.exact.epsilon_at_claim is not None else ""
+    worst = f"exact{at}, the worst of {plural(row.exact.pairs, 'pair')}{size}"
+    return f"ε = {epsilon_exact(row, row.exact)}", worst
+
+
+def _found(row: Row, finding: PrivacyFinding) -> list[Item]:
+    """Return what the runs found and what they would have caught."""
+    fresh = finding.confirmation_trials
+    runs = f" by {count(fresh)} fresh runs on each of two inputs" if finding.design == "fixed" else " by bets on runs"
+    seen = epsilon_seen(row)
+    caught = "would have been caught, 19 times in 20"
+    if seen == "never" or finding.gaps:
+        return [(f"ε ≥ {epsilon_found(row)}", f"found, {percent(finding.confidence)} sure,{runs}"),
+                ("none", "would have been caught: no leak was within reach")]  # fmt: skip
+    return [
+        (f"ε ≥ {epsilon_found(row)}", f"found, {percent(finding.confidence)} sure,{runs}"),
+        (f"ε ≥ {seen}", caught),
+    ]
+
+
+def _fails(row: Row) -> Item:
+    found = row.utility
+    if found is None:
+        return "not run", f"accuracy: {row.missing.get('utility', 'not audited')}"
+    verdict = _ACCURACY.get(row.utility_verdict, "not finished")
+    interval = f"[{share(found.failure_lower, 'down')} to {share(found.failure_upper, 'up')} %]"
+    return (
+        f"{share(found.failure_rate)} %",
+        f"of {plural(found.trials, 'run')} fail at n = {count(found.n)} {interval}; {share(found.beta)} % are allowed: "
+        f"{verdict}",
+    )
+
+
+def repeat(header: Header, name: str) -> str:
+    """Return the command that audits one mechanism of a run again, with the options of the run's own command."""
+    words = shlex.split(header.command)
+    planned = {planned.learner for planned in header.plan}
+    options = [word for word in words[2:] if word not in planned]
+    told = [
+        f"reports/{name}" if before == "--out" else word for before, word in zip(["", *options], options, strict=False)
+    ]
+    return shlex.join([*words[:2], name, *told])

@@ -1,0 +1,1 @@
+"""Figures of one finding by matplotlib, for whoever shows or saves them himself."""
