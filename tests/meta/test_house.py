@@ -26,10 +26,10 @@ FLOORS = {
         ("adapters", "sampling", "exact", "utility", "conformance"),
         ("betting",),
         ("blackbox",),
-        ("engine",),
+        ("engine", "certificates"),
         ("ledger", "reporters", "schema", "tables"),
         ("project",),
-        ("", "cli", "pytest_plugin", "__main__"),
+        ("", "cli", "pytest_plugin", "verify_certificate", "__main__"),
     ),
     "learners": (("",), ("covers", "geometry", "mechanisms", "finite"), ("a family",), ("papers",)),
 }

@@ -57,7 +57,7 @@ def test_descriptions_are_the_words_of_the_docstrings():
 def test_load_returns_a_fresh_copy_and_refuses_unknown_names():
     schema.load("run")["$defs"].clear()
     assert schema.load("run")["$defs"]
-    with pytest.raises(InputError, match="name must be one of finding, ledger, picture, run, report; got 'runs'"):
+    with pytest.raises(InputError, match="picture, certificate, run, report; got 'runs'"):
         schema.load("runs")
 
 
