@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from dpaudit.exact.finding import LawFinding
     from dpaudit.ledger import ledger
     from dpaudit.neighbours.crafted import crafted_pairs
+    from dpaudit.neighbours.own_data.files import read_dataset
+    from dpaudit.neighbours.own_data.kinds import register_dataset
+    from dpaudit.neighbours.own_data.make import neighbours_of
     from dpaudit.neighbours.patterns import query_patterns
     from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
     from dpaudit.registry import get_learner, list_learners
@@ -62,9 +65,12 @@ _HOMES = {
     "get_learner": "registry",
     "ledger": "ledger",
     "list_learners": "registry",
+    "neighbours_of": "neighbours.own_data.make",
     "pairs_from_strategy": "neighbours.sampled",
     "query_patterns": "neighbours.patterns",
     "random_pairs": "neighbours.sampled",
+    "read_dataset": "neighbours.own_data.files",
+    "register_dataset": "neighbours.own_data.kinds",
     "register_flattener": "distinguish.leaves.parts",
     "to_frame": "tables",
 }
@@ -91,9 +97,12 @@ __all__ = [
     "get_learner",
     "ledger",
     "list_learners",
+    "neighbours_of",
     "pairs_from_strategy",
     "query_patterns",
     "random_pairs",
+    "read_dataset",
+    "register_dataset",
     "register_flattener",
     "to_frame",
 ]

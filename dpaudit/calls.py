@@ -20,6 +20,8 @@ _LONGEST = 40
 """Characters of a value in a call; one that is longer is shown by the name of the parameter."""
 _TIME_ALONE = ("n_jobs", "backend", "progress")
 """Parameters that change no number of a finding."""
+_OF_PEOPLE = ("data", "unit")
+"""Parameters that hold somebody's records, of which a call shows none."""
 
 
 def remembering(audit: Callable[P, F]) -> Callable[P, F]:
@@ -56,6 +58,8 @@ def _same(value: Any, default: Any) -> bool:
 
 def _shown(name: str, value: Any) -> str:
     """Return a value as Python: a function by its name, a dataclass by its fields, what cannot be shown as `name`."""
+    if name in _OF_PEOPLE and not isinstance(value, str):
+        return name
     if hasattr(value, "__name__"):
         return value.__name__ if str(value.__name__).isidentifier() else name
     text = stable_repr(value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dpaudit.record import Extended, Frozen
 
-__all__ = ["Bets", "Cells", "Event", "Interval", "Told", "ranges_of"]
+__all__ = ["Bets", "Cells", "Event", "Interval", "Told", "Withheld", "ranges_of"]
 
 Path = tuple[int | str, ...]
 """Where in an output a feature is read: the indices and keys that lead to a leaf; empty for the whole output."""
@@ -89,7 +89,11 @@ class Told(Frozen, frozen=True, tag="told", tag_field="kind"):
     text: str
 
 
-Event = Cells | Interval | Bets | Told
+class Withheld(Frozen, frozen=True, tag="withheld", tag_field="kind"):
+    """An event that names a value of somebody's record, which the finding was not to show."""
+
+
+Event = Cells | Interval | Bets | Told | Withheld
 
 
 def ranges_of(values: list[int]) -> tuple[tuple[int, int], ...]:

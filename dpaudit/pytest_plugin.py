@@ -171,7 +171,7 @@ def _plainly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _record(request: pytest.FixtureRequest, finding: Any, **numbers: float) -> None:
     """Let the reports of the test have an audit as properties, JUnit's too."""
     told = {"verdict": str(finding.verdict), **numbers, "error": 1 - finding.confidence}
-    # The fixture record_property does the same, and warns where the family is xunit2, whose schema has no such properties.
+    # The fixture record_property does the same, and warns where the family is xunit2, whose schema has no properties.
     request.node.user_properties += [(f"{_PREFIX}{name}", f"{value}") for name, value in told.items()]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpaudit import seeding
 from dpaudit.adapters import Mechanism
-from dpaudit.contract import Pair
+from dpaudit.contract import Made, Pair
 from dpaudit.distinguish.batches import join
 from dpaudit.distinguish.canonical import Raised
 from dpaudit.distinguish.leaves.parts import REGISTERED, learn
@@ -34,7 +34,7 @@ MESSAGES = 8
 
 @dataclass(frozen=True)
 class Job:
-    """`size` runs on `data`, with the stream at `address`."""
+    """`size` runs on `data`, or on what `data` makes, with the stream at `address`."""
 
     data: Any
     address: tuple[Any, ...]
@@ -134,7 +134,7 @@ def _counted(results: Iterator[T], jobs: Sequence[Job], tell: Tell) -> Iterator[
 
 def _run(mechanism: Mechanism, job: Job, view: Callable[[Any], Any] | None, reduce: Callable[[Any], T], seed: int) -> T:
     rng = seeding.generator(seed, "privacy", mechanism.stream, *job.address)
-    outputs = mechanism(job.data, rng, job.size)
+    outputs = mechanism(job.data.build() if isinstance(job.data, Made) else job.data, rng, job.size)
     return reduce(outputs if view is None else view(outputs))
 
 

@@ -18,16 +18,22 @@ from dpaudit.arguments import (
     read_integer,
     read_number,
 )
-from dpaudit.blackbox.arguments import resolve_bound, resolve_claim, resolve_pairs
+from dpaudit.blackbox.arguments import (
+    OwnDataArguments,
+    check_bets,
+    resolve_bound,
+    resolve_claim,
+    resolve_inputs,
+    showing,
+)
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.blackbox.fixed_design import fixed_finding
 from dpaudit.blackbox.preflight import preflight
 from dpaudit.blackbox.request import Request
 from dpaudit.blackbox.sequential_design import sequential_finding
+from dpaudit.blackbox.withholding import withheld
 from dpaudit.calls import remembering
 from dpaudit.contract import Learner, Relation
-from dpaudit.errors import InputError
-from dpaudit.neighbours.local import SampleMoves
 from dpaudit.progress import Progress, followed
 from dpaudit.sampling import Sampler
 
@@ -44,6 +50,9 @@ def audit_privacy(
     mechanism: Any,
     pairs: Sequence[Any] | None = None,
     *,
+    data: Any = None,
+    bounds: Any = None,
+    unit: Any = None,
     epsilon: float | None = None,
     delta: float | None = None,
     trials: int = 100_000,
@@ -61,6 +70,7 @@ def audit_privacy(
     n: int | None = None,
     relation: Relation | str | None = None,
     randomness: str = "argument",
+    include_data: bool = False,
     progress: Progress = False,
 ) -> PrivacyFinding:
     """Test a claim of (epsilon, delta)-differential privacy by running the mechanism on neighbouring inputs.
@@ -79,6 +89,10 @@ def audit_privacy(
         exception raised by an unbatched mechanism is an output like any other.
     pairs : sequence of (data, neighbour) or Pair, optional
         Neighbouring inputs, opaque to dpaudit. For a learner the default is crafted samples of `n` examples.
+    data : dataset, optional
+        One dataset in the place of pairs: `neighbours_of` makes them, and a local search varies the best one.
+    bounds, unit : optional
+        Of `data`: the values that are allowed, and what all rows of a user have in common; as for `neighbours_of`.
     epsilon, delta : float, optional
         The claim; a learner's own by default, and delta 0 for a callable.
     trials : int
@@ -111,10 +125,15 @@ def audit_privacy(
     n : int, optional
         Examples in the crafted samples (the learner's example by default); refused where `pairs` are given.
     relation : Relation or str, optional
-        What neighbours are; the claim's by default. Samples that are not neighbours are refused.
+        What neighbours are; the claim's by default, ADD_REMOVE_ONE where `data` is given. Samples that are not
+        neighbours are refused.
     randomness : {"argument", "own"}
         "own" declares a mechanism whose randomness is its own by design, as that of OpenDP or diffprivlib: equal
         generators are then not asked to give equal outputs.
+    include_data : bool
+        Whether the finding may show values of pairs that were made from data. By default it names their recipe, such
+        as "row 17 removed", and the digest of the data; and an event that names a value that few records hold is
+        withheld.
     progress : bool or callable
         True shows on standard error how many runs have been made, on a terminal and in a notebook as one line that is
         rewritten; a callable is told ``(runs made, runs at most)``.
@@ -141,20 +160,20 @@ def audit_privacy(
     'violation'
     """
     check_built(mechanism, "mechanism")
-    if sequential and (curve or strict or bound is not None):
-        raise InputError(
-            "{sequential:=True} bets instead of testing one event, so it takes neither {curve}, {strict} nor {bound}",
-            names=("sequential", "curve", "strict", "bound"),
-        )
+    if sequential:
+        check_bets(curve, strict, bound)
+    if data is not None and relation is None:
+        relation = Relation.ADD_REMOVE_ONE
     claim = resolve_claim(mechanism, epsilon, delta, relation)
     seed, trials = seeding.check_seed(seed), read_integer("trials", trials, LEAST_TRIALS)
     confidence = read_number("confidence", confidence, 0.5, 1)
     check_jobs(n_jobs, backend)
     own = read_choice("randomness", randomness, RANDOMNESS) == "own"
     known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
+    made, moves = resolve_inputs(mechanism, pairs, OwnDataArguments(data, bounds, unit), n, claim, known, seed)
     request = Request(
         source=mechanism,
-        pairs=resolve_pairs(mechanism, pairs, n, claim, known),
+        pairs=showing(made) if include_data else made,
         sampler=Sampler(as_mechanism(mechanism, batched=batched, probe=probe), seed, n_jobs, backend),
         claim=claim,
         relation=known,
@@ -163,7 +182,7 @@ def audit_privacy(
         float_bits=float_bits,
         curve=curve,
         bound=resolve_bound(strict, bound),
-        moves=SampleMoves(mechanism.domain, seed) if pairs is None else None,
+        moves=moves,
         own=own,
     )
     request.check_power()
@@ -179,4 +198,4 @@ def _audited(request: Request, sequential: bool) -> PrivacyFinding:
     request = replace(request, hygiene=hygiene, checks=checks)
     finding = sequential_finding(request) if sequential else fixed_finding(request)
     LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)
-    return finding
+    return withheld(finding, request.pairs)

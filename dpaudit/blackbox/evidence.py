@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dpaudit.blackbox.checks import Check
 from dpaudit.blackbox.gaps import AllRaised, Constant, FewRuns, Gap, Identical, Meaningless, NotLookedAt, Powerless
-from dpaudit.contract import Pair, PrivacyVerdict
+from dpaudit.contract import Made, Pair, PrivacyVerdict
 from dpaudit.distinguish.canonical import canonical
 from dpaudit.distinguish.histogram import Tally
 from dpaudit.errors import InputError
@@ -104,13 +104,14 @@ def verdict_of(refuted: bool, gaps: Sequence[Gap]) -> PrivacyVerdict:
 
 def identical(pair: Pair) -> bool:
     """Say whether both inputs of a pair are the same, as far as they can be compared."""
-    if pair.data is pair.neighbour:
-        return True
+    first, second = pair.sides
+    if first is second or isinstance(first, Made):
+        return bool(first is second)  # what is made from somebody's data differs
     try:
-        return bool(pair.data == pair.neighbour)
+        return bool(first == second)
     except (ValueError, TypeError):  # arrays compare element by element
         pass
     try:
-        return canonical(pair.data) == canonical(pair.neighbour)
+        return canonical(first) == canonical(second)
     except InputError:
         return False

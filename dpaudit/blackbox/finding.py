@@ -70,7 +70,7 @@ class Witness(Frozen, frozen=True):
     @classmethod
     def of(cls, index: int, pair: Pair, direction: Direction, event: Event, *counts: int) -> Witness:
         """Return an event of the pair at an index, with hits and trials on both sides if they were counted."""
-        return cls(index, pair.origin, f"{pair.data!r:.300}", f"{pair.neighbour!r:.300}", direction, event, *counts)
+        return cls(index, pair.origin, *pair.in_words(), direction, event, *counts)
 
 
 class EventTest(Frozen, frozen=True):

@@ -12,13 +12,14 @@ import numpy as np
 
 from dpaudit.blackbox.checks import Answer, Check, CheckName
 from dpaudit.blackbox.hygiene import Hygiene, look_runs
-from dpaudit.contract import Pair
+from dpaudit.contract import MadePair, Pair
 from dpaudit.distinguish.canonical import canonical
 from dpaudit.errors import InputError
 from dpaudit.sampling import Sampler
 
 __all__ = ["preflight"]
 
+_SIDES = ("data", "neighbour")
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
 
 
@@ -50,26 +51,25 @@ def preflight(sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool)
         input is used up or changed by a run: all runs share it, so the later ones would see something else.
     """
     for index, pair in enumerate(pairs):
-        for side, data in _sides(pair):
+        for side, data in zip(_SIDES, pair.sides, strict=True):
             if isinstance(data, Iterator):
                 raise InputError(f"pairs[{index}] has an iterator as its {side}, which a run would use up: pass a list")
     mechanism = sampler.mechanism
     refuse = functools.partial(_refuse_outputs, mechanism.name)
-    hygiene = Hygiene(sampler, pairs[0], look_runs(trials, mechanism.batched), own, refuse)
-    before = [_contents(data) for _, data in _sides(pairs[0])]
+    inputs = pairs[0].data, pairs[0].neighbour  # made once, so that it shows if a run changes them
+    looked_at = Pair(*inputs, pairs[0].origin)
+    hygiene = Hygiene(sampler, looked_at, look_runs(trials, mechanism.batched), own, refuse)
+    before = list(map(_contents, inputs))
     checks = hygiene.open()
-    for (side, data), contents in zip(_sides(pairs[0]), before, strict=True):
+    for side, data, contents in zip(_SIDES, inputs, before, strict=True):
         if _contents(data) != contents:
+            shown = f" is {data!r:.200}" if not isinstance(pairs[0], MadePair) else " is not what it was"
             raise InputError(
                 f"the mechanism {mechanism.name} changes its input, which all its runs share: let it work on a copy "
-                f"(after {sum(check.runs for check in checks)} runs the {side} of pairs[0] is {data!r:.200})"
+                f"(after {sum(check.runs for check in checks)} runs the {side} of pairs[0]{shown})"
             )
     asked = all(contents is not None for contents in before)
     return hygiene, (Check(CheckName.INPUTS, Answer.PASSED if asked else Answer.NOT_ASKED, 0), *checks)
-
-
-def _sides(pair: Pair) -> tuple[tuple[str, Any], tuple[str, Any]]:
-    return ("data", pair.data), ("neighbour", pair.neighbour)
 
 
 def _refuse_outputs(name: str, outputs: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from dpaudit.blackbox.arguments import Moves
 from dpaudit.blackbox.budget import Budget
 from dpaudit.blackbox.checks import Check
 from dpaudit.blackbox.evidence import Observations, gaps_of, identical, verdict_of
@@ -17,7 +18,6 @@ from dpaudit.bounds.detectable import trials_needed
 from dpaudit.contract import Pair, PrivacyClaim, Relation
 from dpaudit.distinguish.wide import least_dense_shift, least_shift
 from dpaudit.errors import InputError
-from dpaudit.neighbours.local import SampleMoves
 from dpaudit.sampling import Sampler
 
 __all__ = ["Request"]
@@ -50,7 +50,7 @@ class Request:
     bound : Bound
         What turns counts into a lower bound.
     moves : callable or None
-        Proposes variations of a pair, where pairs were crafted.
+        Proposes variations of a pair, where pairs were crafted, or made from data.
     width : int
         The numbers of the widest row in an output, where they are more than scores can be fitted on; else 0.
     own : bool
@@ -71,7 +71,7 @@ class Request:
     float_bits: bool
     curve: bool
     bound: Bound
-    moves: SampleMoves | None = None
+    moves: Moves | None = None
     width: int = 0
     own: bool = False
     hygiene: Hygiene | None = None

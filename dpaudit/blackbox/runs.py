@@ -64,7 +64,7 @@ def count_runs(request: Request, candidates: Sequence[Candidate], runs: int) -> 
             fitted = min(QUICK_ROWS, max(1, runs // 2))
             _fit_quickly(request, candidate, fitted)
             counted -= fitted
-        for side, data in enumerate((candidate.pair.data, candidate.pair.neighbour)):
+        for side, data in enumerate(candidate.pair.sides):
             chunks = candidate.sampler.jobs(data, ("select", candidate.index, side, candidate.phase), max(1, counted))
             work += [(job, candidate, side, candidate.take_slowly(side, job.size)) for job in chunks]
         candidate.phase += 1

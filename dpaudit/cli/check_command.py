@@ -26,17 +26,16 @@ def command(args: Given) -> int:
     settings = find_settings() if args.config is None else Path(args.config)
     if args.dry_run:
         return _estimated(settings, args)
-    line = None if args.quiet else Line(sys.stderr, "audits")
+    line = Line(sys.stderr, "audits")
+
+    def show(done: int, total: int, name: str, share: float) -> None:
+        if not args.quiet:
+            line(done, total, f"{name} {share:.0%}")
+
     try:
-        checked = check(
-            settings,
-            args.names,
-            n_jobs=args.n_jobs,
-            listener=None if line is None else lambda done, total, name: line(done, total, name),
-        )
+        checked = check(settings, args.names, n_jobs=args.n_jobs, listener=show)
     finally:
-        if line is not None:
-            line.end()
+        line.end()
     rows = [one.row for one in checked]
     told = "".join(f"{canonical(encodable(row))}\n" for row in rows)
     say(told if args.json else check_text(rows, wants_color(args.color)))

@@ -8,6 +8,7 @@ from msgspec.structs import asdict, replace
 
 from dpaudit.arguments import check_built
 from dpaudit.blackbox.audit import audit_privacy
+from dpaudit.cli.certifying import certify
 from dpaudit.cli.verb import Given
 from dpaudit.contract import Learner
 from dpaudit.engine.arguments import PrivacyArguments
@@ -54,6 +55,9 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
         if chosen["pairs"] is not None:
             del chosen["n"]  # they are of n examples already
         finding = audit_privacy(mechanism, **chosen, seed=args.seed, n_jobs=args.n_jobs, progress=not args.quiet)
+        strategy = given.find() if given and _is_strategy(given.find()) else None
+        told = {"name": args.id, "batched": args.batched, "strategy": strategy, "n": None if given else args.n}
+        certify(args, finding, mechanism, chosen["pairs"], **told, place=arguments.pairs or "crafted pairs")
     claim = None if learner is None else learner.privacy
     key = Task(args.id, {}, arguments).key
     return Result(task=key, learner=args.id, parameters={}, arguments=arguments, finding=finding, claim=claim)

@@ -14,6 +14,7 @@ VERBS = {
     "new": "begin a mechanism or a learner, its test and its audit",
     "run": "all audits, controls included, and the report",
     "ledger": "what papers claim, what computation finds",
+    "replay": "run the violation of a certificate again, on fresh seeds",
     "report": "show a stored run again: text, html, json",
     "list": "what can be audited",
     "completion": "what completes commands in bash, zsh or fish",

@@ -25,7 +25,7 @@ from dpaudit.contract.abilities import (
 )
 from dpaudit.contract.claims import FIXED_SETTINGS, SETTINGS, PrivacyClaim, Relation, UtilityClaim
 from dpaudit.contract.learners import FAIL, PARTS, Instance, Law, Learner
-from dpaudit.contract.pairs import Origin, OriginKind, Pair
+from dpaudit.contract.pairs import Made, MadePair, Origin, OriginKind, Pair
 from dpaudit.contract.samples import ConceptClass, Distribution, Domain, Hypothesis, Sample
 from dpaudit.contract.statements import Evidence, Statement
 from dpaudit.contract.verdicts import Direction, Grade, PrivacyVerdict, StatementVerdict, UtilityVerdict
@@ -61,6 +61,8 @@ __all__ = [
     "Instance",
     "Law",
     "Learner",
+    "Made",
+    "MadePair",
     "Origin",
     "OriginKind",
     "Pair",

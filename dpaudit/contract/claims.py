@@ -30,11 +30,31 @@ class Relation(enum.StrEnum):
 
     @classmethod
     def parse(cls, value: Relation | str) -> Relation:
-        """Return the relation of that name (or `value` itself), or raise `InputError` with the names allowed."""
+        """Return the relation of that name or alias (or `value` itself), or raise `InputError` with the names allowed.
+
+        >>> Relation.parse("unbounded") is Relation.parse("add_remove") is Relation.ADD_REMOVE_ONE
+        True
+        """
+        name = value.strip().lower().replace("_", "-").replace(" ", "-") if isinstance(value, str) else value
         try:
-            return cls(value)
-        except ValueError:
+            return cls(_ALIASES.get(name, name))
+        except (ValueError, TypeError):
             raise InputError.among("relation", value, cls) from None
+
+
+_ALIASES = {
+    "bounded": "replace-one",
+    "change-one": "replace-one",
+    "replace": "replace-one",
+    "substitute": "replace-one",
+    "substitute-one": "replace-one",
+    "add-remove": "add-remove-one",
+    "add-or-remove-one": "add-remove-one",
+    "symmetric": "add-remove-one",
+    "symmetric-difference": "add-remove-one",
+    "unbounded": "add-remove-one",
+}
+"""Names of the relations elsewhere: in textbooks, in OpenDP, in Google's accounting library, in Tumult Analytics."""
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from dpaudit.errors import InputError
 
-__all__ = ["Origin", "OriginKind", "Pair"]
+__all__ = ["Made", "MadePair", "Origin", "OriginKind", "Pair"]
 
 
 class OriginKind(StrEnum):
@@ -17,6 +18,7 @@ class OriginKind(StrEnum):
     CRAFTED = "crafted"
     ENUMERATED = "enumerated"
     GIVEN = "given"
+    OWN_DATA = "own data"
     PATTERN = "pattern"
     RANDOM = "random"
     STRATEGY = "strategy"
@@ -31,7 +33,8 @@ class Origin:
     kind : OriginKind
         How the pair was made; given by the user where nothing else is said.
     text : str
-        A note: of a crafted pair its background and its change, of a random one its number.
+        A note: of a crafted pair its background and its change, of one made from somebody's data its recipe, which
+        names rows and never values, of a random one its number.
     moves : int
         The number of steps of the local search that varied it since.
     """
@@ -62,3 +65,81 @@ class Pair:
             ("origin", Origin(text=origin) if isinstance(origin, str) else origin),
         ):
             object.__setattr__(self, name, value)
+
+    @property
+    def sides(self) -> tuple[Any, Any]:
+        """Both inputs, or what makes them where a run needs them."""
+        return self.data, self.neighbour
+
+    def in_words(self) -> tuple[str, str]:
+        """Return both inputs as a finding tells them."""
+        return f"{self.data!r:.300}", f"{self.neighbour!r:.300}"
+
+
+class Made(ABC):
+    """An input that is made where it is needed: many large ones do not fit in memory together."""
+
+    @abstractmethod
+    def build(self) -> Any:
+        """Return the input, a new one each time."""
+
+    @abstractmethod
+    def in_words(self) -> str:
+        """Return the input as a finding tells it."""
+
+    @abstractmethod
+    def tells(self, value: object, *, numbers: bool = True) -> bool:
+        """Say whether a text, or a number if these are looked at, names a value of a record."""
+
+
+class MadePair(Pair):
+    """Two neighbouring inputs that are made each time they are asked for, and are told by their recipes.
+
+    Parameters
+    ----------
+    data, neighbour : Made
+        What makes them.
+    origin : Origin
+        Their origin.
+    shown : bool
+        Whether findings may show the inputs themselves.
+    """
+
+    shown: bool
+
+    # Whatever shows a dataclass by its fields does not show these inputs.
+    __dataclass_fields__ = {"origin": Pair.__dataclass_fields__["origin"]}  # noqa: RUF012
+
+    def __init__(self, data: Made, neighbour: Made, origin: Origin, shown: bool = False) -> None:
+        for name, value in (("_sides", (data, neighbour)), ("origin", origin), ("shown", shown)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def sides(self) -> tuple[Made, Made]:
+        """The makers of both inputs."""
+        found: tuple[Made, Made] = self.__dict__["_sides"]
+        return found
+
+    @property
+    def data(self) -> Any:
+        """The first input."""
+        return self.sides[0].build()
+
+    @property
+    def neighbour(self) -> Any:
+        """The second input."""
+        return self.sides[1].build()
+
+    def in_words(self) -> tuple[str, str]:
+        """Return the recipes of both inputs, or the inputs where they may be shown."""
+        first, second = self.sides
+        return super().in_words() if self.shown else (first.in_words(), second.in_words())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MadePair) and (self.sides, self.origin) == (other.sides, other.origin)
+
+    def __hash__(self) -> int:
+        return hash((self.sides, self.origin))
+
+    def __repr__(self) -> str:
+        return f"MadePair({', '.join(self.in_words())})"

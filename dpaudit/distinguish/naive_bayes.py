@@ -89,7 +89,8 @@ def _bins_of(pooled: Array) -> CutBins | GridBins:
     cuts, copies = np.unique(quantiles, return_counts=True)
     if len(cuts) < BINS - 1:
         # Values that fill several bins get bins of their own, with nothing between.
-        return CutBins(np.unique(np.concatenate([cuts, np.nextafter(cuts[copies > 1], np.inf)])))
+        with np.errstate(over="ignore"):  # nothing but infinity is beyond the greatest number
+            return CutBins(np.unique(np.concatenate([cuts, np.nextafter(cuts[copies > 1], np.inf)])))
     centres = quantiles_of_sorted(pooled, (np.arange(BINS) + 0.5) / BINS)
     return GridBins.near(cuts, centres) or CutBins(cuts)
 

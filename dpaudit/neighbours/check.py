@@ -43,7 +43,7 @@ def check_pairs(pairs: Any, relation: Relation | None) -> list[Pair]:
     if not checked:
         raise InputError("{pairs} must hold at least one (data, neighbour) pair, got none", names=("pairs",))
     for index, pair in enumerate(checked):
-        if relation is None or not all(hasattr(side, "counts") for side in (pair.data, pair.neighbour)):
+        if relation is None or not all(hasattr(side, "counts") for side in pair.sides):
             continue
         if pair.data != pair.neighbour and not are_neighbours(pair.data, pair.neighbour, relation):
             raise InputError(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from dpaudit.blackbox.audit import audit_privacy
 from dpaudit.blackbox.finding import PrivacyFinding
@@ -25,8 +26,8 @@ from dpaudit.reporters.brief import brief_lines
 
 __all__ = ["Checked", "Listener", "check", "estimate", "status"]
 
-Listener = Callable[[int, int, str], None]
-"""Is told how many audits are done, of how many, and the name of the next."""
+Listener = Callable[[int, int, str, float], None]
+"""Is told how many audits are done, of how many, the name of the next, and the share of its runs that are made."""
 
 ESTIMATED_SECONDS = 0.2
 """A mechanism is run for about so long to estimate how long its audit will take."""
@@ -44,7 +45,7 @@ def check(
     names: Iterable[str] = (),
     *,
     n_jobs: int = 1,
-    listener: Listener | None = None,
+    listener: Listener = lambda *step: None,
 ) -> tuple[Checked, ...]:
     """Audit the mechanisms of a project, in the order of its settings.
 
@@ -57,7 +58,7 @@ def check(
     n_jobs : int
         Processes, as joblib counts them; no number depends on them.
     listener : callable, optional
-        Is told before each audit, and after the last one.
+        Is told before each audit, during it, and after the last one.
 
     Returns
     -------
@@ -73,11 +74,11 @@ def check(
     chosen = project.chosen(names)
     found = []
     for i, audit in enumerate(chosen):
-        if listener is not None:
-            listener(i, len(chosen), audit.name)
-        found.append(_checked(audit, project, settings.resolve().parent, n_jobs))
-    if listener is not None:
-        listener(len(chosen), len(chosen), "")
+        tell = partial(listener, i, len(chosen), audit.name)
+        tell(0.0)
+        options = {"n_jobs": n_jobs, "progress": partial(_share, tell)}
+        found.append(_checked(audit, project, settings.resolve().parent, options))
+    listener(len(chosen), len(chosen), "", 1.0)
     return tuple(found)
 
 
@@ -111,11 +112,15 @@ def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str
     return found
 
 
-def _checked(audit: Audit, project: Project, root: Path, n_jobs: int) -> Checked:
+def _share(tell: Callable[[float], None], done: int, total: int) -> None:
+    tell(done / total)
+
+
+def _checked(audit: Audit, project: Project, root: Path, options: dict[str, Any]) -> Checked:
     """Return the row of one audit; a fault of the mechanism's file, or of the tool, is told in it."""
     try:
         with subject_of(audit, project, root) as subject:
-            results = (*([_exact(audit, subject)] if audit.exact else []), _blackbox(audit, subject, n_jobs))
+            results = (*([_exact(audit, subject)] if audit.exact else []), _blackbox(audit, subject, options))
     except DpauditError as error:
         return Checked(Row(name=audit.name, mechanism=audit.mechanism, verdict=Verdict.FAILED, why=str(error)), ())
     why = next((_because(one) for one in results if refutes(one)), "")
@@ -123,12 +128,13 @@ def _checked(audit: Audit, project: Project, root: Path, n_jobs: int) -> Checked
     return Checked(row_of(audit.name, audit.mechanism, *findings, why=why, accepted=audit.accepted), results)
 
 
-def _blackbox(audit: Audit, subject: Subject, n_jobs: int) -> Result:
+def _blackbox(audit: Audit, subject: Subject, options: dict[str, Any]) -> Result:
     """Return the result of the black-box audit."""
-    finding = audit_privacy(subject.mechanism, **subject.arguments, n_jobs=n_jobs)
-    told = {name: value for name, value in subject.arguments.items() if name not in ("seed", "pairs", "randomness")}
-    randomness = None if audit.randomness == "argument" else audit.randomness
-    return _result(audit, subject, PrivacyArguments(**told, pairs=subject.source, randomness=randomness), finding)
+    finding = audit_privacy(subject.mechanism, **subject.arguments, **options)
+    stored = PrivacyArguments.__struct_fields__
+    told = {name: value for name, value in subject.arguments.items() if name in stored and name != "pairs"}
+    told["randomness"] = None if audit.randomness == "argument" else audit.randomness
+    return _result(audit, subject, PrivacyArguments(**told, pairs=subject.source), finding)
 
 
 def _exact(audit: Audit, subject: Subject) -> Result:

@@ -22,6 +22,7 @@ FILE, PYPROJECT, TABLE = "audit.toml", "pyproject.toml", "tool.dpaudit"
 """The file of its own, the one that tools share, and the table of it."""
 
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9]+([-._][A-Za-z0-9]+)*$")]
+Bounds = tuple[float, float]
 Trials = Annotated[int, msgspec.Meta(ge=LEAST_TRIALS)]
 
 
@@ -57,6 +58,12 @@ class Audit(Frozen, frozen=True, kw_only=True):
     pairs : str or None
         FILE.py:NAME, MODULE:NAME, patterns:DIMENSION or random:COUNT. By default the PAIRS beside a function, and
         crafted samples for a learner.
+    data : str or None
+        A file .csv, .tsv, .parquet or .npy with one dataset, of which pairs are made; see `dpaudit.neighbours_of`.
+    bounds : list or dict or None
+        Of `data`: two numbers, or two for each column.
+    unit : str or None
+        Of `data`: the column by which the rows of one user are known.
     exact : bool
         Whether the exact law of a learner is compared too.
     epsilon, delta, relation, n, batched, randomness, bound, sequential, curve, float_bits
@@ -71,6 +78,9 @@ class Audit(Frozen, frozen=True, kw_only=True):
     mechanism: Words
     parameters: dict[str, Any] = msgspec.field(default_factory=dict)
     pairs: Words | None = None
+    data: Words | None = None
+    bounds: Bounds | dict[str, Bounds] | None = None
+    unit: Words | None = None
     exact: bool = False
     epsilon: Amount | None = None
     delta: Probability | None = None

@@ -17,6 +17,8 @@ from dpaudit.arguments import check_built
 from dpaudit.contract import Learner, Pair, Relation
 from dpaudit.errors import InputError, blamed
 from dpaudit.neighbours.crafted import crafted_pairs
+from dpaudit.neighbours.own_data.files import read_dataset
+from dpaudit.neighbours.own_data.make import neighbours_of
 from dpaudit.neighbours.placed import pairs_at, pairs_beside
 from dpaudit.neighbours.sources import is_source, pairs_of_source
 from dpaudit.places import Place, importable, is_place
@@ -70,6 +72,10 @@ class Subject:
 
     def pairs(self) -> list[Any]:
         """Return the pairs that its audit begins with."""
+        if self.arguments.get("data") is not None:
+            of_data = {name: self.arguments[name] for name in ("bounds", "unit", "seed")}
+            relation = self.arguments["relation"] or Relation.ADD_REMOVE_ONE
+            return neighbours_of(self.arguments["data"], relation, **of_data)
         given = self.arguments.get("pairs")
         if given is not None or self.learner is None:
             return list(given or ())
@@ -113,17 +119,24 @@ def subject_of(audit: Audit, project: Project, root: Path) -> Iterator[Subject]:
     place, pairs = _place(audit.mechanism, "mechanism", root), _place(audit.pairs, "pairs", root)
     with _folder(root), importable(str(root), *(one.folder for one in (place, pairs) if one)):
         mechanism, source = _learner(audit) if place is None else _placed(audit, place), audit.pairs
-        if pairs is None and place is not None and audit.pairs is None and not isinstance(mechanism, Learner):
+        given = audit.pairs is not None or audit.data is not None
+        if place is not None and not given and not isinstance(mechanism, Learner):
             pairs = pairs_beside(place, "pairs")
             source = f"{audit.mechanism.rpartition(':')[0]}:{pairs.name}"
-        if pairs is not None:
-            chosen["pairs"] = pairs_at(pairs, chosen["seed"])
-        elif audit.pairs is not None:
-            seed = chosen["seed"]
-            chosen["pairs"] = pairs_of_source(audit.pairs, mechanism, n=audit.n, relation=relation, seed=seed)
-        else:
-            chosen["n"] = audit.n
+        chosen |= _inputs(audit, mechanism, pairs, relation, chosen["seed"])
         yield Subject(mechanism, chosen, source)
+
+
+def _inputs(audit: Audit, mechanism: Any, pairs: Place | None, relation: Relation | None, seed: int) -> dict[str, Any]:
+    """Return the arguments that say on what a mechanism is audited."""
+    if audit.data is not None:
+        return {"pairs": audit.pairs, "data": read_dataset(audit.data), "bounds": audit.bounds, "unit": audit.unit}
+    told = {"bounds": audit.bounds, "unit": audit.unit}  # without data they are refused by the audit
+    if pairs is not None:
+        return {**told, "pairs": pairs_at(pairs, seed)}
+    if audit.pairs is not None:
+        return {**told, "pairs": pairs_of_source(audit.pairs, mechanism, n=audit.n, relation=relation, seed=seed)}
+    return {**told, "n": audit.n}
 
 
 def _place(text: str | None, role: str, root: Path) -> Place | None:

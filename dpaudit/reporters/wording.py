@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from dpaudit.contract import FAIL
 from dpaudit.engine.decoding import codes_of
-from dpaudit.event import Bets, Cells, Event, Interval, Told
+from dpaudit.event import Bets, Cells, Event, Interval, Told, Withheld
 from dpaudit.reporters.numbers import value_text
 from dpaudit.reporters.verdicts import RowVerdict
 from dpaudit.utility.finding import UtilityFinding
@@ -73,6 +74,8 @@ def event_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
             return f"no single event: bets on {event.runs} runs of this pair {stake}"
         case Told():
             return _with_meanings(event.text, decoded or (), decoded)
+        case Withheld():
+            return "an event that names a value of the data, which is shown if asked for (include_data)"
 
 
 def answer_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
@@ -89,7 +92,12 @@ def answer_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
     labels = [str(code) for code in codes_of(event)] or list(event.values if not event.ranges else ())
     if not labels or len(labels) > _FEW or any(len(label) > _LONG for label in labels):
         return event_words(event, decoded)
-    return " or ".join(f"“{known.get(label, label)}”" for label in labels)
+    return " or ".join(f"“{known.get(label, _readable(label))}”" for label in labels)
+
+
+def _readable(label: str) -> str:
+    """Return the label of an outcome with its exact rationals, such as ('rational', 1, 2), as fractions."""
+    return re.sub(r"\('rational', (-?\d+), (\d+)\)", lambda r: r[1] if r[2] == "1" else f"{r[1]}/{r[2]}", label)
 
 
 def _interval_words(event: Interval) -> str:

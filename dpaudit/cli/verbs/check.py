@@ -14,7 +14,8 @@ command = Verb(
     """
     Audits every mechanism of a project and shows one table. The audits are tables [[audit]] in audit.toml, or
     [[tool.dpaudit.audit]] in pyproject.toml, of this folder or one above it, with name, mechanism (FILE.py:function, a
-    module or a learner's id), epsilon and what else `dpaudit privacy` takes. A violation that you live with has
+    module or a learner's id), epsilon, pairs (default: the PAIRS beside the function) or data with bounds and unit, and
+    what else `dpaudit privacy` takes. A violation that you live with has
     accepted = { reason = "...", date = 2026-01-31, epsilon = 2 } and is told, without the status 1, up to that epsilon.
     Whole checks are kept in .dpaudit/history.jsonl: dpaudit history, dpaudit diff.
     """,

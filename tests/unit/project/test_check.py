@@ -26,6 +26,10 @@ def response(bit, rng):
 def batched(bit, rng, size):
     return [response(bit, rng) for _ in range(size)]
 
+def mean(values, rng):
+    column = list(values["v"])
+    return sum(column) / max(len(column), 1) + rng.laplace(scale=0.01)
+
 def silent(bit, rng):
     return 7
 
@@ -94,7 +98,7 @@ def row_in(project: Path, name: str) -> Row:
 
 
 def test_every_mechanism_has_a_row_and_one_that_fails_stops_no_other(project: Path) -> None:
-    told: list[tuple[int, int, str]] = []
+    told: list[tuple[int, int, str, float]] = []
     here = os.getcwd(), list(sys.path)
     rows = {one.row.name: one.row for one in check(project, listener=lambda *step: told.append(step))}
     assert (os.getcwd(), sys.path) == here
@@ -108,8 +112,11 @@ def test_every_mechanism_has_a_row_and_one_that_fails_stops_no_other(project: Pa
         "points": "consistent",
         "lost": "failed",
     }
-    assert told[0] == (0, 8, "kept")
-    assert told[-1] == (8, 8, "")
+    assert told[0] == (0, 8, "kept", 0.0)
+    assert told[-1] == (8, 8, "", 1.0)
+    shares = [share for *_, name, share in told if name == "kept"]
+    assert len(shares) > 3
+    assert shares == sorted(shares)
     assert rows["broken"].why.endswith("the claim allows 1.6")
     assert rows["broken"].found == rows["worse"].found
     assert rows["points"].claimed == 0.5
@@ -213,3 +220,41 @@ def test_options_reach_the_audit(project: Path) -> None:
 def test_settings_that_are_not_there_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no file"):
         check(tmp_path / "audit.toml")
+
+
+DATA = """
+[[audit]]
+name = "one"
+mechanism = "rr.py:mean"
+epsilon = 1
+data = "people.csv"
+bounds = { v = [0, 1] }
+trials = 2000
+"""
+
+
+def test_pairs_are_made_of_a_dataset_whose_values_are_not_told(project: Path) -> None:
+    (project.parent / "people.csv").write_text("v\n" + "\n".join(f"0.{i:06}" for i in range(123451, 123471)))
+    project.write_text(DATA)
+    ((row, (result,)),) = check(project)
+    assert row.verdict == Verdict.VIOLATION
+    assert "12345" not in row.why + str(result.finding)
+    assert isinstance(estimate(project)["one"], float)
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ('data = "peple.csv"', "did you mean people.csv"),
+        ('data = "people.csv"\npairs = "rr.py:PAIRS"', "pairs must be left out where data is given"),
+        ("bounds = [0, 1]", "bounds says something of data, which must be given too"),
+        ('data = "people.csv"\nbounds = { w = [0, 1] }', "w"),
+        ('data = "people.csv"\nunit = "person"', "person"),
+    ],
+)
+def test_a_wrong_dataset_says_why_in_its_row(project: Path, entry: str, told: str) -> None:
+    (project.parent / "people.csv").write_text("v\n0.5\n0.25\n")
+    project.write_text(f'[[audit]]\nname = "one"\nmechanism = "rr.py:mean"\nepsilon = 1\n{entry}\n')
+    found = row_in(project, "one")
+    assert found.verdict == Verdict.FAILED
+    assert told in found.why

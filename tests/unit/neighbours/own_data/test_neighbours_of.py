@@ -1,0 +1,287 @@
+"""Neighbours of a dataset differ in one record by construction, keep its types, and come the most useful first."""
+
+from __future__ import annotations
+
+import doctest
+import pickle
+import tracemalloc
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import dpaudit
+from dpaudit.contract import MadePair, OriginKind
+from dpaudit.neighbours.own_data import kinds, make
+from dpaudit.neighbours.own_data.make import own_data
+from dpaudit.neighbours.own_data.rows import Rows
+
+
+class Visit(NamedTuple):
+    user: int
+    spent: float
+
+
+@dataclass
+class Person:
+    age: int
+    city: str
+
+
+FRAME = pd.DataFrame(
+    {
+        "user": [1, 1, 2, 3],
+        "city": ["Aa", "Bb", "Aa", "Aa"],
+        "age": np.array([31, 32, 55, 60], dtype=np.int8),
+        "share": np.array([0.5, 0.25, 1.0, np.nan], dtype=np.float32),
+        "kind": pd.Categorical(["u", "v", "u", "u"]),
+        "left": pd.array([1, None, 3, 4], dtype="Int16"),
+        "paid": [True, False, True, True],
+        "since": pd.to_datetime(["2001-01-01", "2002-02-02", "2003-03-03", "2004-04-04"]),
+    }
+)
+DATASETS: dict[str, Any] = {
+    "integers": [3, 1, 4, 1, 5],
+    "floats": [0.2, 0.9, 0.4, 0.4],
+    "booleans": [True, False, True],
+    "texts": ["one", "two", "one"],
+    "a tuple": (3, 1, 4),
+    "tuples": [(1, "a"), (2, "b"), (2, "a")],
+    "named tuples": [Visit(1, 0.5), Visit(1, 0.7), Visit(2, 0.1)],
+    "dictionaries": [{"age": 31, "city": "Aa"}, {"age": 47, "city": "Bb"}],
+    "data classes": [Person(31, "Aa"), Person(47, "Bb")],
+    "lists of any length": [[1, 2], [3], [1, 2, 3]],
+    "objects": [object(), object()],
+    "int8": np.array([1, 2, 3], dtype=np.int8),
+    "float32": np.array([0.5, 0.25, 1.0], dtype=np.float32),
+    "rows": np.arange(12.0).reshape(4, 3),
+    "images": np.arange(24.0).reshape(3, 2, 4),
+    "structured": np.array([(1, 0.5), (2, 0.25)], dtype=[("age", "i2"), ("share", "f4")]),
+    "an array of objects": np.array(["a", "b", None], dtype=object),
+    "a frame": FRAME,
+    "a frame with names of rows": FRAME.set_index("since"),
+    "a series": FRAME["age"],
+    "a dictionary of columns": {"age": [31, 47, 60], "share": np.array([0.5, 0.25, 1.0])},
+    "X and y": (np.arange(8.0).reshape(4, 2), np.array([0, 1, 1, 0])),
+    "csr": sparse.csr_matrix(np.eye(4)),
+    "coo": sparse.coo_array(np.eye(4)),
+}
+RELATIONS = ("unbounded", "bounded")
+
+
+def records(data: Any) -> list[str]:
+    """Return the records of a dataset as texts, found in another way than the code does."""
+    if isinstance(data, pd.DataFrame | pd.Series):
+        return (
+            [repr(record) for record in data.reset_index(drop=True).to_frame().itertuples(index=False)]
+            if isinstance(data, pd.Series)
+            else [repr(record) for record in data.itertuples(index=False)]
+        )
+    if sparse.issparse(data):
+        return [repr(row.tolist()) for row in data.toarray()]
+    if isinstance(data, dict):
+        return [repr(record) for record in zip(*data.values(), strict=True)]
+    if isinstance(data, tuple) and any(isinstance(part, np.ndarray) for part in data):
+        return [repr((x.tolist(), y.tolist())) for x, y in zip(*data, strict=True)]
+    return [repr(record.tolist() if isinstance(record, np.ndarray) else record) for record in data]
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", DATASETS)
+def test_datasets_differ_in_one_record_and_keep_their_kind(name: str, relation: str) -> None:
+    data = DATASETS[name]
+    pairs = dpaudit.neighbours_of(data, relation, count=200)
+    assert pairs
+    for pair in pairs:
+        first, second = records(pair.data), records(pair.neighbour)
+        gone, come = Counter(first) - Counter(second), Counter(second) - Counter(first)
+        assert sorted((gone.total(), come.total())) == ([0, 1] if relation == "unbounded" else [1, 1]), pair
+        assert type(pair.data) is type(pair.neighbour) is type(data)
+        assert pair.origin.kind is OriginKind.OWN_DATA
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_no_pair_stands_twice_and_fewer_are_the_first_of_more(name: str) -> None:
+    data = DATASETS[name]
+    if name in ("objects", "images"):
+        return
+    pairs = dpaudit.neighbours_of(data, count=200)
+    assert len({frozenset((repr(records(p.data)), repr(records(p.neighbour)))) for p in pairs}) == len(pairs)
+    few = dpaudit.neighbours_of(data, count=3)
+    assert [pair.origin for pair in few] == [pair.origin for pair in pairs[:3]]
+
+
+def test_types_are_kept() -> None:
+    for pair in dpaudit.neighbours_of(FRAME, count=200):
+        for made in (pair.data, pair.neighbour):
+            assert made.dtypes.equals(FRAME.dtypes)
+            assert made.index.equals(pd.RangeIndex(len(made)))
+    for pair in dpaudit.neighbours_of(DATASETS["structured"], count=200):
+        assert pair.data.dtype == pair.neighbour.dtype == DATASETS["structured"].dtype
+    for pair in dpaudit.neighbours_of(DATASETS["int8"], count=200):
+        assert pair.data.dtype == pair.neighbour.dtype == np.int8
+
+
+def recipes(data: Any, relation: str = "unbounded", **options: Any) -> dict[str, Any]:
+    return {pair.origin.text: pair for pair in dpaudit.neighbours_of(data, relation, count=1000, **options)}
+
+
+def test_what_an_attacker_would_try_is_there() -> None:
+    found = recipes([0.2, 0.9, 0.4, 0.4], bounds=(0, 1))
+    assert found["the data; row 1 removed"].neighbour == [0.2, 0.4, 0.4]
+    assert found["the data; a copy of row 1 added"].neighbour == [0.2, 0.9, 0.4, 0.4, 0.9]
+    assert found["the data; a record with the greatest value at the front added"].neighbour[0] == 1.0
+    assert found["no record; a record with the greatest value added"].neighbour == [1.0]
+    assert found["one record with the least value; a record with the greatest value added"].neighbour == [0.0, 1.0]
+    assert found["4 records, all with the greatest value; a record with the least value added"].data == [1.0] * 4
+    ties = "2 records with the least value and 2 with the greatest; a record with the greatest value added"
+    assert found[ties].neighbour == [0.0, 0.0, 1.0, 1.0, 1.0]
+    assert found["the data; a record with a value far above the greatest added"].neighbour[-1] == 1001.0
+    assert np.isnan(found["the data; a record with NaN added"].neighbour[-1])
+    assert found["the data; a record with minus infinity added"].neighbour[-1] == -np.inf
+
+
+def test_bounds_are_those_of_the_data_where_none_are_given() -> None:
+    found = recipes([0.2, 0.9, 0.4])
+    assert found["no record; a record with the greatest value added"].neighbour == [0.9]
+    assert recipes([3, 1, 4])["no record; a record with the least value added"].neighbour == [1]
+
+
+def test_values_that_bounds_do_not_allow_are_left_out_if_something_else_clips() -> None:
+    pairs = dpaudit.neighbours_of([0.2, 0.9], bounds=(0, 1), outside=False, count=1000)
+    for pair in pairs:
+        assert all(0 <= value <= 1 for value in [*pair.data, *pair.neighbour])
+
+
+def test_a_type_holds_what_it_can() -> None:
+    found = recipes(np.array([1, 2], dtype=np.uint8))
+    assert found["the data; a record with the greatest number of its type added"].neighbour[-1] == 255
+    assert not any("far above" in text for text in found)
+
+
+def test_sums_that_wrap_round_or_lose_digits_are_tried() -> None:
+    found = recipes(np.array([0, 1] * 100, dtype=np.int8))
+    assert int(found["127 records with the greatest value; a record with the greatest value added"].data.sum()) == 127
+    small = np.full(1000, 0.5, dtype=np.float16)
+    lost = recipes(small, bounds=(0, 1))[
+        "1000 records with a value that floating-point sums lose, after the place of what comes; "
+        "a record with the greatest value added"
+    ]
+    sums = [np.add.accumulate(side, dtype=np.float16)[-1] for side in (lost.data, lost.neighbour)]
+    assert float(sums[1]) - float(sums[0]) > 1.1  # one record of at most 1 changed the sum by more
+
+
+def test_a_group_about_to_become_empty_is_tried() -> None:
+    data = [("Aa", 1), ("Bb", 2), ("Aa", 3), ("Bb", 4), ("Aa", 5)]
+    pair = recipes(data)["the data with row 1 alone of its group in column '0'; row 1 removed"]
+    assert Counter(city for city, _ in pair.data)["Bb"] == 1
+    assert Counter(city for city, _ in pair.neighbour)["Bb"] == 0
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_rows_of_a_user_come_and_go_together(relation: str) -> None:
+    for pair in dpaudit.neighbours_of(FRAME, relation, unit="user", count=300):
+        first, second = ({u: records(rows) for u, rows in side.groupby("user")} for side in (pair.data, pair.neighbour))
+        changed = [u for u in {*first, *second} if first.get(u) != second.get(u)]
+        replaced = relation == "bounded" and len(changed) == 1  # the new user has other rows
+        assert replaced or len(changed) == (1 if relation == "unbounded" else 2)
+        assert all((u in first) != (u in second) or replaced for u in changed)
+
+
+def test_users_may_be_named_beside_the_data() -> None:
+    data, users = [0.1, 0.2, 0.3, 0.4], ["x", "y", "x", "z"]
+    found = recipes(data, unit=users)
+    assert found["the data; the unit of row 0 (2 rows) removed"].neighbour == [0.2, 0.4]
+    assert found["the data; a new unit of 20 rows each with the greatest value added"].neighbour == [*data, *[0.4] * 20]
+
+
+def test_groups_of_records_differ_together() -> None:
+    data = [0.1, 0.2, 0.3, 0.4]
+    for pair in dpaudit.neighbours_of(data, group=2, count=300):
+        gone, come = Counter(pair.data) - Counter(pair.neighbour), Counter(pair.neighbour) - Counter(pair.data)
+        assert 1 <= gone.total() + come.total() <= 2
+    assert recipes(data, group=2)["the data; rows 2, 3 removed"].neighbour == [0.1, 0.2]
+
+
+def test_a_kind_of_ones_own_can_be_registered() -> None:
+    class Ages:
+        def __init__(self, years: list[int]) -> None:
+            self.years = years
+
+    with pytest.raises(dpaudit.InputError, match=r"got a .*Ages; .*dpaudit.register_dataset\(.*Ages"):
+        dpaudit.neighbours_of(Ages([31, 47]))
+    dpaudit.register_dataset(Ages, lambda ages: ages.years, Ages)
+    pair = dpaudit.neighbours_of(Ages([31, 47]), count=1)[0]
+    assert type(pair.neighbour) is Ages
+    assert pair.neighbour.years == [31]
+    with pytest.raises(dpaudit.InputError, match="kind must be a class"):
+        dpaudit.register_dataset(3, list, list)
+    with pytest.raises(dpaudit.InputError, match="rebuild must be a callable"):
+        dpaudit.register_dataset(Ages, list, 3)
+
+
+def test_a_million_rows_are_made_one_dataset_at_a_time() -> None:
+    data = np.random.default_rng(0).random(1_000_000)
+    tracemalloc.start()
+    pairs = dpaudit.neighbours_of(data, bounds=(0, 1))
+    for pair in pairs:
+        assert abs(len(pair.data) - len(pair.neighbour)) == 1
+    held, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(pairs) > 30
+    assert held < 3 * data.nbytes
+    assert peak < 8 * data.nbytes
+
+
+def test_pairs_travel_and_are_compared_by_their_recipes() -> None:
+    pair, other = dpaudit.neighbours_of([1, 2, 3], count=2)
+    assert isinstance(pair, MadePair)
+    assert pair == pair != other
+    assert len({pair, other, pair}) == 2
+    again = pickle.loads(pickle.dumps(pair))
+    assert (again.data, again.neighbour, again.origin) == (pair.data, pair.neighbour, pair.origin)
+    assert again.in_words() == pair.in_words()
+
+
+@pytest.mark.parametrize("name", ["floats", "a frame", "texts", "csr", "X and y"])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_local_search_keeps_pairs_neighbours(name: str, relation: str) -> None:
+    made = own_data(DATASETS[name], relation, seed=3)
+    for pair in made.pairs[::5]:
+        for step in range(3):
+            for near in made.moves(pair, step):
+                gone = Counter(records(near.data)) - Counter(records(near.neighbour))
+                come = Counter(records(near.neighbour)) - Counter(records(near.data))
+                assert max(gone.total(), come.total()) <= 1
+                assert gone.total() + come.total() <= (1 if relation == "unbounded" else 2)
+                assert near.origin.moves == pair.origin.moves + 1
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_local_search_moves_one_user_alone(relation: str) -> None:
+    made = own_data(FRAME, relation, unit="user", seed=1)
+    near = [one for pair in made.pairs for one in made.moves(pair, 0)]
+    assert near
+    for pair in near:
+        first, second = ({u: records(rows) for u, rows in side.groupby("user")} for side in (pair.data, pair.neighbour))
+        changed = [u for u in {*first, *second} if first.get(u) != second.get(u)]
+        assert len(changed) <= (1 if relation == "unbounded" else 2)
+
+
+def test_rows_are_told_in_few_numbers() -> None:
+    assert Rows.of(np.arange(1_000_000)) == Rows(((0, 1_000_000, 1),))
+    rng = np.random.default_rng(0)
+    for size in range(12):
+        for _ in range(30):
+            index = rng.integers(0, 5, size=size)
+            assert Rows.of(index).index().tolist() == index.tolist()
+            assert len(Rows.of(index)) == size
+
+
+@pytest.mark.parametrize("module", [make, kinds])
+def test_the_examples_of_docstrings_work(module: Any) -> None:
+    assert doctest.testmod(module).failed == 0

@@ -1,0 +1,201 @@
+"""Wrong datasets, and what is said of each: the parameter, what is wrong, and what to give instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpaudit
+from dpaudit.errors import InputError
+
+FRAME = pd.DataFrame({"user": [1, 1, 2], "age": [31, 32, 55], "city": ["Aa", "Bb", "Aa"]})
+
+
+def with_categories() -> pd.DataFrame:
+    return FRAME.assign(user=pd.Categorical([1, 1, 2], categories=[1, 2, 3]))
+
+
+WRONG: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "an empty list": ([], {}, "data must hold at least one record, got an empty list"),
+    "a table without rows": (FRAME.iloc[:0], {}, "data must hold at least one record, got an empty DataFrame"),
+    "a table without columns": (pd.DataFrame(index=[0, 1]), {}, "data must hold at least one column"),
+    "mixed types": (
+        [31, 47, "unknown", 60],
+        {},
+        "data must hold records of one kind: row 0 is of kind number, row 2 of kind text; convert one of them, or "
+        "leave such rows out",
+    ),
+    "mixed types in a column": (
+        pd.DataFrame({"age": [31, "unknown", 60]}),
+        {},
+        "data must hold in column 'age' values of one kind: row 0 is of kind number, row 1 of kind text",
+    ),
+    "records of different fields": (
+        [(1, 2), (3,)],
+        {},
+        "data must hold records of the same fields: row 0 has 2 fields, of other names or number, row 1 has 1 field",
+    ),
+    "columns of different lengths": (
+        {"age": [31, 47], "city": ["Aa"]},
+        {},
+        "data must hold columns of one length: 'age' has 2, 'city' has 1",
+    ),
+    "a dictionary of numbers": (
+        {"age": 31},
+        {},
+        "data must be a dictionary of columns: the value of 'age' is a int; pass a list or an array",
+    ),
+    "a column twice": (
+        pd.DataFrame([[1, 2]], columns=["age", "age"]),
+        {},
+        "data must have columns of different names; 'age' stands twice",
+    ),
+    "one text": ("31,47,60", {}, "got a str; it is one value and no dataset: pass a list of records"),
+    "one number": (31, {}, "got a int; it is one value and no dataset"),
+    "an array of no axes": (np.array(31), {}, "data must be an array of records, got one value"),
+    "a generator": ((x for x in [31, 47]), {}, "got a generator; it would be used up by one run: pass list"),
+    "a kind that is not known": (
+        {31, 47},
+        {},
+        "got a set; to use it, say how its records become one of these and back: dpaudit.register_dataset(set, "
+        "lambda data: ..., lambda records: set(...))",
+    ),
+    "a masked array": (np.ma.array([1, 2]), {}, "data must be a plain array, got a MaskedArray: pass np.asarray(data)"),
+    "bounds reversed": ([31, 47], {"bounds": (100, 0)}, "got (100, 0): did you mean (0, 100)?"),
+    "bounds that are one": ([31, 47], {"bounds": (5, 5)}, "got (5, 5), which allows a single value"),
+    "infinite bounds": (
+        [31, 47],
+        {"bounds": (0, float("inf"))},
+        "bounds must be pairs of finite numbers; leave them out",
+    ),
+    "bounds as text": ([31, 47], {"bounds": "0,100"}, "bounds must be a pair (low, high) with low < high"),
+    "too many bounds": (FRAME, {"bounds": [(0, 1)] * 3}, "there are 2 columns of numbers"),
+    "bounds of a column that is not there": (
+        FRAME,
+        {"bounds": {"agee": (0, 100)}},
+        "bounds must name a column of data, got 'agee'; there are user, age, city; did you mean age?",
+    ),
+    "bounds of a text": (
+        FRAME,
+        {"bounds": {"city": (0, 1)}},
+        "bounds are for numbers, and column 'city' holds text: leave it out of them",
+    ),
+    "bounds of texts": (
+        ["Aa", "Bb"],
+        {"bounds": (0, 1)},
+        "bounds are for numbers, and data holds none: leave them out",
+    ),
+    "a unit that is not there": (
+        FRAME,
+        {"unit": "usr"},
+        "unit must name a column of data, got 'usr'; there are user, age, city; did you mean user?",
+    ),
+    "a unit of values": ([31, 47], {"unit": "user"}, "unit must name no column, for a record of data is one value"),
+    "a row of no unit": (
+        FRAME.assign(user=[1, None, 2]),
+        {"unit": "user"},
+        "unit must name the unit of every row: row 1 has none; fill it in, or leave such rows out",
+    ),
+    "a unit in no row": (
+        with_categories(),
+        {"unit": "user"},
+        "unit names a column that knows 1 unit(s) in no row, which the mechanism could count: take them out with "
+        "data['user'].cat.remove_unused_categories()",
+    ),
+    "too few units": ([31, 47], {"unit": ["x"]}, "1 names were given for 2 rows"),
+    "a unit that is no name": ([31, 47], {"unit": 7}, "unit must be the name of a column of the data, or a list"),
+    "a group larger than the data": (
+        [31, 47],
+        {"group": 3},
+        "group must be at most 2, the number of records in data; got 3",
+    ),
+    "no group": ([31, 47], {"group": 0}, "group must be an integer >= 1"),
+    "a relation of samples": ([31, 47], {"relation": "replace-private"}, "needs samples with public examples"),
+    "a relation that is none": ([31, 47], {"relation": "close"}, "relation must be one of replace-one, add-remove-one"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_dataset_is_refused(name: str) -> None:
+    data, options, message = WRONG[name]
+    with pytest.raises(InputError) as caught:
+        dpaudit.neighbours_of(data, **options)
+    assert message in str(caught.value)
+    assert "31" not in str(caught.value).replace("register", "")  # no value of the data
+
+
+def mechanism(data: Any, rng: np.random.Generator) -> float:
+    return len(data) + float(rng.laplace())
+
+
+AUDITS: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "pairs too": (mechanism, {"data": [31], "pairs": [(1, 2)]}, "pairs must be left out where data is given"),
+    "a number of examples": (mechanism, {"data": [31], "n": 3}, "n must be left out where data is given"),
+    "bounds of nothing": (mechanism, {"bounds": (0, 1)}, "bounds says something of data, which must be given too"),
+    "a unit of nothing": (mechanism, {"unit": "user"}, "unit says something of data, which must be given too"),
+    "nothing": (mechanism, {}, "pairs must be given, or data to make them of"),
+    "an empty dataset": (mechanism, {"data": []}, "data must hold at least one record"),
+}
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_a_wrong_dataset_is_refused_before_any_run(name: str) -> None:
+    source, options, message = AUDITS[name]
+    with pytest.raises(InputError, match=message):
+        dpaudit.audit_privacy(source, epsilon=1.0, **options)
+
+
+def test_a_learner_takes_no_dataset() -> None:
+    learner = dpaudit.get_learner("parity-private", epsilon=1.0, dimension=2)
+    with pytest.raises(InputError, match="data is for mechanisms that take it, and a learner takes samples"):
+        dpaudit.audit_privacy(learner, data=[31])
+
+
+FILES: dict[str, tuple[str, bytes | None, str]] = {
+    "an empty file": ("empty.csv", b"", "data must hold at least one record, and .*empty.csv is empty"),
+    "a first line alone": ("head.csv", b"age,city\n", "data must hold at least one record, and .*head.csv holds none"),
+    "another format": ("ages.xlsx", b"x", "data must be a file .csv, .tsv, .parquet, .npy"),
+    "no file": ("agess.csv", None, "a file that is there, got .*agess.csv.; did you mean ages.csv"),
+    "no array": ("broken.npy", b"age", r"data cannot be read: .* is no well-formed .npy file \(ValueError\)"),
+    "ragged lines": ("ragged.csv", b"a,b\n1,2\n31,4,5\n", r"is no well-formed .csv file \(ParserError\)"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_wrong_file_is_refused(name: str, tmp_path: Path) -> None:
+    file, content, message = FILES[name]
+    (tmp_path / "ages.csv").write_text("age\n31\n")
+    if content is not None:
+        (tmp_path / file).write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        dpaudit.read_dataset(tmp_path / file)
+
+
+def test_objects_are_never_unpickled(tmp_path: Path) -> None:
+    np.save(tmp_path / "objects.npy", np.array([{"age": 31}], dtype=object), allow_pickle=True)
+    with pytest.raises(InputError, match=r"is no well-formed \.npy file"):
+        dpaudit.read_dataset(tmp_path / "objects.npy")
+
+
+def test_files_are_read(tmp_path: Path) -> None:
+    FRAME.to_csv(tmp_path / "people.csv", index=False)
+    assert dpaudit.read_dataset(tmp_path / "people.csv").equals(FRAME)
+    FRAME.to_csv(tmp_path / "people.tsv", index=False, sep="\t")
+    assert dpaudit.read_dataset(str(tmp_path / "people.tsv")).equals(FRAME)
+    np.save(tmp_path / "ages.npy", FRAME["age"].to_numpy())
+    assert dpaudit.read_dataset(tmp_path / "ages.npy").tolist() == [31, 32, 55]
+
+
+def test_a_parquet_file_is_read_or_what_reads_it_is_told(tmp_path: Path) -> None:
+    try:
+        FRAME.to_parquet(tmp_path / "people.parquet")
+    except ImportError:
+        (tmp_path / "people.parquet").write_bytes(b"PAR1")
+        with pytest.raises(InputError, match="pip install pyarrow"):
+            dpaudit.read_dataset(tmp_path / "people.parquet")
+    else:
+        assert dpaudit.read_dataset(tmp_path / "people.parquet").equals(FRAME)
