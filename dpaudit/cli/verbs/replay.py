@@ -31,7 +31,7 @@ command = Verb(
         option(
             "--pairs",
             metavar="SOURCE",
-            help="FILE.py:NAME or MODULE:NAME, the list that was audited (default: none, the certificate holds its inputs)",
+            help="FILE.py:NAME or MODULE:NAME, the list that was audited (default: the certificate's own inputs)",
         ),
         flag("--batched", help="call the function with (data, rng, size) for size outputs (default: one at a time)"),
         option(
