@@ -37,7 +37,8 @@ def pairs_beside(place: Place, role: str) -> Place:
     hint = f" (did you mean {role} {place.source}:{near[0]}?)" if near else ""
     raise InputError(
         f"{role} must be given: {place.source} has no {PAIRS}, a list of (data, neighbour) tuples{hint}; such a list "
-        f"is given as {role} FILE.py:NAME, and patterns:DIMENSION makes one for answers to counting queries"
+        f"is given as {role} FILE.py:NAME, patterns:DIMENSION makes one for answers to counting queries, and "
+        "--data FILE.csv one of a dataset"
     )
 
 
