@@ -14,12 +14,13 @@ VERBS = {
     "new": "begin a mechanism or a learner, its test and its audit",
     "run": "all audits, controls included, and the report",
     "ledger": "what papers claim, what computation finds",
+    "replay": "run the violation of a certificate again, on fresh seeds",
     "report": "show a stored run again: text, html, json",
     "list": "what can be audited",
     "completion": "what completes commands in bash, zsh or fish",
     "help": "this text; help COMMAND, help words",
 }
-"""Verb -> a line; the module of a verb is ``dpaudit.cli.verbs.VERB``."""
+"""Verb -> a line; each verb has a module in `dpaudit.cli.verbs`."""
 
 WORDS = {
     "violation": "the claim is refuted, a witness shows it",
@@ -44,8 +45,9 @@ _START = """\
 dpaudit checks claims of differential privacy by running the code.
 
 Start here
-  dpaudit privacy FILE.py:function --epsilon 1    on the PAIRS of the same file
-  dpaudit list                                    learners that come along
+  dpaudit privacy FILE.py:function --epsilon 1    with the PAIRS beside it
+  dpaudit new mechanism NAME        a file to begin with, its test and its audit
+  dpaudit check                     every claim of this project, one table
   dpaudit help privacy              how to say what your neighbours are
 
 Commands

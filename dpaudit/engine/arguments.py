@@ -71,6 +71,12 @@ class PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
         Whether the mechanism has randomness of its own by design; None for the generator that is passed.
     pairs : str or None
         The source of the pairs where they are not crafted, such as "random:50" or MODULE:PAIRS.
+    data : str or None
+        The file of a dataset that pairs are made of.
+    bounds, unit : str or None
+        Of that dataset: the values that are allowed, as "0,1" or "age=0,100;share=0,1", and the column of the users.
+    include_data : bool
+        Whether the finding may show values of it.
     """
 
     kind: ClassVar[str] = "privacy"
@@ -88,6 +94,10 @@ class PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
     pairs: str | None = None
     batched: bool = False
     randomness: Literal["own"] | None = None
+    data: str | None = None
+    bounds: str | None = None
+    unit: str | None = None
+    include_data: bool = False
 
 
 class UtilityArguments(_Arguments, kw_only=True, frozen=True, tag="utility"):

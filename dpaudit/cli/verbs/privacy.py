@@ -31,6 +31,23 @@ command = Verb(
             "the function's own file or module; crafted samples for learners)",
         ),
         option(
+            "--data",
+            metavar="FILE",
+            help=".csv, .tsv, .parquet or .npy, one dataset: pairs that an attacker would try are made of it; a "
+            "record comes or goes, or is replaced with --relation replace-one (default: --pairs)",
+        ),
+        option(
+            "--bounds",
+            metavar="LOW,HIGH",
+            help="values that --data may hold, of all numbers, or by column as 'age=0,100;share=0,1'; what is outside "
+            "of them is tried too (default: those that it holds)",
+        ),
+        option("--unit", metavar="COLUMN", help="column of --data that names the users (default: every row is one)"),
+        flag(
+            "--include-data",
+            help="show values of --data (default: the recipes of the pairs, as 'row 17 removed', and its digest)",
+        ),
+        option(
             "--bound",
             metavar="NAME",
             help="melded, or unconditional: certified, slow, at most 1e6 runs in all (default: melded)",
@@ -52,6 +69,11 @@ command = Verb(
             "runs on each side of each pair, on average",
             "of the verdict, over everything that is tried",
             jobs("processes", 1),
+        ),
+        option(
+            "--certificate",
+            metavar="FILE",
+            help="write the certificate of a violation too, with the pair and the event made simpler (default: none)",
         ),
         *RESULT,
     ),

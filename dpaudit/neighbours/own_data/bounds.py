@@ -11,7 +11,7 @@ from typing import Any
 from dpaudit.errors import InputError
 from dpaudit.neighbours.own_data.columns import Column
 
-__all__ = ["Bounds", "column_number", "read_bounds"]
+__all__ = ["Bounds", "bounds_of_text", "column_number", "read_bounds"]
 
 Bounds = dict[int, tuple[float, float]]
 """The bounds by number of the column."""
@@ -49,6 +49,23 @@ def read_bounds(bounds: Any, columns: Sequence[Column]) -> Bounds:
     if len(bounds) != len(numeric):
         raise InputError.of("bounds", bounds, f"{ALLOWED}; there are {len(numeric)} columns of numbers")
     return {i: _pair(given, bounds, f" of {columns[i].title}") for i, given in zip(numeric, bounds, strict=True)}
+
+
+def bounds_of_text(text: str | None) -> Any:
+    """Return bounds that were typed: one pair as "0,1", or one for each of some columns as "age=0,100;share=0,1"."""
+    if text is None:
+        return None
+    parts = [part.rpartition("=") for part in text.split(";") if part.strip()]
+    try:
+        read = [(name.strip(), tuple(float(end) for end in ends.split(","))) for name, _, ends in parts]
+    except ValueError:
+        read = []
+    named = [name for name, _ in read if name]
+    if not read or any(len(ends) != 2 for _, ends in read) or (len(read) > 1 and len(named) < len(read)):
+        raise InputError.of(
+            "bounds", text, "LOW,HIGH, or COLUMN=LOW,HIGH for some columns, between which stand semicolons"
+        )
+    return dict(read) if named else read[0][1]
 
 
 def _numeric(name: Any, columns: Sequence[Column]) -> int:

@@ -31,8 +31,8 @@ def read_dataset(path: str | Path) -> Any:
     path = Path(path)
     if not path.is_file():
         near = get_close_matches(path.name, _names_beside(path))
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise InputError.of("data", str(path), f"a file that is there{hint}")
+        hint = f"did you mean {' or '.join(near)}?" if near else ""
+        raise InputError.of("data", str(path), "a file that is there", hint)
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
         raise InputError.of("data", str(path), f"a file {', '.join(_READERS)}")

@@ -159,7 +159,7 @@ FILES: dict[str, tuple[str, bytes | None, str]] = {
     "an empty file": ("empty.csv", b"", "data must hold at least one record, and .*empty.csv is empty"),
     "a first line alone": ("head.csv", b"age,city\n", "data must hold at least one record, and .*head.csv holds none"),
     "another format": ("ages.xlsx", b"x", "data must be a file .csv, .tsv, .parquet, .npy"),
-    "no file": ("agess.csv", None, "a file that is there; did you mean ages.csv"),
+    "no file": ("agess.csv", None, "a file that is there, got .*agess.csv.; did you mean ages.csv"),
     "no array": ("broken.npy", b"age", r"data cannot be read: .* is no well-formed .npy file \(ValueError\)"),
     "ragged lines": ("ragged.csv", b"a,b\n1,2\n31,4,5\n", r"is no well-formed .csv file \(ParserError\)"),
 }
