@@ -47,6 +47,8 @@ def answer(summary: Summary, learners: Sequence[Mechanism], controls: Sequence[M
         return [Phrase(f"Incomplete: {told if summary.pending else 'some mechanisms could not be audited'}.")]
     if not learners:
         return [Phrase("No mechanism was audited.")]
+    if not claims:
+        return [Phrase("No claim of privacy was tested.")]
     unseen = [m for m in claims if m.state == State.NO_EVIDENCE]
     found = f"No violation found in {plural_word(len(claims), 'privacy claim')}"
     if unseen:

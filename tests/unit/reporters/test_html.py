@@ -108,6 +108,7 @@ def test_the_answer_is_the_heading_and_agrees_with_the_exit_status():
         "One of three mechanisms breaks a promise of accuracy: parity-private.": (inaccurate, 1),
         "No violation found in one privacy claim; no evidence on parity-private.": (silent, 3),
         f"Incomplete: 1 of {len(run.header.plan) + 1} planned audits have no result.": (lost, 2),
+        "No claim of privacy was tested.": (only(run, "parity-elimination"), 0),
         "No mechanism was audited.": (with_results(run, []), 0),
     }
     for answer, (given, status) in told.items():
