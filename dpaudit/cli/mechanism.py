@@ -15,7 +15,9 @@ from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
-from dpaudit.neighbours.placed import pairs_at, pairs_beside
+from dpaudit.neighbours.own_data.bounds import bounds_of_text
+from dpaudit.neighbours.own_data.files import read_dataset
+from dpaudit.neighbours.placed import is_strategy, pairs_at, pairs_beside
 from dpaudit.neighbours.sources import is_source, pairs_of_source
 from dpaudit.places import Place, importable
 
@@ -30,7 +32,7 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
     args : Given
         Of ``dpaudit privacy``.
     arguments : PrivacyArguments
-        What the audit is given; without pairs, a function has the ``PAIRS`` beside it.
+        What the audit is given; without pairs or data, a function has the ``PAIRS`` beside it.
 
     Raises
     ------
@@ -39,6 +41,11 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
     """
     if args.parameter:
         raise InputError(f"-p is for learners of the registry; {args.id} takes none")
+    if args.certificate is not None and arguments.data is not None:
+        raise InputError(
+            "--certificate must be left out with --data: a certificate names its inputs. Give the pairs that "
+            "dpaudit.neighbours_of makes of the data as --pairs FILE.py:NAME"
+        )
     place = Place.parse("the mechanism", args.id)
     given = None if arguments.pairs is None or is_source(arguments.pairs) else Place.parse("--pairs", arguments.pairs)
     with importable(place.folder, *([given.folder] if given else [])):
@@ -47,15 +54,18 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
         learner = mechanism if isinstance(mechanism, Learner) else None
         if learner is None:
             _check_plain(args, mechanism)
-            if arguments.pairs is None:
+            if arguments.pairs is None and arguments.data is None:
                 given = pairs_beside(place, "--pairs")
                 arguments = replace(arguments, pairs=f"{given.source}:{given.name}")
         chosen = asdict(arguments) | {"randomness": arguments.randomness or "argument"}
         chosen["pairs"] = _pairs(args, given, arguments.pairs, mechanism)
         if chosen["pairs"] is not None:
             del chosen["n"]  # they are of n examples already
+        if arguments.data is not None:
+            chosen["data"] = read_dataset(arguments.data)
+        chosen["bounds"] = bounds_of_text(arguments.bounds)
         finding = audit_privacy(mechanism, **chosen, seed=args.seed, n_jobs=args.n_jobs, progress=not args.quiet)
-        strategy = given.find() if given and _is_strategy(given.find()) else None
+        strategy = given.find() if given and is_strategy(given.find()) else None
         told = {"name": args.id, "batched": args.batched, "strategy": strategy, "n": None if given else args.n}
         certify(args, finding, mechanism, chosen["pairs"], **told, place=arguments.pairs or "crafted pairs")
     claim = None if learner is None else learner.privacy
