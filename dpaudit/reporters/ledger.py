@@ -12,10 +12,7 @@ from dpaudit.harmless import harmless
 from dpaudit.reporters.numbers import plural
 from dpaudit.reporters.table import BOLD, WIDTH, YELLOW, painted
 
-__all__ = ["TONES", "counts", "counts_text", "render"]
-
-TONES = {"holds": "clear", "loose": "neutral", "refuted": "undecided", "undecided": "neutral"}
-"""The word that colours a verdict: a paper's error wants attention, but no learner breaks a promise by it."""
+__all__ = ["counts", "counts_text", "render"]
 
 _HEADS = ("VERDICT", "STATEMENT", "EVIDENCE", "WHAT IT SAYS, AND WHAT WAS FOUND")
 

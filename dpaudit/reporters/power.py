@@ -6,7 +6,7 @@ import math
 from collections import Counter
 
 from dpaudit.blackbox.finding import PowerAt, PrivacyFinding
-from dpaudit.contract import Origin, OriginKind, PrivacyVerdict
+from dpaudit.contract import Origin, OriginKind
 from dpaudit.reporters.numbers import count, significant, value_text
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "assumed_text",
     "budget_text",
     "delta_text",
-    "detection_text",
     "errors_text",
     "frontier_text",
     "origin_counts",
@@ -125,14 +124,6 @@ def reachable(finding: PrivacyFinding) -> tuple[str, str] | None:
     """Return the likeliest event of the frontier on which a leak would be detected, with the least such epsilon."""
     steps = frontier_text(finding, infinity="")
     return next(((mass, epsilon) for mass, epsilon in steps if epsilon), None)
-
-
-def detection_text(finding: PrivacyFinding) -> str:
-    """Return in a few words from which true epsilon an audit would have detected a leak, for the cell of a table."""
-    if finding.verdict == PrivacyVerdict.NO_EVIDENCE:
-        return "no evidence: it could not have seen a leak"
-    least = _least(finding)
-    return f"would detect from {least}" if least else "detected"
 
 
 def assumed_text(finding: PrivacyFinding) -> str:

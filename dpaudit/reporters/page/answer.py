@@ -25,36 +25,52 @@ def answer(summary: Summary, learners: Sequence[Mechanism], controls: Sequence[M
     A control that was missed comes before everything, for then nothing that was not found means much.
     """
     missed = [m for m in controls if m.state == State.MISSED]
+    broken = [m for m in learners if m.state == State.VIOLATION]
+    inaccurate = [m for m in learners if m.accuracy == RowVerdict.VIOLATION]
+    claims = [m for m in learners if m.state not in (State.NO_CLAIM, State.UNTESTED)]
     if missed:
         rest = f" and {spelled(len(missed) - 1)} more" if len(missed) > 1 else ""
         return [Phrase("The audit is blind: it missed "), _link(missed[0]), Phrase(f"{rest}.")]
-    broken = [m for m in learners if m.state == State.VIOLATION]
-    claims = [m for m in learners if m.state not in (State.NO_CLAIM, State.UNTESTED)]
     if broken:
-        verb = "is" if len(broken) == 1 else "are"
-        told = f"{spelled(len(broken)).capitalize()} of {plural_word(len(claims), 'privacy claim')} {verb} broken"
-        if len(broken) > 1:
-            return [Phrase(f"{told}.")]
-        return [Phrase(f"{told}: "), _link(broken[0]), Phrase(f" {promise(broken[0].tested, broken[0])}.")]
-    inaccurate = [m for m in learners if m.accuracy == RowVerdict.VIOLATION]
+        return _broken(broken, len(claims))
     if inaccurate:
         told = f"{spelled(len(inaccurate)).capitalize()} of {plural_word(len(learners), 'mechanism')}"
         verb = "breaks" if len(inaccurate) == 1 else "break"
         return [Phrase(f"{told} {verb} a promise of accuracy: "), _link(inaccurate[0]), Phrase(".")]
-    if not summary.whole:
-        planned = len(summary.pending) + summary.done
-        told = f"{count(len(summary.pending))} of {count(planned)} planned audits have no result"
-        return [Phrase(f"Incomplete: {told if summary.pending else 'some mechanisms could not be audited'}.")]
-    if not learners:
-        return [Phrase("No mechanism was audited.")]
+    return [Phrase(_incomplete(summary))] if not summary.whole else _silent(learners, claims)
+
+
+def _broken(broken: Sequence[Mechanism], claims: int) -> list[Phrase]:
+    """Return how many claims are broken; of a single one, what it promises and what it has."""
+    verb = "is" if len(broken) == 1 else "are"
+    told = f"{spelled(len(broken)).capitalize()} of {plural_word(claims, 'privacy claim')} {verb} broken"
+    if len(broken) > 1:
+        return [Phrase(f"{told}.")]
+    return [Phrase(f"{told}: "), _link(broken[0]), Phrase(f" {_promise(broken[0].tested)}.")]
+
+
+def _incomplete(summary: Summary) -> str:
+    """Return how much of the run is missing."""
+    if not summary.pending:
+        return "Incomplete: some mechanisms could not be audited."
+    planned = len(summary.pending) + summary.done
+    return f"Incomplete: {count(len(summary.pending))} of {count(planned)} planned audits have no result."
+
+
+def _silent(learners: Sequence[Mechanism], claims: Sequence[Mechanism]) -> list[Phrase]:
+    """Return that nothing was found, and what that leaves open."""
     unseen = [m for m in claims if m.state == State.NO_EVIDENCE]
-    found = f"No violation found in {plural_word(len(claims), 'privacy claim')}"
-    if unseen:
-        where = [Phrase("; no evidence on "), _link(unseen[0])] if len(unseen) == 1 else [
-            Phrase(f"; no evidence on {spelled(len(unseen))} of them")
-        ]  # fmt: skip
-        return [Phrase(found), *where, Phrase(".")]
-    return [Phrase(f"{found}.")]
+    undecided = [m for m in learners if m.accuracy == RowVerdict.UNDECIDED]
+    found = f"No violation found in {plural_word(len(claims), 'privacy claim')}" if claims else (
+        "No claim of privacy was tested" if learners else "No mechanism was audited"
+    )  # fmt: skip
+    parts = [Phrase(found)]
+    for words, named in (("; no evidence on ", unseen), ("; accuracy undecided of ", undecided)):
+        if len(named) == 1:
+            parts += [Phrase(words), _link(named[0])]
+        elif named:
+            parts.append(Phrase(f"{words}{spelled(len(named))}{' of them' if named is unseen else ' mechanisms'}"))
+    return [*parts, Phrase(".")]
 
 
 def plural_word(n: int, noun: str) -> str:
@@ -66,7 +82,7 @@ def _link(mechanism: Mechanism) -> Phrase:
     return Phrase(mechanism.name, mechanism.id)
 
 
-def promise(row: Row, mechanism: Mechanism) -> str:
+def _promise(row: Row) -> str:
     """Return what a mechanism promises and what it has."""
     if row.claim is None:
         return "breaks its promise"

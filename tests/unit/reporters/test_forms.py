@@ -7,15 +7,16 @@ from xml.etree import ElementTree
 import pytest
 from msgspec.structs import replace
 from pages import many
-from reporter_runs import change, controls_missed, failed, first, load_small, only
+from reporter_runs import change, controls_missed, failed, load_small, only
 from test_html import full_of
 from toy_records import privacy_finding, result, run_of
 
 from dpaudit.blackbox.gaps import Identical
+from dpaudit.cli.forms import FORMS
+from dpaudit.cli.written import rendered, suffix_of
 from dpaudit.engine.records import Fault
 from dpaudit.errors import InputError
 from dpaudit.reporters import junit, markdown, sarif
-from dpaudit.reporters.forms import FORMS, form_of, rendered
 from dpaudit.reporters.markdown import escaped
 from dpaudit.reporters.promises import Kept, promises
 
@@ -168,16 +169,15 @@ def test_same_results_same_bytes(render):
 
 
 def test_the_suffix_names_the_format():
-    assert {form_of(f"x/report{suffix}") for suffix in FORMS} == set(FORMS.values())
-    assert form_of("REPORT.MD") == "markdown"
+    assert {f".{suffix_of(f'x/report{suffix}')}" for suffix in FORMS} == set(FORMS)
+    assert suffix_of("REPORT.MD") == "md"
     with pytest.raises(InputError, match=r"a file that ends in \.html, \.json, \.md, \.sarif, \.txt, \.xml"):
-        form_of("report.docx")
+        suffix_of("report.docx")
 
 
-@pytest.mark.parametrize("form", FORMS.values())
-def test_every_format_takes_a_run_and_a_single_finding(form):
+@pytest.mark.parametrize("suffix", FORMS)
+def test_every_format_takes_a_run_and_a_single_finding(suffix):
     run = load_small()
-    single = replace(only(run, "parity-private", "privacy"), header=replace(run.header, profile="single"))
-    single = replace(single, results=(first(run, "privacy"),))
-    assert rendered(run, form) != rendered(single, form)
-    assert "parity-private" in rendered(single, form)
+    single = change(only(run, "parity-private", "privacy"), "privacy", verdict="violation", epsilon_lower=2.0)
+    assert rendered(run, suffix[1:]) != rendered(single, suffix[1:])
+    assert "parity-private" in rendered(single, suffix[1:])

@@ -100,6 +100,7 @@ def test_the_answer_is_the_heading_and_agrees_with_the_exit_status():
     broken = change(run, "exact", verdict="violation", epsilon=1.0000001, epsilon_at_claim=1.0000001)
     inaccurate = change(run, "utility", "claim", verdict="violation")
     silent = change(only(run, "parity-private", "privacy"), "privacy", verdict="no evidence", gaps=(Identical(2),))
+    undecided = change(run, "utility", "claim", verdict="undecided")
     lost = planned(run, "box-tightest/exact/n1-ab")
     told = {
         "No violation found in two privacy claims.": (run, 0),
@@ -108,6 +109,8 @@ def test_the_answer_is_the_heading_and_agrees_with_the_exit_status():
         "One of three mechanisms breaks a promise of accuracy: parity-private.": (inaccurate, 1),
         "No violation found in one privacy claim; no evidence on parity-private.": (silent, 3),
         f"Incomplete: 1 of {len(run.header.plan) + 1} planned audits have no result.": (lost, 2),
+        "No violation found in two privacy claims; accuracy undecided of parity-private.": (undecided, 3),
+        "No claim of privacy was tested.": (only(run, "parity-elimination"), 0),
         "No mechanism was audited.": (with_results(run, []), 0),
     }
     for answer, (given, status) in told.items():

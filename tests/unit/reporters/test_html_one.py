@@ -11,7 +11,6 @@ from dpaudit.blackbox.gaps import FewRuns
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.contract import Direction, Origin
 from dpaudit.event import Cells, Interval
-from dpaudit.reporters import html
 from dpaudit.reporters.html_one import render_finding
 
 ZERO = Cells("output", ((0, 0),))
@@ -97,12 +96,6 @@ def test_every_kind_of_a_learner_reads_and_is_the_same_twice(kind):
     one = first(only(load_small(), "parity-private"), kind)
     assert "None" not in told(one).text
     assert render_finding(one) == render_finding(one)
-
-
-def test_a_run_of_a_single_audit_has_the_page_of_a_finding():
-    run = only(load_small(), "parity-private", "privacy")
-    single = replace(run, header=replace(run.header, profile="single", command="dpaudit privacy parity-private"))
-    assert html.render(single) == render_finding(run.results, "dpaudit privacy parity-private")
 
 
 def test_words_of_a_mechanism_cannot_become_markup():

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from reporter_runs import first, load_small, only, put, retold
 
 from dpaudit.blackbox.finding import PowerAt
-from dpaudit.blackbox.gaps import Identical
 from dpaudit.contract import Origin, OriginKind
 from dpaudit.reporters import console, html
 from dpaudit.reporters import json as json_report
@@ -89,18 +88,6 @@ def test_the_frontier_is_rounded_up_and_stays_above_the_claim():
 )
 def test_power_in_words(changes, text):
     assert told.power_text(finding(**changes)) == text
-
-
-@pytest.mark.parametrize(
-    ("changes", "text"),
-    [
-        ({}, "would detect from 1.013"),
-        ({"verdict": "no evidence", "gaps": (Identical(1),)}, "no evidence: it could not have seen a leak"),
-        ({"detectable_epsilon": math.inf, "frontier": (), "verdict": "violation"}, "detected"),
-    ],
-)
-def test_what_would_be_detected_in_a_few_words(changes, text):
-    assert told.detection_text(finding(**changes)) == text
 
 
 def test_the_budget_leaves_out_what_was_not_spent():
