@@ -24,7 +24,7 @@ GENEROUS = 2
 MOST_PAIRS = 200
 """Smaller pairs that are tried."""
 SEARCH = 16
-"""The runs of a whole search, in units of the most that it may make on one side of a pair: about eight audits of one."""
+"""The runs of a whole search, in units of the most that one pair may have on a side: about eight audits of a pair."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
-from dpaudit.neighbours.placed import pairs_at, pairs_beside
+from dpaudit.neighbours.placed import is_strategy, pairs_at, pairs_beside
 from dpaudit.neighbours.sources import is_source, pairs_of_source
 from dpaudit.places import Place, importable
 
@@ -55,7 +55,7 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
         if chosen["pairs"] is not None:
             del chosen["n"]  # they are of n examples already
         finding = audit_privacy(mechanism, **chosen, seed=args.seed, n_jobs=args.n_jobs, progress=not args.quiet)
-        strategy = given.find() if given and _is_strategy(given.find()) else None
+        strategy = given.find() if given and is_strategy(given.find()) else None
         told = {"name": args.id, "batched": args.batched, "strategy": strategy, "n": None if given else args.n}
         certify(args, finding, mechanism, chosen["pairs"], **told, place=arguments.pairs or "crafted pairs")
     claim = None if learner is None else learner.privacy

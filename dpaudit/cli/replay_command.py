@@ -7,7 +7,6 @@ from typing import Any
 
 from dpaudit import certificates
 from dpaudit.certificates.certificate import Referred
-from dpaudit.cli.mechanism import find_pairs
 from dpaudit.cli.single_audit import find_learner
 from dpaudit.cli.streams import output, say, wants_color, width_of
 from dpaudit.cli.verb import Given
@@ -15,6 +14,7 @@ from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine.outcome import OPEN
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
+from dpaudit.neighbours.placed import pairs_at
 from dpaudit.places import Place, importable, is_place
 from dpaudit.record import encodable
 from dpaudit.reporters.aligned import Lines, laid_out
@@ -50,7 +50,7 @@ def command(args: Given) -> int:
 
 def _pair(certificate: certificates.Certificate, place: Place) -> Any:
     """Return the pair of a list that a certificate names."""
-    pairs = find_pairs(place, certificate.seed)
+    pairs = pairs_at(place, certificate.seed)
     told = [side.place for side in (certificate.data, certificate.neighbour) if isinstance(side, Referred)]
     index = re.search(r"\[(\d+)\]$", told[0]) if told else None
     if index is None:

@@ -9,7 +9,7 @@ from dpaudit.errors import InputError
 from dpaudit.neighbours.sampled import pairs_from_strategy
 from dpaudit.places import Place
 
-__all__ = ["pairs_at", "pairs_beside"]
+__all__ = ["is_strategy", "pairs_at", "pairs_beside"]
 
 PAIRS = "PAIRS"
 """The name of the pairs beside a mechanism."""
@@ -44,7 +44,7 @@ def pairs_beside(place: Place, role: str) -> Place:
 def pairs_at(place: Place, seed: int = 0) -> list[Any]:
     """Return the pairs at a place: a list of (data, neighbour), what a callable returns or a strategy makes."""
     pairs, told = place.find(), f"{place.role} {place.source}:{place.name}"
-    if _is_strategy(pairs):
+    if is_strategy(pairs):
         return list(pairs_from_strategy(pairs, seed=seed))
     if callable(pairs):
         try:
@@ -61,7 +61,7 @@ def pairs_at(place: Place, seed: int = 0) -> list[Any]:
         ) from None
 
 
-def _is_strategy(value: Any) -> bool:
+def is_strategy(value: Any) -> bool:
     """Say whether a value is a strategy of hypothesis, which is loaded already if there is one."""
     strategies = sys.modules.get("hypothesis.strategies")
     return strategies is not None and isinstance(value, strategies.SearchStrategy)
