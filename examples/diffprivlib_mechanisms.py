@@ -1,6 +1,7 @@
 """Mechanisms, tools and models of diffprivlib with their claims; it needs scikit-learn before 1.6.
 
-Neighbours differ in the value of one record, which is what the library's tools mean.
+Neighbours differ in the value of one record, as the sensitivities of its means, sums and models mean; of histograms,
+whose sensitivity counts one record that is added or removed, they differ in that.
 """
 
 from __future__ import annotations
@@ -196,7 +197,15 @@ CASES = (
         trials=3_000,
         shrinks=False,
     ),
-    Case("histogram", histogram, [([0.1, 0.1, 0.6], [0.1, 0.1, 0.9]), ([0.1], [0.9])], 1.0, looks_for="empty bins"),
+    Case("histogram", histogram, [([0.1, 0.1, 0.6], [0.1, 0.1]), ([0.1, 0.9], [0.9])], 1.0, looks_for="empty bins"),
+    Case(
+        "histogram, a record replaced",
+        histogram,
+        [([0.1, 0.1, 0.6], [0.1, 0.1, 0.9]), ([0.1], [0.9])],
+        1.0,
+        looks_for="the other relation of neighbours",
+        inside=False,
+    ),
     Case(
         "histogram, range from the data",
         histogram_without_range,

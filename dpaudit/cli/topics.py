@@ -45,8 +45,9 @@ _START = """\
 dpaudit checks claims of differential privacy by running the code.
 
 Start here
-  dpaudit privacy FILE.py:function --epsilon 1    on the PAIRS of the same file
-  dpaudit list                                    learners that come along
+  dpaudit privacy FILE.py:function --epsilon 1    with the PAIRS beside it
+  dpaudit new mechanism NAME        a file to begin with, its test and its audit
+  dpaudit check                     every claim of this project, one table
   dpaudit help privacy              how to say what your neighbours are
 
 Commands

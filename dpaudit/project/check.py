@@ -12,7 +12,7 @@ from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.contract import HasLaw
 from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments
 from dpaudit.engine.decoding import decoded
-from dpaudit.engine.outcome import refutes
+from dpaudit.engine.outcome import leaves_open, refutes
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import DpauditError, InputError
@@ -123,7 +123,7 @@ def _checked(audit: Audit, project: Project, root: Path, options: dict[str, Any]
             results = (*([_exact(audit, subject)] if audit.exact else []), _blackbox(audit, subject, options))
     except DpauditError as error:
         return Checked(Row(name=audit.name, mechanism=audit.mechanism, verdict=Verdict.FAILED, why=str(error)), ())
-    why = next((_because(one) for one in results if refutes(one)), "")
+    why = next((_because(one) for one in results if refutes(one) or leaves_open(one)), "")
     findings = [one.finding for one in results if isinstance(one.finding, PrivacyFinding | LawFinding)]
     return Checked(row_of(audit.name, audit.mechanism, *findings, why=why, accepted=audit.accepted), results)
 
@@ -165,9 +165,10 @@ def _result(audit: Audit, subject: Subject, arguments: Arguments, finding: Priva
 
 
 def _because(result: Result) -> str:
-    """Return what shows a violation."""
+    """Return what shows a violation; or why a leak could not have been seen, and what to do about it."""
     assert isinstance(result.finding, PrivacyFinding | LawFinding)
-    return dict(brief_lines(result.finding, decoded=result.decoded or None))["because"]
+    lines = dict(brief_lines(result.finding, decoded=result.decoded or None))
+    return lines["because"] if refutes(result) else f"{lines['power'].removeprefix('none: ')}; {lines['next']}"
 
 
 def _seconds(subject: Subject) -> float:

@@ -50,7 +50,7 @@ def check_text(rows: Sequence[Row], color: bool = False) -> str:
 
 def _cells(row: Row) -> tuple[str, ...]:
     """Return the cells of a row; lower bounds are rounded down, what would be caught is rounded up."""
-    verdict = row.verdict.upper() if row.verdict in _LOUD else row.verdict.value
+    verdict = _word(row)
     if row.claimed is None:
         return (_MARKS.get(row.verdict, ""), row.name, "-", "-", "-", "-", verdict)
     numbers = ((row.found, "down"), (row.exact, "nearest"), (row.detectable, "up"))
@@ -61,6 +61,11 @@ def _cells(row: Row) -> tuple[str, ...]:
     if row.detectable is not None and (math.isinf(row.detectable) or row.verdict == Verdict.NO_EVIDENCE):
         shown[-1] = "never"
     return (_MARKS.get(row.verdict, ""), row.name, value_text(row.claimed), *shown, verdict)
+
+
+def _word(row: Row) -> str:
+    """Return the verdict, in capitals where it needs attention."""
+    return row.verdict.upper() if row.verdict in _LOUD else row.verdict.value
 
 
 def _number(value: float | None, towards: str, claimed: float) -> str:
@@ -87,13 +92,15 @@ def _sum(rows: Sequence[Row]) -> str:
 
 
 def _remarks(rows: Sequence[Row]) -> list[str]:
-    """Return what shows each violation, why each audit failed, and which violations the project lives with."""
+    """Return what is behind each verdict that needs attention, and which violations the project lives with."""
     remarks = []
     for row in rows:
-        if row.verdict in _LOUD:
-            remarks.append(f"{row.verdict.upper()} {row.name}: {row.why}")
+        if row.verdict in _LOUD or row.verdict == Verdict.NO_EVIDENCE:
+            remarks.append(f"{_word(row)} {row.name}: {row.why}")
         if row.accepted is not None:
             remarks.append(_accepted(row))
+    if any(row.verdict in (Verdict.VIOLATION, Verdict.NO_EVIDENCE) for row in rows):
+        remarks.append("Next: dpaudit check --out report.html shows all of it; dpaudit help check")
     return [line for remark in remarks for line in textwrap.wrap(harmless(remark), WIDTH, subsequent_indent="  ")]
 
 

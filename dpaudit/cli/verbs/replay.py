@@ -28,7 +28,11 @@ command = Verb(
             multiple=True,
             help="a parameter of the learner; repeatable (default: those of the learner's example, with a note)",
         ),
-        option("--pairs", metavar="SOURCE", help="FILE.py:NAME or MODULE:NAME, the list that was audited"),
+        option(
+            "--pairs",
+            metavar="SOURCE",
+            help="FILE.py:NAME or MODULE:NAME, the list that was audited (default: the certificate's own inputs)",
+        ),
         flag("--batched", help="call the function with (data, rng, size) for size outputs (default: one at a time)"),
         option(
             "--randomness",

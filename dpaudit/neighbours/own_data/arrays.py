@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
-from dpaudit.jsonable import stable_repr
 from dpaudit.neighbours.own_data.columns import Column, column_of_array
-from dpaudit.neighbours.own_data.tables import Index, NewRow, Table, rows_in, table_of
+from dpaudit.neighbours.own_data.tables import Index, NewRow, Table, rows_in, table_of, text_of
 
 __all__ = ["ArrayTable"]
 
@@ -65,7 +64,7 @@ class ArrayTable(Table):
     def content(self) -> Iterator[bytes]:
         """Yield type, shape and bytes; of objects their text."""
         yield f"{self.array.dtype.descr} {self.array.shape}".encode()
-        yield stable_repr(self.array.tolist()).encode() if self.array.dtype.hasobject else self.array.tobytes()
+        yield text_of(self.array.tolist()) if self.array.dtype.hasobject else self.array.tobytes()
 
 
 def _flat(array: NDArray[Any]) -> NDArray[Any]:

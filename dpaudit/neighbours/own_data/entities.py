@@ -19,6 +19,8 @@ DRAWN = 2
 """Units that are drawn at random, beside those that stand out."""
 GROUPS = 20
 """The most different values of a column that divides the records into groups."""
+LARGE = 10_000
+"""Rows of a group that is no rare one any more."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,8 @@ def _smallest(values: list[Hashable]) -> tuple[int, ...]:
     if len(counts) < 2:
         return ()
     rarest = min(counts, key=lambda value: counts[value])
+    if counts[rarest] > LARGE:
+        return ()
     return tuple(row for row, value in enumerate(values) if value == rarest)
 
 

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from dpaudit.errors import InputError
-from dpaudit.jsonable import stable_repr
 from dpaudit.neighbours.own_data.columns import Column, ValueKind, column_of_array, column_of_objects
-from dpaudit.neighbours.own_data.tables import Index, NewRow, Table, rows_in, table_of
+from dpaudit.neighbours.own_data.tables import Index, NewRow, Table, rows_in, table_of, text_of
 
 __all__ = ["FrameTable"]
 
@@ -73,7 +72,7 @@ class FrameTable(Table):
         for label, values in [*labelled, *((str(name), self.frame[name]) for name in self.frame.columns)]:
             yield f"{label} {values.dtype}".encode()
             held = values.to_numpy()
-            yield stable_repr(held.tolist()).encode() if held.dtype.hasobject else held.tobytes()
+            yield text_of(held.tolist()) if held.dtype.hasobject else held.tobytes()
 
 
 def _column(name: str | None, values: Any) -> Column:

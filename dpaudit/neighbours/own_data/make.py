@@ -164,4 +164,6 @@ def _content(rows: Rows, stock: Stock) -> tuple[object, ...]:
     """Return what tells datasets apart: in a few rows equal records are the same."""
     if len(rows) <= FEW:
         return tuple(map(stock.key, rows.index().tolist()))
+    if len(rows.runs) > FEW:
+        return rows.runs
     return tuple((stock.key(start) if length == 1 else start, length, times) for start, length, times in rows.runs)

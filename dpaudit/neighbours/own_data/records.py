@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import InputError
-from dpaudit.jsonable import stable_repr
-from dpaudit.neighbours.own_data.columns import Column, ValueKind, column_of_objects
+from dpaudit.neighbours.own_data.columns import Column, column_of_objects
 from dpaudit.neighbours.own_data.parts import aligned_parts, is_part
-from dpaudit.neighbours.own_data.tables import Index, NewRow, Table, table_of
+from dpaudit.neighbours.own_data.tables import Index, NewRow, Table, table_of, text_of
 
 __all__ = ["RecordTable"]
 
@@ -65,8 +64,7 @@ class RecordTable(Table):
 
     def content(self) -> Iterator[bytes]:
         """Yield the text of the records."""
-        plain = all(column.kind is not ValueKind.OTHER for column in self.columns)
-        yield (repr(self.records) if plain else stable_repr(self.records)).encode("utf-8", "surrogatepass")
+        yield text_of(self.records)
 
 
 @table_of.register(list)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from dpaudit.neighbours.own_data.tables import Index
 
-__all__ = ["Rows", "copies", "every_row", "these_rows"]
+__all__ = ["Rows", "all_but", "copies", "every_row", "split", "these_rows"]
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,18 @@ class Rows:
 def every_row(size: int) -> Rows:
     """Return the rows 0, ..., size - 1."""
     return Rows(((0, size, 1),) if size else ())
+
+
+def all_but(size: int, rows: Iterable[int]) -> Rows:
+    """Return the rows 0, ..., size - 1 but for some."""
+    ends = [-1, *sorted(set(rows)), size]
+    return Rows(tuple((first + 1, second - first - 1, 1) for first, second in pairwise(ends) if second > first + 1))
+
+
+def split(rows: Rows, place: int) -> tuple[Rows, Rows]:
+    """Return the runs that begin before a row, and the others."""
+    before = tuple(run for run in rows.runs if run[0] < place)
+    return Rows(before), Rows(rows.runs[len(before) :])
 
 
 def copies(row: int, times: int) -> Rows:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpaudit.neighbours.own_data.columns import ValueKind
 from dpaudit.neighbours.own_data.entities import Entity, Group
-from dpaudit.neighbours.own_data.rows import Rows, copies, every_row
+from dpaudit.neighbours.own_data.rows import Rows, all_but, copies, every_row, split
 from dpaudit.neighbours.own_data.stock import Stock
 from dpaudit.neighbours.own_data.values import Value
 
@@ -84,15 +84,13 @@ def _named(entity: Entity, where: str) -> Entity:
 
 def _without(entity: Entity, size: int, entities: tuple[Entity, ...]) -> Scene:
     """Return the dataset without an entity that is there."""
-    rest = np.setdiff1d(np.arange(size), entity.rows)
-    place = int(np.searchsorted(rest, entity.rows[0]))
-    before, after = Rows.of(rest[:place]), Rows.of(rest[place:])
+    before, after = split(all_but(size, entity.rows), entity.rows[0])
     return Scene("the data", before, after, entities, entity, every_row(size))
 
 
 def _lone(group: Group, known: list[Entity], size: int, number: int) -> Scene:
     """Return the dataset in which a few rows are all that is left of a group."""
-    rest = Rows.of(np.setdiff1d(np.arange(size), group.rows))
+    rest = all_but(size, group.rows)
     rows = group.rows[:number]
     last = Entity(rows, f"row {rows[0]}" if len(rows) == 1 else f"rows {', '.join(map(str, rows))}")
     words = f"the data with {last.words} alone of its group in {group.title}"

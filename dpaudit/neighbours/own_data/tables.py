@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
+from dpaudit.jsonable import stable_repr
 from dpaudit.neighbours.own_data.columns import Column
 
-__all__ = ["Index", "NewRow", "Table", "rows_in", "table_of"]
+__all__ = ["Index", "NewRow", "Table", "rows_in", "table_of", "text_of"]
 
 Index = NDArray[np.int64]
 """Numbers of rows, in the order of a dataset; a row may stand in it many times."""
@@ -29,6 +30,7 @@ ALLOWED = (
     "a list or tuple of records, an array, a table of pandas, a dictionary of columns, a tuple of arrays of one "
     "length, or a sparse matrix"
 )
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 _LIBRARIES = {"pandas": "frames", "scipy": "sparse"}
 """The modules, by library, that know the kinds of datasets of one that is loaded only by who uses it."""
 
@@ -115,6 +117,12 @@ def _unknown(data: Any) -> InputError:
         told += "; to use it, say how its records become one of these and back: "
         told += "dpaudit.register_dataset({kind}, lambda data: ..., lambda records: {kind}(...))"
     return InputError(told, names=("data",), allowed=ALLOWED, allowed_=ALLOWED, kind=name)
+
+
+def text_of(values: list[Any]) -> bytes:
+    """Return values as text that depends on nothing else; what is plain says itself, and soon."""
+    plain = all(type(value) in _PLAIN for value in values)
+    return (repr(values) if plain else stable_repr(values)).encode("utf-8", "surrogatepass")
 
 
 def rows_in(rows: Iterable[NewRow]) -> Index:

@@ -325,7 +325,10 @@ def test_bad_input_is_one_line_and_status_2(capsys, tmp_path, monkeypatch, words
         ("run --profile fast", "'fast' is not one of 'quick', 'default', 'full'"),
         ("exact", "Missing argument 'ID'"),
         ("report", "example      dpaudit report reports/latest --out report.html"),
-        ("exact toy-coin --out report.pdf", "--out must be a file that ends in .html, .json, .txt, got 'report.pdf'"),
+        (
+            "exact toy-coin --out report.pdf",
+            "--out must be a file that ends in .html, .json, .md, .sarif, .txt, .xml, got 'report.pdf'",
+        ),
         ("exact toy-coin --out no/such/r.html", "--out must be a file in a folder that exists, got 'no/such/r.html'"),
         ("help privcy", "there is no help on 'privcy'; did you mean privacy"),
         ("completion tcsh", "'tcsh' is not one of 'bash', 'zsh', 'fish'"),

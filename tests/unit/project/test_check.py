@@ -118,6 +118,7 @@ def test_every_mechanism_has_a_row_and_one_that_fails_stops_no_other(project: Pa
     assert len(shares) > 3
     assert shares == sorted(shares)
     assert rows["broken"].why.endswith("the claim allows 1.6")
+    assert rows["silent"].why.endswith("give pairs of different inputs, on which the output varies")
     assert rows["broken"].found == rows["worse"].found
     assert rows["points"].claimed == 0.5
     assert 0 < (rows["points"].found or 0) < (rows["points"].exact or 0) <= 0.5
@@ -127,6 +128,8 @@ def test_every_mechanism_has_a_row_and_one_that_fails_stops_no_other(project: Pa
         "8 claims: 2 violations, 3 consistent, 1 no evidence, 1 accepted, 1 failed.",
         "accepted lived-with up to 1.2: known (2026-01-31)",
         "worse was accepted up to 0.6 (2026-01-31), and shows more",
+        "no evidence silent: every run had one outcome, on both sides: ",
+        "Next: dpaudit check --out report.html shows all of it",
         "mended was accepted up to 2 (2026-01-31), and no violation was found: remove",
     ):
         assert line in text

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpaudit.contract import PrivacyClaim
-from dpaudit.event import Bets, Cells, Event, Interval, Told
+from dpaudit.event import Bets, Cells, Event, Interval, Told, Withheld
 from dpaudit.reporters.numbers import count, percent, plural, rate, significant, value_text
 from dpaudit.reporters.verdicts import RowVerdict
 from dpaudit.reporters.wording import (
@@ -132,6 +132,7 @@ EVENTS = [
     (Bets(3000, 1.25), "no single event: bets on 3000 runs of this pair raised the stake by exp(1.25)"),
     (Bets(7, math.inf), "no single event: bets on 7 runs of this pair raised the stake by exp(inf)"),
     (Told("output in {1}"), "output in {1}"),
+    (Withheld(), "an event that names a value of the data, which is shown if asked for (include_data)"),
 ]
 
 
