@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import msgspec
 
 from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.certificates.certificate import Certificate
 from dpaudit.engine.findings import LedgerRow, PictureFinding
 from dpaudit.engine.records import Failure, Header, Result
 from dpaudit.errors import InputError
@@ -25,6 +25,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "finding": (PrivacyFinding, LawFinding, UtilityFinding),
     "ledger": (LedgerRow,),
     "picture": (PictureFinding,),
+    "certificate": (Certificate,),
     "run": (Header, Result, Failure),
     "report": (Report,),
 }
@@ -40,9 +41,9 @@ def load(name: str) -> dict[str, Any]:
 
     Parameters
     ----------
-    name : {"finding", "ledger", "picture", "run", "report"}
-        Which: a finding of an audit, the verdict on one statement of a paper, a picture, a line of a run file (header,
-        result or failure), or the JSON report.
+    name : {"finding", "ledger", "picture", "certificate", "run", "report"}
+        Which: a finding of an audit, the verdict on one statement of a paper, a picture, the certificate of a
+        violation, a line of a run file (header, result or failure), or the JSON report.
 
     Raises
     ------
@@ -53,7 +54,8 @@ def load(name: str) -> dict[str, Any]:
         raise InputError.among("name", name, NAMES)
     kinds = _KINDS[name]
     roots, components = msgspec.json.schema_components(kinds, schema_hook=schema_of_type, ref_template="#/$defs/{name}")
-    records = {kind.__name__: kind for info in msgspec.inspect.multi_type_info(kinds) for kind in _records(info)}
+    records: dict[str, type] = {}
+    _collect(msgspec.inspect.multi_type_info(kinds), records)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"https://dpaudit.invalid/schema/{SCHEMA_VERSION}/{name}.json",
@@ -63,16 +65,18 @@ def load(name: str) -> dict[str, Any]:
     }
 
 
-def _records(node: Any) -> Iterator[type]:
-    """Yield the classes of records in what `msgspec.inspect` says of a type."""
+def _collect(node: Any, found: dict[str, type]) -> None:
+    """Put the classes of records in what `msgspec.inspect` says of a type into `found`, by name."""
     if isinstance(node, tuple):
         for part in node:
-            yield from _records(part)
+            _collect(part, found)
     elif isinstance(node, msgspec.Struct):
         if isinstance(node, msgspec.inspect.StructType | msgspec.inspect.DataclassType):
-            yield node.cls
+            if node.cls.__name__ in found:  # a value holds values
+                return
+            found[node.cls.__name__] = node.cls
         for name in node.__struct_fields__:
-            yield from _records(getattr(node, name))
+            _collect(getattr(node, name), found)
 
 
 def _told(component: dict[str, Any], record: type | None) -> dict[str, Any]:

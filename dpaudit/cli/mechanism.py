@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from msgspec.structs import asdict, replace
 
 from dpaudit.arguments import check_built
 from dpaudit.blackbox.audit import audit_privacy
+from dpaudit.cli.certifying import certify
 from dpaudit.cli.verb import Given
 from dpaudit.contract import Learner
 from dpaudit.engine.arguments import PrivacyArguments
@@ -17,14 +17,11 @@ from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
 from dpaudit.neighbours.own_data.bounds import bounds_of_text
 from dpaudit.neighbours.own_data.files import read_dataset
-from dpaudit.neighbours.sampled import pairs_from_strategy
+from dpaudit.neighbours.placed import is_strategy, pairs_at, pairs_beside
 from dpaudit.neighbours.sources import is_source, pairs_of_source
 from dpaudit.places import Place, importable
 
-__all__ = ["audit_mechanism", "find_pairs"]
-
-PAIRS = "PAIRS"
-"""The name of the pairs beside a mechanism."""
+__all__ = ["audit_mechanism"]
 
 
 def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
@@ -44,6 +41,11 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
     """
     if args.parameter:
         raise InputError(f"-p is for learners of the registry; {args.id} takes none")
+    if args.certificate is not None and arguments.data is not None:
+        raise InputError(
+            "--certificate must be left out with --data: a certificate names its inputs. Give the pairs that "
+            "dpaudit.neighbours_of makes of the data as --pairs FILE.py:NAME"
+        )
     place = Place.parse("the mechanism", args.id)
     given = None if arguments.pairs is None or is_source(arguments.pairs) else Place.parse("--pairs", arguments.pairs)
     with importable(place.folder, *([given.folder] if given else [])):
@@ -53,7 +55,7 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
         if learner is None:
             _check_plain(args, mechanism)
             if arguments.pairs is None and arguments.data is None:
-                given = _beside(place)
+                given = pairs_beside(place, "--pairs")
                 arguments = replace(arguments, pairs=f"{given.source}:{given.name}")
         chosen = asdict(arguments) | {"randomness": arguments.randomness or "argument"}
         chosen["pairs"] = _pairs(args, given, arguments.pairs, mechanism)
@@ -63,59 +65,21 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
             chosen["data"] = read_dataset(arguments.data)
         chosen["bounds"] = bounds_of_text(arguments.bounds)
         finding = audit_privacy(mechanism, **chosen, seed=args.seed, n_jobs=args.n_jobs, progress=not args.quiet)
+        strategy = given.find() if given and is_strategy(given.find()) else None
+        told = {"name": args.id, "batched": args.batched, "strategy": strategy, "n": None if given else args.n}
+        certify(args, finding, mechanism, chosen["pairs"], **told, place=arguments.pairs or "crafted pairs")
     claim = None if learner is None else learner.privacy
     key = Task(args.id, {}, arguments).key
     return Result(task=key, learner=args.id, parameters={}, arguments=arguments, finding=finding, claim=claim)
 
 
-def _beside(place: Place) -> Place:
-    """Return the pairs beside a mechanism for which none were given."""
-    pairs = place.beside("--pairs", PAIRS)
-    module = place.module()
-    if hasattr(module, PAIRS):
-        return pairs
-    near = [name for name in vars(module) if name.upper().startswith("PAIR")]
-    hint = f" (did you mean --pairs {place.source}:{near[0]}?)" if near else ""
-    raise InputError(
-        f"--pairs must be given: {place.source} has no {PAIRS}, a list of (data, neighbour) tuples{hint}; such a list "
-        f"is given as --pairs FILE.py:NAME, patterns:DIMENSION makes one for answers to counting queries, and "
-        "--data FILE.csv one of a dataset"
-    )
-
-
 def _pairs(args: Given, place: Place | None, source: str | None, mechanism: Any) -> list[Any] | None:
     """Return the pairs: those at a place, those of a source such as random:50; None for a learner's crafted ones."""
     if place is not None:
-        return find_pairs(place, args.seed)
+        return pairs_at(place, args.seed)
     if source is None:
         return None
     return list(pairs_of_source(source, mechanism, n=args.n, relation=args.relation, seed=args.seed))
-
-
-def find_pairs(place: Place, seed: int = 0) -> list[Any]:
-    """Return the pairs at a place: a list of (data, neighbour), what a callable returns or a strategy makes."""
-    pairs, told = place.find(), f"--pairs {place.source}:{place.name}"
-    if _is_strategy(pairs):
-        return list(pairs_from_strategy(pairs, seed=seed))
-    if callable(pairs):
-        try:
-            pairs = pairs()
-        except (Exception, SystemExit) as error:
-            raise InputError(f"{told}() failed: {type(error).__name__}: {error}") from error
-    if isinstance(pairs, str | bytes | dict):
-        raise InputError(f"{told} must be a list of (data, neighbour) tuples, got {pairs!r:.100}")
-    try:
-        return list(pairs)
-    except TypeError:
-        raise InputError(
-            f"{told} must be a list of (data, neighbour) tuples or a callable that returns one, got {pairs!r:.100}"
-        ) from None
-
-
-def _is_strategy(value: Any) -> bool:
-    """Say whether a value is a strategy of hypothesis, which is loaded already if there is one."""
-    strategies = sys.modules.get("hypothesis.strategies")
-    return strategies is not None and isinstance(value, strategies.SearchStrategy)
 
 
 def _check_plain(args: Given, mechanism: Any) -> None:

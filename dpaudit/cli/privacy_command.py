@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.cli.certifying import certify, check_certificate
 from dpaudit.cli.learners import note_taken
 from dpaudit.cli.mechanism import audit_mechanism
 from dpaudit.cli.single_audit import audit, find_learner, show
@@ -11,9 +13,10 @@ from dpaudit.cli.verb import Given
 from dpaudit.cli.written import check_suffix
 from dpaudit.contract import Relation
 from dpaudit.engine.arguments import PrivacyArguments
+from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
-from dpaudit.neighbours.sources import is_source
+from dpaudit.neighbours.sources import is_source, pairs_of_source
 from dpaudit.places import is_place
 
 __all__ = ["command"]
@@ -24,6 +27,7 @@ _PLAIN = tuple(name for name in PrivacyArguments.__struct_fields__ if name != "r
 def command(args: Given) -> int:
     """Make one black-box audit and return the status."""
     _check_design(args)
+    check_certificate(args)
     # What is the default leaves no trace in a task.
     args.randomness = None if args.randomness == "argument" else args.randomness
     relation = None if args.relation is None else Relation.parse(args.relation)
@@ -37,11 +41,18 @@ def command(args: Given) -> int:
             f"--pairs and --batched are for FILE.py:function; the pairs of the learner {args.id} are crafted, or drawn "
             "by --pairs random:COUNT"
         )
-    entry, _, parameters = find_learner(args)
+    entry, learner, parameters = find_learner(args)
     if args.n is None:
         note_taken(entry, {"n": entry.instance.n})
     arguments = replace(asked, n=entry.instance.n if args.n is None else args.n)
-    return audit(args, [Task(entry.id, parameters, arguments)])
+
+    def then(result: Result) -> None:
+        source = {"n": arguments.n, "relation": arguments.relation, "seed": args.seed}
+        pairs = None if arguments.pairs is None else list(pairs_of_source(arguments.pairs, learner, **source))
+        assert isinstance(result.finding, PrivacyFinding)
+        certify(args, result.finding, learner, pairs, n=arguments.n, place=arguments.pairs or "crafted pairs")
+
+    return audit(args, [Task(entry.id, parameters, arguments)], then=then)
 
 
 def _check_design(args: Given) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dpaudit.cli.brief_block import brief_block
@@ -66,8 +66,10 @@ def _built(entry: Entry, parameters: Mapping[str, Any]) -> Learner:
     return learner
 
 
-def audit(args: Given, tasks: Sequence[Task], repeat: str | None = None) -> int:
-    """Perform the tasks of a single audit, show what they found, and return the status."""
+def audit(
+    args: Given, tasks: Sequence[Task], repeat: str | None = None, then: Callable[[Result], None] | None = None
+) -> int:
+    """Perform the tasks of a single audit, do with each result what comes then, show them, and return the status."""
     check_suffix(args.out)
     seed = getattr(args, "seed", 0)
     with blamed(f"the audit of {tasks[0].learner}"):
@@ -75,6 +77,9 @@ def audit(args: Given, tasks: Sequence[Task], repeat: str | None = None) -> int:
         results = [
             perform(task, seed=seed, paths=args.learners, n_jobs=jobs, progress=not args.quiet) for task in tasks
         ]
+    if then is not None:
+        for result in results:
+            then(result)
     return show(args, results, seed, repeat)
 
 

@@ -8,14 +8,19 @@ VERBS = {
     "privacy": "test a claim by running a mechanism: it refutes, never proves",
     "exact": "the true epsilon, if the output law is known",
     "utility": "how often a learner fails, against what is promised",
+    "check": "all claims of a project; exit status 1 if one is broken",
+    "diff": "what got worse between two checks or runs",
+    "history": "the checks of a project",
+    "new": "begin a mechanism or a learner, its test and its audit",
     "run": "all audits, controls included, and the report",
     "ledger": "what papers claim, what computation finds",
+    "replay": "run the violation of a certificate again, on fresh seeds",
     "report": "show a stored run again: text, html, json",
     "list": "what can be audited",
     "completion": "what completes commands in bash, zsh or fish",
     "help": "this text; help COMMAND, help words",
 }
-"""Verb -> a line; the module of a verb is ``dpaudit.cli.verbs.VERB``."""
+"""Verb -> a line; each verb has a module in `dpaudit.cli.verbs`."""
 
 WORDS = {
     "violation": "the claim is refuted, a witness shows it",
@@ -40,8 +45,9 @@ _START = """\
 dpaudit checks claims of differential privacy by running the code.
 
 Start here
-  dpaudit privacy FILE.py:function --epsilon 1    on the PAIRS of the same file
-  dpaudit list                                    learners that come along
+  dpaudit privacy FILE.py:function --epsilon 1    with the PAIRS beside it
+  dpaudit new mechanism NAME        a file to begin with, its test and its audit
+  dpaudit check                     every claim of this project, one table
   dpaudit help privacy              how to say what your neighbours are
 
 Commands

@@ -31,7 +31,7 @@ class BadInput(Exception):
 
 
 class Verb(click.Command):
-    """A verb, whose action is `command` of the module ``dpaudit.cli.NAME_command``.
+    """A verb, whose action is `command` of a module named after it, as `dpaudit.cli.list_command` is.
 
     Parameters
     ----------

@@ -8,18 +8,18 @@ import textwrap
 from dpaudit.harmless import harmless
 from dpaudit.reporters.table import BOLD, RED, painted
 
-__all__ = ["Lines", "laid_out"]
+__all__ = ["BLUE", "Lines", "laid_out"]
 
 Lines = list[tuple[str, str]]
 """A label and a text for each line."""
 
 _TEXT_AT = 13
 """The column at which texts begin."""
-_BLUE = "\x1b[34m"
+BLUE = "\x1b[34m"
 _TONES = {
     "VIOLATION": RED,
-    "CONSISTENT": _BLUE,
-    "HOLDS": _BLUE,
+    "CONSISTENT": BLUE,
+    "HOLDS": BLUE,
     "NO EVIDENCE": BOLD,
     "UNDECIDED": BOLD,
     "BAD INPUT": BOLD,

@@ -13,11 +13,12 @@ from dpaudit.reporters.aligned import Lines
 from dpaudit.reporters.evidence import check_words, gap_words, representation_text
 from dpaudit.reporters.numbers import count, percent, plural, significant, value_text
 from dpaudit.reporters.remedies import Shown, remedy
-from dpaudit.reporters.wording import event_words, failure_text, output_text
+from dpaudit.reporters.wording import answer_words, failure_text, output_text
 from dpaudit.utility.finding import UtilityFinding
 
 __all__ = ["brief_lines"]
 
+_ASCII = str.maketrans({"“": '"', "”": '"', "≥": ">=", "≤": "<="})
 _DIGITS = 3
 _LONGEST = 90
 """Characters of an input or an event; what is longer loses its end."""
@@ -42,7 +43,7 @@ def brief_lines(
     repeat : str, optional
         The command that makes the finding again; its seed by default, where it has one.
     decoded : mapping of str to str, optional
-        What the codes of a learner's outputs stand for, as for `wording.event_words`.
+        What the codes of a learner's outputs stand for, as for `wording.answer_words`.
     shown : callable
         How a parameter is written where one is recommended: as in Python by default.
 
@@ -79,7 +80,7 @@ def _privacy(finding: PrivacyFinding, name: str, decoded: Mapping[str, str] | No
         lines.append(("because", _because(finding, decoded)))
     elif finding.verdict == PrivacyVerdict.NO_EVIDENCE:
         lines += [("power", f"none: {'; '.join(map(gap_words, finding.gaps))}")]
-        lines += [("next", "; ".join(dict.fromkeys(remedy(gap, finding.trials, shown) for gap in finding.gaps)))]
+        lines += [("next", "; ".join(dict.fromkeys(remedy(gap, finding, shown) for gap in finding.gaps)))]
     else:
         least = significant(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
         lines.append(("power", f"any epsilon >= {least} would have been caught, 19 times in 20, {_likely(finding)}"))
@@ -99,7 +100,7 @@ def _likely(finding: PrivacyFinding) -> str:
 def _because(finding: PrivacyFinding, decoded: Mapping[str, str] | None) -> str:
     """Return the event of a witness and how often it occurred on both inputs, against what the claim allows."""
     witness = finding.witness
-    event, (likely, other) = _cut(event_words(witness.event, decoded)), _sides(witness)
+    event, (likely, other) = _cut(_event(witness, decoded)), _sides(witness)
     if not witness.trials or not witness.neighbour_trials or witness.hits is None or witness.neighbour_hits is None:
         return f"{event}; {likely} against {other}"
     p, q = witness.hits / witness.trials, witness.neighbour_hits / witness.neighbour_trials
@@ -112,6 +113,12 @@ def _because(finding: PrivacyFinding, decoded: Mapping[str, str] | None) -> str:
         return f"{told}; the claim allows {significant(allowed, digits=2)} times as often"
     times = significant(p / q, digits=2, apart_from=allowed)
     return f"{told}; that is {times} times as often, the claim allows {significant(allowed, digits=2)}"
+
+
+def _event(witness: Witness, decoded: Mapping[str, str] | None) -> str:
+    """Return the event in the characters that every terminal has."""
+    words = answer_words(witness.event, decoded).translate(_ASCII)
+    return f"answer {words}" if words.startswith('"') else words
 
 
 def _sides(witness: Witness) -> tuple[str, str]:
@@ -132,8 +139,8 @@ def _cut(text: str) -> str:
 def _warnings(finding: PrivacyFinding) -> list[str]:
     """Return what limits a finding: its warnings, checks that failed, and a leak beside the verdict."""
     failed = [check_words(check) for check in finding.checks if not (check.passed or check.meaningless)]
-    bits = finding.representation
-    leak = [representation_text(finding)] if bits and bits.epsilon_lower > finding.epsilon else []
+    bits, refuted = finding.representation, finding.verdict == PrivacyVerdict.VIOLATION
+    leak = [representation_text(finding)] if bits and bits.epsilon_lower > finding.epsilon and not refuted else []
     return [*finding.warnings, *failed, *leak]
 
 

@@ -42,6 +42,7 @@ class ExactNumbers(Frozen, frozen=True, kw_only=True):
     claimed_epsilon: Amount | None
     claimed_delta: Probability
     delta_at_claim: Probability
+    epsilon_at_claim: NonNegative | None
     n: Count | None
     pairs: Count
 

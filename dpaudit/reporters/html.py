@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dpaudit.engine.records import Run
-from dpaudit.reporters.calibration import rates
+from dpaudit.reporters.calibration import broken_promises, rates
 from dpaudit.reporters.calibration_record import load_calibration
+from dpaudit.reporters.html_one import render_finding
 from dpaudit.reporters.numbers import percent
 from dpaudit.reporters.page.answer import answer, controls_words, counts, lede, ledger_words, missing_words
 from dpaudit.reporters.page.claims_figure import aside, axis, claim_row, grid
@@ -24,6 +25,8 @@ from dpaudit.reporters.summary import Summary, summarise
 
 __all__ = ["render"]
 
+SINGLE = "single"
+"""The profile of a run that is the result of one command for a single audit."""
 _MOST = 12
 """The most mechanisms, or controls, that get a line each; more are folded together."""
 _VERDICTS = (
@@ -38,11 +41,15 @@ _VERDICTS = (
 def render(run: Run) -> str:
     """Return the report of a run as one self-contained HTML page; the same results give the same bytes.
 
+    A run that is a single audit of one mechanism gets the page of `html_one`.
+
     Parameters
     ----------
     run : Run
         The stored run.
     """
+    if run.header.profile == SINGLE and len({result.learner for result in run.results}) == 1:
+        return render_finding(run.results, run.header.command)
     summary = summarise(run)
     learners, controls = mechanisms(summary.learners), mechanisms(summary.controls)
     missed = [m for m in controls if m.state.needs_look]
@@ -111,9 +118,11 @@ def _confidence(summary: Summary) -> str:
 
 
 def _calibration() -> list[str]:
-    """Return how often the auditor errs, as measured; nothing where the package does not carry it."""
+    """Return what the auditor's own audit found: promises of its own that are broken, and how often it errs."""
     found = load_calibration()
-    return [] if found is None else rates(found)
+    if found is None:
+        return ["Not known: this package carries no calibration."]
+    return [*broken_promises(found), *rates(found)]
 
 
 def _remake(run: Run) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
+from dpaudit.blackbox.budget import Budget
 from dpaudit.blackbox.checks import CheckName
+from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.blackbox.gaps import AllRaised, Constant, FewRuns, Gap, Identical, Meaningless, NotLookedAt, Powerless
-from dpaudit.reporters.numbers import count
+from dpaudit.blackbox.power import Power
+from dpaudit.contract import PrivacyClaim, Relation
+from dpaudit.reporters.numbers import significant
 
 __all__ = ["Shown", "remedy"]
 
@@ -25,25 +30,23 @@ _REMEDIES = {
 }
 
 
-def remedy(gap: Gap, trials: int, shown: Shown) -> str:
+def remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
     """Return what to do about a gap.
 
     Parameters
     ----------
     gap : Gap
         The gap.
-    trials : int
-        The runs that the audit was given.
+    finding : PrivacyFinding
+        The finding that has it.
     shown : callable
         How a parameter is written.
     """
     match gap:
         case FewRuns():
-            more = max(_MANY_TRIALS, 10 * max(gap.trials, trials))
-            return f"add {shown('trials', str(more))}: {count(gap.trials)} are the least that can refute the claim"
+            return _more_runs(finding, max(_MANY_TRIALS, 10 * max(gap.trials, finding.trials)), shown)
         case Powerless():
-            more = max(_MANY_TRIALS, 10 * trials)
-            return f"add {shown('trials', str(more))}: more runs see smaller leaks"
+            return _more_runs(finding, max(_MANY_TRIALS, 10 * finding.trials), shown)
         case Constant() | Identical():
             return f"give {shown('pairs', None)} of different inputs, on which the output varies"
         case AllRaised():
@@ -52,3 +55,24 @@ def remedy(gap: Gap, trials: int, shown: Shown) -> str:
             return "return these parts as numbers or text, or teach dpaudit their type: dpaudit.register_flattener"
         case Meaningless():
             return _REMEDIES[gap.check]
+
+
+def _more_runs(finding: PrivacyFinding, trials: int, shown: Shown) -> str:
+    """Return the advice to make more runs, with what these would catch where that can be reckoned."""
+    told, least = f"add {shown('trials', str(trials))}", _caught(finding, trials)
+    if math.isinf(least):
+        return f"{told}: more runs see smaller leaks"
+    return f"{told} to catch any epsilon >= {significant(least, 'up', digits=2, apart_from=finding.epsilon)} or so"
+
+
+def _caught(finding: PrivacyFinding, trials: int) -> float:
+    """Return the least epsilon that so many runs detect, on an event as likely as the one tested; inf if none."""
+    witness = finding.witness
+    if not witness.trials or not witness.neighbour_trials or witness.hits is None or witness.neighbour_hits is None:
+        return math.inf
+    given = len(finding.origins)
+    budget = Budget.of(trials, given, local=finding.pairs > given)
+    claim = PrivacyClaim(finding.epsilon, finding.delta, finding.relation or Relation.REPLACE_ONE)
+    shares = witness.hits / witness.trials, witness.neighbour_hits / witness.neighbour_trials
+    training = budget.pilot + budget.training
+    return Power.of_test(*shares, training, budget.confirmation, claim, finding.errors["verdict"]).epsilon

@@ -33,22 +33,9 @@ def rows_of(run: Run) -> list[Row]:
 
 
 def row_of(results: Sequence[Result]) -> Row:
-    """Return the row of the results of single audits of one mechanism, at one setting of its parameters.
-
-    A result that names no claim is about that of its finding.
-    """
+    """Return the row of the results of single audits of one mechanism, at one setting of its parameters."""
     first = results[0]
-    row = _row(first.learner, _Part(first.learner, first.parameters, 0, first.fault, list(results)))
-    return row if row.claim is not None else replace(row, claim=_tested(row))
-
-
-def _tested(row: Row) -> PrivacyClaim | None:
-    """Return the claim that the findings of a row are about."""
-    if row.blackbox is not None:
-        return PrivacyClaim(row.blackbox.epsilon, row.blackbox.delta, claim_id=row.blackbox.claim_id)
-    if row.exact is not None and row.exact.claimed_epsilon is not None:
-        return PrivacyClaim(row.exact.claimed_epsilon, row.exact.claimed_delta, row.exact.relation)
-    return None
+    return _row(first.learner, _Part(first.learner, first.parameters, 0, first.fault, list(results)))
 
 
 @dataclass
@@ -118,7 +105,6 @@ def _related(rows: Sequence[Row], results: Sequence[Result]) -> list[Row]:
 
 def _row(label: str, part: _Part) -> Row:
     """Return the row of what a run holds of one learner."""
-    claim = next((r.claim for r in part.results if r.claim is not None), None)
     exact = worst([r.finding for r in part.results if isinstance(r.finding, LawFinding)], lambda f: f.epsilon)
     blackbox = worst(
         [r.finding for r in part.results if isinstance(r.finding, PrivacyFinding)], lambda f: f.epsilon_lower
@@ -126,6 +112,7 @@ def _row(label: str, part: _Part) -> Row:
     # Below the theorem's sample size a failure rate above beta refutes nothing: the ladder never decides a verdict.
     cases, ladder = ([case for r in part.results if is_ladder(r) == k for case in _case(r)] for k in (False, True))
     utility = worst([case.finding for case in cases], lambda f: f.failure_upper)
+    claim = next((r.claim for r in part.results if r.claim is not None), None) or _tested(blackbox, exact)
     chosen = {"exact": exact, "privacy": blackbox, "utility": utility}
     missing = {kind: _reason(kind, part, claim) for kind, finding in chosen.items() if finding is None}
     if ladder and not cases:
@@ -147,6 +134,15 @@ def _row(label: str, part: _Part) -> Row:
         failures=part.failures,
         pending=part.pending,
     )
+
+
+def _tested(blackbox: PrivacyFinding | None, exact: LawFinding | None) -> PrivacyClaim | None:
+    """Return the claim that was tested on a mechanism that states none itself, as a user's function."""
+    if blackbox is not None:
+        return PrivacyClaim(blackbox.epsilon, blackbox.delta, claim_id=blackbox.claim_id)
+    if exact is not None and exact.claimed_epsilon is not None:
+        return PrivacyClaim(exact.claimed_epsilon, exact.claimed_delta, exact.relation, exact.claim_id)
+    return None
 
 
 def _case(result: Result) -> list[Case]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -91,7 +92,12 @@ def answer_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
     labels = [str(code) for code in codes_of(event)] or list(event.values if not event.ranges else ())
     if not labels or len(labels) > _FEW or any(len(label) > _LONG for label in labels):
         return event_words(event, decoded)
-    return " or ".join(f"“{known.get(label, label)}”" for label in labels)
+    return " or ".join(f"“{known.get(label, _readable(label))}”" for label in labels)
+
+
+def _readable(label: str) -> str:
+    """Return the label of an outcome with its exact rationals, such as ('rational', 1, 2), as fractions."""
+    return re.sub(r"\('rational', (-?\d+), (\d+)\)", lambda r: r[1] if r[2] == "1" else f"{r[1]}/{r[2]}", label)
 
 
 def _interval_words(event: Interval) -> str:

@@ -17,7 +17,7 @@ from auditor_trials import Trial
 
 from dpaudit.blackbox.power import Power
 
-TINY = Profile(1, 20, 1, 1, (BY_NAME["geometric"], BY_NAME["response with leak"]), every=60)
+TINY = Profile(1, 4, 1, 1, (BY_NAME["response with leak"],), every=90)
 
 
 @pytest.fixture(scope="module")

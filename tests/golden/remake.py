@@ -54,6 +54,7 @@ def law(verdict, epsilon, claimed, curve, claim_id, delta_at_claim=0.0, pairs=56
         claimed_epsilon=claimed,
         claimed_delta=0.0,
         delta_at_claim=delta_at_claim,
+        epsilon_at_claim=None if claimed is None else epsilon,
         pair_in_words=PairInWords("Sample(n=1: (0, 1)->0)", "Sample(n=1: (1, 0)->1)", Origin(OriginKind.ENUMERATED)),
         worst_atom="0",
         pairs=pairs,
@@ -193,7 +194,7 @@ def _claim(epsilon, claim_id):
     return PrivacyClaim(epsilon, claim_id=claim_id, source="Private learning (slides): the parity learner")
 
 
-def _row(id, statement, verdict, summary, numbers, grade="exact", witness=""):
+def _row(id, statement, verdict, summary, numbers, grade="exact", witness="", **told):
     return LedgerRow(
         id=id,
         statement=statement,
@@ -204,6 +205,7 @@ def _row(id, statement, verdict, summary, numbers, grade="exact", witness=""):
         grade=Grade(grade),
         witness=witness,
         versions=VERSIONS,
+        **told,
     )
 
 
@@ -232,6 +234,9 @@ def _ledger():
             "Pr[fail] goes from 0.5 to 0.625 = 1/2 + epsilon/8",
             {"before": 0.5, "after": 0.625},
             witness="d = 1, epsilon = 1: the sample (1 -> 1) replaced by (0 -> 1)",
+            short="One example moves Pr[fail] from 1/2 to 1/2 + ε/4",
+            printed="Pr[fail] = 0.75",
+            found="at most 0.625",
         ),
     ]
 

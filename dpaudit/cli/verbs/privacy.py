@@ -70,6 +70,11 @@ command = Verb(
             "of the verdict, over everything that is tried",
             jobs("processes", 1),
         ),
+        option(
+            "--certificate",
+            metavar="FILE",
+            help="write the certificate of a violation too, with the pair and the event made simpler (default: none)",
+        ),
         *RESULT,
     ),
 )

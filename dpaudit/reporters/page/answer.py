@@ -103,9 +103,8 @@ def ledger_words(summary: Summary) -> str:
     if not summary.ledger:
         return ""
     found = ledger_counts(summary.ledger)
-    told = [f"{found[v]} are {v}" for v in (StatementVerdict.REFUTED, StatementVerdict.LOOSE) if found[v]]
-    told += [f"{found[StatementVerdict.HOLDS]} hold"] * bool(found[StatementVerdict.HOLDS])
-    told += [f"{found[StatementVerdict.UNDECIDED]} are undecided"] * bool(found[StatementVerdict.UNDECIDED])
+    order = (StatementVerdict.REFUTED, StatementVerdict.LOOSE, StatementVerdict.HOLDS, StatementVerdict.UNDECIDED)
+    told = [f"{found[v]} {'hold' if v == StatementVerdict.HOLDS else v}" for v in order if found[v]]
     return f"Papers: of {plural(len(summary.ledger), 'statement')} checked, {', '.join(told)}."
 
 

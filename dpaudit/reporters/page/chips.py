@@ -61,7 +61,8 @@ def _inside(text: str) -> str | None:
     body = re.sub(r"^[A-Za-z_][A-Za-z_.]*(?=[(\[{])", "", text)
     if len(body) < 2 or body[0] not in _OPEN or body[-1] != _CLOSE[_OPEN.index(body[0])]:
         return None
-    return body[1:-1] if _depths(body).index(0, 1) == len(body) - 1 else None
+    depths = _depths(body)
+    return body[1:-1] if depths[-1] == 0 and 0 not in depths[:-1] else None
 
 
 def _is_one(text: str) -> bool:

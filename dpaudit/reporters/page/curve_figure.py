@@ -68,7 +68,7 @@ def curve_figure(mechanism: Mechanism) -> CurveView | None:
     box = f'<svg viewBox="0 0 {_WIDTH:g} {_HEIGHT}" preserveAspectRatio="none">{"".join(paths)}</svg>'
     svg = (
         f'<svg role="img" height="{_HEIGHT}" aria-label="{told}">{"".join(_axes(right, top))}{box}'
-        f"{''.join(_words(_labels(mechanism, promised, exact, found, right), found, right, top))}</svg>"
+        f"{''.join(_words(_labels(mechanism, promised, exact, found, right), promised, found, right, top))}</svg>"
     )
     return CurveView(svg, _caption(promised, found))
 
@@ -183,7 +183,7 @@ def _labels(mechanism: Mechanism, promised: Points, exact: Points, found: Points
         # Where runs rule out more than that, the words stay out of the orange.
         labels.append(_Label(e, d, f"promised, {claim_words(row.claim)}", bool(found) and _at(found, e) > d))
     if exact and row.exact is not None:
-        e = 0.45 * min(right if mechanism.exact_epsilon is None else mechanism.exact_epsilon, right)
+        e = 0.45 * min(right if mechanism.exact_epsilon is None else mechanism.exact_epsilon, exact[-1][0])
         labels.append(_Label(e, _at(exact, e), f"exact, ε = {epsilon_exact(row, row.exact)}"))
     elif found and row.blackbox is not None and row.blackbox.epsilon_lower > 0:
         e = 0.75 * min(row.blackbox.epsilon_lower, right)
@@ -191,14 +191,20 @@ def _labels(mechanism: Mechanism, promised: Points, exact: Points, found: Points
     return sorted(labels, key=lambda label: -label.delta)
 
 
-def _words(labels: Sequence[_Label], found: Points, right: float, top: float) -> list[str]:
+def _room(promised: Points, found: Points, right: float) -> float:
+    """Return the height of the grey area where its name would end."""
+    e = 0.3 * right
+    return min(_at(found, e), _at(promised, e) if promised else 1.0) if found else 0.0
+
+
+def _words(labels: Sequence[_Label], promised: Points, found: Points, right: float, top: float) -> list[str]:
     """Return the labels as text, the highest first and none on another."""
     parts, last = [], -math.inf
     for label in labels:
         last = max(_y(label.delta, top) + (18 if label.below else -6), last + 17)
         x = min(100 * label.epsilon / right, 60.0)
         parts.append(f'<text class="halo" x="{x:.1f}%" y="{last:.1f}" dx="6">{escape(label.words)}</text>')
-    if any(d > 0.12 * top for _, d in found):
+    if _room(promised, found, right) > 0.12 * top:
         parts.append('<text class="t" x="1%" y="206">ruled out by the runs</text>')
     return parts
 

@@ -1,4 +1,4 @@
-"""How a mechanism was measured: what stands in the fold below its figures, as names and texts."""
+"""The method of the audits of a mechanism: what stands in the fold below its figures, as names and texts."""
 
 from __future__ import annotations
 

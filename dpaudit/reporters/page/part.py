@@ -137,11 +137,19 @@ def _fails(row: Row) -> Item:
 
 
 def repeat(header: Header, name: str) -> str:
-    """Return the command that audits one mechanism of a run again, with the options of the run's own command."""
-    words = shlex.split(header.command)
+    """Return the command that audits one mechanism of a run again, with the options of the run's own command.
+
+    The text is empty where that command is none that a shell could read.
+    """
+    try:
+        words = shlex.split(header.command)
+    except ValueError:
+        return ""
     planned = {planned.learner for planned in header.plan}
-    options = [word for word in words[2:] if word not in planned]
-    told = [
-        f"reports/{name}" if before == "--out" else word for before, word in zip(["", *options], options, strict=False)
-    ]
-    return shlex.join([*words[:2], name, *told])
+    told = [*words[:2], name]
+    for before, word in zip(["", *words[2:]], words[2:], strict=False):
+        if before == "--out":
+            told.append(f"reports/{name}")
+        elif word not in planned:
+            told.append(word)
+    return shlex.join(told)

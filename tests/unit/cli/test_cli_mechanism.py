@@ -13,8 +13,8 @@ import pytest
 from cli_support import called, repeat_in
 
 from dpaudit.cli import mechanism
-from dpaudit.cli.mechanism import find_pairs
 from dpaudit.errors import InputError
+from dpaudit.neighbours.placed import pairs_at
 from dpaudit.places import Place, importable
 
 MODULE = """
@@ -293,8 +293,8 @@ def test_the_path_of_python_is_as_before(capsys):
 def test_objects_and_pairs_are_found_by_dotted_names(here):
     with importable(str(here)):
         assert Place.parse("it", "mine:Space.respond").find()(1, _Half()) == 1
-        assert find_pairs(Place.parse("--pairs", "mine:make")) == [(0, 1), (1, 0)]
-        assert find_pairs(Place.parse("--pairs", "mine.py:MORE")) == [(0, 1), (1, 0)]
+        assert pairs_at(Place.parse("--pairs", "mine:make")) == [(0, 1), (1, 0)]
+        assert pairs_at(Place.parse("--pairs", "mine.py:MORE")) == [(0, 1), (1, 0)]
         with pytest.raises(InputError, match=r"it must be given as FILE\.py:NAME or MODULE:NAME"):
             Place.parse("it", "mine:Space..respond")
 

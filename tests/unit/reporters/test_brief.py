@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from math import inf
 
 import pytest
 from toy_records import law_finding, privacy_finding, utility_finding
@@ -11,7 +12,7 @@ from dpaudit.blackbox import gaps
 from dpaudit.blackbox.checks import CheckName
 from dpaudit.blackbox.finding import EventTest, PowerAt, Witness
 from dpaudit.contract import Direction, Origin
-from dpaudit.event import Bets, Cells
+from dpaudit.event import Bets, Cells, Interval
 from dpaudit.reporters.aligned import laid_out
 from dpaudit.reporters.brief import brief_lines
 
@@ -30,7 +31,7 @@ def test_a_violation_says_the_event_and_what_the_claim_allows() -> None:
     found = privacy_finding("violation", epsilon_lower=1.946, confidence=0.999)
     assert brief_lines(found, "rr.py:respond", repeat="dpaudit privacy rr.py:respond") == [
         ("VIOLATION", "rr.py:respond claims epsilon 1, shows >= 1.94 (99.9 % sure)"),
-        ("because", "output in {1}: 90.0 % on S, 10.0 % on T; that is 9.0 times as often, the claim allows 2.7"),
+        ("because", 'answer "1": 90.0 % on S, 10.0 % on T; that is 9.0 times as often, the claim allows 2.7'),
         ("repeat", "dpaudit privacy rr.py:respond"),
     ]
 
@@ -41,7 +42,7 @@ def test_the_input_on_which_the_event_is_likelier_comes_first() -> None:
 
 def test_an_event_that_never_occurs_on_the_other_input_has_no_ratio() -> None:
     told = because(witness=witness(9, 10, 0, 10))
-    assert told == "output in {1}: 90.0 % on S, never on T; the claim allows 2.7 times as often"
+    assert told == 'answer "1": 90.0 % on S, never on T; the claim allows 2.7 times as often'
 
 
 def test_with_delta_the_claim_allows_a_share_and_not_a_ratio() -> None:
@@ -85,9 +86,9 @@ def test_what_would_have_been_caught_is_rounded_up_and_says_on_which_event(chang
 @pytest.mark.parametrize(
     ("gap", "step"),
     [
-        (gaps.FewRuns(16, 20, 26), "add trials=100000: 26 are the least that can refute the claim"),
-        (gaps.FewRuns(16, 20, 26_000), "add trials=260000: 26,000 are the least that can refute the claim"),
-        (gaps.Powerless(), "add trials=100000: more runs see smaller leaks"),
+        (gaps.FewRuns(16, 20, 26), "add trials=100000 to catch any epsilon >= 1."),
+        (gaps.FewRuns(16, 20, 26_000), "add trials=260000 to catch any epsilon >= 1."),
+        (gaps.Powerless(), "add trials=100000 to catch any epsilon >= 1."),
         (gaps.Constant(9, 9), "give pairs of different inputs, on which the output varies"),
         (gaps.Identical(1), "give pairs of different inputs, on which the output varies"),
         (gaps.AllRaised(9, 9, "ValueError"), "give pairs that the mechanism accepts"),
@@ -112,6 +113,12 @@ def test_a_leak_of_bits_is_told_beside_the_verdict() -> None:
     bits = EventTest(OUTPUT_1, 0.01, 9, 1, 3.0)
     assert "the bits leak" in dict(brief_lines(privacy_finding(representation=bits)))["warning"]
     assert "warning" not in dict(brief_lines(privacy_finding(representation=EventTest(OUTPUT_1, 0.01, 9, 1, 0.5))))
+    assert "warning" not in dict(brief_lines(privacy_finding("violation", representation=bits)))
+
+
+def test_an_interval_is_told_without_its_infinite_end() -> None:
+    found = Witness(0, Origin(text="toy"), "S", "T", Direction.FORWARD, Interval("value", 0.117, inf), 9, 10, 1, 10)
+    assert because(witness=found).startswith("output >= 0.117: 90.0 % on S")
 
 
 def test_an_exact_audit_says_what_it_covers_or_where_the_worst_case_lies() -> None:

@@ -29,7 +29,9 @@ def test_a_further_instance_is_not_blamed_for_what_another_row_judges():
     assert further.privacy_verdict == "not checked"
     assert further.verdict == "no violation found"
     assert "see this learner's other row" in further.missing["exact"]
-    assert "audited at other parameters" in html.render(with_further_instance())
+    page = html.render(with_further_instance())
+    assert page.count('id="m-parity-private"') == 1
+    assert "(dimension = 5, epsilon = 1)" in page
 
 
 def test_its_own_violation_is_one():

@@ -22,7 +22,8 @@ def headline(run: Run) -> str:
 
 def test_the_answer_comes_first() -> None:
     assert headline(SMALL) == "No violation found in 2 privacy claims."
-    assert headline(run_of(result("exact"))) == "No claim of privacy was tested."
+    unclaimed = result("exact", finding=law_finding(claimed_epsilon=None), claim=None)
+    assert headline(run_of(unclaimed)) == "No claim of privacy was tested."
     assert headline(controls_missed(SMALL)) == (
         "The audit is blind: it missed the planted fault of parity-private-careless."
     )

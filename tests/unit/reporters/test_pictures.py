@@ -153,7 +153,7 @@ def test_each_kind_of_shape_is_drawn():
     group = drawn(replace(PANEL, shapes=(line, Shape("disc", ((1, 2),), radius=0.5), *dots))).find("g")
     path, disc, *markers = list(group)
     assert path.get("d") == "M44 308L119 83"
-    assert path.get("style").startswith("fill: none; stroke: var(--figure-claim")
+    assert path.get("style").startswith("fill: none; stroke: var(--badf")
     assert "dasharray" in path.get("style")
     assert (disc.get("cx"), disc.get("cy"), disc.get("rx"), disc.get("ry")) == ("119", "158", "37.5", "37.5")
     assert [(e.tag, len(list(e))) for e in markers] == [("g", 2)] * 4

@@ -1,0 +1,183 @@
+"""The certificate of a violation: one record that a sceptic can check alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+from dpaudit.certificates.predicates import Learned, Predicate
+from dpaudit.certificates.values import Value
+from dpaudit.contract import Direction, Origin, Relation
+from dpaudit.errors import InputError, ToolFault
+from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, decode, encodable
+
+__all__ = ["MOST_BYTES", "Certificate", "Counts", "Given", "Input", "Referred", "read"]
+
+MOST_BYTES = 2**24
+"""No longer file is read, here or by `dpaudit.verify_certificate`."""
+
+
+class Given(Frozen, frozen=True, tag="value", tag_field="kind"):
+    """An input that the certificate holds.
+
+    Attributes
+    ----------
+    value : Value
+        The input.
+    digest : str
+        Its digest, by `digest_of`.
+    """
+
+    value: Value
+    digest: str
+
+
+class Referred(Frozen, frozen=True, tag="reference", tag_field="kind"):
+    """An input that the certificate names, because JSON has no such values or because they are people's data.
+
+    Attributes
+    ----------
+    place : str
+        The place of the pair, as ``FILE.py:PAIRS[3]``.
+    recipe : str
+        How the pair was made, as "row 17 removed".
+    digest : str
+        The digest of the input, after records were left out; "" where its type cannot be taken apart.
+    records : tuple of int or None
+        The numbers of the records of that input that were kept; None where it is as it was.
+    """
+
+    place: str
+    recipe: str
+    digest: str
+    records: tuple[Count, ...] | None = None
+
+
+Input = Given | Referred
+
+
+class Counts(Frozen, frozen=True):
+    """Runs in the event.
+
+    Attributes
+    ----------
+    hits, runs : int
+        Of the side on which the event is likelier.
+    neighbour_hits, neighbour_runs : int
+        Of the other side.
+    """
+
+    hits: Count
+    runs: Size
+    neighbour_hits: Count
+    neighbour_runs: Size
+
+
+class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_field="kind"):
+    """A violation of a claim of (epsilon, delta)-differential privacy, with what it takes to check it.
+
+    With p and q the probabilities of the event on the side where it is likelier and on the other one, a claim that
+    holds has ln((p - delta) / q) <= epsilon; `epsilon_lower` is a lower confidence bound on the left side.
+
+    Attributes
+    ----------
+    mechanism : str
+        The mechanism that was run, as ``FILE.py:function``.
+    epsilon, delta : float
+        The claim.
+    relation : Relation or None
+        What neighbours are; None where it is unknown.
+    epsilon_lower : float
+        The bound.
+    confidence : float
+        Of the finding.
+    error : float
+        The probability of error of this bound alone: all of 1 - confidence where the counts are of fresh runs made for
+        the certificate, and the event's share of it where they are the finding's own.
+    bound : str
+        The kind of the bound: "melded", "clopper-pearson", "unconditional" or "betting".
+    origin : Origin
+        How the pair that was audited was made.
+    data, neighbour : Input
+        The two inputs.
+    direction : {"forward", "backward"}
+        "forward" if the event is likelier on `data`.
+    event : Predicate
+        The event.
+    counts : Counts or None
+        Runs in the event; None where bets decided.
+    runs : {"finding", "fresh"}
+        Whether the counts are of the finding's confirmation runs, or of runs made after pair and event were fixed.
+    searched : int
+        Runs that made pair and event simpler; none of them is among the counts.
+    seed : int
+        The root seed of the runs.
+    streams_version : int
+        The version of the addresses of random streams below it.
+    versions : dict of str to str
+        Versions of Python and of libraries.
+    schema_version : int
+        The version of this record.
+    """
+
+    mechanism: str
+    epsilon: Amount
+    delta: Probability
+    relation: Relation | None
+    epsilon_lower: NonNegative
+    confidence: Level
+    error: Share
+    bound: Literal["melded", "clopper-pearson", "unconditional", "betting"]
+    origin: Origin
+    data: Input
+    neighbour: Input
+    direction: Direction
+    event: Predicate
+    counts: Counts | None
+    runs: Literal["finding", "fresh"]
+    searched: Count
+    seed: Count
+    streams_version: Size
+    versions: dict[str, str]
+    schema_version: Literal[1] = 1
+
+    def __post_init__(self) -> None:
+        counts = self.counts
+        if (counts is None) != (self.bound == "betting") or (counts is None and not isinstance(self.event, Learned)):
+            raise InputError("a certificate has counts unless bets decided, and then its event is learned")
+        if counts and (counts.hits > counts.runs or counts.neighbour_hits > counts.neighbour_runs):
+            raise InputError("a certificate has no more hits than runs")
+        if self.epsilon_lower <= self.epsilon:
+            raise InputError("a certificate is of a violation: epsilon_lower must exceed epsilon")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as JSON-safe data."""
+        found: dict[str, Any] = encodable(self)
+        return found
+
+    def write(self, path: str | Path) -> None:
+        """Write the certificate as one JSON file."""
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
+        Path(path).write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+def read(path: str | Path) -> Certificate:
+    """Return the certificate in a file.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is longer than `MOST_BYTES`, or is no certificate: the message names the field.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise InputError(f"{path} is longer than the {MOST_BYTES} bytes that a certificate may have")
+        found: Certificate = decode(data, Certificate)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    except ToolFault as error:
+        raise InputError(f"{path} is no certificate: {error!s:.500}") from None
+    return found

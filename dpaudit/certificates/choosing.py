@@ -1,0 +1,242 @@
+"""Choose the simplest explicit event that tells two sides apart: half of the runs propose events, half compare them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.certificates.certificate import Counts
+from dpaudit.certificates.limits import epsilon_lower
+from dpaudit.certificates.predicates import (
+    FEATURES,
+    MISSING,
+    Explicit,
+    Threshold,
+    cell_of,
+    holds,
+    listed_outputs,
+    numbers_of,
+    part_of,
+)
+from dpaudit.certificates.values import encode_value
+from dpaudit.contract import Direction, Pair
+from dpaudit.distinguish.families import likelier_first
+from dpaudit.distinguish.histogram import LEAST
+from dpaudit.errors import InputError
+from dpaudit.event import Path
+from dpaudit.jsonable import stable_repr
+from dpaudit.sampling import Sampler
+
+__all__ = ["Chosen", "choose", "counted"]
+
+MOST_LEAVES = 32
+"""Parts of an output that are looked at one by one."""
+SHOWN = 200
+"""Outputs a side whose parts are listed."""
+MOST_LISTED = 32
+"""Outputs that an event names; one that needs more is better told by a threshold, or by the audit itself."""
+WORTH = 0.9
+"""The part of the best event's bound that a simpler one must reach."""
+ROUNDED = 0.98
+"""The part of a threshold's bound that it must keep with fewer digits."""
+QUANTILES = np.concatenate([np.geomspace(1e-3, 0.5, 40), 1 - np.geomspace(1e-3, 0.45, 40)])
+"""Where thresholds are tried, as quantiles of the runs of both sides together."""
+DIGITS = range(1, 7)
+STORED = "lowest bit"
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An event, the side where it is likelier, and the bound that the runs which compared events give.
+
+    Attributes
+    ----------
+    event : Threshold or Outputs
+        The event.
+    direction : Direction
+        "forward" where it is likelier on the data.
+    lower : float
+        The bound, which has chosen and proves nothing.
+    """
+
+    event: Explicit
+    direction: Direction
+    lower: float
+
+
+def counted(sampler: Sampler, purpose: str, pair: Pair, event: Explicit, direction: Direction, runs: int) -> Counts:
+    """Return how many of `runs` runs on each side of a pair are in an event; no output is kept."""
+    hits = []
+    for side, data in enumerate((pair.data, pair.neighbour)):
+        jobs = sampler.jobs(data, ("certificate", purpose, side), runs)
+        hits.append((sum(sampler.reduced(jobs, partial(_hits, event))), runs))
+    return _in_order(hits, direction)
+
+
+def _hits(event: Explicit, outputs: Any) -> int:
+    return int(holds(event, outputs).sum())
+
+
+def _in_order(hits: Sequence[tuple[int, int]], direction: Direction) -> Counts:
+    """Return hits and runs of the data and of the neighbour, those of the likelier side first."""
+    first, second = likelier_first(direction, *hits)
+    return Counts(*first, *second)
+
+
+def choose(sides: Sequence[Any], delta: float, error: float, *, float_bits: bool = False) -> Chosen | None:
+    """Return the simplest event whose bound is near the best one's; None where no event gives a bound above 0.
+
+    Parameters
+    ----------
+    sides : sequence of two batches
+        Outputs on the data and on the neighbour.
+    delta, error : float
+        The claim's delta, and the error of the bounds that are compared.
+    float_bits : bool
+        Whether events over how floats are stored take part.
+    """
+    halves = [[outputs[at::2] for outputs in sides] for at in (0, 1)]
+    proposed = {stable_repr(one): one for one in _proposed(halves[0], delta, float_bits)}
+    found = []
+    for event, direction in proposed.values():
+        counts = _in_order([(_hits(event, outputs), len(outputs)) for outputs in halves[1]], direction)
+        lower = epsilon_lower("melded", counts, delta, error)
+        found.append(Chosen(event, direction, lower))
+    best = max((one.lower for one in found), default=0.0)
+    near = [one for one in found if one.lower >= WORTH * best > 0]
+    return min(near, key=lambda one: (_complexity(one.event), -one.lower), default=None)
+
+
+def _complexity(event: Explicit) -> tuple[int, int]:
+    """Return how much there is to say of an event: parts, then digits."""
+    if isinstance(event, Threshold):
+        ends = [end for end in (event.low, event.high) if math.isfinite(end)]
+        return len(event.path) + (1 if event.feature in ("value", "raised") else 2), sum(len(f"{e:g}") for e in ends)
+    ranges = sum(1 if low == high else 2 for low, high in event.ranges)
+    return len(event.path) + len(event.values) + ranges, int(event.complement)
+
+
+def _proposed(sides: Sequence[Any], delta: float, float_bits: bool) -> Iterator[tuple[Explicit, Direction]]:
+    """Yield events that may tell the sides apart, with the side where each is likelier."""
+    some = [[*outputs[:SHOWN]] for outputs in sides]
+    features = [name for name in FEATURES if float_bits or name != STORED]
+    for path in islice(_paths(some), MOST_LEAVES):
+        yield from _listed(sides, some, path, delta)
+        for feature in features:
+            if feature == "raised" or not all(np.isnan(numbers_of(outputs, feature, path)).all() for outputs in some):
+                yield from _half_lines([numbers_of(outputs, feature, path) for outputs in sides], feature, path, delta)
+
+
+def _paths(sides: Sequence[Sequence[Any]]) -> Iterator[Path]:
+    """Yield the ways from an output to its parts: the output itself, then elements and entries to a depth of 2."""
+    seen = {path: None for outputs in sides for output in outputs for path in _below(output, (), 2)}
+    yield ()
+    yield from sorted(seen, key=lambda path: (len(path), stable_repr(path)))
+
+
+def _below(output: Any, path: Path, depth: int) -> Iterator[Path]:
+    keys: list[Any] = []
+    if isinstance(output, dict):
+        keys = [key for key in output if type(key) in (int, str)]
+    elif isinstance(output, list | tuple) or (isinstance(output, np.ndarray) and output.ndim):
+        keys = list(range(len(output)))
+    for key in keys[:MOST_LEAVES]:
+        yield (*path, key)
+        if depth > 1:
+            yield from _below(output[key], (*path, key), depth - 1)
+
+
+def _half_lines(
+    columns: Sequence[Array], feature: Any, path: Path, delta: float
+) -> Iterator[tuple[Explicit, Direction]]:
+    """Yield the best half-line of a feature each way and on each side, its end with as few digits as do as well."""
+    values = [np.sort(column[~np.isnan(column)]) for column in columns]
+    runs = [len(column) for column in columns]
+    pooled = np.sort(np.concatenate(values))
+    if not len(pooled) or (pooled[0] == pooled[-1] and len(pooled) == sum(runs)):
+        return
+    cuts = _cuts(pooled)
+
+    def promised(cuts: Array, upwards: bool, first: int) -> Array:
+        below = [np.searchsorted(side, cuts, side="left") for side in values]
+        hits = [len(side) - cut if upwards else cut for side, cut in zip(values, below, strict=True)]
+        return _promised(hits[first], runs[first], hits[1 - first], runs[1 - first], delta)
+
+    for upwards in (True, False):
+        for first, direction in enumerate(Direction):
+            worth = promised(cuts, upwards, first)
+            end = float(cuts[int(np.argmax(worth))])
+            if worth.max() <= 0:
+                continue
+            short = np.array([float(f"{end:.{digits}g}") for digits in DIGITS])
+            kept = np.flatnonzero(promised(short, upwards, first) >= ROUNDED * worth.max())
+            cut = float(short[kept[0]]) if len(kept) else end
+            yield Threshold(feature, *((cut, math.inf) if upwards else (-math.inf, cut)), path), direction
+
+
+def _cuts(pooled: Array) -> Array:
+    """Return places between values of both sides, sorted, at many of their quantiles."""
+    usual = np.unique(pooled[np.isfinite(pooled)])
+    between = usual[:-1] / 2 + usual[1:] / 2
+    ends = [usual[:1], np.nextafter(usual[-1:], np.inf)]  # for what is infinite
+    if len(usual) < 2:
+        return np.concatenate(ends)
+    places = np.searchsorted(usual, np.quantile(pooled, QUANTILES, method="nearest"))
+    return np.unique(np.concatenate([*ends, *(between[np.clip(places - off, 0, len(between) - 1)] for off in (0, 1))]))
+
+
+def _listed(
+    sides: Sequence[Any], some: Sequence[Sequence[Any]], path: Path, delta: float
+) -> Iterator[tuple[Explicit, Direction]]:
+    """Yield the best single output and the best few, or all but these, of parts that repeat."""
+    shown = [cell_of(part_of(output, path)) for outputs in some for output in outputs]
+    if len(set(shown)) > len(shown) / 4:
+        return
+    parts: dict[Hashable, Any] = {}
+    tallies: list[Counter[Hashable]] = [Counter(), Counter()]
+    for outputs, tally in zip(sides, tallies, strict=True):
+        for output in outputs:
+            part = part_of(output, path)
+            cell = cell_of(part)
+            tally[cell] += 1
+            parts.setdefault(cell, part.item() if isinstance(part, np.generic) else part)
+    known = sorted((cell for cell in parts if tallies[0][cell] + tallies[1][cell] >= LEAST), key=stable_repr)
+    known = [cell for cell in known if parts[cell] is not MISSING and _can_be_listed(parts[cell])]
+    counts = np.array([[tally[cell] for cell in known] for tally in tallies], dtype=np.float64)
+    for first in (0, 1):
+        order = np.argsort(-np.log((counts[first] + 0.5) / (counts[1 - first] + 0.5)), kind="stable")[:MOST_LISTED]
+        inside = np.cumsum(counts[:, order], axis=1)
+        runs = np.array([len(outputs) for outputs in sides])
+        for complement in (False, True):
+            hits = runs[:, None] - inside if complement else inside
+            likelier = 1 - first if complement else first
+            worth = _promised(hits[likelier], runs[likelier], hits[1 - likelier], runs[1 - likelier], delta)
+            for size in {1, int(np.argmax(worth)) + 1} if len(worth) else ():
+                event = listed_outputs([parts[known[i]] for i in order[:size]], complement=complement, path=path)
+                yield event, (Direction.FORWARD, Direction.BACKWARD)[likelier]
+
+
+def _can_be_listed(part: Any) -> bool:
+    try:
+        encode_value(part)
+    except InputError:
+        return False
+    return True
+
+
+def _promised(x: Any, n1: int, y: Any, n2: int, delta: float) -> Array:
+    """Return about what bound so many hits give: ln((p - delta) / q) less three standard errors."""
+    p, q = (x + 0.5) / (n1 + 1), (y + 0.5) / (n2 + 1)
+    gain = np.maximum(p - delta, 1e-12)
+    spread = np.sqrt(p * (1 - p) / n1 / gain**2 + (1 - q) / (q * n2))
+    return np.asarray(np.log(gain / q) - 3 * spread)

@@ -1,0 +1,240 @@
+"""Make the certificate of a violation: as the finding has it, or with a smaller pair and an explicit event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dpaudit.adapters import as_mechanism
+from dpaudit.arguments import check_built, check_jobs, read_choice, read_integer
+from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.certificates.certificate import Certificate, Counts
+from dpaudit.certificates.choosing import counted
+from dpaudit.certificates.limits import CLOPPER_PEARSON, epsilon_lower
+from dpaudit.certificates.predicates import predicate_of
+from dpaudit.certificates.shrinking import Search, Small, shrink, shrink_by_strategy
+from dpaudit.certificates.simpler import Bounds
+from dpaudit.certificates.telling import Place, tell
+from dpaudit.contract import Learner, Pair, PrivacyVerdict, Relation
+from dpaudit.errors import InputError
+from dpaudit.neighbours.check import check_pairs
+from dpaudit.neighbours.crafted import crafted_pairs
+from dpaudit.results import STREAMS_VERSION, versions
+from dpaudit.sampling import Sampler
+
+__all__ = ["make"]
+
+KINDS = ("melded", CLOPPER_PEARSON)
+STARTS = 8
+"""Crafted pairs from which a search begins where the audit's own was a variation of them."""
+
+
+def make(
+    finding: PrivacyFinding,
+    pairs: Sequence[Any] | None = None,
+    *,
+    mechanism: Any = None,
+    name: str = "",
+    place: str = "PAIRS",
+    include_data: bool = False,
+    shrinks: bool = True,
+    strategy: Any = None,
+    bounds: Bounds = None,
+    bound: str = "melded",
+    trials: int | None = None,
+    float_bits: bool = False,
+    batched: bool = False,
+    probe: Any = None,
+    n: int | None = None,
+    n_jobs: int = 1,
+    backend: str | None = None,
+) -> Certificate:
+    """Return the certificate of a violation.
+
+    Without the mechanism it holds the finding's own pair, event and counts. With it, the witness is made simpler first:
+    runs that prove nothing look for a smaller pair and an event without a fitted score that still convict. Once both
+    are fixed, other runs see whether they hold up, and then `trials` fresh ones on each side give the counts, with all
+    of 1 - confidence as the error of this one bound. Where that bound does not exceed the claim, the finding's own
+    numbers are certified, whose error is the finding's.
+
+    Parameters
+    ----------
+    finding : PrivacyFinding
+        A violation.
+    pairs : sequence of (data, neighbour) or Pair, optional
+        The pairs that were audited; by default those that are crafted for a learner.
+    mechanism : Learner or callable, optional
+        The mechanism, with `batched`, `probe`, `n_jobs` and `backend` as for `audit_privacy`.
+    name : str
+        The mechanism as the certificate names it, as ``FILE.py:function``; by default as audits name it.
+    place : str
+        The place of the pairs, as ``FILE.py:PAIRS``; inputs that JSON cannot hold are told as ``FILE.py:PAIRS[3]``.
+    include_data : bool
+        Whether inputs that are made from somebody's data are shown; else they are named by recipe and digest.
+    shrinks : bool
+        Whether to look for a smaller pair; else the pair stays and the event alone is made simpler.
+    strategy : hypothesis strategy, optional
+        What made the pairs: smaller ones are then looked for among those that it makes.
+    bounds : tuple of two numbers, optional
+        The range of values that the mechanism is made for, by default that of the pair: simpler values stay in it.
+    bound : {"melded", "clopper-pearson"}
+        The kind of the bound of fresh runs.
+    trials : int, optional
+        Fresh runs on each side that decide, and the most on each side that look at one pair; by default those that
+        confirmed the finding.
+    float_bits : bool
+        Whether the event may be over how floats are stored, as in an audit with `float_bits`.
+    n : int, optional
+        As for `audit_privacy`.
+
+    Raises
+    ------
+    InputError
+        If the finding is no violation, the pairs are not those that were audited, or the finding's own pair is a
+        variation of them that is not known any more and none of them convicts.
+    """
+    if finding.verdict is not PrivacyVerdict.VIOLATION:
+        raise InputError.of("finding", str(finding.verdict), "a violation", "only violations have a certificate")
+    read_choice("bound", bound, KINDS)
+    check_jobs(n_jobs, backend)
+    listed = _listed(finding, pairs, mechanism, n)
+    if mechanism is not None:
+        check_built(mechanism, "mechanism")
+        runs = finding.confirmation_trials or finding.trials if trials is None else read_integer("trials", trials, 10)
+        sampler = Sampler(as_mechanism(mechanism, batched=batched, probe=probe), finding.seed, n_jobs, backend)
+        name = name or sampler.mechanism.name
+        search = Search(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, float_bits)
+        for index in _starts(finding, listed):
+            where = Place(f"{place}[{index}]", include_data)
+            start = search.begin(Pair(listed[index].data, listed[index].neighbour, listed[index].origin), runs)
+            if start is None:
+                continue
+            smaller = _smaller(search, start, where, strategy, bounds) if shrinks else [start]
+            found = _confirmed(finding, search, smaller, where, bound, runs, name)
+            if found is not None:
+                return found
+    return _of_finding(finding, listed, place, include_data, name or "a mechanism")
+
+
+def _listed(finding: PrivacyFinding, pairs: Any, mechanism: Any, n: int | None) -> list[Pair]:
+    """Return the pairs that were audited."""
+    if pairs is None:
+        if not isinstance(mechanism, Learner):
+            raise InputError("{pairs} must be given, as they were audited", names=("pairs",))
+        relation = finding.relation or Relation.REPLACE_ONE
+        pairs = crafted_pairs(mechanism.domain, mechanism.instance.n if n is None else n, relation)
+    listed = check_pairs(pairs, None)
+    if [pair.origin for pair in listed] != list(finding.origins):
+        told = "{pairs} must be the {audited} that were audited, in their order; got {given} pairs"
+        raise InputError(told, names=("pairs",), audited=len(finding.origins), given=len(listed))
+    return listed
+
+
+def _starts(finding: PrivacyFinding, listed: Sequence[Pair]) -> Iterable[int]:
+    """Return the pairs from which a search begins: the witness, or those that it may be a variation of."""
+    index = finding.witness.pair
+    if index < len(listed):
+        return [index]
+    text = finding.witness.origin.text
+    return sorted(range(len(listed)), key=lambda i: listed[i].origin.text != text)[:STARTS]
+
+
+def _smaller(search: Search, start: Small, place: Place, strategy: Any, bounds: Bounds) -> list[Small]:
+    """Return ever smaller pairs that convict and that a certificate can tell, the first one the start."""
+    if strategy is not None:
+        found = shrink_by_strategy(search, start, strategy)
+    else:
+        found = shrink(search, start, values=not place.hides(start.pair), bounds=bounds)
+    return [
+        small for small in found if small is start or tell(small.pair, place, small.records, whole=False) is not None
+    ]
+
+
+def _confirmed(
+    finding: PrivacyFinding,
+    search: Search,
+    smaller: Sequence[Small],
+    place: Place,
+    bound: str,
+    runs: int,
+    name: str,
+) -> Certificate | None:
+    """Return the certificate by fresh runs of the smallest pair that holds up on others; None if it does not convict.
+
+    Which pair it is, other runs say; the fresh ones are looked at once, by one event.
+    """
+    error = 1 - finding.confidence
+    for small in reversed(smaller):
+        again = counted(search.sampler, "validate", small.pair, small.chosen.event, small.chosen.direction, search.runs)
+        search.made += 2 * search.runs
+        if epsilon_lower("melded", again, finding.delta, error) > finding.epsilon:
+            break
+    else:
+        return None
+    counts = counted(search.sampler, "confirm", small.pair, small.chosen.event, small.chosen.direction, runs)
+    lower = epsilon_lower(bound, counts, finding.delta, error)
+    inputs = tell(small.pair, place, small.records, whole=small is smaller[0])
+    if lower <= finding.epsilon or inputs is None:
+        return None
+    return _certificate(
+        finding,
+        mechanism=name,
+        epsilon_lower=lower,
+        error=error,
+        bound=bound,
+        origin=small.pair.origin,
+        data=inputs[0],
+        neighbour=inputs[1],
+        direction=small.chosen.direction,
+        event=small.chosen.event,
+        counts=counts,
+        runs="fresh",
+        searched=search.made,
+    )
+
+
+def _of_finding(
+    finding: PrivacyFinding, listed: Sequence[Pair], place: str, include_data: bool, name: str
+) -> Certificate:
+    """Return the certificate with the finding's own pair, event and counts."""
+    witness = finding.witness
+    if witness.pair >= len(listed):
+        raise InputError(
+            "the pair that convicts is a variation of those audited, of which the finding has the words alone; give "
+            "{mechanism}, and more {trials} if it was given, so that a pair is found anew",
+            names=("mechanism", "trials"),
+        )
+    pair = listed[witness.pair]
+    inputs = tell(pair, Place(f"{place}[{witness.pair}]", include_data), None, whole=True)
+    assert inputs is not None
+    counted = (witness.hits, witness.trials, witness.neighbour_hits, witness.neighbour_trials)
+    best = max(finding.tests, key=lambda test: test.epsilon_lower, default=None)
+    return _certificate(
+        finding,
+        mechanism=name,
+        epsilon_lower=finding.epsilon_lower,
+        error=1 - finding.confidence if best is None else best.error,
+        bound=finding.bound,
+        origin=pair.origin,
+        data=inputs[0],
+        neighbour=inputs[1],
+        direction=witness.direction,
+        event=predicate_of(witness.event, finding.trials),
+        counts=None if None in counted else Counts(*counted),  # type: ignore[arg-type]
+        runs="finding",
+        searched=0,
+    )
+
+
+def _certificate(finding: PrivacyFinding, **told: Any) -> Certificate:
+    """Return a certificate with what it has of the finding in any case."""
+    return Certificate(
+        epsilon=finding.epsilon,
+        delta=finding.delta,
+        relation=finding.relation,
+        confidence=finding.confidence,
+        seed=finding.seed,
+        streams_version=STREAMS_VERSION,
+        versions=versions(),
+        **told,
+    )

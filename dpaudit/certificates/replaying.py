@@ -1,0 +1,150 @@
+"""Replay a certificate: run the mechanism again on its pair, on fresh seeds, and test its event alone."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from dpaudit import seeding
+from dpaudit.adapters import as_mechanism
+from dpaudit.arguments import check_built, check_jobs, read_integer
+from dpaudit.blackbox.audit import audit_privacy
+from dpaudit.certificates.certificate import Certificate, Counts
+from dpaudit.certificates.choosing import counted
+from dpaudit.certificates.limits import epsilon_lower
+from dpaudit.certificates.predicates import Learned
+from dpaudit.certificates.telling import pair_of
+from dpaudit.contract import Learner, Pair, PrivacyVerdict
+from dpaudit.errors import InputError
+from dpaudit.neighbours.check import check_pairs
+from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability
+from dpaudit.sampling import Sampler
+
+__all__ = ["Replay", "replay"]
+
+
+class Replay(Frozen, frozen=True, kw_only=True, tag="replay", tag_field="kind"):
+    """The outcome of a replay.
+
+    Attributes
+    ----------
+    verdict : {"violation", "no evidence"}
+        "violation" if the fresh bound exceeds the claim.
+    mechanism : str
+        The mechanism as the certificate names it.
+    epsilon, delta : float
+        The claim.
+    certified, epsilon_lower : float
+        The certificate's bound, and that of the fresh runs.
+    confidence : float
+        Of the fresh bound; it rests on nothing that the certificate says but the claim, the pair and the event.
+    bound : str
+        The kind of the fresh bound.
+    counts : Counts or None
+        The fresh runs in the event; None where bets decided, or the audit learned an event anew.
+    seed : int
+        The root seed of the fresh runs.
+    """
+
+    verdict: PrivacyVerdict
+    mechanism: str
+    epsilon: Amount
+    delta: Probability
+    certified: NonNegative
+    epsilon_lower: NonNegative
+    confidence: Level
+    bound: str
+    counts: Counts | None
+    seed: Count
+
+
+def replay(
+    certificate: Certificate,
+    mechanism: Any,
+    *,
+    pair: Any = None,
+    trials: int | None = None,
+    seed: int | None = None,
+    batched: bool = False,
+    probe: Any = None,
+    randomness: str = "argument",
+    n_jobs: int = 1,
+    backend: str | None = None,
+) -> Replay:
+    """Run the mechanism on the certificate's pair and bound epsilon by its event alone, at its confidence.
+
+    An event that the certificate can tell is tested as it is. One that only an audit can learn is learned anew: the
+    pair is audited, with as many runs as the certificate says.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        The certificate.
+    mechanism : Learner or callable
+        The mechanism, with `batched`, `probe`, `randomness`, `n_jobs` and `backend` as for `audit_privacy`.
+    pair : (data, neighbour) or Pair, optional
+        The pair at the place that the certificate names, where it does not hold its inputs.
+    trials : int, optional
+        Runs on each side; the certificate's own number by default.
+    seed : int, optional
+        The root seed; drawn anew by default, so that no certificate can be made to fit it.
+
+    Raises
+    ------
+    InputError
+        If an argument is wrong, the seed is the certificate's own, or the pair is not the certificate's.
+    """
+    check_built(mechanism, "mechanism")
+    check_jobs(n_jobs, backend)
+    seed = secrets.randbelow(2**32) if seed is None else seeding.check_seed(seed)
+    if seed == certificate.seed:
+        raise InputError.of("seed", seed, "another one than the certificate's: runs on that one are not fresh")
+    given = None if pair is None else check_pairs([pair], None)[0]
+    domain = mechanism.domain if isinstance(mechanism, Learner) else None
+    known = pair_of((certificate.data, certificate.neighbour), given, domain)
+    runs = None if trials is None else read_integer("trials", trials, 10)
+    event, made = certificate.event, certificate.counts
+    if made is None or isinstance(event, Learned):
+        how = {"batched": batched, "probe": probe, "randomness": randomness, "n_jobs": n_jobs, "backend": backend}
+        assert isinstance(event, Learned)  # the certificate sees to it
+        return _audited(certificate, mechanism, known, event.runs if runs is None else runs, seed, how)
+    sampler = Sampler(as_mechanism(mechanism, batched=batched, probe=probe), seed, n_jobs, backend)
+    most = max(made.runs, made.neighbour_runs) if runs is None else runs
+    counts = counted(sampler, "replay", known, event, certificate.direction, most)
+    lower = epsilon_lower(certificate.bound, counts, certificate.delta, 1 - certificate.confidence)
+    return _replay(certificate, lower, certificate.bound, counts, seed)
+
+
+def _audited(certificate: Certificate, mechanism: Any, pair: Pair, runs: int, seed: int, how: dict[str, Any]) -> Replay:
+    """Audit the pair anew, where an event has to be learned."""
+    betting = certificate.bound == "betting"
+    finding = audit_privacy(
+        mechanism,
+        [pair],
+        epsilon=certificate.epsilon,
+        delta=certificate.delta,
+        relation=certificate.relation,
+        confidence=certificate.confidence,
+        seed=seed,
+        sequential=betting,
+        bound=None if betting else certificate.bound,
+        trials=runs,
+        **how,
+    )
+    return _replay(certificate, finding.epsilon_lower, finding.bound, None, seed)
+
+
+def _replay(certificate: Certificate, lower: float, bound: str, counts: Counts | None, seed: int) -> Replay:
+    convicts = lower > certificate.epsilon
+    return Replay(
+        verdict=PrivacyVerdict.VIOLATION if convicts else PrivacyVerdict.NO_EVIDENCE,
+        mechanism=certificate.mechanism,
+        epsilon=certificate.epsilon,
+        delta=certificate.delta,
+        certified=certificate.epsilon_lower,
+        epsilon_lower=lower,
+        confidence=certificate.confidence,
+        bound=bound,
+        counts=counts,
+        seed=seed,
+    )

@@ -1,0 +1,50 @@
+"""``dpaudit replay``."""
+
+from __future__ import annotations
+
+import click
+
+from dpaudit.cli.options import COLOR, JSON, LEARNERS, flag, jobs, option, whole
+from dpaudit.cli.verb import Verb
+
+__all__ = ["command"]
+
+command = Verb(
+    "replay",
+    """
+    Runs a mechanism again on the pair of a certificate, on fresh seeds, and tests the certificate's event alone: what
+    it finds rests on nothing that the certificate says but the claim, the pair and the event. ID is as for `dpaudit
+    privacy`; a certificate never names what is loaded. Inputs that the certificate names and does not hold are taken
+    from --pairs, and must have its digests.
+    """,
+    "dpaudit replay certificate.json mean.py:mean",
+    (
+        click.Argument(["file"], metavar="CERTIFICATE"),
+        click.Argument(["id"], metavar="ID"),
+        option(
+            "-p",
+            "--parameter",
+            metavar="NAME=VALUE",
+            multiple=True,
+            help="a parameter of the learner; repeatable (default: those of the learner's example, with a note)",
+        ),
+        option(
+            "--pairs",
+            metavar="SOURCE",
+            help="FILE.py:NAME or MODULE:NAME, the list that was audited (default: the certificate's own inputs)",
+        ),
+        flag("--batched", help="call the function with (data, rng, size) for size outputs (default: one at a time)"),
+        option(
+            "--randomness",
+            default="argument",
+            metavar="SOURCE",
+            help="as for `dpaudit privacy` (default: argument)",
+        ),
+        option("--trials", type=whole, metavar="N", help="runs on each side (default: the certificate's)"),
+        option("--seed", type=whole, metavar="N", help="root of all randomness (default: drawn anew)"),
+        jobs("processes", 1),
+        JSON,
+        COLOR,
+        LEARNERS,
+    ),
+)

@@ -1,0 +1,178 @@
+"""Audits the mechanisms of a project, one after the other, each on its own: one that fails stops no other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from dpaudit.blackbox.audit import audit_privacy
+from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.contract import HasLaw
+from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments
+from dpaudit.engine.decoding import decoded
+from dpaudit.engine.outcome import refutes
+from dpaudit.engine.records import Result
+from dpaudit.engine.tasks import Task
+from dpaudit.errors import DpauditError, InputError
+from dpaudit.exact.audit import audit_law
+from dpaudit.exact.finding import LawFinding
+from dpaudit.jsonable import jsonable
+from dpaudit.project.rows import Row, Verdict, row_of
+from dpaudit.project.settings import Audit, Project, read_project
+from dpaudit.project.subject import Subject, subject_of
+from dpaudit.reporters.brief import brief_lines
+
+__all__ = ["Checked", "Listener", "check", "estimate", "status"]
+
+Listener = Callable[[int, int, str, float], None]
+"""Is told how many audits are done, of how many, the name of the next, and the share of its runs that are made."""
+
+ESTIMATED_SECONDS = 0.2
+"""A mechanism is run for about so long to estimate how long its audit will take."""
+
+
+class Checked(NamedTuple):
+    """The row of an audit, and its results as a run stores them: none if it failed."""
+
+    row: Row
+    results: tuple[Result, ...]
+
+
+def check(
+    settings: Path,
+    names: Iterable[str] = (),
+    *,
+    n_jobs: int = 1,
+    listener: Listener = lambda *step: None,
+) -> tuple[Checked, ...]:
+    """Audit the mechanisms of a project, in the order of its settings.
+
+    Parameters
+    ----------
+    settings : Path
+        ``audit.toml`` or a ``pyproject.toml``; `find_settings` finds those of a folder.
+    names : iterable of str
+        The audits to make; all by default.
+    n_jobs : int
+        Processes, as joblib counts them; no number depends on them.
+    listener : callable, optional
+        Is told before each audit, during it, and after the last one.
+
+    Returns
+    -------
+    tuple of Checked
+        A mechanism that cannot be audited has a row with the verdict "failed" and the error.
+
+    Raises
+    ------
+    InputError
+        If the settings are not there or wrong, or there is no audit of a name.
+    """
+    project = read_project(settings)
+    chosen = project.chosen(names)
+    found = []
+    for i, audit in enumerate(chosen):
+        tell = partial(listener, i, len(chosen), audit.name)
+        tell(0.0)
+        options = {"n_jobs": n_jobs, "progress": partial(_share, tell)}
+        found.append(_checked(audit, project, settings.resolve().parent, options))
+    listener(len(chosen), len(chosen), "", 1.0)
+    return tuple(found)
+
+
+def status(rows: Iterable[Row], *, allow_no_evidence: bool = False) -> int:
+    """Return the exit status of a check.
+
+    2 if an audit failed, else 1 for a violation that is not accepted, else 3 where one could have seen no leak, else 0.
+    """
+    verdicts = {row.verdict for row in rows}
+    if Verdict.FAILED in verdicts:
+        return 2
+    if Verdict.VIOLATION in verdicts:
+        return 1
+    return 3 if Verdict.NO_EVIDENCE in verdicts and not allow_no_evidence else 0
+
+
+def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str]:
+    """Return about how many seconds the runs of each audit will take, by its name; the error of one that fails.
+
+    Each mechanism is run on one input for about a fifth of a second. What the audit spends beside the runs, a second or
+    two, is not counted.
+    """
+    project = read_project(settings)
+    found: dict[str, float | str] = {}
+    for audit in project.chosen(names):
+        try:
+            with subject_of(audit, project, settings.resolve().parent) as subject:
+                found[audit.name] = _seconds(subject)
+        except DpauditError as error:
+            found[audit.name] = str(error)
+    return found
+
+
+def _share(tell: Callable[[float], None], done: int, total: int) -> None:
+    tell(done / total)
+
+
+def _checked(audit: Audit, project: Project, root: Path, options: dict[str, Any]) -> Checked:
+    """Return the row of one audit; a fault of the mechanism's file, or of the tool, is told in it."""
+    try:
+        with subject_of(audit, project, root) as subject:
+            results = (*([_exact(audit, subject)] if audit.exact else []), _blackbox(audit, subject, options))
+    except DpauditError as error:
+        return Checked(Row(name=audit.name, mechanism=audit.mechanism, verdict=Verdict.FAILED, why=str(error)), ())
+    why = next((_because(one) for one in results if refutes(one)), "")
+    findings = [one.finding for one in results if isinstance(one.finding, PrivacyFinding | LawFinding)]
+    return Checked(row_of(audit.name, audit.mechanism, *findings, why=why, accepted=audit.accepted), results)
+
+
+def _blackbox(audit: Audit, subject: Subject, options: dict[str, Any]) -> Result:
+    """Return the result of the black-box audit."""
+    finding = audit_privacy(subject.mechanism, **subject.arguments, **options)
+    stored = PrivacyArguments.__struct_fields__
+    told = {name: value for name, value in subject.arguments.items() if name in stored and name != "pairs"}
+    told["randomness"] = None if audit.randomness == "argument" else audit.randomness
+    return _result(audit, subject, PrivacyArguments(**told, pairs=subject.source), finding)
+
+
+def _exact(audit: Audit, subject: Subject) -> Result:
+    """Return the result by exact laws, on all samples if there are few enough, else on the crafted ones."""
+    learner, relation = subject.learner, subject.arguments["relation"]
+    if learner is None or not isinstance(learner, HasLaw):
+        raise InputError(f"exact is for learners with an exact law; {audit.mechanism} has none")
+    every = learner.instance.exhaustive and subject.n is not None
+    given = {"n": subject.n} if every else {"samples": subject.pairs()}
+    finding = audit_law(learner, relation=relation, **given)
+    samples: Literal["all", "crafted"] = "all" if every else "crafted"
+    n = learner.instance.n if subject.n is None else subject.n
+    return _result(audit, subject, ExactArguments(n=n, relation=finding.relation, samples=samples), finding)
+
+
+def _result(audit: Audit, subject: Subject, arguments: Arguments, finding: PrivacyFinding | LawFinding) -> Result:
+    """Return a finding as a run stores it."""
+    learner = subject.learner
+    return Result(
+        task=Task(audit.mechanism, audit.parameters, arguments).key,
+        learner=audit.mechanism,
+        parameters=jsonable(audit.parameters),
+        arguments=arguments,
+        finding=finding,
+        claim=None if learner is None else learner.privacy,
+        decoded={} if learner is None else decoded(learner, finding),
+    )
+
+
+def _because(result: Result) -> str:
+    """Return what shows a violation."""
+    assert isinstance(result.finding, PrivacyFinding | LawFinding)
+    return dict(brief_lines(result.finding, decoded=result.decoded or None))["because"]
+
+
+def _seconds(subject: Subject) -> float:
+    """Return about how long the runs of an audit take."""
+    trials, runs = int(subject.arguments["trials"]), 1
+    while (spent := subject.timed(runs)) < ESTIMATED_SECONDS and runs < trials:
+        runs = min(4 * runs, trials)
+    return spent / runs * 2 * trials * len(subject.pairs())

@@ -1,0 +1,220 @@
+"""The audits of a project as typed records, read from ``audit.toml`` or from ``[tool.dpaudit]``."""
+
+from __future__ import annotations
+
+import datetime
+import tomllib
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from dpaudit.arguments import CONFIDENCE, LEAST_TRIALS
+from dpaudit.contract import Relation
+from dpaudit.errors import InputError
+from dpaudit.record import Amount, Count, Frozen, Level, Probability, Size, Words
+
+__all__ = ["FILE", "PYPROJECT", "TABLE", "Accepted", "Audit", "Project", "find_settings", "read_project"]
+
+FILE, PYPROJECT, TABLE = "audit.toml", "pyproject.toml", "tool.dpaudit"
+"""The file of its own, the one that tools share, and the table of it."""
+
+Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9]+([-._][A-Za-z0-9]+)*$")]
+Bounds = tuple[float, float]
+Trials = Annotated[int, msgspec.Meta(ge=LEAST_TRIALS)]
+
+
+class Accepted(Frozen, frozen=True, kw_only=True):
+    """A violation that the project lives with.
+
+    Attributes
+    ----------
+    reason : str
+        The reason, for whoever reads the table.
+    date : datetime.date
+        The day on which it was accepted.
+    epsilon : float
+        The largest lower bound on epsilon that is accepted: a larger one is a violation again.
+    """
+
+    reason: Words
+    date: datetime.date
+    epsilon: Amount
+
+
+class Audit(Frozen, frozen=True, kw_only=True):
+    """A mechanism of a project, its claim, and what its audit is given.
+
+    Attributes
+    ----------
+    name : str
+        A name, unique in the project.
+    mechanism : str
+        FILE.py:NAME or MODULE:NAME of a function or a learner, or the id of an installed learner.
+    parameters : dict
+        Of an installed learner; what is not given is its example's.
+    pairs : str or None
+        FILE.py:NAME, MODULE:NAME, patterns:DIMENSION or random:COUNT. By default the PAIRS beside a function, and
+        crafted samples for a learner.
+    data : str or None
+        A file .csv, .tsv, .parquet or .npy with one dataset, of which pairs are made; see `dpaudit.neighbours_of`.
+    bounds : list or dict or None
+        Of `data`: two numbers, or two for each column.
+    unit : str or None
+        Of `data`: the column by which the rows of one user are known.
+    exact : bool
+        Whether the exact law of a learner is compared too.
+    epsilon, delta, relation, n, batched, randomness, bound, sequential, curve, float_bits
+        As for `audit_privacy`.
+    trials, confidence, seed
+        The same; those of the project by default.
+    accepted : Accepted or None
+        The violation that the project lives with, if there is one.
+    """
+
+    name: Name
+    mechanism: Words
+    parameters: dict[str, Any] = msgspec.field(default_factory=dict)
+    pairs: Words | None = None
+    data: Words | None = None
+    bounds: Bounds | dict[str, Bounds] | None = None
+    unit: Words | None = None
+    exact: bool = False
+    epsilon: Amount | None = None
+    delta: Probability | None = None
+    relation: Words | None = None
+    n: Size | None = None
+    batched: bool = False
+    randomness: Literal["argument", "own"] = "argument"
+    bound: Literal["melded", "unconditional"] | None = None
+    sequential: bool = False
+    curve: bool = False
+    float_bits: bool = False
+    trials: Trials | None = None
+    confidence: Level | None = None
+    seed: Count | None = None
+    accepted: Accepted | None = None
+
+    def __post_init__(self) -> None:
+        if self.relation is not None:
+            Relation.parse(self.relation)
+
+
+class Project(Frozen, frozen=True, kw_only=True):
+    """The audits of a project, and what those are given that do not say it themselves.
+
+    Attributes
+    ----------
+    audit : tuple of Audit
+        The audits, a table ``[[audit]]`` each.
+    trials, confidence, seed
+        As for `audit_privacy`.
+    """
+
+    audit: tuple[Audit, ...] = ()
+    trials: Trials = 100_000
+    confidence: Level = CONFIDENCE
+    seed: Count = 0
+
+    def chosen(self, names: Iterable[str]) -> tuple[Audit, ...]:
+        """Return the audits of these names, all if there are none; `InputError` for a name that there is not."""
+        known = {one.name: one for one in self.audit}
+        for name in names:
+            if name not in known:
+                raise InputError(f"there is no audit {name!r}{_near(name, known)}")
+        return tuple(known[name] for name in dict.fromkeys(names)) or self.audit
+
+
+def find_settings(start: Path | None = None) -> Path:
+    """Return the settings of the project that a folder belongs to: its own or those of a folder above it.
+
+    ``audit.toml`` comes before a ``pyproject.toml`` with the table.
+
+    Raises
+    ------
+    InputError
+        If there are none: the message says how to begin.
+    """
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if (folder / FILE).is_file():
+            return folder / FILE
+        if (folder / PYPROJECT).is_file() and "dpaudit" in _parsed(folder / PYPROJECT).get("tool", {}):
+            return folder / PYPROJECT
+    raise InputError(
+        f"there is no {FILE} in {here} or above it, nor a {PYPROJECT} with the table [{TABLE}]; "
+        "`dpaudit new mechanism NAME` begins one"
+    )
+
+
+def read_project(path: Path) -> Project:
+    """Return the audits that a file lists.
+
+    Raises
+    ------
+    InputError
+        If the file is no TOML, has a key that there is not (the message names the nearest), lacks one that there must
+        be, or a value is of the wrong type or out of range: the message names the place.
+    """
+    told = _parsed(path)
+    if path.name == PYPROJECT:
+        told = told.get("tool", {}).get("dpaudit", {})
+    _check_keys(path, "the project", told, Project)
+    listed = told.get("audit", [])
+    if not isinstance(listed, list):
+        raise InputError(f"{path}: audits are tables [[audit]], with two brackets; got {listed!r:.60}")
+    for i, entry in enumerate(listed):
+        if isinstance(entry, dict):
+            where = f"audit {entry.get('name', i + 1)!r}"
+            _check_keys(path, where, entry, Audit)
+            if isinstance(entry.get("accepted"), dict):
+                _check_keys(path, f"accepted of {where}", entry["accepted"], Accepted)
+    try:
+        project: Project = msgspec.convert(told, Project)
+    except (msgspec.ValidationError, InputError) as error:
+        raise InputError(f"{path}: {_placed(str(error), listed)}") from None
+    names = [one.name for one in project.audit]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InputError(f"{path}: each audit needs a name of its own; {', '.join(twice)} is there twice")
+    if not names:
+        raise InputError(f"{path} lists no [[audit]]; `dpaudit new mechanism NAME` adds one")
+    return project
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    """Return a TOML file as it is."""
+    if not path.is_file():
+        raise InputError(f"there is no file {str(path)!r}")
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is no TOML: {error}") from None
+
+
+def _check_keys(path: Path, where: str, given: Mapping[str, Any], kind: type[Frozen]) -> None:
+    """Raise `InputError` for the first key that a record does not have, with the nearest that it has."""
+    known = kind.__struct_fields__
+    for key in given:
+        if key not in known:
+            raise InputError(f"{path}: {where} has no key {key!r}{_near(key, known)}")
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    """Return the names nearest to one that there is not, or all of them."""
+    near = get_close_matches(name, list(known))
+    return f"; did you mean {' or '.join(near)}?" if near else f"; there are {', '.join(known)}"
+
+
+def _placed(message: str, listed: list[Any]) -> str:
+    """Return an error with audits by their names: `$.audit[0].trials` is "trials of audit 'mean'"."""
+    told, at, place = message.partition(" - at `$")
+    if not at:
+        return told
+    steps = place.rstrip("`").strip(".").split(".")
+    if steps[0].startswith("audit[") and steps[0][6:-1].isdigit():
+        entry = listed[int(steps[0][6:-1])]
+        name = entry.get("name", steps[0]) if isinstance(entry, dict) else steps[0]
+        return f"{'.'.join(steps[1:])}{' of ' if steps[1:] else ''}audit {name!r}: {told}"
+    return f"{'.'.join(steps)}: {told}"

@@ -1,0 +1,125 @@
+"""The pages as a browser shows them: their length, their width on a small screen, paper, and what the script does."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from pages import many
+from reporter_runs import controls_missed, first, load_small
+
+from dpaudit.reporters import html as report
+from dpaudit.reporters.html_one import render_finding
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+
+OPTIONS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --hide-scrollbars --force-device-scale-factor=1 --window-size=1500,900"
+).split()
+MEASURE = """<script>
+addEventListener("load", () => {
+  const doc = document.querySelector("iframe").contentDocument, view = doc.defaultView;
+  const told = {height: doc.documentElement.scrollHeight, across: doc.documentElement.scrollWidth,
+    words: doc.body.innerText.split(/\\s+/).filter(Boolean).length};
+  told.wide = [...doc.querySelectorAll("body *")].filter(e => !e.closest(".scroll, .skip, svg")
+    && e.getBoundingClientRect().right > doc.documentElement.clientWidth + 1).map(e => e.outerHTML.slice(0, 90));
+  const channel = c => (c /= 255) <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
+  const luminance = c => { const [r, g, b] = c.match(/[\\d.]+/g).map(Number);
+    return .2126 * channel(r) + .7152 * channel(g) + .0722 * channel(b); };
+  const back = luminance(view.getComputedStyle(doc.body).backgroundColor);
+  told.faint = [...doc.querySelectorAll("body *:not(svg *, script)")].filter(e =>
+    [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())).filter(e => {
+      const ink = luminance(view.getComputedStyle(e).color);
+      return (Math.max(ink, back) + .05) / (Math.min(ink, back) + .05) < 4.5; }).map(e => e.outerHTML.slice(0, 90));
+  ACT
+  const out = document.createElement("pre");
+  out.id = "told"; out.textContent = JSON.stringify(told); document.body.append(out);
+});</script>"""
+
+
+def chromium(profile: Path, *words: str) -> str:
+    assert BROWSER is not None
+    command = [BROWSER, *OPTIONS, f"--user-data-dir={profile}", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=True).stdout
+
+
+def measured(folder: Path, page: str, width: int, scheme: str = "light", act: str = "") -> dict:
+    """Return what a page measures in a frame of some width, in the light or the dark theme."""
+    style = f"body{{margin:0}}:root,iframe{{color-scheme:{scheme}}}iframe{{border:0}}"
+    frame = f'<iframe width="{width}" height="900" srcdoc="{html.escape(page)}"></iframe>'
+    (folder / "frame.html").write_text(
+        f"<!doctype html><meta charset=utf-8><style>{style}</style>{frame}{MEASURE.replace('ACT', act)}"
+    )
+    dom = chromium(folder / "profile", "--dump-dom", f"file://{folder}/frame.html")
+    found = re.search(r'<pre id="told">(.*?)</pre>', dom, re.DOTALL)
+    assert found
+    told: dict = json.loads(html.unescape(found[1]))
+    return told
+
+
+def printed_pages(folder: Path, page: str) -> int:
+    (folder / "page.html").write_text(page)
+    paper = folder / "page.pdf"
+    chromium(folder / "profile", "--no-pdf-header-footer", f"--print-to-pdf={paper}", f"file://{folder}/page.html")
+    return len(re.findall(rb"/Type\s*/Page\b", paper.read_bytes()))
+
+
+WHOLE = report.render(many(load_small()))
+ONE = render_finding(first(load_small(), "privacy"), "dpaudit privacy parity-private --seed 0")
+
+
+def test_a_whole_quick_run_is_nine_screens_and_eight_printed_pages(tmp_path):
+    told = measured(tmp_path, WHOLE, 1400)
+    assert told["words"] <= 2_500
+    assert told["height"] <= 9 * 900
+    assert told["wide"] == []
+    assert 1 < printed_pages(tmp_path, WHOLE) <= 8
+
+
+def test_a_single_finding_is_two_printed_pages(tmp_path):
+    assert measured(tmp_path, ONE, 1400)["words"] <= 600
+    assert 1 <= printed_pages(tmp_path, ONE) <= 2
+
+
+MISSED = report.render(controls_missed(load_small()))
+
+
+@pytest.mark.parametrize("page", [WHOLE, ONE, MISSED], ids=["run", "one", "missed"])
+def test_a_small_dark_screen_shows_all_in_its_width_and_readable(tmp_path, page):
+    told = measured(tmp_path, page, 400, "dark")
+    assert told["across"] <= 400
+    assert told["wide"] == []
+    assert told["faint"] == []
+
+
+def test_all_that_is_unfolded_fits_too_and_is_readable(tmp_path):
+    told = measured(tmp_path, report.render(load_small()).replace("<details", "<details open"), 400)
+    assert told["wide"] == []
+    assert told["faint"] == []
+
+
+def test_the_script_sorts_and_filters_and_takes_no_word_away(tmp_path):
+    act = """
+    const rows = () => [...doc.querySelectorAll("#all tbody tr")], names = () => rows().map(r => r.cells[0].innerText);
+    const heads = doc.querySelectorAll("#all thead button");
+    heads[0].click(); told.up = names(); heads[0].click(); told.down = names();
+    const box = doc.querySelector("#all-tools input");
+    box.value = "NUMBER-7"; box.dispatchEvent(new view.Event("input", {bubbles: true}));
+    told.shown = rows().filter(r => !r.hidden).map(r => r.cells[0].innerText);
+    told.said = doc.querySelector("output").value;
+    """
+    told = measured(tmp_path, WHOLE, 1400, act=act)
+    assert told["up"] == sorted(told["up"])
+    assert told["down"] == told["up"][::-1]
+    assert told["shown"] == ["learner-number-7"]
+    assert told["said"] == "1 of 36 shown"
+    bare = measured(tmp_path, re.sub("<script>.*</script>", "", WHOLE, flags=re.DOTALL), 1400)
+    # What the script adds: the words of the filter, and "Copy".
+    assert 0 <= told["words"] - bare["words"] <= 20

@@ -1,0 +1,148 @@
+"""The verifier of certificates: its bounds against those of dpaudit, its verdicts, and hostile files."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from oracle.clopper_pearson import ClopperPearson
+from source_tree import ROOT
+
+from dpaudit.bounds.counts import Counts
+from dpaudit.bounds.melded import Melded
+from dpaudit.verify_certificate import bound, verify
+
+SOURCE = ROOT / "dpaudit" / "verify_certificate.py"
+KINDS = {"melded": Melded(), "clopper-pearson": ClopperPearson()}
+
+COUNTS = [
+    (1, 1, 0, 1), (3, 3, 0, 5), (5, 5, 4, 5), (40, 50, 1, 50), (50, 50, 0, 50), (49, 50, 48, 50),
+    (300, 1000, 0, 1000), (1000, 1000, 999, 1000), (12, 1000, 0, 10**6), (10**6 - 1, 10**6, 700, 1000),
+    (20, 10**8, 1, 10**8), (3 * 10**7, 10**8, 29 * 10**6, 10**8), (10**9, 10**9, 0, 10**9),
+    (5 * 10**8, 10**9, 499_900_000, 10**9), (7, 1000, 0, 10**9), (10**9 - 1, 10**9, 10**9 - 50, 10**9),
+    (0, 10, 0, 10), (10, 10, 10, 10), (5, 100, 6, 100),
+]  # fmt: skip
+"""Hits and runs on both sides."""
+
+
+@pytest.mark.parametrize("counts", COUNTS, ids=str)
+def test_bounds_are_those_of_dpaudit(counts: tuple[int, int, int, int]) -> None:
+    c = Counts.of(*counts, 10**9)
+    for error, delta in ((0.05, 0.0), (1e-3, 0.1), (1e-12, 1e-6)):
+        for name, kind in KINDS.items():
+            expected = float(kind._epsilons(c, np.array([delta]), error)[0])
+            assert bound(name, list(counts), delta, error) == pytest.approx(expected, abs=1e-5), (name, error, delta)
+
+
+def told(**changed: Any) -> dict[str, Any]:
+    counts = {"hits": 361, "runs": 1000, "neighbour_hits": 52, "neighbour_runs": 1000}
+    lower = float(Melded().epsilon_lower(361, 1000, 52, 1000, gamma=1e-3))
+    record = {"kind": "certificate", "schema_version": 1, "bound": "melded", "epsilon": 1.0, "epsilon_lower": lower}
+    return (
+        record
+        | {"delta": 0.0, "confidence": 0.999, "error": 0.001, "counts": counts, "event": {"kind": "threshold"}}
+        | changed
+    )
+
+
+def judged(**changed: Any) -> tuple[int, str]:
+    return verify(json.dumps(told(**changed)).encode())
+
+
+def test_a_certificate_is_right_within_the_tolerance_and_no_farther() -> None:
+    lower = told()["epsilon_lower"]
+    assert judged()[0] == 0
+    for off, status in product((-1, 1), (0, 1)):
+        assert judged(epsilon_lower=lower + off * (0.9e-5 if status == 0 else 2.2e-5))[0] == status
+    assert f"give {lower:.5f}"[:-1] in judged(epsilon_lower=3.0)[1]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"epsilon": 1.9},
+        {"confidence": 0.9995},
+        {"delta": 0.01},
+        {"error": 0.0005},
+        {"bound": "clopper-pearson"},
+        {"counts": {"hits": 361, "runs": 1001, "neighbour_hits": 52, "neighbour_runs": 1000}},
+        {"counts": {"hits": 52, "runs": 1000, "neighbour_hits": 361, "neighbour_runs": 1000}},
+    ],
+    ids=str,
+)
+def test_a_changed_number_is_wrong(changed: dict[str, Any]) -> None:
+    assert judged(**changed)[0] == 1
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"bound": "betting", "counts": None}, {"bound": "unconditional"}, {"event": {"kind": "learned"}}],
+    ids=str,
+)
+def test_other_bounds_are_for_replay_only(changed: dict[str, Any]) -> None:
+    status, words = judged(**changed)
+    assert status == 3
+    assert words.startswith("replay only: ")
+
+
+HOSTILE = {
+    "empty": b"",
+    "binary": bytes(range(256)),
+    "a list": b"[1]",
+    "a number": b"7",
+    "null": b"null",
+    "nested": b"[" * 10**6,
+    "nested objects": b'{"a":' * 10**5,
+    "50 MB": b'"' + b"x" * 50_000_000 + b'"',
+    "a long text": json.dumps(told(bound="\U0001f600\n" * 10**6)).encode(),
+    "a long name": json.dumps(told(epsilon="9" * 10**6)).encode(),
+    "a huge number": json.dumps(told()).replace("361", "9" * 5000).encode(),
+    "a large number": json.dumps(told()).replace("361", "9" * 400).encode(),
+    "an exponent": json.dumps(told()).replace("0.001", "1e999").encode(),
+    "NaN": json.dumps(told(epsilon_lower=float("nan"))).encode(),
+    "infinite": json.dumps(told(delta=float("-inf"))).encode(),
+    "no error": json.dumps(told(error=0)).encode(),
+    "true": json.dumps(told(epsilon=True)).encode(),
+    "twice": json.dumps(told()).replace('"delta"', '"epsilon": 0, "delta"').encode(),
+    "a fraction of a run": json.dumps(told()).replace("361", "361.5").encode(),
+    "more hits than runs": json.dumps(told()).replace("361", "1001").encode(),
+    "no runs": json.dumps(told()).replace("361", "0").replace("1000", "0").replace("52", "0").encode(),
+    "counts as a list": json.dumps(told(counts=[361, 1000, 52, 1000])).encode(),
+    "another version": json.dumps(told(schema_version=2)).encode(),
+    **{f"no {name}": json.dumps({k: v for k, v in told().items() if k != name}).encode() for name in told()},
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_give_one_short_line(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "certificate.json"
+    file.write_bytes(HOSTILE[name])
+    found = subprocess.run([sys.executable, "-I", str(SOURCE), str(file)], capture_output=True, text=True, timeout=20)
+    assert (found.returncode, found.stderr) == ((3 if name == "a long text" else 2), "")
+    assert found.stdout.count("\n") == 1
+    assert len(found.stdout) < 2000
+    assert found.stdout.isascii()
+
+
+def test_one_file_of_the_standard_library_that_can_be_copied_out(tmp_path: Path) -> None:
+    assert len(SOURCE.read_text().splitlines()) < 100
+    for node in ast.walk(ast.parse(SOURCE.read_text())):
+        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+        names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+        assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names
+    copy = shutil.copy(SOURCE, tmp_path / "copied.py")
+    (tmp_path / "c.json").write_text(json.dumps(told()))
+    command = [sys.executable, "-I", str(copy), str(tmp_path / "c.json")]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    assert (found.returncode, found.stdout[:6], found.stderr) == (0, "right:", "")
+    for words in ([], ["nothing.json"], [str(tmp_path)]):
+        missing = subprocess.run([sys.executable, "-I", str(copy), *words], capture_output=True, text=True, timeout=20)
+        assert (missing.returncode, missing.stdout[:13], missing.stderr) == (2, "not readable:", "")

@@ -1,0 +1,89 @@
+"""Certificates on the command line: written by an audit, verified, and replayed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dpaudit import certificates
+from dpaudit.cli import main
+from dpaudit.verify_certificate import verify
+
+MEAN = """
+import numpy as np
+import pandas as pd
+
+PAIRS = [([0.3, 0.2, 1.0], [0.3, 0.2, 0.0]), ([0.5], [0.4])]
+FRAMES = [tuple(pd.DataFrame({"x": [0.5, last]}, index=[2, 3]) for last in (0.0, 1.0))]
+
+def mean(data, rng, size):
+    return np.mean(data) + rng.laplace(0, 0.5 / len(data), size)
+
+def honest(data, rng, size):
+    return np.mean(data) + rng.laplace(0, 1 / len(data), size)
+
+def of_frame(data, rng, size):
+    return mean(data["x"].to_numpy(), rng, size)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "means.py").write_text(MEAN)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def audited(*words: str) -> int:
+    return main(
+        ["privacy", *words, "--batched", "--epsilon", "1", "--trials", "9000", "--quiet", "--certificate", "c.json"]
+    )
+
+
+def test_an_audit_writes_a_certificate_that_is_verified_and_replayed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert audited("means.py:mean") == 1
+    told = capsys.readouterr()
+    assert "VIOLATION" in told.out
+    assert "python -m dpaudit.verify_certificate c.json" in told.err
+    assert verify((folder / "c.json").read_bytes())[0] == 0
+    assert certificates.read("c.json").mechanism == "means.py:mean"
+    assert main(["replay", "c.json", "means.py:mean", "--batched"]) == 1
+    shown = capsys.readouterr().out
+    assert "on fresh runs (99.9 % sure); the certificate says" in " ".join(shown.split())
+    assert 'because      "output' in shown
+    assert main(["replay", "c.json", "means.py:honest", "--batched", "--seed", "4"]) == 3
+    assert "NO EVIDENCE" in capsys.readouterr().out
+    assert main(["replay", "c.json", "means.py:mean", "--batched", "--seed", "4", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["seed"] == 4
+
+
+def test_inputs_that_are_named_come_from_the_pairs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert audited("means.py:of_frame", "--pairs", "means.py:FRAMES") == 1
+    assert main(["replay", "c.json", "means.py:of_frame", "--batched"]) == 1  # shrunk to rows numbered from 0
+    assert main(["replay", "c.json", "means.py:of_frame", "--batched", "--pairs", "means.py:PAIRS"]) == 2
+    assert "must be left out" in capsys.readouterr().err
+
+
+def test_without_a_violation_there_is_none(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert audited("means.py:honest") == 0
+    assert "no certificate is written" in capsys.readouterr().err
+    assert not (folder / "c.json").exists()
+
+
+def test_learners_have_certificates_too(folder: Path) -> None:
+    words = ["broken-point-doubled", "--trials", "4000", "--quiet", "--certificate", "c.json"]
+    assert main(["privacy", *words]) == 1
+    assert main(["replay", "c.json", "broken-point-doubled"]) == 1
+
+
+def test_wrong_files_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "c.json").write_text('{"kind": "certificate"}')
+    assert main(["replay", "c.json", "means.py:mean"]) == 2
+    assert "missing required field" in capsys.readouterr().err
+    assert main(["replay", "nothing.json", "means.py:mean"]) == 2
+    assert main(["privacy", "means.py:mean", "--epsilon", "1", "--certificate", "nowhere/c.json"]) == 2
+    assert "--certificate must be a file in a folder that exists" in capsys.readouterr().err

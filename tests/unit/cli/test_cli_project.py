@@ -1,0 +1,104 @@
+"""The commands on a project: check, diff, history and new."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli_support import called
+
+NAMES = ("mean", "rr")
+MECHANISM = """
+PAIRS = [(0, 1)]
+
+def response(bit, rng):
+    return bit if rng.random() < 0.75 else 1 - bit
+"""
+SETTINGS = 'trials = 2000\n[[audit]]\nname = "rr"\nmechanism = "rr.py:response"\nepsilon = 1.2\n'
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rr.py").write_text(MECHANISM)
+    (tmp_path / "audit.toml").write_text(SETTINGS)
+    yield tmp_path
+    for name in NAMES:
+        sys.modules.pop(name, None)
+
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_check_shows_a_table_and_keeps_it_and_diff_says_what_got_worse(capsys: Capture, project: Path) -> None:
+    status, out, err = called(capsys, "check", joined=False)
+    assert (status, out.splitlines()[-1]) == (0, "1 claim: 1 consistent.")
+    assert "history.jsonl" in err
+    assert called(capsys, "diff")[0] == 2
+    (project / "audit.toml").write_text(SETTINGS.replace("1.2", "0.5"))
+    status, out, _ = called(capsys, "check", joined=False)
+    assert status == 1
+    assert "VIOLATION rr: output in {" in out
+    status, out, _ = called(capsys, "diff", joined=False)
+    assert status == 1
+    assert out.startswith("WORSE   rr: consistent, now violation (")
+    assert "better  rr: claims epsilon 0.5000, claimed 1.200 before" in out
+    assert called(capsys, "diff", ".dpaudit", ".")[:2] == (0, "nothing changed\n")
+    status, out, _ = called(capsys, "history", joined=False)
+    assert [line.split("  ")[1] for line in out.splitlines()] == ["1 claim: 1 violation.", "1 claim: 1 consistent."]
+    assert len(called(capsys, "history", "--json")[1].splitlines()) == 2
+    worse = [json.loads(line)["worse"] for line in called(capsys, "diff", "--json", joined=False)[1].splitlines()]
+    assert worse == [True, False]
+
+
+def test_a_part_of_the_audits_is_not_kept(capsys: Capture, project: Path) -> None:
+    status, out, _ = called(capsys, "check", "rr", "--json", joined=False)
+    assert (status, json.loads(out)["verdict"]) == (0, "consistent")
+    assert not (project / ".dpaudit").exists()
+
+
+def test_check_writes_a_report(capsys: Capture, project: Path) -> None:
+    assert called(capsys, "check", "--out", "report.json")[0] == 0
+    assert json.loads((project / "report.json").read_text())["learners"][0]["learner"] == "rr.py:response"
+
+
+def test_a_dry_run_estimates_and_keeps_nothing(capsys: Capture, project: Path) -> None:
+    status, out, _ = called(capsys, "check", "--dry-run", joined=False)
+    assert (status, out.splitlines()[0]) == (0, "rr  about 0:00")
+    (project / "audit.toml").write_text(SETTINGS.replace("rr.py", "gone.py"))
+    status, _, err = called(capsys, "check", "--dry-run")
+    assert status == 2
+    assert "there is no file" in err
+    assert not (project / ".dpaudit").exists()
+
+
+def test_what_is_begun_can_be_checked_at_once(capsys: Capture) -> None:
+    status, out, _ = called(capsys, "new", "mechanism", "mean", joined=False)
+    assert status == 0
+    assert "dpaudit privacy mean.py:mean --epsilon 1" in out
+    status, out, _ = called(capsys, "check", "mean", joined=False)
+    assert status == 1
+    assert " !  mean" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("check", "--config", "none.toml"), "there is no file 'none.toml'"),
+        (("check", "rx"), "there is no audit 'rx'; there are rr"),
+        (("check", "--out", "x.pdf"), "--out must be a file that ends in"),
+        (("diff", "one"), "give OLD and NEW, or neither for the last two checks of this project"),
+        (("diff", "one", "two"), "there is no file 'one'"),
+        (("history",), "`dpaudit check` begins one"),
+        (("new", "mechanism", "a-b"), "must be a name of Python"),
+        (("new", "mechanism", "rr"), "rr.py is there already"),
+        (("new", "machine", "rr"), "mechanism"),
+    ],
+)
+def test_wrong_command_lines_say_what_to_type(capsys: Capture, words: tuple[str, ...], told: str) -> None:
+    status, out, err = called(capsys, *words)
+    assert (status, out) == (2, "")
+    assert told in err

@@ -1,0 +1,260 @@
+"""Checking a project: its verdicts, its table, its status, and how long it will take."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dpaudit.errors import InputError
+from dpaudit.project.check import check, estimate, status
+from dpaudit.project.rows import Row, Verdict
+from dpaudit.project.settings import Accepted, read_project
+from dpaudit.project.subject import subject_of
+from dpaudit.project.table import check_text
+
+MECHANISMS = """
+PAIRS = [(0, 1)]
+
+def response(bit, rng):
+    return bit if rng.random() < 0.75 else 1 - bit
+
+def batched(bit, rng, size):
+    return [response(bit, rng) for _ in range(size)]
+
+def mean(values, rng):
+    column = list(values["v"])
+    return sum(column) / max(len(column), 1) + rng.laplace(scale=0.01)
+
+def silent(bit, rng):
+    return 7
+
+NUMBER = 3
+"""
+SETTINGS = """
+trials = 2000
+
+[[audit]]
+name = "kept"
+mechanism = "rr.py:response"
+epsilon = 1.2
+
+[[audit]]
+name = "broken"
+mechanism = "rr.py:response"
+epsilon = 0.5
+
+[[audit]]
+name = "lived-with"
+mechanism = "rr.py:response"
+epsilon = 0.5
+accepted = { reason = "known", date = 2026-01-31, epsilon = 1.2 }
+
+[[audit]]
+name = "worse"
+mechanism = "rr.py:response"
+epsilon = 0.5
+accepted = { reason = "known", date = 2026-01-31, epsilon = 0.6 }
+
+[[audit]]
+name = "mended"
+mechanism = "rr.py:response"
+epsilon = 1.2
+accepted = { reason = "known", date = 2026-01-31, epsilon = 2 }
+
+[[audit]]
+name = "silent"
+mechanism = "rr.py:silent"
+epsilon = 1
+
+[[audit]]
+name = "points"
+mechanism = "point-exponential"
+parameters = { epsilon = 0.5 }
+exact = true
+
+[[audit]]
+name = "lost"
+mechanism = "gone.py:f"
+epsilon = 1
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Path]:
+    (tmp_path / "rr.py").write_text(MECHANISMS)
+    (tmp_path / "audit.toml").write_text(SETTINGS)
+    yield tmp_path / "audit.toml"
+    sys.modules.pop("rr", None)
+
+
+def row_in(project: Path, name: str) -> Row:
+    ((row, _),) = check(project, [name])
+    return row
+
+
+def test_every_mechanism_has_a_row_and_one_that_fails_stops_no_other(project: Path) -> None:
+    told: list[tuple[int, int, str, float]] = []
+    here = os.getcwd(), list(sys.path)
+    rows = {one.row.name: one.row for one in check(project, listener=lambda *step: told.append(step))}
+    assert (os.getcwd(), sys.path) == here
+    assert {name: row.verdict.value for name, row in rows.items()} == {
+        "kept": "consistent",
+        "broken": "violation",
+        "lived-with": "accepted",
+        "worse": "violation",
+        "mended": "consistent",
+        "silent": "no evidence",
+        "points": "consistent",
+        "lost": "failed",
+    }
+    assert told[0] == (0, 8, "kept", 0.0)
+    assert told[-1] == (8, 8, "", 1.0)
+    shares = [share for *_, name, share in told if name == "kept"]
+    assert len(shares) > 3
+    assert shares == sorted(shares)
+    assert rows["broken"].why.endswith("the claim allows 1.6")
+    assert rows["broken"].found == rows["worse"].found
+    assert rows["points"].claimed == 0.5
+    assert 0 < (rows["points"].found or 0) < (rows["points"].exact or 0) <= 0.5
+    assert "gone.py" in rows["lost"].why
+    text = check_text(list(rows.values()))
+    for line in (
+        "8 claims: 2 violations, 3 consistent, 1 no evidence, 1 accepted, 1 failed.",
+        "accepted lived-with up to 1.2: known (2026-01-31)",
+        "worse was accepted up to 0.6 (2026-01-31), and shows more",
+        "mended was accepted up to 2 (2026-01-31), and no violation was found: remove",
+    ):
+        assert line in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def row(verdict: str, **changes: object) -> Row:
+    given = {"claimed": 1.0, "delta": 0.0, "found": 0.5, "detectable": 1.1}
+    return Row(name="a", mechanism="a.py:a", verdict=Verdict(verdict), **(given | changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected", "allowed"),
+    [
+        (["consistent", "accepted"], 0, 0),
+        (["consistent", "violation", "no evidence"], 1, 1),
+        (["consistent", "no evidence"], 3, 0),
+        (["failed", "violation"], 2, 2),
+    ],
+)
+def test_the_status_is_that_of_the_gravest_row(verdicts: list[str], expected: int, allowed: int) -> None:
+    rows = [row(verdict) for verdict in verdicts]
+    assert (status(rows), status(rows, allow_no_evidence=True)) == (expected, allowed)
+
+
+def test_the_table_rounds_to_the_safe_side_and_says_never_where_nothing_would_be_caught() -> None:
+    lines = check_text(
+        [row("consistent", found=0.99999, detectable=1.10001), row("no evidence", exact=2.0)]
+    ).splitlines()
+    assert lines[3].split() == ["a", "1", "0.999", "-", "1.11", "consistent"]
+    assert lines[4].split() == ["?", "a", "1", "0.500", "2.00", "never", "no", "evidence"]
+
+
+def test_a_long_name_is_cut_and_colours_mark_the_verdict() -> None:
+    long = Row(name="n" * 100, mechanism="m", verdict=Verdict.VIOLATION, claimed=1.0, why="\x1b[2J")
+    text = check_text([long], color=True)
+    assert "\x1b[1;31m !  nnn" in text
+    assert "\x1b[2J" not in text
+    accepted = Accepted(reason="r", date=datetime.date(2026, 1, 31), epsilon=2.0)
+    assert "accepted a up to 2: r (2026-01-31)" in check_text([row("accepted", accepted=accepted)])
+
+
+def test_the_estimate_grows_with_the_runs(project: Path) -> None:
+    project.write_text(SETTINGS.replace("trials = 2000", "trials = 200000"))
+    many = estimate(project, ["kept", "lost"])
+    assert isinstance(many["kept"], float)
+    assert 0.01 < many["kept"] < 60
+    assert "gone.py" in str(many["lost"])
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ('mechanism = "rr.py:respons"\nepsilon = 1', "rr.py has no respons; did you mean response?"),
+        ('mechanism = "rr.py:response"', "epsilon must be given: the mechanism makes no claim of its own"),
+        (
+            'mechanism = "rr.py:NUMBER"\nepsilon = 1',
+            "rr.py:NUMBER must be a function (data, rng) -> output or a learner",
+        ),
+        ('mechanism = "rr.py:response"\nepsilon = 1\nn = 3', "n is for learners, whose samples are crafted"),
+        ('mechanism = "rr.py:response"\nepsilon = 1\nparameters = {a = 1}', "parameters are for installed learners"),
+        ('mechanism = "rr.py:response"\nepsilon = 1\npairs = "rr.py:PIARS"', "rr.py has no PIARS; did you mean PAIRS?"),
+        ('mechanism = "rr.py:response"\nepsilon = 1\npairs = "rr.py:NUMBER"', "must be a list of (data, neighbour)"),
+        ('mechanism = "rr.py:response"\nepsilon = 1\nexact = true', "exact is for learners with an exact law"),
+        ('mechanism = "point-exponental"', "there is no learner 'point-exponental'; did you mean point-exponential"),
+        ('mechanism = "point-exponential"\nparameters = {size = 1}', "point-exponential has no parameter 'size'"),
+        ('mechanism = "rr.py:response"\nepsilon = 1\nbatched = true', "response"),
+    ],
+)
+def test_what_cannot_be_audited_says_why_in_its_row(project: Path, entry: str, told: str) -> None:
+    project.write_text(f'[[audit]]\nname = "one"\n{entry}\n')
+    found = row_in(project, "one")
+    assert found.verdict == Verdict.FAILED
+    assert told in found.why
+
+
+def test_options_reach_the_audit(project: Path) -> None:
+    entry = 'mechanism = "rr.py:batched"\nepsilon = 1.2\nbatched = true\nrandomness = "own"\nseed = 3\ncurve = true'
+    project.write_text(f'trials = 500\n[[audit]]\nname = "one"\npairs = "rr.py:PAIRS"\n{entry}\n')
+    settings = read_project(project)
+    with subject_of(settings.audit[0], settings, project.parent) as subject:
+        given = subject.arguments
+        assert (given["pairs"], given["trials"], given["seed"], given["curve"]) == ([(0, 1)], 500, 3, True)
+        assert subject.timed(10) < 5
+    ((_, (result,)),) = check(project)
+    assert result.learner == "rr.py:batched"
+    assert result.arguments.pairs == "rr.py:PAIRS"  # type: ignore[union-attr]
+    assert result.arguments.randomness == "own"  # type: ignore[union-attr]
+
+
+def test_settings_that_are_not_there_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no file"):
+        check(tmp_path / "audit.toml")
+
+
+DATA = """
+[[audit]]
+name = "one"
+mechanism = "rr.py:mean"
+epsilon = 1
+data = "people.csv"
+bounds = { v = [0, 1] }
+trials = 2000
+"""
+
+
+def test_pairs_are_made_of_a_dataset_whose_values_are_not_told(project: Path) -> None:
+    (project.parent / "people.csv").write_text("v\n" + "\n".join(f"0.{i:06}" for i in range(123451, 123471)))
+    project.write_text(DATA)
+    ((row, (result,)),) = check(project)
+    assert row.verdict == Verdict.VIOLATION
+    assert "12345" not in row.why + str(result.finding)
+    assert isinstance(estimate(project)["one"], float)
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ('data = "peple.csv"', "did you mean people.csv"),
+        ('data = "people.csv"\npairs = "rr.py:PAIRS"', "pairs must be left out where data is given"),
+        ("bounds = [0, 1]", "bounds says something of data, which must be given too"),
+        ('data = "people.csv"\nbounds = { w = [0, 1] }', "w"),
+        ('data = "people.csv"\nunit = "person"', "person"),
+    ],
+)
+def test_a_wrong_dataset_says_why_in_its_row(project: Path, entry: str, told: str) -> None:
+    (project.parent / "people.csv").write_text("v\n0.5\n0.25\n")
+    project.write_text(f'[[audit]]\nname = "one"\nmechanism = "rr.py:mean"\nepsilon = 1\n{entry}\n')
+    found = row_in(project, "one")
+    assert found.verdict == Verdict.FAILED
+    assert told in found.why

@@ -1,0 +1,139 @@
+"""The wheel that users install: what is in it, the first five minutes with it, and the types that it declares."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from source_tree import ROOT
+
+pytest.importorskip("hatchling")
+
+FIVE_MINUTES = """
+$ dpaudit new mechanism mean
+$ dpaudit privacy mean.py:mean --epsilon 1
+$ dpaudit check
+$ pytest
+"""
+USER = """
+import numpy as np
+
+import dpaudit
+
+
+def respond(bit: int, rng: np.random.Generator) -> int:
+    return bit if rng.random() < 0.75 else 1 - bit
+
+
+finding = dpaudit.audit_privacy(respond, [(0, 1)], epsilon=1.2, trials=2_000, progress=False)
+lower: float = finding.epsilon_lower
+finding.save("finding.json")
+again: dpaudit.PrivacyFinding = dpaudit.PrivacyFinding.load("finding.json")
+finding.plot().savefig("figure.png")
+print(finding.verdict == "consistent", again.summary(), finding.witness.event)
+{wrong}
+"""
+
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    words = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(ROOT)]
+    subprocess.run([sys.executable, "-m", "pip", *words], check=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def site(wheel: Path) -> Path:
+    """Return the folder in which the wheel alone is installed; what it needs is there from this environment."""
+    folder = wheel.parent / "site"
+    words = ["install", "--quiet", "--no-deps", "--no-index", "--target", str(folder), str(wheel)]
+    subprocess.run([sys.executable, "-m", "pip", *words], check=True)
+    return folder
+
+
+@pytest.fixture
+def run(site: Path, tmp_path: Path) -> Run:
+    """Return what runs a command line in an empty folder, with the installed wheel, and returns status and output."""
+    path = os.pathsep.join([str(site / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
+    settings = {"PATH": path, "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1"}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "_DPAUDIT"))}
+
+    def command(*words: str) -> tuple[int, str]:
+        program = [sys.executable, "-m", *words] if words[0] in ("pytest", "mypy") else list(words)
+        done = subprocess.run(program, cwd=tmp_path, env=kept | settings, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    return command
+
+
+def test_the_wheel_holds_two_packages_with_types_templates_and_the_plug_in(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {"dpaudit", "learners"}
+    for name in ("dpaudit/py.typed", "learners/py.typed", "dpaudit/project/templates/mechanism.py.txt"):
+        assert name in names
+    told = zipfile.ZipFile(wheel).read(next(name for name in names if name.endswith("METADATA"))).decode()
+    requirements = re.findall(r"^Requires-Dist: (.*)$", told, re.MULTILINE)
+    assert [one for one in requirements if one.startswith("pytest>")] == [
+        "pytest>=8.0; extra == 'pytest'",
+        "pytest>=8.0; extra == 'test'",
+    ]
+
+
+def test_the_first_five_minutes(run: Run, tmp_path: Path) -> None:
+    commands = [line[2:].split() for line in FIVE_MINUTES.splitlines() if line.startswith("$ ")]
+    new, privacy, check, suite = (run(*words) for words in commands)
+    assert new[0] == 0
+    assert sorted(path.name for path in tmp_path.glob("*.*") if path.is_file()) == [
+        "audit.toml",
+        "mean.py",
+        "test_mean.py",
+    ]
+    assert privacy[0] == 1
+    shown = re.match(
+        r"VIOLATION    mean\.py:mean claims epsilon 1, shows >= (\S+) \(99\.9 % sure\)\nbecause ", privacy[1]
+    )
+    assert shown is not None
+    assert 1.9 < float(shown[1]) <= 2
+    assert re.search(r"^repeat       dpaudit privacy mean\.py:mean ", privacy[1], re.MULTILINE)
+    assert check[0] == 1
+    assert re.search(r"^ !  mean +1 +1\.9\d .* VIOLATION$", check[1], re.MULTILINE)
+    assert suite[0] == 1
+    assert "VIOLATION    mean claims epsilon 1, shows >= 1.9" in suite[1]
+    assert "dpaudit: 1 audit, chance of a false alarm at most 0.001" in suite[1]
+
+    mechanism = tmp_path / "mean.py"
+    mechanism.write_text(mechanism.read_text().replace("scale = sensitivity / 2 ", "scale = sensitivity / EPSILON "))
+    assert [run(*words)[0] for words in commands[2:]] == [0, 0]
+    assert run("dpaudit", "diff")[1].startswith("better  mean: violation, now consistent\n")
+
+
+def test_the_command_repeats_the_same_numbers(run: Run) -> None:
+    run("dpaudit", "new", "mechanism", "mean")
+    first = run("dpaudit", "privacy", "mean.py:mean", "--epsilon", "1", "--trials", "2000")[1]
+    repeat = first[first.index("repeat") :].removeprefix("repeat").replace("\\\n", " ").split()
+    assert run(*repeat)[1] == first
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ("", "Success: no issues found in 1 source file"),
+        ('finding.epsilon_lower + "1"', 'Unsupported operand types for + ("float" and "str")'),
+    ],
+    ids=["right", "wrong"],
+)
+def test_mypy_checks_a_users_file_by_our_types(wrong: str, told: str, run: Run, site: Path, tmp_path: Path) -> None:
+    (tmp_path / "user.py").write_text(USER.format(wrong=wrong))
+    status, out = run("mypy", "--strict", "--cache-dir", str(site.parent / "mypy"), "user.py")
+    assert told in out
+    assert status == (1 if wrong else 0)
