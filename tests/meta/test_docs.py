@@ -2,7 +2,7 @@
 
 The blocks of a page run in their order, in one folder and one namespace: `python` as it is, the commands of `console`
 (``$ dpaudit ...``, also ``$ pytest`` and ``$ python ...``) with the exit status that a comment ``# status 1`` tells. A block
-with a title, as in ``toml title="audit.toml"``, is written to that file first. Output that is shown, below a command or in
+with a title, as in ``toml title="audit.toml"``, is written to that file instead. Output that is shown, below a command or in
 a `text` block below Python, must be printed: numbers are compared as such and not by their digits, which depend on the
 versions of libraries, and ``...`` stands for anything.
 """
@@ -96,7 +96,7 @@ def test_the_blocks_of_a_page_run(
     for block in blocks(page.read_text(encoding="utf-8")):
         if block.title:
             Path(block.title).write_text(block.text, encoding="utf-8")
-        if block.language == "python":
+        elif block.language == "python":
             exec(compile(block.text, page.name, "exec"), module.__dict__)
             printed = capsys.readouterr().out
         elif block.language == "text":
