@@ -13,6 +13,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -21,7 +22,9 @@ from typing import NamedTuple
 import pytest
 from source_tree import ROOT
 
+import dpaudit
 from dpaudit.cli import main
+from dpaudit.registry import load
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -56,10 +59,9 @@ def blocks(text: str) -> list[Block]:
 
 
 def commands(text: str) -> Iterator[Command]:
-    for part in re.split(r"^\$ ", text.replace("\\\n", " "), flags=re.MULTILINE)[1:]:
-        line, _, shown = part.partition("\n")
+    for line, shown in re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", text, flags=re.MULTILINE):
         status = STATUS.search(line)
-        yield Command(shlex.split(line, comments=True), int(status[1]) if status else 0, shown)
+        yield Command(shlex.split(line.replace("\\\n", ""), comments=True), int(status[1]) if status else 0, shown)
 
 
 def plain(text: str) -> str:
@@ -110,9 +112,9 @@ def test_the_blocks_of_a_page_run(
 
 
 def test_commands_are_read_with_their_status_and_output() -> None:
-    text = "$ dpaudit check \\\n    --json  # status 1, for it is wrong\none\ntwo\n$ dpaudit help\n"
+    text = "$ dpaudit check \\\n    --json  # status 1, for it is wrong\none \\\ntwo\n$ dpaudit help\n"
     first, second = commands(text)
-    assert first == (["dpaudit", "check", "--json"], 1, "one\ntwo\n")
+    assert first == (["dpaudit", "check", "--json"], 1, "one \\\ntwo\n")
     assert second == (["dpaudit", "help"], 0, "")
 
 
@@ -134,3 +136,21 @@ def test_the_hook_runs_a_command_that_is_there(capsys: pytest.CaptureFixture[str
     assert entry
     assert main([*entry[1].split()[1:], "--help"]) == 0
     assert "Audits every mechanism of a project" in capsys.readouterr().out
+
+
+def test_all_places_name_one_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    bibtex = re.search(r"version = \{(\S+)\}", (ROOT / "docs/index.md").read_text(encoding="utf-8"))
+    logged = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert cited and bibtex and logged
+    assert {project["version"], cited[1], bibtex[1], logged[1]} == {dpaudit.__version__}
+
+
+def test_the_pages_list_every_public_name_and_every_statement() -> None:
+    named = set(re.findall(r"^::: dpaudit\.(\w+)$", (ROOT / "docs/api.md").read_text(encoding="utf-8"), re.MULTILINE))
+    assert named == set(dpaudit.__all__)
+    listed = re.findall(
+        r"^\| ([\w.-]+-[\w.-]+) \|", (ROOT / "docs/theorems.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert sorted(listed) == sorted(load().statements)
