@@ -14,9 +14,9 @@ from learners import citations
 HEAD = """\
 # The theorems
 
-The ledger holds the statements of five papers that computation can check, each with a verdict. For whoever builds on such a
-theorem: whether it is right, and how far its constants are from the truth. Made by `scripts/write_theorems.py` from the output of
-`dpaudit ledger --json`.
+The ledger holds the statements of five papers that computation can check, each with a verdict. For whoever builds
+on such a theorem: whether it is right, and how far its constants are from the truth. Made by
+`scripts/write_theorems.py` from the output of `dpaudit ledger --json`.
 
 | verdict | what it means | statements |
 |---|---|---|
@@ -24,10 +24,10 @@ theorem: whether it is right, and how far its constants are from the truth. Made
 | loose | it is true, and its constant is far from the truth | {loose} |
 | refuted | an instance contradicts it; the ledger shows the instance | {refuted} |
 
-A check is exact (enumerated, with a bound on the rounding error), numeric (an estimated error) or statistical (true with the
-stated confidence). A statement that holds is checked at the sizes that were computed, and is not proved. A refuted statement is an
-error of a paper, often of one line that a corrected line replaces; learners do the corrected thing, and with `literal=True` what
-the paper says.
+A check is exact (enumerated, with a bound on the rounding error), numeric (an estimated error) or statistical (true
+with the stated confidence). A statement that holds is checked at the sizes that were computed, and is not proved. A
+refuted statement is an error of a paper, often of one line that a corrected line replaces; learners do the
+corrected thing, and with `literal=True` what the paper says.
 
 One statement, with its numbers and, where it is refuted, its witness:
 

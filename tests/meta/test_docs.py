@@ -1,10 +1,10 @@
 """The pages under docs/ tell the truth: their Python and their commands run, and print what the pages show.
 
-The blocks of a page run in their order, in one folder and one namespace: `python` as it is, the commands of `console`
-(``$ dpaudit ...``, also ``$ pytest`` and ``$ python ...``) with the exit status that a comment ``# status 1`` tells. A block
-with a title, as in ``toml title="audit.toml"``, is written to that file instead. Output that is shown, below a command or in
-a `text` block below Python, must be printed: numbers are compared as such and not by their digits, which depend on the
-versions of libraries, and ``...`` stands for anything.
+The blocks of a page run in their order, in one folder and one namespace: `python` as it is, the commands of
+`console` (``$ dpaudit ...``, also ``$ pytest`` and ``$ python ...``) with the exit status that a comment ``# status
+1`` tells. A block with a title, as in ``toml title="audit.toml"``, is written to that file instead. Output that is
+shown, below a command or in a `text` block below Python, must be printed: numbers are compared as such and not by
+their digits, which depend on the versions of libraries, and ``...`` stands for anything.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from source_tree import ROOT
 
 import dpaudit
 from dpaudit.cli import main
-from dpaudit.registry import load
+from dpaudit.registry import list_statements
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -143,7 +143,9 @@ def test_all_places_name_one_version() -> None:
     cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), flags=re.MULTILINE)
     bibtex = re.search(r"version = \{(\S+)\}", (ROOT / "docs/index.md").read_text(encoding="utf-8"))
     logged = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert cited and bibtex and logged
+    assert cited
+    assert bibtex
+    assert logged
     assert {project["version"], cited[1], bibtex[1], logged[1]} == {dpaudit.__version__}
 
 
@@ -153,4 +155,4 @@ def test_the_pages_list_every_public_name_and_every_statement() -> None:
     listed = re.findall(
         r"^\| ([\w.-]+-[\w.-]+) \|", (ROOT / "docs/theorems.md").read_text(encoding="utf-8"), re.MULTILINE
     )
-    assert sorted(listed) == sorted(load().statements)
+    assert sorted(listed) == [entry.id for entry in list_statements()]
