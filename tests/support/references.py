@@ -33,7 +33,7 @@ STANDARD = {**vars(typing), **vars(enum), **vars(builtins)}
 
 QUOTED = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 IN_FOLDER = re.compile(rf"(?<![\w/.-])(?:{'|'.join((*FOLDERS, 'docs', 'reports'))})/[\w./*-]*\w/?")
-PATH = re.compile(r"[\w.*-]+(?:/[\w.*-]*)+|[\w.*-]+\.(?:py|md|toml|json|jsonl|html|css|j2|txt|svg)(?:\.bak)?")
+PATH = re.compile(r"[\w.*-]+(?:/[\w.*-]*)+|[\w.*-]+\.(?:py|md|toml|json|jsonl|html|css|j2|txt|svg|yml|cff)(?:\.bak)?")
 NAME = re.compile(r"([A-Za-z_]\w*(?:\.\w+)*)(?:\(.*\))?")
 
 

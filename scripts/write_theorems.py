@@ -1,0 +1,62 @@
+"""Write the page of the theorems: dpaudit ledger --json | python scripts/write_theorems.py > docs/theorems.md."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from itertools import groupby
+from typing import Any
+
+from dpaudit.reporters.markdown import escaped
+from learners import citations
+
+HEAD = """\
+# The theorems
+
+The ledger holds the statements of five papers that computation can check, each with a verdict. For whoever builds
+on such a theorem: whether it is right, and how far its constants are from the truth. Made by
+`scripts/write_theorems.py` from the output of `dpaudit ledger --json`.
+
+| verdict | what it means | statements |
+|---|---|---|
+| holds | no computation contradicts it | {holds} |
+| loose | it is true, and its constant is far from the truth | {loose} |
+| refuted | an instance contradicts it; the ledger shows the instance | {refuted} |
+
+A check is exact (enumerated, with a bound on the rounding error), numeric (an estimated error) or statistical (true
+with the stated confidence). A statement that holds is checked at the sizes that were computed, and is not proved. A
+refuted statement is an error of a paper, often of one line that a corrected line replaces; learners do the
+corrected thing, and with `literal=True` what the paper says.
+
+One statement, with its numbers and, where it is refuted, its witness:
+
+```console
+$ dpaudit ledger NIS-ParityFailure
+```
+
+In Python `dpaudit.ledger()` returns a typed row for each.
+"""
+PAPERS = [getattr(citations, name) for name in citations.__all__]
+COLUMNS = ("id", "short", "printed", "found", "verdict", "grade")
+
+
+def paper(row: dict[str, Any]) -> str:
+    """Return the paper that the source of a statement begins with."""
+    return next(title for title in PAPERS if str(row["source"]).startswith(title))
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Return statements as a table of Markdown."""
+    head = "| id | statement | printed | found | verdict | evidence |\n|---|---|---|---|---|---|\n"
+    return head + "".join(f"| {' | '.join(escaped(str(row[name])) for name in COLUMNS)} |\n" for row in rows)
+
+
+def main() -> None:
+    rows = sorted((json.loads(line) for line in sys.stdin), key=lambda row: (paper(row), row["id"]))
+    print(HEAD.format(**Counter(row["verdict"] for row in rows)))
+    print("\n".join(f"## {title}\n\n{table(list(found))}" for title, found in groupby(rows, key=paper)), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""The pages under docs/ tell the truth: their Python and their commands run, and print what the pages show.
+
+The blocks of a page run in their order, in one folder and one namespace: `python` as it is, the commands of
+`console` (``$ dpaudit ...``, also ``$ pytest`` and ``$ python ...``) with the exit status that a comment ``# status
+1`` tells. A block with a title, as in ``toml title="audit.toml"``, is written to that file instead. Output that is
+shown, below a command or in a `text` block below Python, must be printed: numbers are compared as such and not by
+their digits, which depend on the versions of libraries, and ``...`` stands for anything.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import pytest
+from source_tree import ROOT
+
+import dpaudit
+from dpaudit.cli import main
+from dpaudit.registry import list_statements
+
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+NUMBER = re.compile(r"(?<![A-Za-z])-?\d[\d,]*\.?\d*(?:e-?\d+)?")
+STATUS = re.compile(r"#.*\bstatus (\d+)")
+NOT_RUN = {"pip"}
+"""Programs whose commands are no business of this test."""
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, the file that it is written to, and its text."""
+
+    language: str
+    title: str
+    text: str
+
+
+class Command(NamedTuple):
+    """A command of a console, the exit status that it should have, and the output that is shown."""
+
+    words: list[str]
+    status: int
+    shown: str
+
+
+def blocks(text: str) -> list[Block]:
+    found = []
+    for language, more, body in FENCE.findall(text):
+        title = re.search(r'title="([^"]+)"', more)
+        found.append(Block(language, title[1] if title else "", body))
+    return found
+
+
+def commands(text: str) -> Iterator[Command]:
+    for line, shown in re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", text, flags=re.MULTILINE):
+        status = STATUS.search(line)
+        yield Command(shlex.split(line.replace("\\\n", ""), comments=True), int(status[1]) if status else 0, shown)
+
+
+def plain(text: str) -> str:
+    """Return a text with its numbers and its line breaks made equal."""
+    return " ".join(NUMBER.sub("0", text).split())
+
+
+def is_printed(shown: str, printed: str) -> bool:
+    """Say whether all that is shown was printed, in its order."""
+    pieces = [re.escape(plain(piece)) for piece in shown.split("...")]
+    return re.search(".*".join(pieces), plain(printed)) is not None
+
+
+def run(command: Command) -> int:
+    """Run a command and return its exit status."""
+    program, *arguments = command.words
+    if program == "dpaudit":
+        return main(arguments)
+    arguments = ["-m", "pytest", "-p", "no:cacheprovider", *arguments] if program == "pytest" else arguments
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
+    print(done.stdout, done.stderr)
+    return done.returncode
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_blocks_of_a_page_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    module = ModuleType("page")
+    monkeypatch.setitem(sys.modules, "page", module)
+    printed = ""
+    for block in blocks(page.read_text(encoding="utf-8")):
+        if block.title:
+            Path(block.title).write_text(block.text, encoding="utf-8")
+        elif block.language == "python":
+            exec(compile(block.text, page.name, "exec"), module.__dict__)
+            printed = capsys.readouterr().out
+        elif block.language == "text":
+            assert is_printed(block.text, printed), printed
+        elif block.language == "console":
+            for command in commands(block.text):
+                if command.words[0] not in NOT_RUN:
+                    assert run(command) == command.status, command.words
+                    printed = capsys.readouterr().out
+                    assert is_printed(command.shown, printed), printed
+
+
+def test_commands_are_read_with_their_status_and_output() -> None:
+    text = "$ dpaudit check \\\n    --json  # status 1, for it is wrong\none \\\ntwo\n$ dpaudit help\n"
+    first, second = commands(text)
+    assert first == (["dpaudit", "check", "--json"], 1, "one \\\ntwo\n")
+    assert second == (["dpaudit", "help"], 0, "")
+
+
+def test_output_is_compared_but_for_digits() -> None:
+    assert is_printed("shows >= 1.97\n  (99.9 % sure)", "head\nshows >= 1.9 (99.9 % sure)\ntail")
+    assert is_printed("head ... tail", "head\nshows\ntail")
+    assert not is_printed("CONSISTENT mean", "VIOLATION mean")
+    assert not is_printed("tail ... head", "head tail")
+    assert plain("x3 has 1,000 of -2.5e-3") == "x3 has 0 of 0"
+
+
+def test_every_page_is_in_the_menu() -> None:
+    menu = re.findall(r"[\w-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    assert sorted(menu) == sorted(page.name for page in PAGES)
+
+
+def test_the_hook_runs_a_command_that_is_there(capsys: pytest.CaptureFixture[str]) -> None:
+    entry = re.search(r"entry: (dpaudit .+)", (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert entry
+    assert main([*entry[1].split()[1:], "--help"]) == 0
+    assert "Audits every mechanism of a project" in capsys.readouterr().out
+
+
+def test_all_places_name_one_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    bibtex = re.search(r"version = \{(\S+)\}", (ROOT / "docs/index.md").read_text(encoding="utf-8"))
+    logged = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert cited
+    assert bibtex
+    assert logged
+    assert {project["version"], cited[1], bibtex[1], logged[1]} == {dpaudit.__version__}
+
+
+def test_the_pages_list_every_public_name_and_every_statement() -> None:
+    named = set(re.findall(r"^::: dpaudit\.(\w+)$", (ROOT / "docs/api.md").read_text(encoding="utf-8"), re.MULTILINE))
+    assert named == set(dpaudit.__all__)
+    listed = re.findall(
+        r"^\| ([\w.-]+-[\w.-]+) \|", (ROOT / "docs/theorems.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert sorted(listed) == [entry.id for entry in list_statements()]
