@@ -49,13 +49,20 @@ def audit(
             trials=runs,
             batched=case.batched,
             randomness="own",
+            float_bits=case.float_bits,
         )
         seconds = time.perf_counter() - began
         made = None
         if finding.verdict == "violation":
             name = f"examples.{library}_mechanisms: {case.name}"
             made = certificates.make(
-                finding, case.pairs, mechanism=case.mechanism, batched=case.batched, name=name, shrinks=case.shrinks
+                finding,
+                case.pairs,
+                mechanism=case.mechanism,
+                batched=case.batched,
+                name=name,
+                shrinks=case.shrinks,
+                float_bits=case.float_bits,
             )
     return _record(case, finding, made, seconds), made
 

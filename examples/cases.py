@@ -33,6 +33,8 @@ class Case:
         Whether the library's documentation promises privacy on these inputs, as it is called here.
     shrinks : bool
         Whether the certificate of a violation is to have a smaller pair.
+    float_bits : bool
+        Whether how floats are stored counts, and not their values alone.
     """
 
     name: str
@@ -45,3 +47,4 @@ class Case:
     trials: int = 20_000
     inside: bool = True
     shrinks: bool = True
+    float_bits: bool = False

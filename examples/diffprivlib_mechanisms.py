@@ -165,6 +165,10 @@ LINE = [(0.1 * i, 0.1 * i) for i in range(9)]
 
 CASES = (
     Case("laplace", laplace, [(0.0, 1.0), (0.1, 1.1)], 1.0, looks_for="the bits of floats"),
+    Case("laplace, its bits", laplace, [(0.0, 1.0), (0.1, 1.1)], 1.0, looks_for="the bits of floats", float_bits=True),
+    Case(
+        "snapping, its bits", snapping, [(0.0, 1.0), (0.1, 1.1)], 1.0, looks_for="the bits of floats", float_bits=True
+    ),
     Case("laplace, NaN", laplace, [(math.nan, 0.0)], 1.0, looks_for="NaN", inside=False),
     Case("geometric", geometric, [(0, 1)], 1.0),
     Case("geometric, truncated", truncated, [(0, 1), (5, 4)], 1.0, looks_for="the atoms at the bounds"),

@@ -104,6 +104,7 @@ LARGE = [([2.0**53, *[1.0] * 20], [1.0] * 20), ([*[1.0] * 20, 2.0**53], [1.0] * 
 
 CASES = (
     case("laplace, float", LAPLACE, [(0.0, 1.0), (0.1, 1.1)], 1.0, looks_for="the bits of floats"),
+    case("laplace, its bits", LAPLACE, [(0.0, 1.0), (0.1, 1.1)], 1.0, looks_for="the bits of floats", float_bits=True),
     case("laplace, NaN", LAPLACE, [(math.nan, 1.0), (math.nan, -1.0)], 1.0, looks_for="NaN", inside=False),
     case("laplace, int", LAPLACE_WHOLE, [(0, 1), (MOST - 1, MOST)], looks_for="integer overflow"),
     case("gaussian with delta", gaussian(1e-3), [(0.0, 1.0)], 1.0),
@@ -124,7 +125,8 @@ CASES = (
         "counts by key, threshold",
         counted_by_key,
         [([1] * 20 + [2], [1] * 20), ([1] * 6 + [2] * 6, [1] * 6 + [2] * 5)],
-        *map(float, BY_KEY.map(1)),
+        epsilon=float(BY_KEY.map(1)[0]),
+        delta=float(BY_KEY.map(1)[1]),
         looks_for="keys that become empty",
     ),
     case("randomized response", dp.m.make_randomized_response_bool(prob=0.75), [(False, True)]),
@@ -142,7 +144,7 @@ CASES = (
         [([math.nan, 0.5], [0.5])],
         float(SUM.map(1)),
         looks_for=NAN,
-        trials=80,  # a refusal takes a sixth of a second
+        trials=200,  # a refusal takes a sixth of a second
         inside=False,
     ),
 )

@@ -15,7 +15,7 @@ from dpaudit.certificates.predicates import predicate_of
 from dpaudit.certificates.shrinking import Search, Small, shrink, shrink_by_strategy
 from dpaudit.certificates.simpler import Bounds
 from dpaudit.certificates.telling import Place, tell
-from dpaudit.contract import Learner, Pair, PrivacyVerdict, Relation
+from dpaudit.contract import Learner, MadePair, Pair, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
@@ -111,7 +111,7 @@ def make(
                 continue
             smaller = _smaller(search, start, where, strategy, bounds) if shrinks else [start]
             found = _confirmed(finding, search, smaller, where, bound, runs, name)
-            if found is not None:
+            if found is not None and (include_data or not _names_a_value(found, listed[index])):
                 return found
     return _of_finding(finding, listed, place, include_data, name or "a mechanism")
 
@@ -137,6 +137,11 @@ def _starts(finding: PrivacyFinding, listed: Sequence[Pair]) -> Iterable[int]:
         return [index]
     text = finding.witness.origin.text
     return sorted(range(len(listed)), key=lambda i: listed[i].origin.text != text)[:STARTS]
+
+
+def _names_a_value(certificate: Certificate, pair: Pair) -> bool:
+    """Say whether the event names a value of the records that a pair was made from."""
+    return isinstance(pair, MadePair) and pair.sides[0].tells(repr(certificate.event))
 
 
 def _smaller(search: Search, start: Small, place: Place, strategy: Any, bounds: Bounds) -> list[Small]:

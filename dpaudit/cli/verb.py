@@ -19,7 +19,7 @@ Exit status: 0 no violation, 1 a violation or a missed control,
 
 
 class Given(SimpleNamespace):
-    """What was given to a verb: its parameters by name, and `verb`, which is the verb itself."""
+    """The parameters given to a verb, by name, and `verb`, which is the verb itself."""
 
 
 class BadInput(Exception):

@@ -96,8 +96,9 @@ def answer_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
 
 
 def _readable(label: str) -> str:
-    """Return the label of an outcome with its exact rationals, such as ('rational', 1, 2), as fractions."""
-    return re.sub(r"\('rational', (-?\d+), (\d+)\)", lambda r: r[1] if r[2] == "1" else f"{r[1]}/{r[2]}", label)
+    """Return the label of an outcome, or an output, with its exact rationals as fractions."""
+    pattern = r"(?:\('rational', |Fraction\()(-?\d+), (\d+)\)"
+    return re.sub(pattern, lambda r: r[1] if r[2] == "1" else f"{r[1]}/{r[2]}", label)
 
 
 def _interval_words(event: Interval) -> str:
@@ -150,7 +151,7 @@ def _subject(feature: str, path: Sequence[int | str]) -> str:
 def output_text(output: str, decoded: Mapping[str, str] | None = None) -> str:
     """Return an output with what it stands for, if that is known; `decoded` is as for `event_words`."""
     word = None if decoded is None else (_FAILURE | dict(decoded)).get(output)
-    return output if word is None else f"{output} ({word})"
+    return _readable(output) if word is None else f"{output} ({word})"
 
 
 def failure_text(finding: UtilityFinding) -> str:

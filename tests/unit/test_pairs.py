@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dpaudit.contract import InputError, Origin, OriginKind, Pair
+from dpaudit.contract import InputError, Origin, OriginKind, Pair, Relation
 
 
 def test_a_pair_without_an_origin_is_given_and_a_text_is_a_note_on_it() -> None:
@@ -37,3 +37,27 @@ def test_an_origin_that_is_none_is_refused(origin: Any) -> None:
 def test_moves_are_counted_from_0() -> None:
     with pytest.raises(InputError, match="moves must be an integer >= 0, got -1"):
         Origin(moves=-1)
+
+
+@pytest.mark.parametrize(
+    ("name", "relation"),
+    [
+        ("replace_one", Relation.REPLACE_ONE),
+        ("bounded", Relation.REPLACE_ONE),
+        ("Substitute", Relation.REPLACE_ONE),
+        ("change one", Relation.REPLACE_ONE),
+        ("add_remove", Relation.ADD_REMOVE_ONE),
+        ("unbounded", Relation.ADD_REMOVE_ONE),
+        ("symmetric", Relation.ADD_REMOVE_ONE),
+        ("symmetric_difference", Relation.ADD_REMOVE_ONE),
+        ("replace_private", Relation.REPLACE_PRIVATE),
+    ],
+)
+def test_relations_have_their_usual_names(name: str, relation: Relation) -> None:
+    assert Relation.parse(name) is relation
+
+
+@pytest.mark.parametrize("name", ["close", "", None, 3, ["bounded"]])
+def test_other_names_are_refused_with_those_allowed(name: Any) -> None:
+    with pytest.raises(InputError, match="relation must be one of replace-one, add-remove-one, replace-private; got"):
+        Relation.parse(name)

@@ -15,7 +15,7 @@ from dpaudit.utility.finding import UtilityFinding
 __all__ = ["AccuracyView", "accuracy_figure"]
 
 _ROW, _HEAD, _FOOT = 27, 22, 26
-_LEFT = 17.0
+_LEFT = 24.0
 """The place of 0 % in per cent of the width: what is left of it names the sample size."""
 
 

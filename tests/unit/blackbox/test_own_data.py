@@ -12,6 +12,7 @@ import pytest
 from rare_leaks import LEAKS
 
 import dpaudit
+from dpaudit import certificates
 from dpaudit.contract import OriginKind, Relation
 from dpaudit.event import Withheld
 from dpaudit.neighbours.own_data.kinds import read_table
@@ -98,6 +99,15 @@ def test_short_data_stand_neither_in_the_call_nor_in_a_pair() -> None:
     assert "4242" not in repr(pairs)
     given = dpaudit.audit_privacy(lambda data, rng: rng.laplace(), pairs, epsilon=1.0, trials=20)
     assert "4242" not in everything_shown(given)
+
+
+@pytest.mark.parametrize("given", [None, raw_greatest], ids=["the finding's", "fresh runs"])
+def test_no_value_of_the_data_is_certified(given: Any) -> None:
+    pairs = dpaudit.neighbours_of(PEOPLE)
+    finding = dpaudit.audit_privacy(raw_greatest, pairs, epsilon=1.0, trials=60, relation="unbounded")
+    certificate = certificates.make(finding, pairs, mechanism=given)
+    assert "8675309" not in repr(certificate)
+    assert "Zebediah" not in repr(certificate)
 
 
 def test_values_are_told_where_they_are_asked_for() -> None:

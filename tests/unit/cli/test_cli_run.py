@@ -260,7 +260,7 @@ def test_a_run_that_is_killed_resumes_to_the_same_bytes(tmp_path):
             assert process.wait(timeout=30) == -signal.SIGKILL
             assert 3 <= path.read_bytes().count(b"\n") < 7
         done = subprocess.run(
-            slow_run(folder, "--resume", "--jobs", "1"), env=env, capture_output=True, timeout=60, cwd=folder
+            slow_run(folder, "--resume", "--jobs", "1"), env=env, capture_output=True, timeout=300, cwd=folder
         )
         assert done.returncode == 0, done.stderr
         contents.append(path.read_bytes())
@@ -274,7 +274,7 @@ def test_a_task_that_kills_its_worker_is_a_failure_and_the_others_go_on(tmp_path
     (tmp_path / "slow.py").write_text(SLOW.format(action='self.id == "slow-5" and os._exit(9)'))
     env = {**os.environ, "PYTHONPATH": PYTHONPATH}
     done = subprocess.run(
-        slow_run(tmp_path, "--jobs", "2"), env=env, capture_output=True, text=True, timeout=60, cwd=tmp_path
+        slow_run(tmp_path, "--jobs", "2"), env=env, capture_output=True, text=True, timeout=300, cwd=tmp_path
     )
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
