@@ -481,5 +481,5 @@ def test_reports_without_statements_say_nothing_of_them():
 def test_a_statement_planned_without_a_result_is_pending():
     run = load_small()
     run = replace(run, results=tuple(r for r in run.results if r.learner != "SL-Point"))
-    assert "missing      1 result" in console.render(run)
+    assert "missing results: 1" in console.render(run)
     assert "ledger: 2 statements checked" in console.render(run)

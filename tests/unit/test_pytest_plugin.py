@@ -150,7 +150,7 @@ def test_refuted_all_the_same(assert_private):
     assert_private(lambda bit, rng: bit, [(0, 1)], epsilon=1.0, allow_no_evidence=True)
 
 def test_misspelt(assert_private):
-    told = "no argument 'allow_no_evidnce', but allow_no_evidence, epsilon, .*; did you mean allow_no_evidence"
+    told = "no argument 'allow_no_evidnce', but allow_no_evidence, .*epsilon, .*; did you mean allow_no_evidence"
     with pytest.raises(dpaudit.InputError, match=told):
         assert_private(constant, [(0, 1)], epsilon=1.0, allow_no_evidnce=True)
 """
