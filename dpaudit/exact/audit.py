@@ -104,7 +104,8 @@ def audit_law(
     profiles = LossProfiles(table.log_prob, table.error, plan.left, plan.right)
     ends = enclose(learner, plan.inputs, table.atoms, profiles) if enclosure else None
     finding = _finding(claim, plan, table, profiles, size, rel, ends)
-    LOG.info("law of %s: %s, epsilon %.4g over %d pairs", learner.id, finding.verdict, finding.epsilon, plan.pairs)
+    name = getattr(learner, "id", type(learner).__name__)  # what has a law need be no learner
+    LOG.info("law of %s: %s, epsilon %.4g over %d pairs", name, finding.verdict, finding.epsilon, plan.pairs)
     return finding
 
 
