@@ -45,7 +45,7 @@ def grid(
             overflow="crop" if i < 2 else "fold",
             min_width=None if i == 1 else max(map(len, head.split("\n"))),
         )
-    _fill(table, rows, styles)
+    _fill(table, _cut(heads, rows, width), styles)
     console = Console(
         file=io.StringIO(),
         width=width,
@@ -64,6 +64,22 @@ def grid(
     told = [line.rstrip() for line in captured.get().splitlines()]
     top = max(head.count("\n") for head in heads) + 1
     return [*told[:top], rule, *told[top:], rule]
+
+
+def _cut(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
+    """Return the rows with the cells of the second column cut to what the others leave of a line."""
+    columns = zip(*([head.split("\n") for head in heads], *([[cell] for cell in row] for row in rows)), strict=True)
+    widths = [max(len(line) for lines in column for line in lines) for column in columns]
+    room = max(12, width - sum(widths[:1] + widths[2:]) - 2 * (len(widths) - 1))
+    return [[_shortened(one, room) if i == 1 else one for i, one in enumerate(row)] for row in rows]
+
+
+def _shortened(text: str, room: int) -> str:
+    """Return a text that fits: parameters lose their end; of a name both ends stay, which tell it from others."""
+    kept = room - 2
+    if len(text) <= room:
+        return text
+    return f"{text[:kept]}.." if " (" in text[:kept] else f"{text[: kept - kept // 2]}..{text[-(kept // 2) :]}"
 
 
 def _fill(table: Table, rows: Sequence[Sequence[str]], styles: Sequence[str]) -> None:

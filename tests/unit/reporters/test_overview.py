@@ -86,8 +86,8 @@ def test_many_mechanisms_fit_on_a_page(width: int) -> None:
     lines = render(run_of(*many), width=width).splitlines()
     assert len(lines) < 40
     assert max(map(len, lines)) <= width
-    assert re.match(r"!  a-mechanism-of-a-long-name-39 ", lines[5])
-    assert re.match(r"   a-mechanism-of-a-long-name-38 ", lines[6])
+    assert re.match(r"!  a-mechanism-o\S+-name-39 .* -$", lines[5])
+    assert re.match(r"   a-mechanism-o\S+-name-38 .* -$", lines[6])
     assert "   and 26 mechanisms more, none graver; -v shows all" in lines
 
 

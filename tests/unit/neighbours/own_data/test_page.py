@@ -31,6 +31,6 @@ def test_the_command_of_the_page_works(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").write_text("user,age\n1,31\n1,47\n2,60\n")
     (tmp_path / "mean.py").write_text("def mean(data, rng):\n    return data['age'].sum() + float(rng.laplace())\n")
-    (line,) = [text for kind, text in BLOCKS if kind == "console"]
-    words = shlex.split(line.strip().removeprefix("$ dpaudit "))
+    (line,) = [text for kind, text in BLOCKS if kind == "sh"]
+    words = shlex.split(line.strip().removeprefix("dpaudit "))
     assert main([*words, "--trials", "40", "--quiet"]) == 1
