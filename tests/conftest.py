@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+
+from dpaudit.distinguish.leaves.parts import REGISTERED, parts
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -18,3 +22,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "full" in item.keywords:
             item.add_marker(skip)
+
+
+@pytest.fixture(autouse=True)
+def _types_are_registered_for_one_test() -> Iterator[None]:
+    """Forget the types that a test registered: the workers of another test could not import them."""
+    before = dict(REGISTERED)
+    yield
+    for kind in REGISTERED.keys() - before.keys():
+        del REGISTERED[kind]
+        parts.register(kind, parts.dispatch(object))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.distinguish.leaves.parts import REGISTERED, parts, register_flattener
+from dpaudit.distinguish.leaves.parts import register_flattener
 from dpaudit.distinguish.leaves.plan import Plan
 from dpaudit.distinguish.screen.search import screen
 from dpaudit.errors import InputError
@@ -34,15 +34,6 @@ class Service:
 
     def __init__(self, value, rng):
         self.lock, self.read, self.rng, self.value = threading.Lock(), lambda: value, rng, value
-
-
-@pytest.fixture(autouse=True)
-def forgotten():
-    before = dict(REGISTERED)
-    yield
-    for kind in set(REGISTERED) - set(before):
-        del REGISTERED[kind]
-        parts.register(kind, parts.dispatch(object))
 
 
 async def coroutine():
