@@ -11,7 +11,7 @@ from dpaudit.record import Extended, Frozen
 __all__ = ["Bets", "Cells", "Event", "Interval", "Told", "Withheld", "ranges_of"]
 
 Path = tuple[int | str, ...]
-"""Where in an output a feature is read: the indices and keys that lead to a leaf; empty for the whole output."""
+"""The place in an output where a feature is read: the indices and keys down to a leaf; empty for all of the output."""
 
 
 class Cells(Frozen, frozen=True, tag="cells", tag_field="kind"):

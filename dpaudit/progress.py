@@ -21,7 +21,7 @@ Tell = Callable[[int], None]
 LIVE_SECONDS, PLAIN_SECONDS = 0.1, 10.0
 """The least time between two states of a live line, and between two lines elsewhere."""
 WORTH_SECONDS = 2.0
-"""What takes less leaves no line behind."""
+"""Seconds that work must take for a line of its end to be left on the terminal."""
 _BAR = 22
 
 

@@ -93,8 +93,9 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
     confidence : float
         Of the finding.
     error : float
-        The probability of error of this bound alone: all of 1 - confidence where the counts are of fresh runs made for
-        the certificate, and the event's share of it where they are the finding's own.
+        The probability of error of this bound alone: 1 - confidence where the counts are of fresh runs made for the
+        certificate (a share of it where the search began from several pairs), and the event's share where they are the
+        finding's own.
     bound : str
         The kind of the bound: "melded", "clopper-pearson", "unconditional" or "betting".
     origin : Origin

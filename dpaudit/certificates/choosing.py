@@ -48,7 +48,7 @@ WORTH = 0.9
 ROUNDED = 0.98
 """The part of a threshold's bound that it must keep with fewer digits."""
 QUANTILES = np.concatenate([np.geomspace(1e-3, 0.5, 40), 1 - np.geomspace(1e-3, 0.45, 40)])
-"""Where thresholds are tried, as quantiles of the runs of both sides together."""
+"""The quantiles, of the runs of both sides together, at which thresholds are tried."""
 DIGITS = range(1, 7)
 STORED = "lowest bit"
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dpaudit.adapters import as_mechanism
 from dpaudit.arguments import check_built, check_jobs, read_choice, read_integer
-from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.certificates.certificate import Certificate, Counts
 from dpaudit.certificates.choosing import counted
 from dpaudit.certificates.limits import CLOPPER_PEARSON, epsilon_lower
@@ -53,9 +53,10 @@ def make(
 
     Without the mechanism it holds the finding's own pair, event and counts. With it, the witness is made simpler first:
     runs that prove nothing look for a smaller pair and an event without a fitted score that still convict. Once both
-    are fixed, other runs see whether they hold up, and then `trials` fresh ones on each side give the counts, with all
-    of 1 - confidence as the error of this one bound. Where that bound does not exceed the claim, the finding's own
-    numbers are certified, whose error is the finding's.
+    are fixed, other runs see whether they hold up, and then `trials` fresh ones on each side give the counts. The
+    bound's error is 1 - confidence; where the search may begin anew, from one of k pairs, each has a k-th of it. Where
+    no such bound exceeds the claim, the finding's own numbers are certified, whose error is the finding's: a
+    certificate of a true claim is made with a probability of at most 2 (1 - confidence).
 
     Parameters
     ----------
@@ -104,13 +105,15 @@ def make(
         sampler = Sampler(as_mechanism(mechanism, batched=batched, probe=probe), finding.seed, n_jobs, backend)
         name = name or sampler.mechanism.name
         search = Search(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, float_bits)
-        for index in _starts(finding, listed):
+        starts = _starts(finding, listed)
+        error = (1 - finding.confidence) / len(starts)
+        for index in starts:
             where = Place(f"{place}[{index}]", include_data)
             start = search.begin(Pair(listed[index].data, listed[index].neighbour, listed[index].origin), runs)
             if start is None:
                 continue
             smaller = _smaller(search, start, where, strategy, bounds) if shrinks else [start]
-            found = _confirmed(finding, search, smaller, where, bound, runs, name)
+            found = _confirmed(finding, search, smaller, where, bound, error, runs, name)
             if found is not None and (include_data or not _names_a_value(found, listed[index])):
                 return found
     return _of_finding(finding, listed, place, include_data, name or "a mechanism")
@@ -130,7 +133,7 @@ def _listed(finding: PrivacyFinding, pairs: Any, mechanism: Any, n: int | None) 
     return listed
 
 
-def _starts(finding: PrivacyFinding, listed: Sequence[Pair]) -> Iterable[int]:
+def _starts(finding: PrivacyFinding, listed: Sequence[Pair]) -> list[int]:
     """Return the pairs from which a search begins: the witness, or those that it may be a variation of."""
     index = finding.witness.pair
     if index < len(listed):
@@ -161,6 +164,7 @@ def _confirmed(
     smaller: Sequence[Small],
     place: Place,
     bound: str,
+    error: float,
     runs: int,
     name: str,
 ) -> Certificate | None:
@@ -168,7 +172,6 @@ def _confirmed(
 
     Which pair it is, other runs say; the fresh ones are looked at once, by one event.
     """
-    error = 1 - finding.confidence
     for small in reversed(smaller):
         again = counted(search.sampler, "validate", small.pair, small.chosen.event, small.chosen.direction, search.runs)
         search.made += 2 * search.runs
@@ -212,7 +215,6 @@ def _of_finding(
     pair = listed[witness.pair]
     inputs = tell(pair, Place(f"{place}[{witness.pair}]", include_data), None, whole=True)
     assert inputs is not None
-    counted = (witness.hits, witness.trials, witness.neighbour_hits, witness.neighbour_trials)
     best = max(finding.tests, key=lambda test: test.epsilon_lower, default=None)
     return _certificate(
         finding,
@@ -225,10 +227,19 @@ def _of_finding(
         neighbour=inputs[1],
         direction=witness.direction,
         event=predicate_of(witness.event, finding.trials),
-        counts=None if None in counted else Counts(*counted),  # type: ignore[arg-type]
+        counts=_counts_of(witness),
         runs="finding",
         searched=0,
     )
+
+
+def _counts_of(witness: Witness) -> Counts | None:
+    """Return the counts of a finding's witness; None where it has none, as for bets."""
+    if witness.hits is None or witness.trials is None:
+        return None
+    if witness.neighbour_hits is None or witness.neighbour_trials is None:
+        return None
+    return Counts(witness.hits, witness.trials, witness.neighbour_hits, witness.neighbour_trials)
 
 
 def _certificate(finding: PrivacyFinding, **told: Any) -> Certificate:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpaudit.certificates.values import Value, decode_value, encode_value
 from dpaudit.distinguish.canonical import Raised, canonical
+from dpaudit.distinguish.float_bits import DIGITS, stored
 from dpaudit.event import Cells, Event, Interval, Path, ranges_of
 from dpaudit.record import Count, Extended, Frozen
 
@@ -177,10 +178,8 @@ def _length(value: Any) -> float:
 
 def _lowest_bits(values: Array) -> Array:
     """Return e where a float is an odd multiple of 2^e; NaN for zeros and what is not finite."""
-    mantissa, exponent = np.frexp(values)
-    whole = np.where(np.isfinite(values), np.ldexp(mantissa, 53), 0.0).astype(np.int64)
-    lowest = (whole & -whole).astype(np.float64)
-    return np.where(lowest > 0, exponent - 54 + np.frexp(np.abs(lowest))[1], np.nan)
+    exponent, whole, zeros = stored(np.where(np.isfinite(values), values, 0.0))
+    return np.where(whole > 0, exponent - DIGITS + zeros, np.nan)
 
 
 FEATURES: dict[str, Any] = {

@@ -8,13 +8,10 @@ from typing import Any
 from dpaudit.certificates.certificate import Given, Input, Referred
 from dpaudit.certificates.parts import Kept, take_rows
 from dpaudit.certificates.values import decode_value, digest_of, encode_value
-from dpaudit.contract import Domain, Pair
+from dpaudit.contract import Domain, OriginKind, Pair
 from dpaudit.errors import InputError
 
-__all__ = ["OWN_DATA", "Place", "pair_of", "tell"]
-
-OWN_DATA = "own data"
-"""The kind of origin of pairs that are made from somebody's data, which stay out of what is shared."""
+__all__ = ["Place", "pair_of", "tell"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +23,7 @@ class Place:
 
     def hides(self, pair: Pair) -> bool:
         """Say whether the values of a pair must not be told."""
-        return pair.origin.kind == OWN_DATA and not self.include_data
+        return pair.origin.kind == OriginKind.OWN_DATA and not self.include_data
 
 
 def tell(pair: Pair, place: Place, records: Kept, *, whole: bool) -> tuple[Input, Input] | None:

@@ -22,7 +22,9 @@ DEPTH = 20
 DType = Literal[
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"
 ]  # fmt: skip
-_CONTAINERS: dict[str, type] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
+Container = Literal["list", "tuple", "set", "frozenset"]
+_CONTAINERS: dict[type, Container] = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset"}
+_MADE: dict[Container, type] = {name: kind for kind, name in _CONTAINERS.items()}
 
 
 class NonFinite(Frozen, frozen=True, tag="number", tag_field="kind"):
@@ -48,7 +50,7 @@ class Items(Frozen, frozen=True, tag="items", tag_field="kind"):
         The elements; those of sets are sorted.
     """
 
-    type: Literal["list", "tuple", "set", "frozenset"]
+    type: Container
     items: tuple[Value, ...]
 
 
@@ -150,15 +152,16 @@ def _encoded(value: Any, left: list[int], depth: int) -> Value:
     if left[0] < 0 or depth == 0:
         raise InputError(f"the value holds more than {MOST_ITEMS} parts, or nests deeper than {DEPTH} levels")
     kind = type(value)
-    if value is None or kind in (bool, int):
-        return value  # type: ignore[no-any-return]
-    if kind is float:
-        return value if math.isfinite(value) else NonFinite(str(value))  # type: ignore[arg-type]
-    if kind is str and (value.isprintable() or value.isascii()):
-        return value  # type: ignore[no-any-return]
-    if kind.__name__ in _CONTAINERS and kind is _CONTAINERS[kind.__name__]:
+    # Exact types: those of a subclass, as numpy.float64 of float, would not come back as they were.
+    if value is None or (isinstance(value, bool | int) and kind in (bool, int)):
+        return value
+    if isinstance(value, float) and kind is float:
+        return value if math.isfinite(value) else _non_finite(value)
+    if isinstance(value, str) and kind is str and (value.isprintable() or value.isascii()):
+        return value
+    if kind in _CONTAINERS:
         items = sorted(value, key=stable_repr) if isinstance(value, set | frozenset) else value
-        return Items(kind.__name__, tuple(_encoded(one, left, depth - 1) for one in items))  # type: ignore[arg-type]
+        return Items(_CONTAINERS[kind], tuple(_encoded(one, left, depth - 1) for one in items))
     if kind is dict:
         pairs = ((_encoded(k, left, depth - 1), _encoded(v, left, depth - 1)) for k, v in value.items())
         return Entries(tuple(pairs))
@@ -171,6 +174,10 @@ def _encoded(value: Any, left: list[int], depth: int) -> Value:
     if all(hasattr(value, name) for name in ("points", "labels", "counts", "public")):
         return _sample(value)
     raise InputError(f"a certificate holds no values of type {kind.__qualname__}")
+
+
+def _non_finite(value: float) -> NonFinite:
+    return NonFinite("nan" if math.isnan(value) else "inf" if value > 0 else "-inf")
 
 
 def _array(value: Any, left: list[int], depth: int) -> Numbers:
@@ -210,7 +217,7 @@ def decode_value(value: Value, domain: Domain | None = None) -> Any:
         case NonFinite():
             return float(value.value)
         case Items():
-            return _CONTAINERS[value.type](decode_value(one, domain) for one in value.items)
+            return _MADE[value.type](decode_value(one, domain) for one in value.items)
         case Entries():
             return {decode_value(k, domain): decode_value(v, domain) for k, v in value.items}
         case Numbers():

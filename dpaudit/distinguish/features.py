@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.distinguish.float_bits import DIGITS, stored
 from dpaudit.distinguish.stand_ins import is_usual
 
 __all__ = ["GROUPS", "group_columns"]
@@ -63,11 +64,8 @@ def halves(base: Matrix) -> Matrix:
 
 def float_bits(base: Matrix) -> Matrix:
     """Return, for each scalar: exponent, exponent of the lowest set bit, trailing zeros, low byte, sign."""
-    mantissa, exponent = np.frexp(base)
-    significand = np.abs(np.ldexp(mantissa, 53)).astype(np.int64)
-    lowest = np.where(significand == 0, 0, significand & -significand)
-    trailing = np.where(lowest == 0, 64, np.frexp(lowest.astype(np.float64))[1] - 1)
-    columns = [exponent, exponent - 53 + trailing, trailing, significand & 255, np.signbit(base)]
+    exponent, significand, trailing = stored(base)
+    columns = [exponent, exponent - DIGITS + trailing, trailing, significand & 255, np.signbit(base)]
     return np.column_stack(columns).astype(np.float64)
 
 

@@ -39,7 +39,7 @@ TRIED_ROWS = 5_000
 TRIED_SLACK = 0.05
 """By how much it may promise less: with all rows it learns more than a naive score does."""
 CLEAR = 0.3
-"""Where naive scores promise less, the signal is too weak for so few rows to say which score is better."""
+"""The epsilon that naive scores must promise: below it, so few rows cannot say which score is better."""
 EDGE_ROWS, SLOW_EDGE_ROWS = 100_000, 25_000
 """Rows a side whose scores say where bins are cut: their outermost bins hold 4 runs of either."""
 ATOM_ROWS = 10_000

@@ -25,7 +25,7 @@ Score = Callable[[Array], Array]
 CONTINUUM_ROWS = 2000
 """Rows that tell whether scores repeat: enough to see a share of `COPIES` forty times."""
 COPIES = 0.02
-"""Where more runs than this share have one score, scores are no continuum. The level ends of a column's table have
+"""The share of runs with one score above which scores are no continuum. The level ends of a column's table have
 less, 1 / (2 `naive_bayes.BINS`) of the runs each, and stay together in any fit."""
 
 

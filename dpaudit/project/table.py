@@ -54,10 +54,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     if row.claimed is None:
         return (_MARKS.get(row.verdict, ""), row.name, "-", "-", "-", "-", verdict)
     numbers = ((row.found, "down"), (row.exact, "nearest"), (row.detectable, "up"))
-    shown = [
-        "-" if value is None else significant(value, to, digits=_DIGITS, apart_from=row.claimed)
-        for value, to in numbers
-    ]
+    shown = [_number(value, towards, row.claimed) for value, towards in numbers]
     if row.detectable is not None and (math.isinf(row.detectable) or row.verdict == Verdict.NO_EVIDENCE):
         shown[-1] = "never"
     return (_MARKS.get(row.verdict, ""), row.name, value_text(row.claimed), *shown, verdict)

@@ -14,7 +14,7 @@ from dpaudit.reporters.numbers import percent
 from dpaudit.reporters.page.answer import answer, controls_words, counts, lede, ledger_words, missing_words
 from dpaudit.reporters.page.claims_figure import aside, axis, claim_row, grid
 from dpaudit.reporters.page.ledger import ledgers
-from dpaudit.reporters.page.mechanism import Mechanism, mechanisms
+from dpaudit.reporters.page.mechanism import Mechanism, shown_of
 from dpaudit.reporters.page.part import part, repeat
 from dpaudit.reporters.page.state import State
 from dpaudit.reporters.page.table import control_line, line
@@ -44,12 +44,10 @@ def render(run: Run) -> str:
         The stored run.
     """
     summary = summarise(run)
-    learners, controls = mechanisms(summary.learners), mechanisms(summary.controls)
-    missed = [m for m in controls if m.state.needs_look]
+    learners, controls, missed, looked = shown_of(summary)
     rest = [m for m in controls if not m.state.needs_look]
     few = rest if len(rest) <= _MOST else []
     parts = {m.id: part(m, repeat(run.header, m.name)) for m in (*missed, *learners, *few)}
-    looked = [*missed, *(m for m in learners if m.needs_look)]
     page = {
         "answer": answer(summary, learners, controls),
         "counts": counts(learners, controls),

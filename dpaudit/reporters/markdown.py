@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dpaudit.engine.records import Run
 from dpaudit.harmless import harmless
 from dpaudit.reporters.page.answer import answer, controls_words, lede, ledger_words, missing_words
-from dpaudit.reporters.page.mechanism import Mechanism, mechanisms
+from dpaudit.reporters.page.mechanism import Mechanism, shown_of
 from dpaudit.reporters.page.sentences import Phrase, says
 from dpaudit.reporters.page.table import line
 from dpaudit.reporters.promises import without_result
@@ -32,9 +32,7 @@ def render(run: Run) -> str:
         The stored run.
     """
     summary = summarise(run)
-    learners, controls = mechanisms(summary.learners), mechanisms(summary.controls)
-    missed = [m for m in controls if m.state.needs_look]
-    looked = [*missed, *(m for m in learners if m.needs_look)]
+    learners, controls, _, looked = shown_of(summary)
     parts = [f"## {_told(answer(summary, learners, controls))}", f"**{escaped(missing_words(summary))}**"]
     parts += [_told(lede(learners)), escaped(ledger_words(summary)), escaped(controls_words(summary, controls))]
     parts += [f"- **{escaped(m.name)}**: {_told(says(m))}" for m in looked]

@@ -1,4 +1,4 @@
-"""What the mechanisms draw, and the grid that keeps floating-point noise from leaking."""
+"""The noise that mechanisms draw, and the grid that keeps floating-point noise from leaking."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 BELOW, ENDED, ABORTED = -1000.0, -2000.0, -1
-"""What stands for an answer below the threshold, and after the end among values and among bits."""
+"""Stand-ins for an answer below the threshold, and after the end among values and among bits."""
 
 
 @dataclass(frozen=True)

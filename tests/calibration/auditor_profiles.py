@@ -1,4 +1,4 @@
-"""Which trials a calibration consists of, and how many audits each gets."""
+"""The trials of a calibration, and how many audits each gets."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """What tells this cell from all others: a stored result stands for it alone."""
+        """The name that tells this cell from all others: a stored result stands for it alone."""
         return repr(self)
 
 
 @dataclass(frozen=True)
 class Profile:
-    """How much work to do.
+    """The amount of work to do.
 
     Parameters
     ----------

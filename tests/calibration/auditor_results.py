@@ -1,4 +1,4 @@
-"""What a calibration found, as the document that the package carries and as a page of Markdown."""
+"""The results of a calibration, as the document that the package carries and as a page of Markdown."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ LEVEL = 1 - CONFIDENCE
 
 @dataclass(frozen=True)
 class Trial:
-    """How a case is audited.
+    """The way a case is audited.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the frontier promises of a given event, an audit keeps where there is hardly anything to choose from."""
+"""An audit keeps what the frontier promises of a given event, where there is hardly anything to choose from."""
 
 from __future__ import annotations
 

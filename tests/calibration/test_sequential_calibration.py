@@ -1,4 +1,4 @@
-"""How often the sequential audit refutes a claim that holds exactly, and how soon one that does not."""
+"""The rate at which the sequential audit refutes a claim that holds exactly, and how soon one that does not."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ CASES = [
 
 @dataclass
 class Answer:
-    """What the double loop finds: the greatest ratio (None if infinite), delta(ln 2), what was covered."""
+    """Return what the double loop finds: the greatest ratio (None if infinite), delta(ln 2), what was covered."""
 
     ratio: Fraction | None
     delta: Fraction

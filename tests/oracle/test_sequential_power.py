@@ -1,4 +1,4 @@
-"""What bets on one event are predicted to refute, against the bets themselves, simulated many times."""
+"""The predicted power of bets on one event, against the bets themselves, simulated many times."""
 
 from __future__ import annotations
 

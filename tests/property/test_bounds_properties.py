@@ -1,4 +1,4 @@
-"""What holds of the bounds for all counts: monotone in every argument, never negative, antisymmetric in signal."""
+"""Laws of the bounds for all counts: monotone in every argument, never negative, antisymmetric in signal."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What the tests of the command line share."""
+"""Helpers of the tests of the command line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dpaudit.event import Cells
 HERE = Path(__file__).parent
 TOYS = str(HERE / "toy_learners.py")
 PYTHONPATH = os.pathsep.join((str(HERE), str(HERE.parents[1])))
-"""Where a process of its own finds the toys, and the dpaudit that is under test."""
+"""The environment in which a process of its own finds the toys, and the dpaudit that is under test."""
 
 
 @pytest.fixture(autouse=True)

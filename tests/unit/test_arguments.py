@@ -172,7 +172,7 @@ def test_the_parameters_of_a_learner_are_its_fields() -> None:
 
 
 class Measurement:
-    """What an OpenDP measurement looks like: `invoke` takes the data alone."""
+    """An object like an OpenDP measurement: `invoke` takes the data alone."""
 
     input_domain = "integers"
 

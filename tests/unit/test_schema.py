@@ -180,7 +180,7 @@ TIED = [
     ("privacy", {"errors": {"curve": 0.05}}),
     ("ledger", {"verdict": "refuted", "witness": ""}),
 ]
-"""What ties fields together, which the decoder checks and a schema does not say."""
+"""Rules between fields, which the decoder checks and a schema does not say."""
 
 
 def stored(kind):

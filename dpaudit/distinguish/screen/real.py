@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.distinguish.float_bits import DIGITS, stored
 from dpaudit.distinguish.screen.groups import Cells, interval, quantile_cells, quantile_edges
 from dpaudit.distinguish.stand_ins import usual
 
@@ -16,7 +17,7 @@ __all__ = ["Fractions", "Mantissa", "RowStorage", "Storage"]
 Reals = NDArray[np.float64]
 MANTISSA = 52
 LOWEST, NO_BIT = 1200, 4_000
-"""What makes the exponents of lowest bits positive, and the cell of a row of zeros."""
+"""Added to the exponent of a lowest bit, so that cells are positive; and the cell of a row of zeros."""
 MOST_STORED = 32
 """Numbers of a row whose bits are looked at, each a feature: ordinary noise shows itself in every number alike."""
 
@@ -123,12 +124,9 @@ class RowStorage:
 
 def _lowest_bits(finite: Reals) -> tuple[Cells, Cells]:
     """Return the exponent of the lowest bit of each number plus `LOWEST` (0 for zero), and the zeros below it."""
-    mantissa, exponent = np.frexp(finite)
-    whole = np.abs(np.ldexp(mantissa, 53)).astype(np.int64)
-    lowest = whole & -whole
-    zeros = np.where(lowest == 0, 64, np.frexp(lowest.astype(np.float64))[1] - 1)
-    shown = np.where(finite == 0, 0, exponent - 53 + zeros + LOWEST)
-    return shown.astype(np.int64), np.where(finite == 0, 0, zeros).astype(np.int64)
+    exponent, _, zeros = stored(finite)
+    shown = np.where(finite == 0, 0, exponent - DIGITS + zeros + LOWEST)
+    return shown, np.where(finite == 0, 0, zeros)
 
 
 @dataclass(frozen=True)

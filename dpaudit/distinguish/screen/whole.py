@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.distinguish.float_bits import trailing_zeros
 from dpaudit.distinguish.leaves.whole_values import MOST_BITS, WholeValues
 from dpaudit.distinguish.screen.groups import Cells
 
@@ -126,9 +127,7 @@ class Forms:
             ones = _ones(values)
             return ones if j == 2 else ones & 1
         if j == 4:
-            lowest = values.low & (~values.low + np.uint64(1))
-            zeros: Cells = np.where(lowest == 0, 64, np.frexp(lowest.astype(np.float64))[1] - 1).astype(np.int64)
-            return zeros
+            return trailing_zeros(values.low)
         if j == 5:
             return _square(values).astype(np.int64)
         return np.asarray(_ones(values) == 1, dtype=np.int64)

@@ -141,8 +141,9 @@ def _changed(record: Any, key: Any, value: Any) -> Any:
         return np.asarray(record).dtype.type(value) if isinstance(record, np.generic) else value
     if isinstance(record, dict):
         return {**record, key: value}
-    if isinstance(key, int):
-        return type(record)([*record[:key], value, *record[key + 1 :]])
-    if isinstance(record, tuple):
-        return record._replace(**{key: value})  # type: ignore[attr-defined]
+    if isinstance(record, tuple | list):
+        fields = _fields(record) or ()
+        values = [value if field == key else old for field, old in zip(fields, record, strict=True)]
+        # A named tuple takes its fields one by one.
+        return type(record)(*values) if hasattr(record, "_fields") else type(record)(values)
     return dataclasses.replace(record, **{key: value})

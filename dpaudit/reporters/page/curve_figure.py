@@ -23,7 +23,7 @@ Points = list[tuple[float, float]]
 
 _STEPS = 48
 _BASE, _TOP, _HEIGHT = 214.0, 14.0, 250
-"""Where delta = 0 and the greatest delta lie, and the height of the figure, in pixels."""
+"""The abscissas of delta = 0 and of the greatest delta, and the height of the figure, in pixels."""
 _WIDTH = 1000.0
 """Of the box that is stretched."""
 

@@ -7,12 +7,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from dpaudit.reporters.page.state import State, state_of
 from dpaudit.reporters.row import Row
+from dpaudit.reporters.summary import Summary
 from dpaudit.reporters.verdicts import RowVerdict
 
-__all__ = ["Mechanism", "mechanisms"]
+__all__ = ["Mechanism", "Shown", "mechanisms", "shown_of"]
 
 _ACCURACY = (
     RowVerdict.VIOLATION,
@@ -83,6 +85,32 @@ class Mechanism:
         if exact is None:
             return None
         return exact.epsilon if exact.epsilon_at_claim is None else exact.epsilon_at_claim
+
+
+class Shown(NamedTuple):
+    """The mechanisms of a run as pages show them.
+
+    Attributes
+    ----------
+    learners, controls : list of Mechanism
+        Those that need a look first.
+    missed : list of Mechanism
+        The controls that were not caught, which lead every page.
+    looked : list of Mechanism
+        All that need a look.
+    """
+
+    learners: list[Mechanism]
+    controls: list[Mechanism]
+    missed: list[Mechanism]
+    looked: list[Mechanism]
+
+
+def shown_of(summary: Summary) -> Shown:
+    """Return the mechanisms of a run as pages show them."""
+    learners, controls = mechanisms(summary.learners), mechanisms(summary.controls)
+    missed = [m for m in controls if m.state.needs_look]
+    return Shown(learners, controls, missed, [*missed, *(m for m in learners if m.needs_look)])
 
 
 def mechanisms(rows: Sequence[Row]) -> list[Mechanism]:

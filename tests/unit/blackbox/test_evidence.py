@@ -1,4 +1,4 @@
-"""When an audit says that it had no evidence, and why; a violation stays one."""
+"""An audit says when it had no evidence, and why; a violation stays one."""
 
 from __future__ import annotations
 

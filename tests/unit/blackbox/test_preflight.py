@@ -1,4 +1,4 @@
-"""What a few runs before an audit find: inputs that runs share and change, outputs that are no values."""
+"""A few runs before an audit find inputs that runs share and change, outputs that are no values."""
 
 from __future__ import annotations
 

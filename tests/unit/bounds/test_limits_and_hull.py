@@ -1,4 +1,4 @@
-"""What several bounds share: one-sided binomial limits and the lower convex hull."""
+"""The ground of several bounds: one-sided binomial limits and the lower convex hull."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_the_witness_is_shrunk_and_confirmed_on_fresh_runs() -> None:
     assert (certificate.runs, certificate.error) == ("fresh", 1 - found().confidence)
     assert certificate.counts is not None
     assert certificate.counts.runs == found().confirmation_trials
-    pair = [msgspec.to_builtins(side.value)["items"] for side in (certificate.data, certificate.neighbour)]  # type: ignore[union-attr]
+    pair = [msgspec.to_builtins(side.value)["items"] for side in (certificate.data, certificate.neighbour)]
     assert pair == [(1.0,), (0.0,)]
     assert 1.5 < certificate.epsilon_lower < 2.1  # 2 is the truth
     assert status(certificate) == 0
@@ -124,7 +124,7 @@ def test_a_replay_convicts_the_mechanism_and_not_an_honest_one() -> None:
         != certificates.replay(certified(), mean, batched=True).seed
     )
     one = certificates.replay(certified(), lambda data, rng: mean(data, rng, 1)[0], trials=2000)
-    assert (one.verdict, one.counts.runs) == ("violation", 2000)  # type: ignore[union-attr]
+    assert (one.verdict, one.counts.runs) == ("violation", 2000)
     with pytest.raises(InputError, match="seed"):
         certificates.replay(certified(), mean, batched=True, seed=certified().seed)
 
@@ -181,10 +181,9 @@ def test_inputs_that_json_lacks_are_named() -> None:
         certificates.replay(whole, groups, pair=(odd.neighbour, odd.data))
 
 
-def test_data_of_people_stay_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpaudit.certificates.telling.OWN_DATA", OriginKind.PATTERN)
+def test_data_of_people_stay_out() -> None:
     pair, groups = named_rows()
-    origin = Origin(OriginKind.PATTERN, "row 39 replaced")
+    origin = Origin(OriginKind.OWN_DATA, "row 39 replaced")
     finding = audit_privacy(groups, [pair], epsilon=1.0, trials=2000)
     private = Pair(pair.data, pair.neighbour, origin)
     finding = msgspec.structs.replace(finding, origins=(origin,))
@@ -203,7 +202,7 @@ def test_shared_entries_of_dictionaries_are_left_out() -> None:
         return len(data) + rng.laplace(0, 0.3)
 
     certificate = shrunk(Pair(users, users | {"one more": 7}), count)
-    assert [len(side.value.items) for side in (certificate.data, certificate.neighbour)] == [0, 1]  # type: ignore[union-attr]
+    assert [len(side.value.items) for side in (certificate.data, certificate.neighbour)] == [0, 1]
 
 
 def test_a_pair_on_which_the_mechanism_refuses_to_run_is_no_witness() -> None:
@@ -214,7 +213,7 @@ def test_a_pair_on_which_the_mechanism_refuses_to_run_is_no_witness() -> None:
 
     certificate = shrunk(Pair([0.0] * 9 + [1.0], [0.0] * 10), picky)
     assert isinstance(certificate.data, Given)
-    assert len(certificate.data.value.items) == 4  # type: ignore[union-attr]
+    assert len(certificate.data.value.items) == 4
 
 
 def test_values_become_simpler_within_their_bounds() -> None:
@@ -224,7 +223,7 @@ def test_values_become_simpler_within_their_bounds() -> None:
 
     pair = Pair(np.array([0.37, 0.41, 0.93]), np.array([0.37, 0.41, 0.27]))
     certificate = shrunk(pair, total, bounds=(0.2, 1.0))
-    values = {*certificate.data.value.items, *certificate.neighbour.value.items}  # type: ignore[union-attr]
+    values = {*certificate.data.value.items, *certificate.neighbour.value.items}
     assert values <= {0.2, 1, 0.93, 0.27}
     assert values & {0.2, 1}
 
@@ -234,7 +233,7 @@ def test_learners_samples_are_shrunk_and_built_again() -> None:
     finding = audit_privacy(learner, trials=4000, n=4)
     certificate = certificates.make(finding, mechanism=learner, n=4)
     assert isinstance(certificate.data, Given)
-    assert sum(certificate.data.value.counts) < 4  # type: ignore[union-attr]
+    assert sum(certificate.data.value.counts) < 4
     assert certificates.replay(certificate, learner, seed=3).verdict == "violation"
 
 
@@ -249,7 +248,7 @@ def test_strategies_are_shrunk_by_hypothesis() -> None:
     assert finding.origins[0].kind is OriginKind.STRATEGY
     certificate = certificates.make(finding, listed, mechanism=count, strategy=pairs)
     assert isinstance(certificate.data, Given)
-    assert len(certificate.data.value.items) == 3  # type: ignore[union-attr]
+    assert len(certificate.data.value.items) == 3
 
 
 def test_bad_arguments_are_refused() -> None:
@@ -265,7 +264,16 @@ def test_bad_arguments_are_refused() -> None:
     moved = msgspec.structs.replace(found(), witness=msgspec.structs.replace(found().witness, pair=9))
     with pytest.raises(InputError, match="variation"):
         certificates.make(moved, PAIRS)
-    assert certificates.make(moved, PAIRS, mechanism=mean, batched=True).runs == "fresh"
+
+
+def test_searches_from_several_pairs_share_the_error() -> None:
+    finding = found()
+    moved = msgspec.structs.replace(finding, witness=msgspec.structs.replace(finding.witness, pair=9))
+    certificate = certificates.make(moved, PAIRS, mechanism=mean, batched=True)
+    assert certificate.runs == "fresh"
+    assert certificate.error == pytest.approx((1 - finding.confidence) / len(PAIRS))
+    one = certificates.make(finding, PAIRS, mechanism=mean, batched=True)
+    assert one.error == pytest.approx(1 - finding.confidence)
 
 
 def test_true_claims_get_no_certificate_more_often_than_findings_err() -> None:

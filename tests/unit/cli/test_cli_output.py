@@ -1,4 +1,4 @@
-"""What the verbs show and write: colour, width, JSON, reports, and the command that makes a result again."""
+"""Output of the verbs: colour, width, JSON, reports, and the command that makes a result again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the choice of an event is worth on fresh runs, by exact laws: the share of what the best event would give."""
+"""The choice of an event has its worth on fresh runs, by exact laws: the share of what the best event would give."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every learner refuses, promises and keeps."""
+"""Every learner refuses wrong parameters and keeps what it promises."""
 
 from __future__ import annotations
 

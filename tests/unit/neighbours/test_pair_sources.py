@@ -1,4 +1,4 @@
-"""Where pairs come from beside the crafted ones: patterns, chance, strategies, local search."""
+"""Sources of pairs beside the crafted ones: patterns, chance, strategies, local search."""
 
 from __future__ import annotations
 

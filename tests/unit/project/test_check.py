@@ -216,8 +216,8 @@ def test_options_reach_the_audit(project: Path) -> None:
         assert subject.timed(10) < 5
     ((_, (result,)),) = check(project)
     assert result.learner == "rr.py:batched"
-    assert result.arguments.pairs == "rr.py:PAIRS"  # type: ignore[union-attr]
-    assert result.arguments.randomness == "own"  # type: ignore[union-attr]
+    assert result.arguments.pairs == "rr.py:PAIRS"
+    assert result.arguments.randomness == "own"
 
 
 def test_settings_that_are_not_there_are_refused(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Toy:
-    """What the toy learners share."""
+    """Base of the toy learners."""
 
     domain_size: int = 10
     id: ClassVar[str] = "toy"

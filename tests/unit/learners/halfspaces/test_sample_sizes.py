@@ -1,4 +1,4 @@
-"""How many examples center points, halfspaces and mixtures take: formulas, measured sizes, the lower bound at work."""
+"""Sample sizes of center points, halfspaces and mixtures: formulas, measured sizes, the lower bound at work."""
 
 from __future__ import annotations
 
