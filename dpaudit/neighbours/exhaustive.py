@@ -43,35 +43,39 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
     Parameters
     ----------
     domain : Domain
-        The domain; all 2 |X| labelled examples are used.
+        The domain; all 2 |X| labelled examples are used, under REPLACE_PRIVATE each as a private and as a public one.
     n : int
         Examples per sample, at least 1.
     relation : Relation
-        REPLACE_ONE or ADD_REMOVE_ONE.
+        The relation of neighbours.
     permutations : sequence of integer arrays, shape (2 |X|,)
         Generators of the symmetries of the law, if any are known.
 
     Raises
     ------
     InputError
-        If n is no positive integer, the relation needs public examples, a permutation is none, or a limit
-        (`MULTISET_CELLS`, `PAIRS`, `LAWS`) is exceeded.
+        If n is no positive integer, a permutation is none, or a limit (`MULTISET_CELLS`, `PAIRS`, `LAWS`) is exceeded.
     """
     n = read_integer("n", n)
-    if relation is Relation.REPLACE_PRIVATE:
-        told = "{relation} replace-private needs samples with public examples: give them by {samples:=}"
-        raise InputError(told, names=("relation", "samples"), value=relation)
-    universe = 2 * domain.size
+    labelled = 2 * domain.size
+    flagged = relation is Relation.REPLACE_PRIVATE
+    # Public examples come after all private ones.
+    universe = 2 * labelled if flagged else labelled
     total = comb(universe + int(n) - 1, int(n))
     _check_limit("multisets of n examples to enumerate", total, MULTISET_CELLS // int(n), n)
-    generators = [checked_permutation(p, universe) for p in permutations]
+    generators = [checked_permutation(p, labelled) for p in permutations]
+    if flagged:
+        generators = [np.concatenate([p, p + labelled]) for p in generators]
     firsts, sizes = orbits(multisets(universe, int(n)), generators, universe)
     rows = unrank(firsts, universe, int(n))
-    degree = distinct(rows).sum(axis=1)
+    if flagged:  # samples without a private example have no neighbours
+        some = rows[:, 0] < labelled
+        rows, firsts, sizes = rows[some], firsts[some], sizes[some]
+    degree = (distinct(rows) & (rows < labelled)).sum(axis=1)
     both = relation is Relation.ADD_REMOVE_ONE
-    degree = 2 * (degree + universe) if both else degree * (universe - 1)
+    degree = 2 * (degree + labelled) if both else degree * (labelled - 1)
     _check_limit("pairs to compare", int(degree.sum()), PAIRS, n)
-    found = neighbour_ranks(rows, universe, relation)
+    found = neighbour_ranks(rows, universe, relation, labelled)
     catalogue = _catalogue([(int(n), firsts), *((size, ranks) for size, _, ranks in found)])
     _check_limit("laws to compute", sum(map(len, catalogue.values())), LAWS, n)
     left = np.concatenate([_number(catalogue, int(n), firsts)[owners] for _, owners, _ in found])
@@ -79,7 +83,7 @@ def every_pair(domain: Domain, n: int, relation: Relation, permutations: Sequenc
     if both:
         left, right = np.concatenate([left, right]), np.concatenate([right, left])
     made = [row for size, ranks in catalogue.items() for row in unrank(ranks, universe, size)]
-    maker = _maker(domain, made)
+    maker = _maker(domain, made, flagged)
     origin = Origin(OriginKind.ENUMERATED, f"every sample of {n} examples, {relation.value}")
     return PairPlan(
         left,
@@ -114,12 +118,17 @@ def _number(catalogue: dict[int, Ranks], size: int, ranks: Ranks) -> Ranks:
     return offset + np.searchsorted(catalogue[size], ranks)
 
 
-def _maker(domain: Domain, rows: list[Rows]) -> Callable[[int], Any]:
-    """Return the function that makes the sample of row i."""
+def _maker(domain: Domain, rows: list[Rows], flagged: bool) -> Callable[[int], Any]:
+    """Return the function that makes the sample of row i, with its public flags where examples have them."""
     points = domain.points()
 
     def make(i: int) -> Any:
         row = rows[i].astype(np.int64)
-        return domain.sample(points[row // 2], row % 2) if len(row) else domain.empty_sample()
+        if not len(row):
+            return domain.empty_sample()
+        if not flagged:
+            return domain.sample(points[row // 2], row % 2)
+        public, example = np.divmod(row, 2 * len(points))
+        return domain.sample(points[example // 2], example % 2, public=public > 0)
 
     return make

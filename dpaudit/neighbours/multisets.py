@@ -102,10 +102,10 @@ def orbits(rows: Rows, permutations: Sequence[NDArray[Any]], universe: int) -> t
     return first[order].astype(np.int64), sizes[order].astype(np.int64)
 
 
-def _added(rows: Rows, universe: int) -> Rows:
-    """Return rows (m * universe, n + 1): each row with each example of the universe added."""
-    extra = np.tile(np.arange(universe, dtype=rows.dtype), len(rows))
-    grown = np.concatenate([np.repeat(rows, universe, axis=0), extra[:, None]], axis=1)
+def _added(rows: Rows, choices: int) -> Rows:
+    """Return rows (m * choices, n + 1): each row with each example of an index below `choices` added."""
+    extra = np.tile(np.arange(choices, dtype=rows.dtype), len(rows))
+    grown = np.concatenate([np.repeat(rows, choices, axis=0), extra[:, None]], axis=1)
     grown.sort(axis=1)
     return grown
 
@@ -115,21 +115,27 @@ def distinct(rows: Rows) -> NDArray[np.bool_]:
     return np.concatenate([np.ones((len(rows), 1), np.bool_), rows[:, 1:] != rows[:, :-1]], axis=1)
 
 
-def neighbour_ranks(rows: Rows, universe: int, relation: Relation) -> list[tuple[int, Ranks, Ranks]]:
-    """Return (size, owner, rank) of every distinct neighbour of every row."""
+def neighbour_ranks(
+    rows: Rows, universe: int, relation: Relation, private: int | None = None
+) -> list[tuple[int, Ranks, Ranks]]:
+    """Return (size, owner, rank) of every distinct neighbour of every row.
+
+    Where `private` is given, only examples with indices below it are replaced, and only by such.
+    """
     n, found = rows.shape[1], []
+    choices = universe if private is None else private
     if relation is Relation.ADD_REMOVE_ONE:
         owners = np.repeat(np.arange(len(rows)), universe)
         found.append((n + 1, owners, rank(_added(rows, universe), universe)))
     for i in range(n):
-        owners = np.flatnonzero(distinct(rows)[:, i])
+        owners = np.flatnonzero(distinct(rows)[:, i] & (rows[:, i] < choices))
         rest = np.delete(rows[owners], i, axis=1)
         if relation is Relation.ADD_REMOVE_ONE:
             found.append((n - 1, owners, rank(rest, universe)))
             continue
-        changed = np.tile(np.arange(universe), len(owners)) != np.repeat(rows[owners, i], universe)
-        ranks = rank(_added(rest, universe), universe)
-        found.append((n, np.repeat(owners, universe)[changed], ranks[changed]))
+        changed = np.tile(np.arange(choices), len(owners)) != np.repeat(rows[owners, i], choices)
+        ranks = rank(_added(rest, choices), universe)
+        found.append((n, np.repeat(owners, choices)[changed], ranks[changed]))
     return found
 
 

@@ -34,6 +34,7 @@ class MixtureDistinct(MixtureHalfspace):
     """Broken control: hypotheses that label the whole sample alike are merged."""
 
     id: ClassVar[str] = "broken-mixture-distinct"
+    _lists: ClassVar[bool] = True
     fault: ClassVar[str] = "keeps one hypothesis for each behaviour on the sample: behaviours show private points"
     instance: ClassVar[Instance] = ON_A_LINE
 
@@ -62,6 +63,7 @@ class MixtureShortcut(MixtureHalfspace):
     """Broken control: only hypotheses with the fewest errors are considered."""
 
     id: ClassVar[str] = "broken-mixture-shortcut"
+    _lists: ClassVar[bool] = True
     fault: ClassVar[str] = "chooses among the hypotheses with the fewest errors alone: one private example shows"
     instance: ClassVar[Instance] = ON_A_LINE
 

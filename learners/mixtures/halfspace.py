@@ -33,9 +33,10 @@ from learners.halfspaces.grid import HalfspacesOnAGrid
 from learners.inputs import check_run, check_sample
 from learners.mechanisms import equal_scores, exponential
 from learners.mixtures.grid import MixtureGrid
-from learners.mixtures.intersections import Outside, intersection_errors, members_of
+from learners.mixtures.intersections import Intersections, Outside, members_of
 from learners.mixtures.pictures import mixture_panel
 from learners.mixtures.public_family import PublicFamily, collections_of, public_family
+from learners.mixtures.ranking import MAX_LISTED, Listed, Ranking, Tallied
 from learners.parameters import check_integer, check_positive, check_statement
 
 __all__ = ["LEARNERS", "MixtureHalfspace"]
@@ -45,17 +46,6 @@ MAX_SIDE = 2**18
 MAX_ATOMS = 2**17
 PICTURED_POINTS = 40
 Code = tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class _Ranking:
-    """The hypotheses of one sample in groups of equal error: group j is order[starts[j] : starts[j] + sizes[j]]."""
-
-    family: PublicFamily
-    order: Integers
-    starts: Integers
-    sizes: Integers
-    errors: Integers
 
 
 @dataclass(frozen=True)
@@ -101,6 +91,8 @@ class MixtureHalfspace(HalfspacesOnAGrid):
     instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "side": 2}, n=6, exhaustive=False)
     pictured: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 2.0, "side": 12}, n=200)
     settings: ClassVar[tuple[str, ...]] = ("realizable", "agnostic")
+    _lists: ClassVar[bool] = False
+    """Whether all hypotheses are looked at one by one, as some controls do."""
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
@@ -132,12 +124,16 @@ class MixtureHalfspace(HalfspacesOnAGrid):
 
     def errors(self, sample: Sample) -> Integers:
         """Return how many examples every hypothesis of G labels wrongly, in the order of the codes."""
+        return self._collections(sample).all_errors
+
+    def _collections(self, sample: Sample) -> Intersections:
+        """Return the collections of G, with what it takes to count their errors."""
         positive = sample.labels == 1
         points, place = np.unique(sample.points.astype(np.int64), axis=0, return_inverse=True)
         gains = np.zeros(len(points), dtype=np.int64)
         np.add.at(gains, place.reshape(-1), np.where(positive, sample.counts, -sample.counts))
         inside = self.family(sample).inside(points)
-        return intersection_errors(inside, gains, int(sample.counts[~positive].sum()), self.dimension)
+        return Intersections(inside, gains, int(sample.counts[~positive].sum()), self.dimension)
 
     def codes(self, family: PublicFamily, indices: Integers) -> list[Code]:
         """Return the outputs that stand for the hypotheses with these numbers."""
@@ -155,12 +151,11 @@ class MixtureHalfspace(HalfspacesOnAGrid):
         """Return the outputs of independent runs: a group of equal errors first, then uniformly within it."""
         check_run(sample, self.domain, size)
         hashable: Any = sample
-        ranking = _ranking(self, hashable)
+        family, ranking = _ranking(self, hashable)
         groups = equal_scores.draw(ranking.sizes.tolist(), -ranking.errors, self._rate, rng, size)
-        within = rng.integers(0, ranking.sizes[groups])
-        drawn = ranking.order[ranking.starts[groups] + within]
+        drawn = ranking.pick(groups, rng.integers(0, ranking.sizes[groups]))
         distinct, place = np.unique(drawn, return_inverse=True)
-        codes = self.codes(ranking.family, distinct)
+        codes = self.codes(family, distinct)
         return [codes[i] for i in place.reshape(-1).tolist()]
 
     def decode(self, code: Code) -> Outside:
@@ -170,9 +165,11 @@ class MixtureHalfspace(HalfspacesOnAGrid):
     def law(self, sample: Sample) -> Law:
         """Return the softmax on G; `InputError` if G has more than 2^17 members (run has no such limit)."""
         check_sample(sample, self.domain)
-        family, errors = self.family(sample), self.errors(sample)
-        if len(errors) > MAX_ATOMS:
-            raise InputError(f"G must have at most {MAX_ATOMS} hypotheses for the exact law, got {len(errors)}")
+        family = self.family(sample)
+        size = family.collections(self.dimension)
+        if size > MAX_ATOMS:
+            raise InputError(f"G must have at most {MAX_ATOMS} hypotheses for the exact law, got {size}")
+        errors = self.errors(sample)
         log_prob, error = exponential.log_law(-errors, self._rate, self._eligible(sample, errors))
         return Law(self.codes(family, np.arange(len(errors))), log_prob, error)
 
@@ -241,14 +238,16 @@ class MixtureHalfspace(HalfspacesOnAGrid):
 
 
 @lru_cache(maxsize=2)
-def _ranking(learner: MixtureHalfspace, sample: Any) -> _Ranking:
-    """Return the hypotheses by errors; kept for the last samples, since runs come in chunks."""
-    errors = learner.errors(sample)
-    eligible = learner._eligible(sample, errors)
-    order = np.argsort(errors, kind="stable")
-    order = order if eligible is None else order[eligible[order]]
-    values, starts, sizes = np.unique(errors[order], return_index=True, return_counts=True)
-    return _Ranking(learner.family(sample), order, starts, sizes, values)
+def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, Ranking]:
+    """Return the family, and the hypotheses by errors; kept for the last samples, since runs come in chunks."""
+    family, collections = learner.family(sample), learner._collections(sample)
+    size = family.collections(learner.dimension)
+    if size > MAX_LISTED and not learner._lists:
+        return family, Tallied(collections)
+    if size > MAX_LISTED:
+        raise InputError(f"{learner.id} lists all hypotheses, at most {MAX_LISTED}; these public points give {size}")
+    errors = collections.all_errors
+    return family, Listed.of(errors, learner._eligible(sample, errors))
 
 
 LEARNERS = (MixtureHalfspace,)

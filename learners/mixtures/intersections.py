@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,12 @@ from numpy.typing import NDArray
 from learners.arrays import Bools, Integers
 from learners.words import linear
 
-__all__ = ["Outside", "intersection_errors", "members_of"]
+__all__ = ["Intersections", "Outside", "members_of"]
 
 Row = tuple[int, ...]
+
+BLOCK_CELLS = 2**22
+"""Numbers of a block of pairs that are held at once."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +48,14 @@ class Outside:
         return f"not ({' and '.join(met)})" if self.halfspaces else "always 1"
 
 
-def intersection_errors(inside: Bools, gains: Integers, base: int, most: int) -> Integers:
-    """Return the errors of the empty hypothesis and of every collection of 1 .. most <= 3 halfspaces, exactly.
+@dataclass(frozen=True, eq=False)  # arrays have no one truth value
+class Intersections:
+    """The empty hypothesis and every collection of 1 .. most <= 3 halfspaces, in blocks: all of them may be too many.
 
     A point inside an intersection is labelled 0, outside 1, so errors = n_0 + sum over points inside of (n_1 - n_0)(x).
-    Collections come by size, then in lexicographic order.
+    Collections are numbered by size, then in lexicographic order, from one block to the next.
 
-    Parameters
+    Attributes
     ----------
     inside : array of bool, shape (K, m)
         Whether each halfspace contains each point.
@@ -58,28 +63,61 @@ def intersection_errors(inside: Bools, gains: Integers, base: int, most: int) ->
         n_1(x) - n_0(x): examples at x that are labelled 1 less those labelled 0.
     base : int
         n_0, all examples labelled 0.
+    most : int
+        The most halfspaces of a collection.
     """
-    inside, gains = inside[:, gains != 0], gains[gains != 0]
-    parts = [np.zeros(1, dtype=np.int64), inside @ gains]
-    if most >= 2:
-        parts.append(_pairs(inside, gains))
-    if most >= 3:
-        parts += [_pairs(inside[i + 1 :] & inside[i], gains) for i in range(len(inside))]
-    return np.asarray(base + np.concatenate(parts), dtype=np.int64)
+
+    inside: Bools
+    gains: Integers
+    base: int
+    most: int
+
+    @cached_property
+    def blocks(self) -> list[tuple[int, int, int]]:
+        """The blocks: how many halfspaces a collection has, and the range of its first one."""
+        count = len(self.inside)
+        rows = max(1, BLOCK_CELLS // max(1, count))
+        found = [(0, 0, 1), (1, 0, count)]
+        if self.most >= 2:
+            found += [(2, start, min(start + rows, count)) for start in range(0, count, rows)]
+        if self.most >= 3:
+            found += [(3, i, i + 1) for i in range(count)]
+        return found
+
+    @property
+    def all_errors(self) -> Integers:
+        """The errors of all collections."""
+        return np.concatenate([self.errors(block) for block in range(len(self.blocks))])
+
+    def errors(self, block: int) -> Integers:
+        """Return the errors of the collections of a block, exactly."""
+        size, start, end = self.blocks[block]
+        useful = self.gains != 0
+        inside, gains = self.inside[:, useful], self.gains[useful]
+        if size == 0:
+            sums = np.zeros(1, dtype=np.int64)
+        elif size == 1:
+            sums = inside @ gains
+        elif size == 2:
+            sums = _pairs(inside[start:], gains, end - start)
+        else:
+            rest = inside[end:] & inside[start]
+            sums = _pairs(rest, gains, len(rest))
+        return np.asarray(self.base + sums, dtype=np.int64)
 
 
-def _pairs(inside: Bools, gains: Integers) -> Integers:
-    """Return the sums of gains in common of all pairs i < j in lexicographic order, by products of exact floats."""
-    sums = np.zeros((len(inside), len(inside)), dtype=np.int64)
+def _pairs(inside: Bools, gains: Integers, rows: int) -> Integers:
+    """Return the sums of gains in common of the pairs i < j with i < rows, in lexicographic order, by exact floats."""
+    sums = np.zeros((rows, len(inside)), dtype=np.int64)
     for shift, digits in _digits(gains):
         # Every partial sum is an integer that the type holds exactly, in whatever order it is summed.
         dtype = np.float32 if np.abs(digits).sum() < 2**24 else np.float64
         matrix = inside.astype(dtype)
-        for start in range(0, len(inside), 256):
-            block = slice(start, start + 256)
+        for start in range(0, rows, 256):
+            block = slice(start, min(start + 256, rows))
             product = (matrix[block] * digits.astype(dtype)) @ matrix[start:].T
             sums[block, start:] += product.astype(np.int64) << shift
-    return sums[np.triu_indices(len(inside), 1)]
+    return np.asarray(sums[np.arange(len(inside)) > np.arange(rows)[:, None]])
 
 
 def _digits(gains: Integers) -> list[tuple[int, Integers]]:

@@ -27,10 +27,6 @@ MANY = ("parity-private", "-p", "dimension=4", "-p", "epsilon=1", "--n", "9")
         ),
         (("privacy", *COIN, "--sequential", "--trials", "10", "--n", "0"), "--n must be an integer >= 1, got 0"),
         (("exact", *MANY), "are allowed; give a few samples or pairs by --crafted, or use the black-box audit"),
-        (
-            ("exact", *COIN, "--n", "1", "--relation", "replace-private"),
-            "--relation replace-private needs samples with public examples: give them by --crafted",
-        ),
         (("exact", "point-exponential", "--enclose"), "--enclose needs python-flint: install dpaudit with the extra"),
         (("exact", "toy-coin", "--enclose"), "has no exact_law(sample, field), which --enclose needs"),
         (("exact", *COIN, "--compose", "0"), "--compose must be an integer from 1 to 100000, got 0"),

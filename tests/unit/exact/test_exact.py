@@ -197,8 +197,24 @@ def test_private_examples_alone_may_change_under_replace_private() -> None:
     changed = learner.domain.sample([0, 1, 1], [0, 1, 0], public=[True, True, False])
     with pytest.raises(InputError, match="not neighbours under replace-private"):
         dpaudit.audit_law(learner, samples=[Pair(mixed, changed)])
-    with pytest.raises(InputError, match="replace-private needs samples"):
-        dpaudit.audit_law(learner, n=2)
+
+
+def test_every_sample_is_taken_with_all_its_public_flags() -> None:
+    learner = Table(majority, PrivacyClaim(1.0, relation=Relation.REPLACE_PRIVATE))
+    domain = learner.domain
+    points, labels, flags = (grid.ravel() for grid in np.meshgrid(domain.points().ravel(), [0, 1], [False, True]))
+    samples = [
+        domain.sample(points[[i, j]], labels[[i, j]], public=flags[[i, j]])
+        for i in range(len(points))
+        for j in range(i, len(points))
+    ]
+    finding = dpaudit.audit_law(learner, n=2)
+    given = dpaudit.audit_law(learner, samples=samples)
+    assert (finding.samples, finding.pairs, finding.laws) == (len(samples), given.pairs, given.laws)
+    assert finding.epsilon == given.epsilon > 0
+    folded = every_pair(domain, 2, Relation.REPLACE_PRIVATE, [np.array([1, 0, 3, 2])])
+    assert folded.pairs == finding.pairs
+    assert len(folded.left) < finding.pairs
 
 
 def test_the_curve_decreases_to_zero_and_is_the_method() -> None:

@@ -13,11 +13,13 @@ import dpaudit
 from dpaudit.contract import InputError, Relation
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.seeding import generator
+from learners.mixtures import halfspace
 from learners.mixtures.controls import LEARNERS as BROKEN
-from learners.mixtures.controls import MixtureAllPoints, MixtureDistinct, MixtureDoubled
+from learners.mixtures.controls import MixtureAllPoints, MixtureDistinct, MixtureDoubled, MixtureShortcut
 from learners.mixtures.halfspace import MixtureHalfspace
-from learners.mixtures.intersections import Outside, intersection_errors
+from learners.mixtures.intersections import Intersections, Outside
 from learners.mixtures.public_family import PublicFamily, collections_of, public_family
+from learners.mixtures.ranking import Listed, Tallied
 
 CORNERS = [[0, 0], [1, 0], [3, 0], [4, 0]]
 
@@ -52,7 +54,7 @@ def test_matrix_products_lose_nothing(top: int) -> None:
     rng = np.random.default_rng(top % 1000)
     inside = rng.random((7, 40)) < 0.6
     gains = rng.integers(-top, top, 40)
-    found = intersection_errors(inside, gains, 5, 3).tolist()
+    found = Intersections(inside, gains, 5, 3).all_errors.tolist()
     expected = [5]
     for size in (1, 2, 3):
         for rows in itertools.combinations(range(7), size):
@@ -63,11 +65,38 @@ def test_matrix_products_lose_nothing(top: int) -> None:
 def test_more_halfspaces_than_a_block() -> None:
     rng = np.random.default_rng(0)
     inside, gains = rng.random((600, 30)) < 0.5, rng.integers(-9, 9, 30)
-    found = intersection_errors(inside, gains, 0, 2)
+    found = Intersections(inside, gains, 0, 2).all_errors
     pairs = list(itertools.combinations(range(600), 2))
     for i in rng.choice(len(pairs), 200):
         a, b = pairs[i]
         assert found[601 + i] == gains[inside[a] & inside[b]].sum()
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+def test_counting_in_blocks_draws_what_listing_does(dimension: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("learners.mixtures.intersections.BLOCK_CELLS", 50)
+    rng = np.random.default_rng(dimension)
+    inside, gains = rng.random((17, 30)) < 0.5, rng.integers(-3, 4, 30)
+    collections = Intersections(inside, gains, 40, dimension)
+    listed, tallied = Listed.of(collections.all_errors), Tallied(collections)
+    assert tallied.errors.tolist() == listed.errors.tolist()
+    assert tallied.sizes.tolist() == listed.sizes.tolist()
+    groups = np.repeat(np.arange(len(listed.sizes)), listed.sizes)
+    within = np.concatenate([np.arange(size) for size in listed.sizes])
+    assert tallied.pick(groups, within).tolist() == listed.pick(groups, within).tolist()
+
+
+def test_more_hypotheses_than_can_be_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(8)
+    learner = MixtureHalfspace(3, 1.0, side=4)
+    sample = learner.domain.sample(rng.integers(0, 5, (9, 3)), rng.integers(0, 2, 9), None, np.arange(9) < 5)
+    listed = learner.run(sample, generator(3, "mixture"), 200)
+    halfspace._ranking.cache_clear()
+    monkeypatch.setattr("learners.mixtures.halfspace.MAX_LISTED", 100)
+    assert learner.run(sample, generator(3, "mixture"), 200) == listed
+    with pytest.raises(InputError, match="lists all hypotheses"):
+        MixtureShortcut(3, 1.0, side=4).run(sample, generator(3, "mixture"), 1)
+    halfspace._ranking.cache_clear()
 
 
 def test_families_of_points_in_general_and_special_position() -> None:
@@ -209,7 +238,7 @@ def test_bad_input_is_refused() -> None:
             MixtureHalfspace(**{"dimension": 2, "epsilon": 1.0, **parameters})
     rng = np.random.default_rng(0)
     learner = MixtureHalfspace(2, 1.0, side=1000)
-    many = learner.domain.sample(rng.integers(0, 1000, (200, 2)), np.zeros(200, dtype=int))
+    many = learner.domain.sample(rng.integers(0, 1000, (300, 2)), np.zeros(300, dtype=int))
     with pytest.raises(InputError, match="distinct public points"):
         learner.run(many, rng, 1)
     some = learner.domain.sample(rng.integers(0, 1000, (40, 2)), np.zeros(40, dtype=int))
