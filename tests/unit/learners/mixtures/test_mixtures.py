@@ -92,7 +92,7 @@ def test_more_hypotheses_than_can_be_listed(monkeypatch: pytest.MonkeyPatch) -> 
     sample = learner.domain.sample(rng.integers(0, 5, (9, 3)), rng.integers(0, 2, 9), None, np.arange(9) < 5)
     listed = learner.run(sample, generator(3, "mixture"), 200)
     halfspace._ranking.cache_clear()
-    monkeypatch.setattr("learners.mixtures.halfspace.MAX_LISTED", 100)
+    monkeypatch.setattr("learners.mixtures.halfspace.MAX_LISTED", 50)
     assert learner.run(sample, generator(3, "mixture"), 200) == listed
     with pytest.raises(InputError, match="lists all hypotheses"):
         MixtureShortcut(3, 1.0, side=4).run(sample, generator(3, "mixture"), 1)
