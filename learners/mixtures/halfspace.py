@@ -1,7 +1,7 @@
 """Halfspaces from mixtures of private and public examples (BMN: the PPM model).
 
 Every example carries a public flag (`Sample.public`); neighbours differ in one private example. In the
-label-determined model an example is public exactly if its label is 0.
+label-determined model an example is public exactly if it has the public label.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class MixtureHalfspace(HalfspacesOnAGrid):
 
     C~_pub holds both sides of every hyperplane that public points span (see `mixtures.public_family`); G holds every
     collection of at most d of them, read as "0 on the intersection, cut with the flat of the public points, 1 outside",
-    and the empty hypothesis, 1 everywhere. One of G is returned with probability proportional to
-    exp(-epsilon errors / 2), errors counted on public and private examples together. Collections are not merged, even
-    if they label the sample alike: how many label it alike depends on the private points.
+    and the empty hypothesis, 1 everywhere (labels turned if the public one is 1). One of G is returned with probability
+    proportional to exp(-epsilon errors / 2), errors counted on public and private examples together. Collections are
+    not merged, even if they label the sample alike: how many label it alike depends on the private points.
 
     Pure epsilon-differentially private under replacement of one private example: G depends on public points alone, and
     the number of errors has sensitivity 1. Outputs are () for the empty hypothesis, else (halfspaces, flat), each a
@@ -76,6 +76,9 @@ class MixtureHalfspace(HalfspacesOnAGrid):
         Points lie in {0 .. side}^dimension.
     literal : bool
         Build C~_pub as printed, with "arbitrary" halfspaces; fails where public points lie in a flat.
+    public_label : {0, 1}
+        The label inside an intersection, which examples must have to be public in the label-determined model. The
+        complement of a halfspace agrees with a halfspace on the grid, so that all above holds with labels turned.
 
     Notes
     -----
@@ -86,6 +89,7 @@ class MixtureHalfspace(HalfspacesOnAGrid):
     epsilon: float
     side: int = 4
     literal: bool = False
+    public_label: int = 0
 
     id: ClassVar[str] = "mixture-halfspace"
     instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "side": 2}, n=6, exhaustive=False)
@@ -98,11 +102,12 @@ class MixtureHalfspace(HalfspacesOnAGrid):
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
         check_positive("epsilon", self.epsilon)
         check_integer("side", self.side, 1, MAX_SIDE)
+        check_integer("public_label", self.public_label, 0, 1)
 
     @property
     def domain(self) -> MixtureGrid:
         """The grid; samples without flags are label-determined."""
-        return MixtureGrid(self.side, self.dimension)
+        return MixtureGrid(self.side, self.dimension, self.public_label)
 
     @property
     def privacy(self) -> PrivacyClaim:
@@ -128,12 +133,12 @@ class MixtureHalfspace(HalfspacesOnAGrid):
 
     def _collections(self, sample: Sample) -> Intersections:
         """Return the collections of G, with what it takes to count their errors."""
-        positive = sample.labels == 1
+        outside = sample.labels != self.public_label
         points, place = np.unique(sample.points.astype(np.int64), axis=0, return_inverse=True)
         gains = np.zeros(len(points), dtype=np.int64)
-        np.add.at(gains, place.reshape(-1), np.where(positive, sample.counts, -sample.counts))
+        np.add.at(gains, place.reshape(-1), np.where(outside, sample.counts, -sample.counts))
         inside = self.family(sample).inside(points)
-        return Intersections(inside, gains, int(sample.counts[~positive].sum()), self.dimension)
+        return Intersections(inside, gains, int(sample.counts[~outside].sum()), self.dimension)
 
     def codes(self, family: PublicFamily, indices: Integers) -> list[Code]:
         """Return the outputs that stand for the hypotheses with these numbers."""
@@ -160,7 +165,8 @@ class MixtureHalfspace(HalfspacesOnAGrid):
 
     def decode(self, code: Code) -> Outside:
         """Return the hypothesis."""
-        return Outside(*code) if code else Outside(())
+        halfspaces, flat = code or ((), ())
+        return Outside(halfspaces, flat, self.public_label)
 
     def law(self, sample: Sample) -> Law:
         """Return the softmax on G; `InputError` if G has more than 2^17 members (run has no such limit)."""
@@ -220,17 +226,18 @@ class MixtureHalfspace(HalfspacesOnAGrid):
         return math.log(collections_of(2 * math.comb(n, d), d) + sum(flats))
 
     def scene(self, rng: np.random.Generator) -> tuple[Sample, Halfspace]:
-        """Return the sample of the picture, public where labelled 0, and its target: a halfspace off one corner."""
+        """Return the sample of the picture, with its labels' flags, and its target: a halfspace off one corner."""
         target = Halfspace((2,) * (self.dimension - 1) + (3,), 2 * self.side * (self.dimension + 1) // 3)
         points = rng.integers(0, self.side + 1, (PICTURED_POINTS, self.dimension))
         counts = rng.multinomial(self.pictured.n, np.full(len(points), 1 / len(points)))
         return self.domain.sample(points, target.predict(points), counts), target
 
     def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
-        """Return the sample and the regions that were learned to be labelled 0; dimension 2 only."""
+        """Return the sample and the regions that were learned to have the public label; dimension 2 only."""
         check_integer("dimension", self.dimension, 2, 2)
         row = (*target.weights, target.threshold) if isinstance(target, Halfspace) else None
-        return Picture((mixture_panel(self.side, sample, [self.decode(code) for code in codes], row),))
+        learned = [self.decode(code) for code in codes]
+        return Picture((mixture_panel(self.side, sample, learned, row, self.public_label),))
 
     def symmetries(self) -> list[Integers]:
         """Return no symmetry: outputs name points of the plane."""

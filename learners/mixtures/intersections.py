@@ -23,13 +23,21 @@ BLOCK_CELLS = 2**22
 
 @dataclass(frozen=True)
 class Outside:
-    """The hypothesis that labels 0 an intersection of halfspaces <w, x> >= t with a flat <w, x> = t, 1 all else.
+    """The hypothesis with one label on an intersection of halfspaces <w, x> >= t with a flat <w, x> = t.
 
-    Without halfspaces it is the empty hypothesis: 1 everywhere.
+    All else has the other label. Without halfspaces it is the empty hypothesis: nothing is inside.
+
+    Attributes
+    ----------
+    halfspaces, flat : tuple of rows (w_1, .., w_d, t)
+        What meets in the intersection.
+    inside : {0, 1}
+        The label of the intersection.
     """
 
     halfspaces: tuple[Row, ...]
     flat: tuple[Row, ...] = ()
+    inside: int = 0
 
     def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the labels of points (m, d)."""
@@ -39,30 +47,32 @@ class Outside:
             inside &= xs @ np.array(row[:-1]) >= row[-1]
         for row in self.flat:
             inside &= xs @ np.array(row[:-1]) == row[-1]
-        return np.asarray(~inside, dtype=np.uint8)
+        return np.asarray(inside == bool(self.inside), dtype=np.uint8)
 
     def __str__(self) -> str:
         names = [f"x{i + 1}" for i in range(len((*self.halfspaces, *self.flat, (0,))[0]) - 1)]
         rows = [(row, sign) for rows, sign in ((self.halfspaces, ">="), (self.flat, "=")) for row in rows]
         met = [f"{linear([*zip(row, names, strict=False)])} {sign} {row[-1]}" for row, sign in rows]
-        return f"not ({' and '.join(met)})" if self.halfspaces else "always 1"
+        if not self.halfspaces:
+            return f"always {1 - self.inside}"
+        return " and ".join(met) if self.inside else f"not ({' and '.join(met)})"
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
 class Intersections:
     """The empty hypothesis and every collection of 1 .. most <= 3 halfspaces, in blocks: all of them may be too many.
 
-    A point inside an intersection is labelled 0, outside 1, so errors = n_0 + sum over points inside of (n_1 - n_0)(x).
-    Collections are numbered by size, then in lexicographic order, from one block to the next.
+    With a for the label inside and b for the other one, errors = n_a + sum over points inside of (n_b - n_a)(x), where
+    n_a counts the examples labelled a. Collections are numbered by size, then in lexicographic order, from one block to the next.
 
     Attributes
     ----------
     inside : array of bool, shape (K, m)
         Whether each halfspace contains each point.
     gains : array of int64, shape (m,)
-        n_1(x) - n_0(x): examples at x that are labelled 1 less those labelled 0.
+        n_b(x) - n_a(x): examples at x that are labelled b less those labelled a.
     base : int
-        n_0, all examples labelled 0.
+        n_a, all examples labelled a.
     most : int
         The most halfspaces of a collection.
     """

@@ -17,30 +17,33 @@ __all__ = ["mixture_panel"]
 Row = tuple[int | Fraction, ...]
 
 
-def mixture_panel(side: int, sample: Sample, learned: Sequence[Any], target: Row | None) -> Panel:
+def mixture_panel(side: int, sample: Sample, learned: Sequence[Any], target: Row | None, inside: int = 0) -> Panel:
     """Return the panel over the square [0, side]^2.
 
     Parameters
     ----------
     learned : sequence
-        Hypotheses with `halfspaces` and `flat`, rows (w_1, w_2, t): 0 on the intersection of <w, x> >= t and the flat,
-        1 elsewhere.
+        Hypotheses with `halfspaces` and `flat`, rows (w_1, w_2, t): the label `inside` on the intersection of
+        <w, x> >= t and the flat, the other one elsewhere.
     target : (w_1, w_2, t) or None
         What labels 1 where <w, x> >= t.
+    inside : {0, 1}
+        The label of the regions that are shown.
     """
     shapes = []
     for hypothesis in learned:
         opposite = [tuple(-v for v in row) for row in hypothesis.flat]
         corners = _region(side, [*hypothesis.halfspaces, *hypothesis.flat, *opposite] or None)
-        label = f"learned to be 0, error {error_share(sample, hypothesis):.3g} on the sample"
+        label = f"learned to be {inside}, error {error_share(sample, hypothesis):.3g} on the sample"
         shapes.append(_polygon(corners, "blue", 0.16, label))
     if target is not None:
-        shapes.append(_polygon(_region(side, [tuple(-v for v in target)]), "orange", 0.0, "target: 0 on this side"))
+        shown = target if inside else tuple(-v for v in target)
+        shapes.append(_polygon(_region(side, [shown]), "orange", 0.0, f"target: {inside} on this side"))
     margin = 0.06 * side
     ends = (-margin, side + margin)
     caption = (
-        "Public and private examples, and the regions that were learned to be labelled 0: intersections of halfplanes "
-        "through public points. A region without area is drawn as a line or not at all."
+        f"Public and private examples, and the regions that were learned to be labelled {inside}: intersections of "
+        "halfplanes through public points. A region without area is drawn as a line or not at all."
     )
     return Panel(caption, ends, ends, (*shapes, *_markers(sample)), x_label="x_1", y_label="x_2")
 

@@ -40,6 +40,8 @@ STEEP, FLAT = Halfplane(1, Fraction(1, 2), Fraction(-3)), Halfplane(-1, Fraction
         (Halfspace((0, 0), 1), "0 >= 1"),
         (Outside((), ()), "always 1"),
         (Outside(((1, 1, 2),), ((0, 1, 1),)), "not (x1 + x2 >= 2 and x2 = 1)"),
+        (Outside((), (), 1), "always 0"),
+        (Outside(((1, 1, 2),), ((0, 1, 1),), 1), "x1 + x2 >= 2 and x2 = 1"),
     ],
 )
 def test_hypotheses_are_told_in_plain_words(hypothesis, words):

@@ -168,6 +168,36 @@ def test_samples_without_flags_are_label_determined() -> None:
         assert (neighbour.counts * neighbour.public).sum() == 2
 
 
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_turned_labels_give_turned_hypotheses(dimension: int) -> None:
+    rng = np.random.default_rng(5)
+    points, labels = rng.integers(0, 4, (7, dimension)), rng.integers(0, 2, 7)
+    plain = MixtureHalfspace(dimension, 1.0, side=3)
+    turned = MixtureHalfspace(dimension, 1.0, side=3, public_label=1)
+    sample, other = plain.domain.sample(points, labels), turned.domain.sample(points, 1 - labels)
+    assert sample.public is not None
+    assert other.public is not None
+    assert sorted(zip(sample.points.tolist(), sample.public, strict=True)) == sorted(
+        zip(other.points.tolist(), other.public, strict=True)
+    )
+    assert plain.errors(sample).tolist() == turned.errors(other).tolist()
+    assert plain.law(sample).log_prob.tolist() == turned.law(other).log_prob.tolist()
+    grid = plain.domain.points()
+    for code in plain.run(sample, generator(1, "mixture"), 20):
+        hypothesis = turned.decode(code)
+        assert (hypothesis.predict(grid) == 1 - plain.decode(code).predict(grid)).all()
+        assert other.errors(hypothesis) == sample.errors(plain.decode(code))
+
+
+@pytest.mark.parametrize("public_label", [0, 1])
+@pytest.mark.parametrize(("dimension", "n"), [(1, 3), (2, 2)])
+def test_the_claim_holds_on_every_sample_with_any_flags(dimension: int, n: int, public_label: int) -> None:
+    learner = MixtureHalfspace(dimension, 1.0, side=1, public_label=public_label)
+    finding = dpaudit.audit_law(learner, n=n)
+    assert finding.verdict == "consistent"
+    assert 0.4 < finding.epsilon <= 1 + 1e-9
+
+
 def worst(learner: Any, n: int, limit: int | None = None) -> float:
     pairs = crafted_pairs(learner.domain, n, Relation.REPLACE_PRIVATE, limit)
     return dpaudit.audit_law(learner, samples=pairs).epsilon
