@@ -63,7 +63,8 @@ class Intersections:
     """The empty hypothesis and every collection of 1 .. most <= 3 halfspaces, in blocks: all of them may be too many.
 
     With a for the label inside and b for the other one, errors = n_a + sum over points inside of (n_b - n_a)(x), where
-    n_a counts the examples labelled a. Collections are numbered by size, then in lexicographic order, from one block to the next.
+    n_a counts the examples labelled a. Collections are numbered by size, then in lexicographic order, from one block to
+    the next.
 
     Attributes
     ----------
