@@ -13,11 +13,13 @@ from dpaudit.contract.abilities import (
     HasFurtherInstances,
     HasHardTargets,
     HasLaw,
+    HasLimitLaw,
     HasPicturedInstance,
     HasSampleSize,
     HasScene,
     HasSettings,
     HasStreamId,
+    HasSupremum,
     HasSymmetries,
     HasUtility,
     Pictured,
@@ -28,7 +30,15 @@ from dpaudit.contract.learners import FAIL, PARTS, Instance, Law, Learner
 from dpaudit.contract.pairs import Made, MadePair, Origin, OriginKind, Pair
 from dpaudit.contract.samples import ConceptClass, Distribution, Domain, Hypothesis, Sample
 from dpaudit.contract.statements import Evidence, Statement
-from dpaudit.contract.verdicts import Direction, Grade, PrivacyVerdict, StatementVerdict, UtilityVerdict
+from dpaudit.contract.suprema import Supremum
+from dpaudit.contract.verdicts import (
+    Direction,
+    Grade,
+    PrivacyVerdict,
+    StatementVerdict,
+    Support,
+    UtilityVerdict,
+)
 from dpaudit.errors import InputError
 from dpaudit.picture import Panel, Picture, Shape
 
@@ -49,11 +59,13 @@ __all__ = [
     "HasFurtherInstances",
     "HasHardTargets",
     "HasLaw",
+    "HasLimitLaw",
     "HasPicturedInstance",
     "HasSampleSize",
     "HasScene",
     "HasSettings",
     "HasStreamId",
+    "HasSupremum",
     "HasSymmetries",
     "HasUtility",
     "Hypothesis",
@@ -77,6 +89,8 @@ __all__ = [
     "Solves",
     "Statement",
     "StatementVerdict",
+    "Support",
+    "Supremum",
     "UtilityClaim",
     "UtilityVerdict",
 ]
