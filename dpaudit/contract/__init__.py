@@ -26,7 +26,7 @@ from dpaudit.contract.abilities import (
     Solves,
 )
 from dpaudit.contract.claims import FIXED_SETTINGS, SETTINGS, PrivacyClaim, Relation, UtilityClaim
-from dpaudit.contract.learners import FAIL, PARTS, Instance, Law, Learner
+from dpaudit.contract.learners import FAIL, LATER, PARTS, Instance, Law, Learner, later
 from dpaudit.contract.pairs import Made, MadePair, Origin, OriginKind, Pair
 from dpaudit.contract.samples import ConceptClass, Distribution, Domain, Hypothesis, Sample
 from dpaudit.contract.statements import Evidence, Statement
@@ -46,6 +46,7 @@ __all__ = [
     "ABILITIES",
     "FAIL",
     "FIXED_SETTINGS",
+    "LATER",
     "PARTS",
     "SETTINGS",
     "ConceptClass",
@@ -93,4 +94,5 @@ __all__ = [
     "Supremum",
     "UtilityClaim",
     "UtilityVerdict",
+    "later",
 ]
