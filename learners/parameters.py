@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from dpaudit.contract import InputError
 
 __all__ = [
+    "BUDGETS",
     "check_budget",
     "check_integer",
     "check_law_limit",
@@ -23,10 +24,11 @@ LEAST = 1e-100
 
 
 BUDGETS = ("paper", "proved")
+"""Whose share of epsilon a part of a learner spends."""
 
 
 def check_budget(budget: object) -> None:
-    """Raise `InputError` unless `budget` says whose share of epsilon a part of the learner spends."""
+    """Raise `InputError` unless `budget` is one of `BUDGETS`."""
     if budget not in BUDGETS:
         raise InputError(f"budget must be one of {', '.join(BUDGETS)}; got {budget!r}")
 

@@ -46,10 +46,11 @@ def _dichotomies(tools: Any) -> Evidence:
     f"{BMNS}, Theorem 4.2, privacy",
     short="LearnHalfSpace is as private as its release",
     printed="ε = 1",
-    found="ε = {epsilon:.3g}",
+    found="ε ≥ {epsilon:.3g} at n = {n}",
 )
 def _aggregate(tools: Any) -> Evidence:
-    return exactly_private(tools, HalfspaceTukey(1, 1, 1.0), 3, "examples")
+    learner = HalfspaceTukey(1, 1, 1.0, variant="positive")
+    return exactly_private(tools, learner, f"samples of two points and {learner.subsamples} subsamples")
 
 
 @states(
