@@ -16,9 +16,9 @@ def softmax_supremum(domain: Domain, labels: Labels, rate: float) -> Supremum | 
     Not above: q moves by D(h) in [-1, 1], and ln p_S(h)/p_S'(h) = rate D(h) + ln sum_g p_S(g) exp(-rate D(g))
     <= 2 rate. Reached: let g and h differ at x. S has t copies of every (z, g(z)) and one of (x, h(x)), S' has
     (x, g(x)) instead. Then D(h) = 1 and D = -1 on all codes of the function g, on which the law of S concentrates, as
-    every other function is wrong t - 1 times more often at least. So the loss of h tends to rate + rate; with r the ratio of
-    the measure elsewhere to that of g, times exp(-rate (t - 1)), it is at least 2 rate + ln(1 - r (1 - exp(-2 rate))).
-    It is not attained: at finite n every code has mass.
+    every other function is wrong t - 1 times more often at least. So the loss of h tends to rate + rate: with r the
+    ratio of the measure elsewhere to that of g, times exp(-rate (t - 1)), it is at least 2 rate + ln(1 - r (1 -
+    exp(-2 rate))). It is not attained: at finite n every code has mass.
 
     Parameters
     ----------

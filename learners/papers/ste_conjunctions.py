@@ -142,8 +142,8 @@ def _exponential(tools: Any) -> Evidence:
     return judged(
         verdict_of(found, 1.0),
         failed=leaky or failure > beta,
-        summary=f"exact epsilon {supremum_text(found)}, of 1. With n = (2/(alpha epsilon)) ln(|C|/beta) = {n} the exact "
-        f"failure is at most {failure:.4f} over all samples that a conjunction labels (d = 2, k = 1), beta is "
+        summary=f"exact epsilon {supremum_text(found)}, of 1. With n = (2/(alpha epsilon)) ln(|C|/beta) = {n} the "
+        f"exact failure is at most {failure:.4f} over all samples that a conjunction labels (d = 2, k = 1), beta is "
         f"{beta}; (k/(epsilon alpha)) ln d = {printed} examples taken literally fail with {literal:.4f}",
         numbers={"epsilon": found.value, "n": n, "failure": failure, "n_printed": printed, "failure_printed": literal},
         witness=repr(found.witness) if leaky else where,
@@ -191,8 +191,8 @@ def _greedy_proved(tools: Any) -> Evidence:
     return judged(
         verdict_of(worst, 1.0),
         failed=leaks(worst, 1.0),
-        summary=f"exact epsilon at d = 2: {supremum_text(found[0])} (k = 1) and {supremum_text(found[1])} (k = 2); at d "
-        f"= 3, k = 3 with J = 2 < k {supremum_text(few)}; of 1. At d = 16, k = 3, alpha = beta = 0.1 the explicit n is "
+        summary=f"exact epsilon at d = 2: {supremum_text(found[0])} (k = 1), {supremum_text(found[1])} (k = 2); at d = "
+        f"3, k = 3 with J = 2 < k {supremum_text(few)}; of 1. At d = 16, k = 3, alpha = beta = 0.1 the explicit n is "
         f"{proved} instead of {paper}",
         numbers={"epsilon": worst.value, "few rounds": few.value, "gain": paper / proved, "n": proved},
         witness=repr(worst.witness),
