@@ -118,7 +118,7 @@ def _pure_calibration(tools: Any) -> Evidence:
     return judged(
         "holds",
         failed=leaky or greatest < 8,
-        summary=f"the pure cost of J = ceil(2 k ln 20) rounds with eps_hat = {printed:.4f}, whatever n and noise, is at "
+        summary=f"the pure cost of J = ceil(2 k ln 20) rounds with eps_hat = {printed:.4f}, for any n and noise, is at "
         f"most {told}: pure up to k = {greatest}. At d = 1, k = 2, J = {SetCoverConjunction(**TINY).rounds} the "
         f"search finds {found.value:.5f} of the {bound:.5f} that the theorem allows",
         numbers={"cost, k=1": costs[1], "cost, k=8": costs[8], "greatest k": greatest, "searched": found.value},

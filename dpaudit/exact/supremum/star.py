@@ -124,4 +124,6 @@ def _spread(table: LawTable) -> tuple[float, int, int, int]:
     logs = table.log_prob
     spread = logs.max(axis=0) - logs.min(axis=0)
     atom = int(spread.argmax())
-    return float(spread[atom]), atom, int(logs[:, atom].argmax()), int(logs[:, atom].argmin())
+    left, right = int(logs[:, atom].argmax()), int(logs[:, atom].argmin())
+    # Where all laws are alike, any two samples will do, but they must be two.
+    return float(spread[atom]), atom, left, right if right != left else (left + 1) % len(logs)

@@ -79,7 +79,8 @@ class Universe:
         for item in reversed(self.items):
             kept[tuple(_key(law, self.sample(plus(base, [(item, 1)]))) for base in backgrounds)] = item
         self.items = sorted(kept.values())
-        self.changed = [item for item in self.changed if item in kept.values()]
+        told_apart = [item for item in self.changed if item in kept.values()]
+        self.changed = told_apart if len(told_apart) > 1 else self.changed[:2]
 
     def _background(self, rng: np.random.Generator) -> Weights:
         chosen = rng.choice(self.items, size=len(_LIKE))

@@ -13,7 +13,7 @@ from learner_cases import every_sample, worst_epsilon
 from toy_learners import ToyBare
 
 import dpaudit
-from dpaudit.contract import HasSupremum, Instance, Law, Pair, Relation, Supremum, Support
+from dpaudit.contract import HasSupremum, Instance, Law, Pair, Relation, Support, Supremum
 from dpaudit.exact.supremum.finding import SupremumFinding
 from dpaudit.exact.supremum.star import Star
 from dpaudit.exact.supremum.universe import Universe, plus
@@ -210,8 +210,8 @@ def choice_losses(d: int, k: int, share: float, rounds: int, counts: np.ndarray,
         if rounds == 0:
             return 0.0
         losses = log_choice(ours) - log_choice(theirs)
-        kept = [1 - contradicts[:, [l]] for l in range(contradicts.shape[1])]
-        return max(float(x) + worst(ours * kept[l], theirs * kept[l], rounds - 1) for l, x in enumerate(losses))
+        kept = [1 - contradicts[:, [i]] for i in range(contradicts.shape[1])]
+        return max(float(x) + worst(ours * kept[i], theirs * kept[i], rounds - 1) for i, x in enumerate(losses))
 
     return worst(counts, other, rounds)
 

@@ -32,7 +32,7 @@ EXPECTED: dict[str, tuple[str, dict[str, float]]] = {
     "STE-Conj1-Size": ("holds", {"n": 702}),
     "STE-ConjExp": ("holds", {"epsilon": 1.0, "n": 20, "n_printed": 2}),
     "STE-Conj2": ("holds", {"epsilon_k1": 1.0, "epsilon_k2": 0.75, "add_remove": math.inf}),
-    "STE-Conj2-Proved": ("holds", {"epsilon": 1.0, "gain": 1.5}),
+    "STE-Conj2-Proved": ("holds", {"epsilon": 1.0, "gain": 1.603}),
     "STE-Conj2-Delta": (
         "refuted",
         {"rounds": 19, "probability": 1 - 1 / (1 + 18 * math.exp(-10 / 19) + math.exp(-20 / 19))},
