@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from dpaudit.errors import DpauditError, InputError, ToolFault
     from dpaudit.exact.audit import audit_law
     from dpaudit.exact.finding import LawFinding
+    from dpaudit.exact.supremum.audit import audit_supremum
+    from dpaudit.exact.supremum.finding import SupremumFinding
     from dpaudit.ledger import ledger
     from dpaudit.neighbours.crafted import crafted_pairs
     from dpaudit.neighbours.own_data.files import read_dataset
@@ -55,11 +57,13 @@ _HOMES = {
     "PrivacyClaim": "contract",
     "PrivacyFinding": "blackbox.finding",
     "Relation": "contract",
+    "SupremumFinding": "exact.supremum.finding",
     "ToolFault": "errors",
     "UtilityClaim": "contract",
     "UtilityFinding": "utility.finding",
     "audit_law": "exact.audit",
     "audit_privacy": "blackbox.audit",
+    "audit_supremum": "exact.supremum.audit",
     "audit_utility": "utility.pac",
     "crafted_pairs": "neighbours.crafted",
     "get_learner": "registry",
@@ -87,11 +91,13 @@ __all__ = [
     "PrivacyClaim",
     "PrivacyFinding",
     "Relation",
+    "SupremumFinding",
     "ToolFault",
     "UtilityClaim",
     "UtilityFinding",
     "audit_law",
     "audit_privacy",
+    "audit_supremum",
     "audit_utility",
     "crafted_pairs",
     "get_learner",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.arguments import parameters_of, stream_id_of
+from dpaudit.arguments import addressed_parameters_of, parameters_of, stream_id_of
 from dpaudit.contract import Learner
 from dpaudit.distinguish.canonical import Raised, canonical
 from dpaudit.distinguish.reused import shares_store
@@ -146,6 +146,11 @@ def _label(output: Any) -> Any:
         return None
 
 
+def _listed(parameters: Mapping[str, Any]) -> str:
+    """Return parameters as text."""
+    return ", ".join(f"{name}={stable_repr(value)}" for name, value in parameters.items())
+
+
 def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None) -> Mechanism:
     """Return a `Mechanism` for a learner or a callable.
 
@@ -165,8 +170,8 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None) -> Me
         plain = as_mechanism(source, batched=batched)
         return replace(plain, function=_Probed(plain.function, np.asarray(probe)))
     if isinstance(source, Learner):
-        told = ", ".join(f"{name}={stable_repr(value)}" for name, value in parameters_of(source).items())
-        return Mechanism(source.run, f"{source.id} {told}", True, stream=f"{stream_id_of(source)} {told}")
+        told, addressed = _listed(parameters_of(source)), _listed(addressed_parameters_of(source))
+        return Mechanism(source.run, f"{source.id} {told}", True, stream=f"{stream_id_of(source)} {addressed}")
     if callable(getattr(source, "invoke", None)) and hasattr(source, "input_domain"):
         runs = _Composed(source) if batched else _OneByOne(_Measurement(source))
         return Mechanism(runs, "measurement", batched)

@@ -9,12 +9,13 @@ from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
-from dpaudit.contract import PARTS, HasStreamId, Learner
+from dpaudit.contract import LATER, PARTS, HasStreamId, Learner
 from dpaudit.errors import InputError
 
 __all__ = [
     "CONFIDENCE",
     "LEAST_TRIALS",
+    "addressed_parameters_of",
     "check_built",
     "check_jobs",
     "check_names",
@@ -123,3 +124,10 @@ def parameters_of(learner: Any) -> dict[str, Any]:
     if not is_dataclass(learner) or isinstance(learner, type):
         return {}
     return {field.name: getattr(learner, field.name) for field in fields(learner)}
+
+
+def addressed_parameters_of(learner: Any) -> dict[str, Any]:
+    """Return the parameters that stand in the addresses of random streams: one that came later only off its default."""
+    given = parameters_of(learner)
+    late = {field.name: field.default for field in fields(learner) if LATER in field.metadata} if given else {}
+    return {name: value for name, value in given.items() if name not in late or value != late[name]}

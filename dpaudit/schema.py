@@ -14,6 +14,7 @@ from dpaudit.engine.findings import LedgerRow, PictureFinding
 from dpaudit.engine.records import Failure, Header, Result
 from dpaudit.errors import InputError
 from dpaudit.exact.finding import LawFinding
+from dpaudit.exact.supremum.finding import SupremumFinding
 from dpaudit.record import schema_of_type
 from dpaudit.reporters.document import Report
 from dpaudit.results import SCHEMA_VERSION
@@ -22,7 +23,7 @@ from dpaudit.utility.finding import UtilityFinding
 __all__ = ["NAMES", "load"]
 
 _KINDS: dict[str, tuple[type, ...]] = {
-    "finding": (PrivacyFinding, LawFinding, UtilityFinding),
+    "finding": (PrivacyFinding, LawFinding, SupremumFinding, UtilityFinding),
     "ledger": (LedgerRow,),
     "picture": (PictureFinding,),
     "certificate": (Certificate,),

@@ -9,6 +9,8 @@ from numbers import Integral, Real
 from dpaudit.contract import InputError
 
 __all__ = [
+    "BUDGETS",
+    "check_budget",
     "check_integer",
     "check_law_limit",
     "check_positive",
@@ -19,6 +21,16 @@ __all__ = [
 
 LEAST = 1e-100
 """Smaller numbers, and inverses of larger ones, make sample sizes and weights that floats cannot hold."""
+
+
+BUDGETS = ("paper", "proved")
+"""Whose share of epsilon a part of a learner spends."""
+
+
+def check_budget(budget: object) -> None:
+    """Raise `InputError` unless `budget` is one of `BUDGETS`."""
+    if budget not in BUDGETS:
+        raise InputError(f"budget must be one of {', '.join(BUDGETS)}; got {budget!r}")
 
 
 def check_integer(name: str, value: object, low: int, high: int | None = None) -> None:

@@ -7,6 +7,7 @@ __all__ = ["VERBS", "WHOLE", "WORDS", "words_text"]
 VERBS = {
     "privacy": "test a claim by running a mechanism: it refutes, never proves",
     "exact": "the true epsilon, if the output law is known",
+    "supremum": "the greatest loss over samples of every size",
     "utility": "how often a learner fails, against what is promised",
     "check": "all claims of a project; exit status 1 if one is broken",
     "diff": "what got worse between two checks or runs",

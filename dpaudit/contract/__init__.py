@@ -13,22 +13,32 @@ from dpaudit.contract.abilities import (
     HasFurtherInstances,
     HasHardTargets,
     HasLaw,
+    HasLimitLaw,
     HasPicturedInstance,
     HasSampleSize,
     HasScene,
     HasSettings,
     HasStreamId,
+    HasSupremum,
     HasSymmetries,
     HasUtility,
     Pictured,
     Solves,
 )
 from dpaudit.contract.claims import FIXED_SETTINGS, SETTINGS, PrivacyClaim, Relation, UtilityClaim
-from dpaudit.contract.learners import FAIL, PARTS, Instance, Law, Learner
+from dpaudit.contract.learners import FAIL, LATER, PARTS, Instance, Law, Learner, later
 from dpaudit.contract.pairs import Made, MadePair, Origin, OriginKind, Pair
 from dpaudit.contract.samples import ConceptClass, Distribution, Domain, Hypothesis, Sample
 from dpaudit.contract.statements import Evidence, Statement
-from dpaudit.contract.verdicts import Direction, Grade, PrivacyVerdict, StatementVerdict, UtilityVerdict
+from dpaudit.contract.suprema import Supremum
+from dpaudit.contract.verdicts import (
+    Direction,
+    Grade,
+    PrivacyVerdict,
+    StatementVerdict,
+    Support,
+    UtilityVerdict,
+)
 from dpaudit.errors import InputError
 from dpaudit.picture import Panel, Picture, Shape
 
@@ -36,6 +46,7 @@ __all__ = [
     "ABILITIES",
     "FAIL",
     "FIXED_SETTINGS",
+    "LATER",
     "PARTS",
     "SETTINGS",
     "ConceptClass",
@@ -49,11 +60,13 @@ __all__ = [
     "HasFurtherInstances",
     "HasHardTargets",
     "HasLaw",
+    "HasLimitLaw",
     "HasPicturedInstance",
     "HasSampleSize",
     "HasScene",
     "HasSettings",
     "HasStreamId",
+    "HasSupremum",
     "HasSymmetries",
     "HasUtility",
     "Hypothesis",
@@ -77,6 +90,9 @@ __all__ = [
     "Solves",
     "Statement",
     "StatementVerdict",
+    "Support",
+    "Supremum",
     "UtilityClaim",
     "UtilityVerdict",
+    "later",
 ]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from dpaudit.contract.claims import UtilityClaim
 from dpaudit.contract.learners import Instance, Law
 from dpaudit.contract.samples import Distribution, Hypothesis
+from dpaudit.contract.suprema import Supremum
 from dpaudit.picture import Picture
 
 if TYPE_CHECKING:
@@ -25,11 +26,13 @@ __all__ = [
     "HasFurtherInstances",
     "HasHardTargets",
     "HasLaw",
+    "HasLimitLaw",
     "HasPicturedInstance",
     "HasSampleSize",
     "HasScene",
     "HasSettings",
     "HasStreamId",
+    "HasSupremum",
     "HasSymmetries",
     "HasUtility",
     "Pictured",
@@ -61,6 +64,31 @@ class HasExactLaw(Protocol):
         Weights are made by + - * / from `field.number(x)` for an integer, a float (its binary value) or a Fraction,
         `field.exp(x)` and `field.log(x)`.
         """
+
+
+@runtime_checkable
+class HasLimitLaw(Protocol):
+    """The limit of the law along a ray of samples, so that losses are known where no sample attains them."""
+
+    def limit_law(self, sample: Any, direction: Any) -> Law:
+        """Return the logarithms of the law on sample + t direction as t grows, up to terms free of the sample.
+
+        Subtracted for two samples of equally many examples, they give the limit of the difference of the logarithms of
+        both laws, for every atom, also those whose probability vanishes. The probabilities need not sum to 1.
+
+        Parameters
+        ----------
+        sample, direction : Sample
+            The base of the ray, and the examples that are added t times; the base may have no example.
+        """
+
+
+@runtime_checkable
+class HasSupremum(Protocol):
+    """The closed form of the greatest loss over samples of every size, with its proof."""
+
+    def supremum(self) -> Supremum | None:
+        """Return the supremum; None if nothing is proved at these parameters."""
 
 
 @runtime_checkable
@@ -183,6 +211,8 @@ class HasStreamId(Protocol):
 ABILITIES: Mapping[str, type[Any]] = {
     "law": HasLaw,
     "exact_law": HasExactLaw,
+    "limit_law": HasLimitLaw,
+    "supremum": HasSupremum,
     "utility": HasUtility,
     "sample_size": HasSampleSize,
     "settings": HasSettings,

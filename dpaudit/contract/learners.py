@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from dpaudit.contract.claims import PrivacyClaim
@@ -13,13 +13,24 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["FAIL", "PARTS", "Instance", "Law", "Learner"]
+__all__ = ["FAIL", "LATER", "PARTS", "Instance", "Law", "Learner", "later"]
 
 FAIL = -1
 """The code by which a learner with integer codes says that it failed; `decode` answers it with None."""
 
+LATER = "later"
+"""The key, in the metadata of a field, of a parameter that came later; see `later`."""
+
 PARTS = ("id", "instance", "privacy", "domain", "concepts", "run", "decode")
 """The parts that every learner must have."""
+
+
+def later(default: Any) -> Any:
+    """Return the field of a parameter that a learner got after it had been released.
+
+    At its default such a parameter stays out of the addresses of random streams, which keep their outputs.
+    """
+    return field(default=default, metadata={LATER: True})
 
 
 @dataclass(frozen=True)

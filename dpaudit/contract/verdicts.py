@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["Direction", "Grade", "PrivacyVerdict", "StatementVerdict", "UtilityVerdict"]
+__all__ = ["Direction", "Grade", "PrivacyVerdict", "StatementVerdict", "Support", "UtilityVerdict"]
 
 
 class PrivacyVerdict(enum.StrEnum):
@@ -51,6 +51,17 @@ class Grade(enum.StrEnum):
     """Quadrature or optimisation, with an estimated error."""
     STATISTICAL = "statistical"
     """True with a stated confidence."""
+
+
+class Support(enum.StrEnum):
+    """The kind of evidence that a supremum over all samples rests on, the strongest first."""
+
+    PROVED = "proved"
+    """A closed form with a proof; no search result contradicts it."""
+    LIMIT = "limit"
+    """The exact limit along a ray of samples: no sample need attain it, and another ray may reach more."""
+    LOWER_BOUND = "lower bound"
+    """The loss of one pair: others may lose more."""
 
 
 class Direction(enum.StrEnum):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.arguments import parameters_of, stream_id_of
+from dpaudit.arguments import addressed_parameters_of, stream_id_of
 from dpaudit.contract import Distribution, HasScene, Picture
 from dpaudit.engine.findings import PictureFinding
 from dpaudit.errors import ToolFault
@@ -37,7 +37,7 @@ def draw_picture(learner: Any, n: int, runs: int, seed: int) -> PictureFinding:
         If the learner's `picture` returns something other than a `Picture`.
     """
     seed = check_seed(seed)
-    address = ("picture", stream_id_of(learner), jsonable(parameters_of(learner)), n)
+    address = ("picture", stream_id_of(learner), jsonable(addressed_parameters_of(learner)), n)
     sample, target = _scene(learner, n, generator(seed, *address, "scene"))
     outputs = learner.run(sample, generator(seed, *address, "run"), runs)
     codes = [output.item() if isinstance(output, np.generic) else output for output in outputs]

@@ -21,7 +21,7 @@ from dpaudit.contract import HasExactLaw, Learner
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.profiles import UNBOUNDED, LossProfiles
 
-__all__ = ["MOST_PAIRS", "Balls", "enclose", "require_exact_law"]
+__all__ = ["MOST_PAIRS", "Balls", "enclose", "owner_of", "require_exact_law"]
 
 MOST_PAIRS = 2000
 """The most extremal pairs that are recomputed; for the others the a-priori bound counts."""
@@ -88,7 +88,7 @@ def require_exact_law(learner: Learner) -> HasExactLaw:
     if not isinstance(learner, HasExactLaw):
         told = "learner {id!r} has no exact_law(sample, field), which {enclosure:=True} needs"
         raise InputError(told, names=("enclosure",), id=learner.id)
-    owners = {name: _owner(learner, name) for name in ("law", "exact_law")}
+    owners = {name: owner_of(learner, name) for name in ("law", "exact_law")}
     if not issubclass(owners["exact_law"], owners["law"]):
         told = "learner {id!r} overrides law but not exact_law, which {enclosure:=True} needs"
         raise InputError(told, names=("enclosure",), id=learner.id)
@@ -96,7 +96,7 @@ def require_exact_law(learner: Learner) -> HasExactLaw:
     return learner
 
 
-def _owner(learner: Learner, name: str) -> type:
+def owner_of(learner: Learner, name: str) -> type:
     """Return the class that defines a method; the type of the learner where none does."""
     return next((kind for kind in type(learner).__mro__ if name in vars(kind)), type(learner))
 

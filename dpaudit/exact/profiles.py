@@ -48,10 +48,12 @@ class LawTable:
     ----------
     size : int
         The number of laws that will be added.
+    limits : bool
+        Whether they are limits along a ray, whose probabilities need not sum to 1.
     """
 
-    def __init__(self, size: int) -> None:
-        self._size = size
+    def __init__(self, size: int, *, limits: bool = False) -> None:
+        self._size, self._limits = size, limits
         self._added = 0
         self._first: Sequence[Hashable] = ()
         self._columns: dict[Hashable, int] = {}
@@ -62,7 +64,7 @@ class LawTable:
     def add(self, law: Law, where: object) -> None:
         """Append the law of the sample `where`, or raise `InputError` if it is no probability law."""
         values = np.asarray(law.log_prob, dtype=np.float64)
-        _check_law(law, values, where)
+        _check_law(law, values, where, total=not self._limits)
         if self._added == 0:
             self._first = law.atoms
         columns = self._columns_of(law.atoms, where)
@@ -111,18 +113,20 @@ def _same(atoms: Sequence[Hashable], others: Sequence[Hashable]) -> bool:
     return type(atoms) is type(others) and isinstance(atoms, tuple | list | range) and atoms == others
 
 
-def _check_law(law: Law, values: Floats, where: object) -> None:
-    """Raise `InputError` unless shape, grade, error and total of a law are those of a probability law."""
+def _check_law(law: Law, values: Floats, where: object, *, total: bool) -> None:
+    """Raise `InputError` unless shape, grade, error and, if asked for, the total are those of a probability law."""
     if values.shape != (len(law.atoms),) or len(values) == 0:
         raise InputError(f"the law of {where} has {len(law.atoms)} atoms, log_prob of shape {values.shape}")
     if law.grade not in ("exact", "numeric"):
         raise InputError(f"the law of {where} must have grade exact or numeric, got {law.grade!r}")
     if not 0 <= law.error < math.inf:
         raise InputError(f"the law of {where} must have a finite error >= 0, got {law.error!r}")
-    total = float(np.exp(np.minimum(values, 1.0)).sum())
+    if not total:
+        return
+    found = float(np.exp(np.minimum(values, 1.0)).sum())
     # Each probability is off by a factor within exp(+-error), so is their sum; 1e-9 pardons an error of 0.
-    if not abs(total - 1) <= 1e-9 + math.expm1(min(law.error, 1.0)):
-        raise InputError(f"the law of {where} is no probability law: its probabilities sum to {total!r}")
+    if not abs(found - 1) <= 1e-9 + math.expm1(min(law.error, 1.0)):
+        raise InputError(f"the law of {where} is no probability law: its probabilities sum to {found!r}")
 
 
 @dataclass(frozen=True, eq=False)

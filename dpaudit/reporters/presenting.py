@@ -16,13 +16,16 @@ from dpaudit.contract import PrivacyClaim, Relation
 from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Result
 from dpaudit.exact.finding import LawFinding
+from dpaudit.exact.supremum.finding import SupremumFinding
 from dpaudit.harmless import harmless
 from dpaudit.reporters.aligned import laid_out
 from dpaudit.reporters.brief import brief_lines
 from dpaudit.reporters.plots.failure import paint_failure
 from dpaudit.reporters.plots.privacy import paint_privacy
 from dpaudit.reporters.plots.style import drawn
+from dpaudit.reporters.plots.supremum import paint_supremum
 from dpaudit.reporters.row import Case, Row
+from dpaudit.reporters.supremum import supremum_brief, supremum_lines
 from dpaudit.reporters.verdict_block import aligned, finding_lines
 from dpaudit.utility.finding import UtilityFinding
 
@@ -31,16 +34,23 @@ if TYPE_CHECKING:
 
 __all__ = ["brief", "figure", "notebook", "page"]
 
-AnyAudit = PrivacyFinding | LawFinding | UtilityFinding
+OneAudit = PrivacyFinding | LawFinding | UtilityFinding
+"""The findings that a report of a run may hold."""
+AnyAudit = OneAudit | SupremumFinding
 
 
 def brief(finding: AnyAudit) -> str:
     """Return the verdict, what it rests on, and the call that makes the finding again, or its seed."""
+    if isinstance(finding, SupremumFinding):
+        lines = supremum_brief(finding, finding.audited, repeat=finding.call or None)
+        return laid_out(lines, shell=False).rstrip()
     return laid_out(brief_lines(finding, finding.audited, repeat=finding.call or None), shell=False).rstrip()
 
 
 def figure(finding: AnyAudit) -> Figure:
-    """Return the figure of a finding: the curve of privacy with what is ruled out, or the failure rate and beta."""
+    """Return the figure of a finding: the curve of privacy, the failure rate and beta, or the loss as samples grow."""
+    if isinstance(finding, SupremumFinding):
+        return drawn(partial(paint_supremum, finding=finding))
     if isinstance(finding, UtilityFinding):
         return drawn(partial(paint_failure, finding=finding))
     return drawn(partial(paint_privacy, row=_row(finding)))
@@ -62,14 +72,15 @@ def notebook(finding: AnyAudit) -> str:
 def page(finding: AnyAudit) -> str:
     """Return all that a finding says, a line each: what, claim, bound, power, runs, errors, witness, warnings."""
     repeat = [("repeat", finding.call)] if finding.call else []
-    return aligned([("audited", finding.audited), *finding_lines(_result(finding)), *repeat])
+    lines = supremum_lines(finding) if isinstance(finding, SupremumFinding) else finding_lines(_result(finding))
+    return aligned([("audited", finding.audited), *lines, *repeat])
 
 
 def _preformatted(text: str) -> str:
     return f'<pre style="white-space: pre-wrap">{escape(text)}</pre>'
 
 
-def _result(finding: AnyAudit) -> Result:
+def _result(finding: OneAudit) -> Result:
     """Return the record of a finding that is of no run: what the finding does not say is left open."""
     arguments: Arguments
     if isinstance(finding, PrivacyFinding):
@@ -93,7 +104,7 @@ def _result(finding: AnyAudit) -> Result:
     return Result(task="alone", learner=f"alone:{finding.audited}", parameters={}, arguments=arguments, finding=finding)
 
 
-def _row(finding: AnyAudit) -> Row:
+def _row(finding: OneAudit) -> Row:
     """Return the row of a report on one finding alone."""
     return Row(
         label=finding.audited,
@@ -112,7 +123,7 @@ def _row(finding: AnyAudit) -> Row:
     )
 
 
-def _claim(finding: AnyAudit) -> PrivacyClaim | None:
+def _claim(finding: OneAudit) -> PrivacyClaim | None:
     """Return the claim of privacy that a finding tested."""
     if isinstance(finding, PrivacyFinding):
         return PrivacyClaim(finding.epsilon, finding.delta, finding.relation or Relation.REPLACE_ONE)

@@ -12,7 +12,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.arguments import parameters_of, stream_id_of
+from dpaudit.arguments import addressed_parameters_of, stream_id_of
 from dpaudit.contract import FIXED_SETTINGS, Distribution, Hypothesis
 from dpaudit.errors import blamed
 from dpaudit.jsonable import jsonable
@@ -117,4 +117,13 @@ def stream_address(
     weights, labels = np.asarray(law.probabilities, dtype=np.float64), labels_of(concept, law.points)
     noise = b"" if flips is None else flips.tobytes()
     digest = hashlib.blake2b(weights.tobytes() + labels.tobytes() + noise, digest_size=8).hexdigest()
-    return ("utility", stream_id_of(learner), jsonable(parameters_of(learner)), name, law.name, digest, n, setting)
+    return (
+        "utility",
+        stream_id_of(learner),
+        jsonable(addressed_parameters_of(learner)),
+        name,
+        law.name,
+        digest,
+        n,
+        setting,
+    )

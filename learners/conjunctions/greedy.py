@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, Supremum, UtilityClaim, later
 from learners.arrays import Bools, Integers
 from learners.citations import STE
 from learners.conjunctions.base import MaskLearner, renaming_symmetries
@@ -19,10 +19,18 @@ from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
 from learners.conjunctions.greedy_law import LAW_DIMENSION, log_law
 from learners.conjunctions.short_conjunctions import ShortConjunctions
 from learners.covers.accounting import rounds_for
+from learners.covers.choices import CHOICE_PROOF, choice_cost, choice_ray, pure_share
 from learners.inputs import check_run, check_sample
 from learners.mechanisms import exponential
 from learners.mechanisms.repeated_pure import largest_repeated_epsilon
-from learners.parameters import check_integer, check_law_limit, check_positive, check_probability, check_statement
+from learners.parameters import (
+    check_budget,
+    check_integer,
+    check_law_limit,
+    check_positive,
+    check_probability,
+    check_statement,
+)
 
 __all__ = ["LEARNERS", "ConjunctionGreedy"]
 
@@ -68,6 +76,9 @@ class ConjunctionGreedy(MaskLearner):
         J; by default ceil(2 k ln n), at least 1.
     literal : bool
         Whether every round must choose a literal, as in the text.
+    budget : {"paper", "proved"}
+        Whether e is that of composition, or the greater of it and 2 epsilon/max{J + 1, J (1 + 1/k)}, which is
+        epsilon-private by the theorem of `covers.choices.choice_cost`: up to 2 k/(k + 1) times as much.
     """
 
     dimension: int
@@ -76,6 +87,7 @@ class ConjunctionGreedy(MaskLearner):
     delta: float | None = None
     rounds: int | None = None
     literal: bool = False
+    budget: str = later("paper")
 
     id: ClassVar[str] = "conjunction-greedy"
     instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 1, "epsilon": 1.0}, n=3)
@@ -88,6 +100,7 @@ class ConjunctionGreedy(MaskLearner):
             check_probability("delta", self.delta)
         if self.rounds is not None:
             check_integer("rounds", self.rounds, 1)
+        check_budget(self.budget)
 
     @property
     def concepts(self) -> ShortConjunctions:
@@ -97,7 +110,8 @@ class ConjunctionGreedy(MaskLearner):
     @property
     def privacy(self) -> PrivacyClaim:
         """(epsilon, delta)-differential privacy under replacement of one example; pure without a delta."""
-        return PrivacyClaim(self.epsilon, self.delta or 0.0, claim_id="STE-Conj2", source=f"{STE}, step 3")
+        claim = "STE-Conj2" if self.budget == "paper" else "STE-Conj2-Proved"
+        return PrivacyClaim(self.epsilon, self.delta or 0.0, claim_id=claim, source=f"{STE}, step 3")
 
     def rounds_at(self, n: int) -> int:
         """Return the number of rounds J on n examples."""
@@ -107,7 +121,8 @@ class ConjunctionGreedy(MaskLearner):
 
     def share(self, rounds: int) -> float:
         """Return the privacy parameter e of each of J rounds."""
-        return largest_repeated_epsilon(self.epsilon, self.delta or 0.0, rounds)
+        composed = largest_repeated_epsilon(self.epsilon, self.delta or 0.0, rounds)
+        return composed if self.budget == "paper" else max(composed, pure_share(self.k, rounds, self.epsilon))
 
     def _rate(self, rounds: int) -> float:
         """Return the inverse temperature for k q, which is an integer."""
@@ -165,6 +180,22 @@ class ConjunctionGreedy(MaskLearner):
         rate = self._rate(rounds)
         log_prob, error = log_law(sample, self.dimension, self.k, rounds, rate, self._eligible, idle=not self.literal)
         return Law(range(4**self.dimension), log_prob, error)
+
+    def supremum(self) -> Supremum | None:
+        """Return the supremum (e/2) J (1 + 1/k) of `covers.choices.choice_cost`, not attained; None if unproved.
+
+        It takes J >= k, and a product J e that does not depend on n: without `rounds`, no delta. J = ceil(2 k ln n) is
+        then at least k from n = 2 on, and the defect of its rounds, J (2 d + 1) exp(-(e/2) (t/k - 1)) at most on the
+        ray of t + 1 examples, vanishes although J grows. At n = 1 the loss is no greater: J = 1, and as every point
+        contradicts d literals, two examples of like labels have equal normalisers and cost e/2 at most.
+        """
+        fixed = self.rounds is not None
+        if (fixed and self.rounds_at(1) < self.k) or (not fixed and self.delta):
+            return None
+        # Any J does where J e is fixed; one that is at least k has the cost of the theorem's first case.
+        rounds = self.rounds_at(1) if fixed else self.k
+        value = choice_cost(rounds, self.k, self.share(rounds))
+        return Supremum(value, CHOICE_PROOF, lambda t: choice_ray(self.domain, t, 0))
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the sample size of the realizable claim; see `utility`."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum, UtilityClaim
 from learners.arrays import Floats, Integers
 from learners.citations import STE
 from learners.conjunctions.base import LAW_DIMENSION, EliminationLearner
@@ -111,6 +111,23 @@ class ConjunctionLaplace(EliminationLearner):
     def _log_tails(self, z: Floats) -> tuple[Floats, Floats]:
         """Return ln Pr[deleted] and ln Pr[kept] of every literal."""
         return log_above(z), log_below(z)
+
+    def supremum(self) -> Supremum:
+        """Return the supremum, epsilon, attained: a positive example is replaced by its complement.
+
+        Not above: the claim. With t other copies of x = 0, the d literals that x contradicts have t + 1 contradictions
+        and then t, far above the threshold, the other d none and then 1, below it. The output that keeps the first
+        half, which is in the tail of their noise, and deletes the second, in the tail of theirs, has the ratio
+        exp(epsilon/(2 d)) for each of the 2 d literals.
+        """
+
+        def ray(t: int) -> Pair:
+            zeros, ones = [0] * self.dimension, [1] * self.dimension
+            alike = self.domain.sample([zeros], [1], [t + 1])
+            return Pair(alike, self.domain.sample([zeros, ones], [1, 1], [t, 1]), "an example and its complement")
+
+        proof = "x replaced by its complement moves all 2 d counts by 1, each in a tail of its noise"
+        return Supremum(self.epsilon, proof, ray)
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the sample size of the realizable claim; see `utility`."""

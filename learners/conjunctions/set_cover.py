@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Instance, Picture, Sample
+from dpaudit.contract import Instance, Picture, Sample, Supremum, later
 from learners.arrays import Integers, Labels
 from learners.conjunctions.base import renaming_symmetries
 from learners.conjunctions.concepts import Conjunction, contradicted
@@ -18,6 +18,7 @@ from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.conjunctions.nonempty import Nonempty
 from learners.conjunctions.short_conjunctions import ShortConjunctions
 from learners.covers.accounting import AUDITED
+from learners.covers.choices import CHOICE_PROOF, choice_cost, choice_ray
 from learners.covers.game_pictures import calibration_picture
 from learners.covers.laplace_noise import LaplaceNoise
 from learners.covers.set_cover import SetCoverLearner
@@ -43,7 +44,7 @@ class LiteralCover(OnTheCube, SetCoverLearner):
     ----------
     dimension : int
         Number d of Boolean variables.
-    k, epsilon, delta, alpha, beta, variant
+    k, epsilon, delta, alpha, beta, variant, budget
         See `covers.set_cover.SetCoverLearner`.
     """
 
@@ -54,6 +55,7 @@ class LiteralCover(OnTheCube, SetCoverLearner):
     alpha: float
     beta: float
     variant: str = "paper"
+    budget: str = later("paper")
 
     _noise_type = LaplaceNoise
     _extent: ClassVar[str] = "dimension"
@@ -99,6 +101,16 @@ class LiteralCover(OnTheCube, SetCoverLearner):
     def _mask(self, code: int) -> int:
         """Return the set of literals of an output as a mask."""
         return sum(1 << literal for literal in set(self._selected(code)))
+
+    def supremum(self) -> Supremum | None:
+        """Return the supremum of the pure loss, by `covers.choices.choice_cost`; None with noise.
+
+        J = ceil(2 k ln(2/alpha)) is at least k. With noise that is a bound, which is not known to be reached.
+        """
+        if self.variant != "noiseless":
+            return None
+        value = choice_cost(self.rounds, self.k, self.selection_epsilon)
+        return Supremum(value, CHOICE_PROOF, lambda t: choice_ray(self.domain, t, self._covered_label))
 
     def symmetries(self) -> list[Integers]:
         """Return generators: permuting the coordinates and complementing one; they permute the literals."""

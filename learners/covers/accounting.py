@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from dpaudit.contract import InputError, PrivacyClaim, UtilityClaim
 from learners.citations import KMMS
+from learners.covers.choices import pure_share
 from learners.covers.shares import composed_share, noiseless_share, paper_share
-from learners.parameters import check_integer, check_positive, check_probability, check_statement
+from learners.parameters import check_budget, check_integer, check_positive, check_probability, check_statement
 
 __all__ = ["AUDITED", "VARIANTS", "CoverAccounting", "Measured", "rounds_for"]
 
@@ -39,7 +40,7 @@ def rounds_for(k: int, alpha: float) -> int:
 
 
 class CoverAccounting(Measured):
-    """A base of frozen dataclasses with the fields k, epsilon, delta, alpha, beta and variant."""
+    """A base of frozen dataclasses with the fields k, epsilon, delta, alpha, beta, variant and budget."""
 
     k: int
     epsilon: float
@@ -47,6 +48,7 @@ class CoverAccounting(Measured):
     alpha: float
     beta: float
     variant: str
+    budget: str
 
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Claim 3.1 and Theorem 3.2")
     _paper_claim: ClassVar[tuple[str, str]] = ("KMMS-Claim3.4", "Claim 3.4")
@@ -57,6 +59,7 @@ class CoverAccounting(Measured):
         check_positive("epsilon", self.epsilon)
         for name in ("delta", "alpha", "beta"):
             check_probability(name, getattr(self, name))
+        check_budget(self.budget)
         if self.variant not in VARIANTS:
             raise InputError(f"variant must be one of {', '.join(VARIANTS)}; got {self.variant!r}")
         if self.variant == "paper" and self.epsilon > 1:
@@ -76,7 +79,14 @@ class CoverAccounting(Measured):
 
     @property
     def selection_epsilon(self) -> float:
-        """eps_hat of a round."""
+        """eps_hat of a round; with the budget "proved" no less than what is pure by `choices.choice_cost`."""
+        if self.budget == "proved":
+            return max(self._composed_epsilon, pure_share(self.k, self.rounds, self.epsilon))
+        return self._composed_epsilon
+
+    @property
+    def _composed_epsilon(self) -> float:
+        """eps_hat of a round by the variant's theorem."""
         if self.variant == "paper":
             return paper_share(self.epsilon, self.delta)
         if self.variant == "composition":

@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import ConceptClass, Domain, Hypothesis, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import ConceptClass, Domain, Hypothesis, Law, PrivacyClaim, Sample, Supremum, UtilityClaim
 from learners.arrays import Bools, Integers
 from learners.citations import NIS
-from learners.finite.scores import check_law_size, scores
+from learners.finite.scores import BLOCK, check_law_size, scores
+from learners.finite.supremum import softmax_supremum
 from learners.inputs import check_run, check_sample
 from learners.mechanisms import exponential
 from learners.parameters import check_statement
@@ -111,6 +112,24 @@ class ExponentialLearner:
             code: powers[gap] if kept else field.number(0)
             for code, (gap, kept) in enumerate(zip(gaps, allowed, strict=True))
         }
+
+    def limit_law(self, sample: Sample, direction: Sample) -> Law:
+        """Return the limit of the law along a ray; see `mechanisms.exponential.limit_logs`."""
+        check_sample(direction, self.domain)
+        check_law_size(self.concepts)
+        log_prob, error = exponential.limit_logs(
+            scores(self.concepts, sample), scores(self.concepts, direction), self._rate
+        )
+        return Law(range(self.concepts.size), log_prob, error)
+
+    def supremum(self) -> Supremum | None:
+        """Return the supremum, epsilon; None where the class is too large to list, or has a single function.
+
+        See `finite.supremum.softmax_supremum` for the proof.
+        """
+        if self.domain.size * self.concepts.size > BLOCK:
+            return None
+        return softmax_supremum(self.domain, self.concepts.evaluate(self.domain.points()), self._rate)
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the sample size of the realizable claim, derived in the class docstring."""

@@ -46,8 +46,10 @@ class HalfspaceExponential(HalfspacesOnAGrid, ExponentialLearner):
         points = self.domain.points()
         reflected = points.copy()
         reflected[:, 0] = self.side - points[:, 0]
-        images = [reflected, points[:, [*range(1, self.dimension), 0]], points[:, [1, 0, 2][: self.dimension]]]
-        generators = [moving_points(grid_rows(image, self.side)) for image in images[: 1 if self.dimension == 1 else 3]]
+        axes = list(range(self.dimension))
+        orders = ([*axes[1:], 0], [1, 0, *axes[2:]]) if self.dimension > 1 else ()
+        images = [reflected, *(points[:, order] for order in orders)]
+        generators = [moving_points(grid_rows(image, self.side)) for image in images]
         return [*generators, moving_points(np.arange(len(points)), 1)]
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Instance
+from dpaudit.contract import Instance, Pair, Supremum
 from learners.arrays import Integers
 from learners.citations import STE
 from learners.interior_points.base import InteriorPoint
@@ -55,6 +55,22 @@ class InteriorPointExponential(InteriorPoint):
         """Return how many points suffice for an interior point with probability 1 - beta."""
         check_probability("beta", beta)
         return self._solver(0).points_needed(beta)
+
+    def supremum(self) -> Supremum:
+        """Return the supremum, epsilon, not attained.
+
+        Not above: the claim. Reached: S has 2 points at 0 and t at 1, one of those at 0 becomes 2 in S'. q(0) falls
+        from 2 to 1, q(1) = min(#{x <= 1}, #{x >= 1}) grows from t to t + 1, and the law of S tends to the point 1; so
+        the loss of 0 tends to epsilon/2 + epsilon/2. With a domain of two points one at 0 becomes 1 instead.
+        """
+        last = min(2, self.domain_size - 1)
+
+        def ray(t: int) -> Pair:
+            left = self.domain.sample([0, 1], [0, 0], [2, t])
+            return Pair(left, self.domain.sample([0, 1, last], [0, 0, 0], [1, t, 1]), "a point moves over t others")
+
+        proof = "2 points at 0 and t at 1; one at 0 moves over them: the score falls by 1 at 0 and grows by 1 at 1"
+        return Supremum(self.epsilon, proof, ray)
 
     def symmetries(self) -> list[Integers]:
         """Return the flip of the label of each point, and the reflection of the line."""

@@ -9,7 +9,7 @@ import numpy as np
 from learners.arrays import Bools, Floats, Integers
 from learners.mechanisms.log_laws import ULP
 
-__all__ = ["draw", "log_law"]
+__all__ = ["draw", "limit_logs", "log_law"]
 
 
 def _log_weights(scores: Integers, rate: float, eligible: Bools | None) -> Floats:
@@ -42,6 +42,33 @@ def log_law(scores: Integers, rate: float, eligible: Bools | None = None) -> tup
     finite = logs[np.isfinite(logs)]
     error = ULP * (2 * float(-finite.min()) + 6 * math.log(len(finite)) + 8)
     return logs - total, error
+
+
+def limit_logs(
+    scores: Integers, direction: Integers, rate: float, log_measure: Floats | None = None
+) -> tuple[Floats, float]:
+    """Return the logarithms of the law with scores `scores + t direction` as t grows, up to terms free of `scores`.
+
+    Let M be the codes whose direction is greatest. The normaliser is exp(rate t max direction) times the sum over M of
+    mu(g) exp(rate scores(g)), but for a share that vanishes. Left out is rate t (direction(h) - max direction), the
+    same for every base of the ray. The bound on the error is that of `log_law`.
+
+    Parameters
+    ----------
+    scores, direction : array of int64, shape (K,)
+        The scores on the base of the ray, and on the examples that are added t times.
+    rate : float
+        The inverse temperature.
+    log_measure : array of float64, shape (K,), optional
+        ln mu; zeros by default.
+    """
+    base = np.zeros(len(scores)) if log_measure is None else log_measure
+    ahead = direction == direction.max()
+    best = scores[ahead].max()
+    logs = rate * (scores - best) + base
+    total = math.log(math.fsum(np.exp(logs[ahead])))
+    spread, width = rate * float(np.abs(scores - best).max()), float(np.abs(base).max())
+    return logs - total, ULP * (8 * spread + 16 * width + 8 * math.log(len(logs)) + 16)
 
 
 def draw(

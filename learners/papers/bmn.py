@@ -14,7 +14,7 @@ from learners.finite.scores import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import public_family
 from learners.papers.statements import states
-from learners.papers.verdicts import judged
+from learners.papers.verdicts import judged, leaks, supremum_of, supremum_text, verdict_of
 
 __all__ = ["STATEMENTS"]
 
@@ -118,21 +118,16 @@ def _relaxation_ii(tools: Any) -> Evidence:
     found="ε = {epsilon:.3g}",
 )
 def _private(tools: Any) -> Evidence:
-    worst = 0.0
-    for dimension, side, points in ((1, 4, [0, 2, 4]), (2, 2, [[0, 0], [2, 0], [0, 2], [1, 2]])):
-        learner = MixtureHalfspace(dimension, 1.0, side)
-        flags = [True] * (len(points) - 1) + [False]
-        tables = [([0] * (len(points) - 1) + [label], counts) for label in (0, 1) for counts in (1, 2, 4)]
-        samples = [
-            learner.domain.sample(points, labels, [counts] * (len(points) - 1) + [1], flags)
-            for labels, counts in tables
-        ]
-        finding = tools.audit_law(learner, samples=samples)
-        worst = max(worst, finding.epsilon)
-        if finding.verdict == "violation":
-            return Evidence("refuted", f"epsilon {worst:.4f}", {"epsilon": worst}, "exact", repr(finding.worst_pair))
-    text = f"worst epsilon over all replacements of the private example in 12 samples: {worst:.4f} of 1"
-    return Evidence("holds", text, {"epsilon": worst}, "exact")
+    found = {dimension: supremum_of(tools, MixtureHalfspace(dimension, 1.0, 1)) for dimension in (1, 2)}
+    worst = max(found.values(), key=lambda one: one.value)
+    told = " and ".join(f"{supremum_text(one)} (d = {dimension})" for dimension, one in found.items())
+    return judged(
+        verdict_of(worst, 1.0),
+        failed=leaks(worst, 1.0),
+        summary=f"worst epsilon over all replacements of a private example on the grid of side 1: {told}, of 1",
+        numbers={"epsilon": worst.value},
+        witness=repr(worst.witness),
+    )
 
 
 @states(

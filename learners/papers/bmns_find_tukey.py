@@ -88,10 +88,10 @@ def _figure_1_share(tools: Any) -> Evidence:
     f"{BMNS}, Section 1.1",
     short="The ε of the exponential mechanism with Tukey depth",
     printed="ε = 1",
-    found="ε = {epsilon:.3g}",
+    found="ε ≥ {epsilon:.3g}",
 )
 def _pure_hull_point(tools: Any) -> Evidence:
-    return exactly_private(tools, HullPointExponential(1, 2, 1.0), 4, "corners")
+    return exactly_private(tools, HullPointExponential(1, 2, 1.0), "samples of corners of every size")
 
 
 @states(

@@ -15,7 +15,7 @@ from learners.halfspaces.sizes import printed_examples
 from learners.halfspaces.tukey import HalfspaceTukey
 from learners.papers.halved_sizes import audit_cases
 from learners.papers.statements import states
-from learners.papers.verdicts import against, exactly_private, judged
+from learners.papers.verdicts import against, judged, leaks, supremum_of, supremum_text, verdict_of
 
 __all__ = ["STATEMENTS"]
 
@@ -46,10 +46,21 @@ def _dichotomies(tools: Any) -> Evidence:
     f"{BMNS}, Theorem 4.2, privacy",
     short="LearnHalfSpace is as private as its release",
     printed="ε = 1",
-    found="ε = {epsilon:.3g}",
+    found="ε ≥ {epsilon:.3g} at n = {n}",
+    slow=True,
 )
 def _aggregate(tools: Any) -> Evidence:
-    return exactly_private(tools, HalfspaceTukey(1, 1, 1.0), 3, "examples")
+    kinds = ("rec-concave", "positive")
+    found = {kind: supremum_of(tools, HalfspaceTukey(1, 1, 1.0, variant=kind)) for kind in kinds}
+    worst = max(found.values(), key=lambda one: one.value)
+    told = ", ".join(f"{supremum_text(one)} with the release {kind!r}" for kind, one in found.items())
+    return judged(
+        verdict_of(worst, 1.0),
+        failed=any(leaks(one, 1.0) for one in found.values()),
+        summary=f"worst epsilon over samples of two points, 3 subsamples: {told}; of 1",
+        numbers={"epsilon": worst.value, "coordinates": found["rec-concave"].value, "n": worst.n},
+        witness=repr(worst.witness),
+    )
 
 
 @states(

@@ -9,11 +9,13 @@ from dpaudit.contract import Evidence, Relation
 from learners.citations import KMMS
 from learners.conjunctions.concepts import Conjunction
 from learners.conjunctions.set_cover import SetCoverConjunction
+from learners.covers.accounting import rounds_for
+from learners.covers.choices import choice_cost, pure_share
 from learners.covers.game import calibrate
 from learners.covers.shares import composed_share, noiseless_share, paper_share
 from learners.domains import Cube
 from learners.papers.statements import states
-from learners.papers.verdicts import judged, tightness
+from learners.papers.verdicts import TOLERANCE, judged, leaks, supremum_of, supremum_text, tightness
 
 __all__ = ["STATEMENTS"]
 
@@ -87,4 +89,79 @@ def _calibration(tools: Any) -> Evidence:
     )
 
 
-STATEMENTS = (_no_literal, _calibration)
+TINY: dict[str, Any] = {"dimension": 1, "k": 2, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.99, "beta": 0.2}
+"""A learner of three rounds, which lists its law."""
+
+
+def _within_the_theorem(tools: Any, learner: SetCoverConjunction) -> tuple[Any, float]:
+    """Return the supremum found of a learner's pure loss, and the cost that `choice_cost` proves."""
+    return supremum_of(tools, learner), choice_cost(learner.rounds, learner.k, learner.selection_epsilon)
+
+
+@states(
+    "KMMS-Claim3.4-pure",
+    "at (1, 1e-6) and alpha = 0.1, eps_hat = epsilon/(2 ln(e/delta)) makes the learner epsilon-private, delta = 0, for "
+    "k <= 8",
+    f"{KMMS}, Claim 3.4; an improvement, proved in learners.covers.choices",
+    short="Claim 3.4 with δ = 0, k ≤ 8",
+    printed="ε = 1",
+    found="ε = {cost, k=8:.3g}",
+    slow=True,
+)
+def _pure_calibration(tools: Any) -> Evidence:
+    printed = paper_share(1.0, 1e-6)
+    costs = {k: choice_cost(rounds_for(k, 0.1), k, printed) for k in range(1, 11)}
+    greatest = max(k for k, cost in costs.items() if cost <= 1)
+    found, bound = _within_the_theorem(tools, SetCoverConjunction(**TINY))
+    leaky = leaks(found, bound)
+    told = ", ".join(f"{cost:.3f} (k = {k})" for k, cost in costs.items() if k in (1, 2, 4, 8, 9))
+    return judged(
+        "holds",
+        failed=leaky or greatest < 8,
+        summary=f"the pure cost of J = ceil(2 k ln 20) rounds with eps_hat = {printed:.4f}, for any n and noise, is at "
+        f"most {told}: pure up to k = {greatest}. At d = 1, k = 2, J = {SetCoverConjunction(**TINY).rounds} the "
+        f"search finds {found.value:.5f} of the {bound:.5f} that the theorem allows",
+        numbers={"cost, k=1": costs[1], "cost, k=8": costs[8], "greatest k": greatest, "searched": found.value},
+        witness=repr(found.witness) if leaky else f"k = {greatest + 1} costs {costs[greatest + 1]:.4f}",
+    )
+
+
+@states(
+    "KMMS-Ex3.3-pure",
+    "rounds with eps_hat = 2 epsilon/max(J + 1, J (1 + 1/k)) make the Set Cover Learner epsilon-private, delta = 0",
+    f"{KMMS}, Example 3.3; an improvement, proved in learners.covers.choices",
+    short="The budget of a round by the exact pure cost, k = 2",
+    printed="{composition, k=2:.3g}",
+    found="{pure, k=2:.3g}",
+    slow=True,
+)
+def _pure_budget(tools: Any) -> Evidence:
+    numbers: dict[str, float] = {}
+    for k in range(1, 19):
+        rounds = rounds_for(k, 0.1)
+        numbers[f"pure, k={k}"] = pure_share(k, rounds, 1.0)
+        numbers[f"composition, k={k}"] = composed_share(rounds, 1.0, 1e-6)
+        numbers[f"no noise, k={k}"] = noiseless_share(k, rounds, 1.0, 1e-6)
+    gains = {
+        way: [k for k in range(1, 19) if numbers[f"pure, k={k}"] > (1 + TOLERANCE) * numbers[f"{way}, k={k}"]]
+        for way in ("composition", "no noise")
+    }
+    found = [
+        supremum_of(tools, SetCoverConjunction(**TINY, variant=variant, budget="proved"))
+        for variant in ("composition", "noiseless")
+    ]
+    worst = max(found, key=lambda one: one.value)
+    return judged(
+        "holds",
+        failed=leaks(worst, 1.0),
+        summary=f"at d = 1, k = 2 the exact pure loss is {supremum_text(found[0])} with noise and "
+        f"{supremum_text(found[1])} without, of 1. At (1, 1e-6), alpha = 0.1 it allows {numbers['pure, k=2']:.4f} a "
+        f"round at k = 2, composition {numbers['composition, k=2']:.4f}; it gains over composition for k = "
+        f"{gains['composition'][0]} to {gains['composition'][-1]}, and over the analysis without noise for k = "
+        f"{gains['no noise'][0]} to {gains['no noise'][-1]}",
+        numbers={**numbers, "epsilon": worst.value},
+        witness=repr(worst.witness),
+    )
+
+
+STATEMENTS = (_no_literal, _calibration, _pure_calibration, _pure_budget)

@@ -12,7 +12,7 @@ from dpaudit.contract import Distribution, Evidence
 from learners.citations import NIS
 from learners.papers.failure_probability import answer, failure_probability, two_point
 from learners.papers.statements import states
-from learners.papers.verdicts import exceeds, judged, tightness
+from learners.papers.verdicts import judged, leaks, supremum_of, supremum_text, tightness
 from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
 from learners.points.exponential import ThresholdExponential
 
@@ -120,29 +120,29 @@ def _threshold(tools: Any) -> Evidence:
 def _generic(tools: Any) -> Evidence:
     epsilon, alpha, beta = 1.0, 0.1, 0.1
     learner = ThresholdExponential(4, epsilon)
-    finding = tools.audit_law(learner, n=4)
+    found = supremum_of(tools, learner)
     n = learner.sample_size(alpha, beta)
     hard = two_point(learner.domain.points(), 1, 3, alpha * 1.001)
     failure = failure_probability(learner, learner.concepts.concept(2), hard, n, alpha)
     small = 0.01
     slides = max(1 / small**2, 1 / (alpha * small))
     needed = ThresholdExponential(4, small).sample_size(alpha, beta) / math.log(2 * 5 / beta)
-    leaks = exceeds(finding.epsilon, epsilon)
+    leaky = leaks(found, epsilon)
     return judged(
         tightness(needed, slides),
-        failed=leaks or failure > beta,
-        summary=f"exact epsilon {finding.epsilon:.4f} of {epsilon}; with n = max(8/alpha, 4/(alpha epsilon)) "
+        failed=leaky or failure > beta,
+        summary=f"exact epsilon {supremum_text(found)}, of {epsilon}; with n = max(8/alpha, 4/(alpha epsilon)) "
         f"ln(2|C|/beta) = {n} the exact failure probability on a hard case is {failure:.1e}, beta is {beta}. At "
         f"epsilon = {small} the slides' maximum is {slides:.0f}, where {needed:.0f} suffices: 1/epsilon^2 is not "
         f"needed. Agnostic learning needs 1/alpha^2",
         numbers={
-            "epsilon": finding.epsilon,
+            "epsilon": found.value,
             "n": n,
             "failure": failure,
             "slides_factor": slides,
             "sufficient_factor": needed,
         },
-        witness=repr(finding.worst_pair) if leaks else f"target c_2, mass {alpha * 1.001:g} on the point 1, n = {n}",
+        witness=repr(found.witness) if leaky else f"target c_2, mass {alpha * 1.001:g} on the point 1, n = {n}",
     )
 
 

@@ -14,7 +14,7 @@ from learners.interior_points.thresholds import ThresholdInteriorPoint
 from learners.interior_points.tree_log import InteriorPointTreeLog
 from learners.papers.failure_probability import compositions, worst_empirical_failure
 from learners.papers.statements import states
-from learners.papers.verdicts import exceeds, judged
+from learners.papers.verdicts import exceeds, judged, leaks, supremum_of, supremum_text, verdict_of
 from learners.samples import Sample
 
 __all__ = ["STATEMENTS"]
@@ -38,20 +38,20 @@ def _outside(learner: Any, sample: Sample) -> float:
 def _interior(tools: Any) -> Evidence:
     beta, learner = 0.2, InteriorPointExponential(5, 1.0)
     n = learner.points_needed(beta)
-    finding = tools.audit_law(learner, n=4)
+    found = supremum_of(tools, learner)
     failure, worst = max(
         (_outside(learner, learner.domain.sample(range(5), [0] * 5, counts)), counts) for counts in compositions(n, 5)
     )
     few = _outside(learner, learner.domain.sample([2, 3], [0, 0], [2, 2]))
-    leaks = exceeds(finding.epsilon, 1.0)
+    leaky = leaks(found, 1.0)
     return judged(
-        "holds",
-        failed=leaks or failure > beta,
-        summary=f"T = 5, epsilon = 1: exact epsilon {finding.epsilon:.4f} (n = 4, all pairs); n = (4/epsilon) "
+        verdict_of(found, 1.0),
+        failed=leaky or failure > beta,
+        summary=f"T = 5, epsilon = 1: exact epsilon {supremum_text(found)}; n = (4/epsilon) "
         f"ln(T/beta) = {n}: over all {math.comb(n + 4, 4)} data the exact failure is at most {failure:.4f}, at "
         f"{list(worst)}, and beta is {beta}; {few:.4f} with n = 4",
-        numbers={"epsilon": finding.epsilon, "n": n, "failure": failure, "failure with 4": few},
-        witness=repr(finding.worst_pair) if leaks else f"{list(worst)} examples at the points 0 .. 4",
+        numbers={"epsilon": found.value, "n": n, "failure": failure, "failure with 4": few},
+        witness=repr(found.witness) if leaky else f"{list(worst)} examples at the points 0 .. 4",
     )
 
 

@@ -2,7 +2,9 @@
 
 A check computes what the statement bounds. If a number contradicts the statement, the verdict is "refuted" and the
 instance is its witness, whatever was expected. If none does, the statement "holds" where it was checked on all cases
-that the summary names, and is "loose" if, besides, the truth is far below its constant. A single instance that was
+that the summary names, and is "loose" if, besides, the truth is far below its constant. The truth of a claim of privacy
+is the supremum over samples of every size, so that "loose" takes a proof of it: a maximum over a few examples, or over
+what a search met, may be far below. A single instance that was
 chosen because it might refute, and does not, leaves the statement "undecided".
 """
 
@@ -11,9 +13,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpaudit.contract import Evidence, Pair
+from dpaudit.contract import Evidence, Pair, Support
 
-__all__ = ["LOOSE", "TOLERANCE", "against", "exactly_private", "exceeds", "judged", "tightness"]
+__all__ = [
+    "LOOSE",
+    "TOLERANCE",
+    "against",
+    "exactly_private",
+    "exceeds",
+    "judged",
+    "leaks",
+    "supremum_of",
+    "supremum_text",
+    "tightness",
+    "verdict_of",
+]
 
 LOOSE = 0.75
 """A true statement is loose if the truth is at most this share of its constant."""
@@ -46,13 +60,36 @@ def against(pair: Pair) -> str:
     return f"{pair.data!r} against {pair.neighbour!r}"
 
 
-def exactly_private(tools: Any, learner: Any, n: int, what: str) -> Evidence:
-    """Return the evidence on a learner's claim from its exact epsilon over all samples of n."""
-    finding = tools.audit_law(learner, n=n)
+def supremum_of(tools: Any, learner: Any) -> Any:
+    """Return the supremum of a learner's loss, with a short search: `dpaudit supremum` searches longer."""
+    return tools.audit_supremum(learner, starts=1, evaluations=20, most=2)
+
+
+def leaks(found: Any, claimed: float) -> bool:
+    """Say whether a supremum exceeds a claim by more than its error."""
+    return exceeds(found.value - found.error, claimed)
+
+
+def verdict_of(found: Any, claimed: float) -> str:
+    """Return the verdict on a claim that a supremum does not exceed: "loose" if it is proved to be far below."""
+    return tightness(found.value, claimed) if found.support == Support.PROVED else "holds"
+
+
+def supremum_text(found: Any) -> str:
+    """Return a supremum with what it rests on, and the loss that was computed."""
+    where = f"computed {found.attained:.4f} at n = {found.n}"
+    if found.support == Support.PROVED:
+        return f"{found.value:.4f} over samples of every size by proof, {where}"
+    return f"at least {found.value:.4f} ({found.support}; {where})"
+
+
+def exactly_private(tools: Any, learner: Any, what: str) -> Evidence:
+    """Return the evidence on a learner's claim from the supremum of its loss; `what` the samples are made of."""
+    found = supremum_of(tools, learner)
     return judged(
-        "holds",
-        failed=finding.verdict == "violation",
-        summary=f"worst epsilon over all samples of {n} {what}: {finding.epsilon:.4f} of {learner.epsilon}",
-        numbers={"epsilon": finding.epsilon},
-        witness=repr(finding.worst_pair),
+        verdict_of(found, learner.epsilon),
+        failed=leaks(found, learner.epsilon),
+        summary=f"worst epsilon over {what}: {supremum_text(found)}, of {learner.epsilon}",
+        numbers={"epsilon": found.value, "n": found.n},
+        witness=repr(found.witness),
     )

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import FAIL, InputError, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import FAIL, InputError, Pair, PrivacyClaim, Sample, UtilityClaim
 from learners.arrays import Integers
 from learners.citations import NIS
 from learners.domains import Cube, OnTheCube, grid_rows
@@ -66,6 +66,12 @@ class SubsamplingLearner(ParityLearner):
 
     def _subsampler(self, sample: Sample, rng: np.random.Generator) -> Subsampler:
         return Subsampler(sample, self.dimension, self._keep, rng, uniform=self._uniform)
+
+    def _contradicted_ray(self, t: int) -> Pair:
+        """Return t copies of (x, 0) beside one of (x, 1), which becomes (x, 0)."""
+        x = [0] * (self.dimension - 1) + [1]
+        left = self.domain.sample([x, x], [0, 1], [t, 1])
+        return Pair(left, self.domain.sample([x], [0], [t + 1]), "one example against t others")
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the least n with f + (1 - f) 2^d (1 - p alpha)^n <= beta; see `utility`."""

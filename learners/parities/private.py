@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import FAIL, InputError, Instance, Law, Sample
+from dpaudit.contract import FAIL, InputError, Instance, Law, Pair, Sample, Supremum
 from learners.arrays import Integers
 from learners.inputs import check_run, check_sample
 from learners.parameters import check_integer, check_law_limit, check_positive
@@ -76,6 +76,17 @@ class ParityPrivate(SubsamplingLearner):
         going = np.flatnonzero(rng.random(size) >= self._coin)
         codes[going] = subsamples.solve(rng, len(going))
         return codes
+
+    def supremum(self) -> Supremum:
+        """Return the supremum ln((1 + p)/(1 - p)), attained by one example whose label is flipped; see the class."""
+        x = [0] * (self.dimension - 1) + [1]
+
+        def ray(t: int) -> Pair:
+            left, right = (self.domain.sample([x], [label]) for label in (0, 1))
+            return Pair(left, right, "the label of the only example")
+
+        proof = "an equation multiplies the probability of a solution by 1 - p + p [0, 2]; at n = 1 by both ends"
+        return Supremum(2 * math.atanh(self._keep), proof, ray)
 
     def law(self, sample: Sample) -> Law:
         """Return the law on `FAIL` and all 2^d parities; see `parities.law.log_law` for formula and error bound."""

@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Distribution, InputError, Instance, Law, Picture, PrivacyClaim, Sample
+from dpaudit.contract import Distribution, InputError, Instance, Law, Picture, PrivacyClaim, Sample, Supremum
 from learners.arrays import Integers
 from learners.citations import KMMS
 from learners.domains import grid_rows
+from learners.finite.supremum import softmax_supremum
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Bits, Box
 from learners.geometry.pictures import panel, regions
@@ -138,6 +139,15 @@ class HalfplaneSelect(HalfplaneRegions, RegionSelection):
         error = ULP * (5 * spread + 7 * width + 5 * math.log(len(logs)) + 16)
         atoms = tuple((z, *point) for z in (1, -1) for point in grid.points)
         return Law(atoms, logs - log_total(logs), error)
+
+    def supremum(self) -> Supremum | None:
+        """Return the supremum, twice the rate; None beyond `LISTED_SIDE`, where the cells are not listed.
+
+        See `finite.supremum.softmax_supremum` for the proof.
+        """
+        if self.side > LISTED_SIDE:
+            return None
+        return softmax_supremum(self.domain, self.concepts.evaluate(self.domain.points()), self._rate)
 
     def picture(self, sample: Sample, codes: Any, target: Halfplane | None = None) -> Picture:
         """Return what a report draws: the sample with some halfplanes, and both copies of the dual plane.

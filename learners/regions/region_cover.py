@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Hypothesis
+from dpaudit.contract import Hypothesis, later
 from learners.arrays import Floats, Labels
 from learners.covers.rounded_noise import RoundedNoise
 from learners.covers.set_cover import SetCoverLearner
@@ -35,7 +35,7 @@ class RegionCover(Regions, SetCoverLearner):
     ----------
     side : int
         d of the grid {0 .. d}^2 or {0 .. d}^3.
-    k, epsilon, delta, alpha, beta, variant
+    k, epsilon, delta, alpha, beta, variant, budget
         See `covers.set_cover.SetCoverLearner`.
     """
 
@@ -46,6 +46,7 @@ class RegionCover(Regions, SetCoverLearner):
     alpha: float
     beta: float
     variant: str = "paper"
+    budget: str = later("paper")
 
     _noise_type = RoundedNoise
     _paper_claim: ClassVar[tuple[str, str]] = ("KMMS-Claim4.3", "Claim 4.3 with the constant of Claim 3.4")

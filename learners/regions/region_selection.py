@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Hypothesis, Law, PrivacyClaim, Sample, UtilityClaim
+from dpaudit.contract import Hypothesis, Law, PrivacyClaim, Sample, Supremum, UtilityClaim
 from learners.arrays import Bools, Floats, Integers
 from learners.citations import KMMS
 from learners.domains import grid_rows
+from learners.finite.supremum import softmax_supremum
 from learners.inputs import check_run, check_sample
 from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_integer, check_positive, check_statement
@@ -119,6 +120,10 @@ class ListedSelection(RegionSelection):
         width = float(np.abs(self._log_base(family, sample)).max())
         error = ULP * (8 * spread + 16 * width + 8 * math.log(len(family)) + 16)
         return Law(range(len(family)), logs - log_total(logs), error)
+
+    def supremum(self) -> Supremum | None:
+        """Return the supremum, epsilon; see `finite.supremum.softmax_supremum` for the proof."""
+        return softmax_supremum(self.domain, self._listed().labels, self._rate)
 
     def decode(self, code: Any) -> Hypothesis:
         """Return the region of a labelling."""

@@ -68,6 +68,17 @@ class Leaky:
         )
 
     @staticmethod
+    def audit_supremum(*_: Any, **__: Any) -> Any:
+        return SimpleNamespace(
+            value=math.inf,
+            error=0.0,
+            attained=math.inf,
+            support="lower bound",
+            witness=Pair("data", "neighbour"),
+            n=1,
+        )
+
+    @staticmethod
     def audit_utility(*_: Any, **__: Any) -> Any:
         return SimpleNamespace(verdict="violation", failures=9, trials=9, failure_lower=0.7, failure_upper=1.0)
 
@@ -254,10 +265,17 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
      {"ConjunctionLaplace": with_sizes(ste_conjunctions.ConjunctionLaplace, lambda _: 10)}, dpaudit, "refuted"),
     (ste_conjunctions, "STE-ConjExp",
      {"ConjunctionExponential": with_sizes(ste_conjunctions.ConjunctionExponential, lambda _: 2)}, dpaudit, "refuted"),
-    (ste_conjunctions, "STE-Conj2", {"ConjunctionGreedy": scaled(ste_conjunctions.ConjunctionGreedy, 2.0)}, dpaudit,
+    (ste_conjunctions, "STE-Conj2", {"ConjunctionGreedy": scaled(ste_conjunctions.ConjunctionGreedy, 1.01)}, dpaudit,
      "refuted"),
-    (ste_conjunctions, "STE-Conj2", {"ConjunctionGreedy": scaled(ste_conjunctions.ConjunctionGreedy, 1.3)}, dpaudit,
-     "holds"),
+    (ste_conjunctions, "STE-Conj2", {"ConjunctionGreedy": scaled(ste_conjunctions.ConjunctionGreedy, 0.7)}, dpaudit,
+     "loose"),
+    (ste_conjunctions, "STE-Conj2-Proved",
+     {"ConjunctionGreedy": scaled(ste_conjunctions.ConjunctionGreedy, 1.01)}, dpaudit, "refuted"),
+    (nis_parities, "NIS-ParityAmplification-Proved",
+     {"ParityAmplified": scaled(nis_parities.ParityAmplified, 1.01)}, dpaudit, "refuted"),
+    (kmms_covers, "KMMS-Claim3.4-pure", {"choice_cost": lambda *_: 0.07}, dpaudit, "refuted"),
+    (kmms_covers, "KMMS-Claim3.4-pure", {"paper_share": lambda *_: 0.04}, dpaudit, "refuted"),
+    (kmms_covers, "KMMS-Ex3.3-pure", {}, Leaky, "refuted"),
     (ste_conjunctions, "STE-Conj2-Delta", {"ConjunctionGreedy": scaled(ste_conjunctions.ConjunctionGreedy, 99.0)},
      dpaudit, "undecided"),
     (ste_conjunctions, "STE-Conj2-Constant",

@@ -1,0 +1,297 @@
+"""The audit of a learner's supremum: proposals, limits and closed forms, and what they support together."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec.structs import replace
+
+from dpaudit import seeding
+from dpaudit.arguments import check_built, read_integer
+from dpaudit.calls import remembering
+from dpaudit.contract import (
+    Grade,
+    HasFault,
+    HasLaw,
+    HasLimitLaw,
+    HasSupremum,
+    Law,
+    Learner,
+    Origin,
+    OriginKind,
+    Pair,
+    Relation,
+    Support,
+    Supremum,
+)
+from dpaudit.errors import InputError
+from dpaudit.exact.audit import audit_law
+from dpaudit.exact.enclosure import owner_of
+from dpaudit.exact.finding import LawFinding, PairInWords
+from dpaudit.exact.supremum.finding import SupremumFinding
+from dpaudit.exact.supremum.proposals import climb, ray_bases
+from dpaudit.exact.supremum.star import Peak, Star
+from dpaudit.exact.supremum.universe import CAP, Universe, plus
+from dpaudit.progress import Progress, followed
+
+__all__ = ["audit_supremum"]
+
+LOG = logging.getLogger(__name__)
+
+RAYS = 150
+"""The most rays that are enumerated."""
+AGREES = 1e-3
+"""A climb agrees with the value if it comes as close, relatively."""
+ROUNDING = 1e-9
+"""The relative error of a closed form: what exceeds it by more refutes it."""
+_FAR = 40
+"""Copies times epsilon at which a ray is close to its limit."""
+
+
+@remembering
+def audit_supremum(
+    learner: Learner,
+    *,
+    starts: int = 8,
+    evaluations: int = 250,
+    most: int = 4,
+    relation: Relation | str | None = None,
+    seed: int = 0,
+    progress: Progress = False,
+) -> SupremumFinding:
+    """Search the supremum of a learner's privacy loss over samples of every size.
+
+    The loss of neighbours S, S' is max over outputs o of ln Pr[A(S) = o] / Pr[A(S') = o]; a maximum over all samples of
+    a few examples can be far below its supremum over all n. The search climbs over samples of few distinct examples
+    with any multiplicities, and follows rays: t copies of one example beside a few others. For examples T that a pair
+    shares, 2 |X| laws give the loss of every replacement. Where the learner has `limit_law`, rays are followed to
+    their exact limit; where it has `supremum`, its closed form is the value unless the search refutes it.
+
+    Parameters
+    ----------
+    learner : Learner
+        Must have `law(sample)`. The `supremum` that a positive control inherits is not its own and is not asked.
+    starts : int
+        Climbs, from independent random samples.
+    evaluations : int
+        Steps of a climb.
+    most : int
+        Distinct examples in a sample at most, besides the one that differs.
+    relation : Relation or str, optional
+        By default the claim's, else REPLACE_ONE.
+    seed : int
+        The root of the search's randomness.
+    progress : bool or callable
+        As for `audit_privacy`; laws are counted.
+
+    Returns
+    -------
+    SupremumFinding
+        With `value`, `error`, `support`, `witness` and `agreement`.
+
+    Raises
+    ------
+    InputError
+        If the learner has no law, or its law refuses every sample that was tried.
+    """
+    check_built(learner)
+    if not isinstance(learner, HasLaw):
+        raise InputError(
+            f"learner {learner.id!r} has no law(sample), which the supremum needs; use the black-box audit"
+        )
+    for name, value in (("starts", starts), ("evaluations", evaluations), ("most", most)):
+        read_integer(name, value)
+    claim = learner.privacy
+    default = claim.relation if claim else Relation.REPLACE_ONE
+    search = _Search(learner, default if relation is None else Relation.parse(relation), seeding.check_seed(seed))
+    with followed(progress, starts * evaluations * len(search.universe.changed), "laws") as tell:
+        search.star = Star(search.universe, search.relation, learner.law, tell=tell)
+        search.climb(starts, evaluations, most)
+        search.follow_rays(most)
+        search.try_closed_form()
+    return search.finding(starts)
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """The exact limit along a ray: its loss, in a star of limits, and the example that is added."""
+
+    peak: Peak
+    direction: int
+
+
+class _Search:
+    """What has been found so far."""
+
+    def __init__(self, learner: Learner, relation: Relation, seed: int) -> None:
+        assert isinstance(learner, HasLaw)
+        self.learner, self.law, self.relation, self.seed = learner, learner.law, relation, seed
+        self.universe = Universe(learner.domain, relation)
+        self.universe.fold(learner.law, seeding.generator(seed, "supremum", learner.id, "fold"))
+        self.star = Star(self.universe, relation, learner.law)
+        self.peaks: list[Peak] = []
+        self.best: LawFinding | None = None
+        self.limit: _Limit | None = None
+        self.closed: Supremum | None = None
+
+    def climb(self, starts: int, evaluations: int, most: int) -> None:
+        """Climb from several starts; the greatest loss is the best pair."""
+        for number in range(starts):
+            rng = seeding.generator(self.seed, "supremum", self.learner.id, number)
+            peak = climb(self.star, self.universe.items, evaluations=evaluations, most=most, rng=rng)
+            if peak is None:
+                refusal = self.star.refusal
+                raise InputError(
+                    f"the law of learner {self.learner.id!r} refuses every sample that was tried: {refusal}"
+                )
+            self.peaks.append(peak)
+        self._offer(max(self.peaks, key=lambda peak: peak.safe))
+
+    def follow_rays(self, most: int) -> None:
+        """Follow rays to their exact limits where the learner tells them, else far enough."""
+        if isinstance(self.learner, HasLimitLaw) and _owns(self.learner, "limit_law"):
+            self._follow_to_limits(self.learner.limit_law, most)
+            return
+        reach = self._reach()
+        far = [self.star(plus(base, [(direction, reach)])) for direction, base in self._rays(most)]
+        if found := [peak for peak in far if peak is not None]:
+            self._offer(max(found, key=lambda peak: peak.safe))
+
+    def _follow_to_limits(self, limit_law: Callable[[Any, Any], Law], most: int) -> None:
+        stars = {item: self._star_of_limits(limit_law, item) for item in self.universe.items}
+        limits = ((stars[direction](base), direction) for direction, base in self._rays(most))
+        found = [_Limit(peak, direction) for peak, direction in limits if peak is not None]
+        if not found:
+            return
+        self.limit = max(found, key=lambda limit: limit.peak.safe)
+        reach, near = self._reach(), None
+        while reach <= CAP and (near is None or near.loss < self.limit.peak.loss * (1 - AGREES)):
+            near = self.star(plus(self.limit.peak.weights, [(self.limit.direction, reach)]))
+            reach *= 10
+        if near is not None:
+            self._offer(near)
+
+    def _star_of_limits(self, limit_law: Callable[[Any, Any], Law], item: int) -> Star:
+        direction = self.universe.sample(((item, 1),))
+        return Star(self.universe, self.relation, lambda sample: limit_law(sample, direction), limits=True)
+
+    def _rays(self, most: int) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
+        return ray_bases(self.universe.items, most, RAYS)
+
+    def _reach(self) -> int:
+        """Return how many copies bring a ray near its limit."""
+        claim = self.learner.privacy
+        return min(CAP, math.ceil(_FAR / claim.epsilon)) if claim and claim.epsilon > 0 else 1000
+
+    def try_closed_form(self) -> None:
+        """Ask the learner for its closed form, and see how near to it its own ray comes."""
+        if not (isinstance(self.learner, HasSupremum) and _owns(self.learner, "supremum")):
+            return
+        self.closed = self.learner.supremum()
+        if self.closed is None or self.relation is not _claimed_relation(self.learner):
+            self.closed = None
+            return
+        for t in (10**power for power in range(7)):
+            if self.best is not None and self.best.epsilon >= self.closed.value * (1 - AGREES):
+                return
+            try:
+                self._keep(audit_law(self.learner, samples=[self.closed.ray(t)], relation=self.relation))
+            except InputError:
+                return
+
+    def _offer(self, peak: Peak) -> None:
+        """Take the pair of a peak if it is the best one."""
+        left, right = (self.universe.sample(plus(peak.weights, change)) for change in (peak.left, peak.right))
+        pair = Pair(left, right, Origin(OriginKind.CRAFTED, "search for the supremum"))
+        self._keep(audit_law(self.learner, samples=[pair], relation=self.relation))
+
+    def _keep(self, found: LawFinding) -> None:
+        if self.best is None or found.epsilon - found.error > self.best.epsilon - self.best.error:
+            self.best = found
+
+    def finding(self, starts: int) -> SupremumFinding:
+        """Return what closed form, limits and pairs support together."""
+        best, claim = self.best, self.learner.privacy
+        assert best is not None
+        value, error, support = best.epsilon, best.error, Support.LOWER_BOUND
+        limit = self.limit
+        if limit is not None and limit.peak.safe > best.epsilon - best.error:
+            value, error, support = limit.peak.loss, limit.peak.error, Support.LIMIT
+        refuted = self.closed is not None and value - error > self.closed.value * (1 + ROUNDING)
+        if self.closed is not None and not refuted:
+            value, error, support = self.closed.value, ROUNDING * self.closed.value, Support.PROVED
+        pair = best.worst_pair
+        assert isinstance(pair, Pair)
+        found = SupremumFinding(
+            verdict=best.verdict,
+            value=value,
+            error=error if math.isfinite(error) else 0.0,
+            support=support,
+            claimed_epsilon=claim.epsilon if claim else None,
+            claimed_delta=claim.delta if claim else 0.0,
+            attained=best.epsilon,
+            attained_error=best.error,
+            pair_in_words=PairInWords(repr(pair.data), repr(pair.neighbour), pair.origin),
+            worst_atom=best.worst_atom,
+            n=pair.data.n,
+            growth=tuple(self._growth(pair)),
+            starts=starts,
+            agreement=sum(peak.loss >= value * (1 - AGREES) for peak in self.peaks),
+            laws=self.star.laws,
+            relation=self.relation,
+            grade=Grade.NUMERIC if self.star.numeric else Grade.EXACT,
+            seed=self.seed,
+            proof=self.closed.proof if self.closed else "",
+            proved_value=self.closed.value if self.closed else None,
+            proof_refuted=refuted,
+            claim_id=best.claim_id,
+        )
+        if support is Support.LIMIT and limit is not None:
+            found = replace(found, ray=repr(self.universe.sample(((limit.direction, 1),))))
+        LOG.info("supremum of %s: %.6g (%s), %d laws", self.learner.id, value, support, self.star.laws)
+        return found.with_pair(pair)
+
+    def _growth(self, pair: Pair) -> Iterator[tuple[int, float]]:
+        """Yield size and loss of a pair with 0, 1, 2, 5, 10, ... copies of the example that both sides have most of."""
+        shared = {_example(pair.neighbour, i): int(count) for i, count in enumerate(pair.neighbour.counts)}
+        least = [min(int(count), shared.get(_example(pair.data, i), 0)) for i, count in enumerate(pair.data.counts)]
+        copies = max(least, default=0)
+        if copies == 0:
+            yield pair.data.n, self._loss(pair)
+            return
+        common = _example(pair.data, least.index(copies))
+        steps = [step * 10**power for power in range(7) for step in (1, 2, 5)]
+        for kept in [0, *(step for step in steps if step < copies), copies]:
+            smaller = Pair(*(self._with_fewer(side, common, copies - kept) for side in (pair.data, pair.neighbour)))
+            if smaller.data.n and smaller.neighbour.n:
+                yield smaller.data.n, self._loss(smaller)
+
+    def _loss(self, pair: Pair) -> float:
+        return audit_law(self.learner, samples=[pair], relation=self.relation).epsilon
+
+    def _with_fewer(self, sample: Any, example: tuple[Any, ...], fewer: int) -> Any:
+        counts = [int(c) - fewer * (_example(sample, i) == example) for i, c in enumerate(sample.counts)]
+        if not any(counts):
+            return self.learner.domain.empty_sample()
+        return self.learner.domain.sample(sample.points, sample.labels, counts, sample.public)
+
+
+def _example(sample: Any, row: int) -> tuple[Any, ...]:
+    """Return point, label and flag of a row of a sample."""
+    public = None if sample.public is None else bool(sample.public[row])
+    return (*sample.points[row].tolist(), int(sample.labels[row]), public)
+
+
+def _owns(learner: Learner, ability: str) -> bool:
+    """Say whether an ability belongs to the law of a learner: not if a class overrides the law, or plants a fault."""
+    own = owner_of(learner, ability)
+    others = ("law", "fault") if isinstance(learner, HasFault) else ("law",)
+    return all(issubclass(own, owner_of(learner, name)) for name in others)
+
+
+def _claimed_relation(learner: Learner) -> Relation:
+    return learner.privacy.relation if learner.privacy else Relation.REPLACE_ONE
