@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["harmless"]
+__all__ = ["harmless", "shortened"]
 
 _HARMFUL = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode categories of characters that act instead of being seen: controls, formats, surrogates, separators."""
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return a text of at most about so many characters: what is longer loses its middle."""
+    return text if len(text) <= longest else f"{text[: longest * 2 // 3]} [...] {text[-longest // 3 :]}"
 
 
 def harmless(text: str) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from dpaudit.errors import ToolFault
+from dpaudit.harmless import shortened
 from dpaudit.jsonable import jsonable
 
 __all__ = [
@@ -120,7 +121,7 @@ def decode(data: bytes | str, kind: Any) -> Any:
         found = _decoder(kind).decode(data)
         _refuse_unknown(json.loads(data, object_pairs_hook=_without_doubles), found, "$")
     except (ValueError, RecursionError) as error:  # errors of both decoders, and numbers of too many digits
-        raise ToolFault(f"{error!s:.{_LONGEST}}") from None
+        raise ToolFault(shortened(str(error), _LONGEST)) from None
     return found
 
 

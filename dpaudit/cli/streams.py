@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import TextIO
 
-from dpaudit.harmless import harmless
+from dpaudit.harmless import harmless, shortened
 
 __all__ = ["complain", "drop_output", "kept_clean", "output", "pending", "say", "tell", "wants_color", "width_of"]
 
@@ -66,10 +66,7 @@ def tell(kind: str, text: str) -> None:
 
 def _shortened(text: str) -> str:
     """Return text on one line; what is very long loses its middle."""
-    line = harmless(" ".join(text.splitlines()))
-    if len(line) > _LONGEST:
-        line = f"{line[: _LONGEST * 2 // 3]} [...] {line[-_LONGEST // 3 :]}"
-    return line
+    return shortened(harmless(" ".join(shortened(text, 2 * _LONGEST).splitlines())), _LONGEST)
 
 
 def complain(label: str, text: str, *more: tuple[str, str]) -> None:
