@@ -86,5 +86,3 @@ def edited(line: bytes, edit: Callable[[dict[str, Any]], object]) -> bytes:
     told = json.loads(line)
     edit(told)
     return canonical(told).encode()
-
-
