@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from sealed_runs import KINDS, lines_of, put, resealed, write_run
 
 from dpaudit.cli import main
+from dpaudit.engine.records import Run
 from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.errors import DpauditError
 from dpaudit.reporters import html, overview
@@ -23,55 +25,104 @@ MOST = 2_000
 """Bytes of a message."""
 CASES = {"quick": 300, "full": 20_000}
 TOKENS = (
-    b"null", b"true", b"-1", b"0", b"1.5", b"1e308", b"-1e999", b"NaN", b"Infinity", b'"NaN"', b'"inf"', b'"-inf"', b'""',
-    b'"<b>"', b'"banana"', b'"violation"', b'"consistent"', b'"\\ud800"', b'"\\u001b[2J"', b"[]", b"{}", b"[[1]]", b"9" * 30,
-    b"9" * 5_000, b"[" * 2_000 + b"]" * 2_000, b'"' + b"x" * 5_000 + b'"', b"\xff", b"\xef\xbb\xbf", b"", b" 1", b'"a":1,',
-)  # fmt: skip
-VALUE = re.compile(rb'"(?:[^"\\]|\\.)*"(?=[,}\]])|-?\d[\d.e+-]*|true|false|null')
-MEMBER = re.compile(rb'"[a-z_]+":(?:"(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*|true|false|null),')
+    b"null",
+    b"true",
+    b"-1",
+    b"0",
+    b"1.5",
+    b"1e308",
+    b"-1e999",
+    b"NaN",
+    b"Infinity",
+    b'"NaN"',
+    b'"inf"',
+    b'"-inf"',
+    b'""',
+    b'"<b>"',
+    b'"banana"',
+    b'"violation"',
+    b'"consistent"',
+    b'"\\ud800"',
+    b'"\\u001b[2J"',
+    b"[]",
+    b"{}",
+    b"[[1]]",
+    b"9" * 30,
+    b"9" * 5_000,
+    b"[" * 2_000 + b"]" * 2_000,
+    b'"' + b"x" * 5_000 + b'"',
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"",
+    b" 1",
+    b'"a":1,',
+)
+WORDS = (
+    b'""',
+    b'"x"',
+    b'"violation"',
+    b'"not sealed"',
+    b'"\\u001b[2J\\u202e"',
+    b'"\\u0000"',
+    b'"<script>"',
+    b'"a\\nb"',
+    b'"{}%s"',
+    b'"' + b"word " * 2_000 + b'"',
+    b'"inf"',
+    b'"\\ud83d\\ude00"',
+    b'"-- \'; $(x) `y` |"',
+)
+DIGITS = tuple(b"%d" % digit for digit in range(10))
+NUMBERS = (b"0", b"1", b"2", b"7", b"-1", b"0.0", b"0.5", b"1.0", b"1e-300", b"1e308", b"1" + b"0" * 300, b'"inf"')
+PATTERNS = {
+    "digit": re.compile(rb"\d"),
+    "value": re.compile(rb'"(?:[^"\\]|\\.)*"(?=[,}\]])|-?\d[\d.e+-]*|true|false|null'),
+    "member": re.compile(rb'"[a-z_]+":(?:"(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*|true|false|null),'),
+    "words": re.compile(rb'(?<=:)"(?:[^"\\]|\\.)*"(?=[,}])'),
+    "number": re.compile(rb"(?<=[:\[,])-?\d[\d.e+-]*(?=[,}\]])"),
+}
+PATTERNS["double"] = PATTERNS["member"]
 
 
-@st.composite
-def altered(draw: st.DrawFn, lines: list[bytes], foreign: list[bytes]) -> list[bytes]:
-    """Return the lines of a file after one to three changes."""
-    found = list(lines)
-    for _ in range(draw(st.integers(1, 3))):
-        number = draw(st.integers(0, len(found) - 1))
-        line = found[number]
-        kind = draw(st.sampled_from(("bit", "digit", "value", "member", "double", "cut", "insert", "line")))
-        if kind == "line":
-            other = draw(st.integers(0, len(found) - 1))
-            how = draw(st.sampled_from(("swap", "again", "drop", "foreign")))
-            if how == "swap":
-                found[number], found[other] = found[other], line
-            elif how == "again":
-                found.insert(other, line)
-            elif how == "foreign":
-                found[number] = foreign[other % len(foreign)]
-            elif len(found) > 1:
-                del found[number]
+def altered(random: Random, lines: list[bytes], foreign: list[bytes]) -> tuple[list[bytes], bool]:
+    """Return the lines of a file after changes, and whether all digests are to be made anew.
+
+    Who does that is good at JSON, and changes one thing.
+    """
+    found, anew = list(lines), random.random() < 0.5
+    kinds = (
+        ("words", "number", "member", "double", "line") if anew else ("bit", "digit", "value", "cut", "insert", "line")
+    )
+    for _ in range(1 if anew else random.randint(1, 3)):
+        number, other = random.randrange(len(found)), random.randrange(len(found))
+        kind = random.choice(kinds)
+        if kind != "line":
+            found[number] = _altered_line(random, kind, found[number])
             continue
-        found[number] = _altered_line(draw, kind, line)
-    return found
+        how = random.choice(("swap", "again", "drop", "foreign"))
+        if how == "swap":
+            found[number], found[other] = found[other], found[number]
+        elif how == "again":
+            found.insert(other, found[number])
+        elif how == "foreign":
+            found[number] = foreign[other % len(foreign)]
+        elif len(found) > 1:
+            del found[number]
+    return found, anew
 
 
-def _altered_line(draw: st.DrawFn, kind: str, line: bytes) -> bytes:
-    pattern = {"digit": re.compile(rb"\d"), "value": VALUE, "member": MEMBER, "double": MEMBER}.get(kind)
-    if pattern is None:
-        place = draw(st.integers(0, max(len(line) - 1, 0)))
-        if kind == "bit" and line:
-            return line[:place] + bytes([line[place] ^ 1 << draw(st.integers(0, 7))]) + line[place + 1 :]
-        return line[:place] if kind == "cut" else line[:place] + draw(st.sampled_from(TOKENS)) + line[place:]
-    places = [match.span() for match in pattern.finditer(line)]
+def _altered_line(random: Random, kind: str, line: bytes) -> bytes:
+    place = random.randrange(len(line)) if line else 0
+    if kind == "bit" and line:
+        return line[:place] + bytes([line[place] ^ 1 << random.randrange(8)]) + line[place + 1 :]
+    if kind not in PATTERNS:
+        return line[:place] if kind == "cut" else line[:place] + random.choice(TOKENS) + line[place:]
+    places = [match.span() for match in PATTERNS[kind].finditer(line)]
     if not places:
         return line
-    start, end = draw(st.sampled_from(places))
-    new = {
-        "digit": lambda: str(draw(st.integers(0, 9))).encode(),
-        "value": lambda: draw(st.sampled_from(TOKENS)),
-        "member": lambda: b"",
-        "double": lambda: line[start:end] * 2,
-    }[kind]()
+    start, end = random.choice(places)
+    tokens = {"words": WORDS, "number": NUMBERS, "digit": DIGITS, "value": TOKENS, "member": (b"",)}
+    new = line[start:end] * 2 if kind == "double" else random.choice(tokens[kind])
     return line[:start] + new + line[end:]
 
 
@@ -86,6 +137,14 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, byt
         yield path, path.read_bytes(), lines_of(other)
 
 
+def read(path: Path) -> tuple[Run | None, str]:
+    """Return a run, or the message by which it is refused."""
+    try:
+        return load_run(path), ""
+    except DpauditError as error:
+        return None, str(error)
+
+
 @pytest.mark.parametrize("profile", [pytest.param("full", marks=pytest.mark.full), "quick"])
 def test_no_alteration_is_silent_long_or_a_traceback(stored: tuple[Path, bytes, list[bytes]], profile: str) -> None:
     path, content, foreign = stored
@@ -97,8 +156,9 @@ def test_no_alteration_is_silent_long_or_a_traceback(stored: tuple[Path, bytes, 
         max_examples=CASES[profile], deadline=None, database=None, derandomize=True,
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    @given(altered(lines, foreign), st.booleans())
-    def alter(changed: list[bytes], anew: bool) -> None:
+    @given(st.integers(0, 2**63))
+    def alter(seed: int) -> None:
+        changed, anew = altered(Random(seed), lines, foreign)
         if anew:
             try:
                 changed = resealed(changed)
@@ -108,12 +168,11 @@ def test_no_alteration_is_silent_long_or_a_traceback(stored: tuple[Path, bytes, 
         if path.read_bytes() == content:
             counts["unchanged"] += 1
             return
-        try:
-            run = load_run(path)
-        except DpauditError as error:
+        run, message = read(path)
+        if run is None:
             counts["refused, digests made anew" if anew else "refused"] += 1
-            assert len(str(error).encode(errors="backslashreplace")) < MOST
-            assert FILENAME in str(error)
+            assert len(message.encode(errors="backslashreplace")) < MOST
+            assert FILENAME in message
             return
         # Only who makes the digests anew gets so far, and then the total is another one.
         assert anew
@@ -126,7 +185,7 @@ def test_no_alteration_is_silent_long_or_a_traceback(stored: tuple[Path, bytes, 
     print(counts)
     assert counts["refused"] > CASES[profile] / 5
     assert counts["refused, digests made anew"] > CASES[profile] / 10
-    assert counts["another total"] > CASES[profile] / 100
+    assert counts["another total"] > CASES[profile] / 20
 
 
 def huge(told: dict[str, Any]) -> bytes:
