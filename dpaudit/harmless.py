@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
-__all__ = ["harmless"]
+__all__ = ["harmless", "harmless_page", "shortened"]
 
 _HARMFUL = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode categories of characters that act instead of being seen: controls, formats, surrogates, separators."""
+
+_OURS = re.compile("[\n\t]|\x1b\\[[0-9;]*m")
+"""What a page of ours has of them: ends of lines, tabs, and colours."""
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return a text of at most about so many characters: what is longer loses its middle."""
+    return text if len(text) <= longest else f"{text[: longest * 2 // 3]} [...] {text[-longest // 3 :]}"
 
 
 def harmless(text: str) -> str:
@@ -22,3 +31,18 @@ def harmless(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(c.encode("unicode_escape").decode() if unicodedata.category(c) in _HARMFUL else c for c in text)
+
+
+def harmless_page(text: str) -> str:
+    r"""Return text of several lines, perhaps coloured, with everything else escaped that a terminal could obey.
+
+    What is foreign in it must have been made harmless before, by itself: a line break, or a colour, of its own passes.
+
+    >>> print(harmless_page("a\nb\x1b]0;title\x07"))
+    a
+    b\x1b]0;title\x07
+    """
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    parts = zip(_OURS.split(text), [*_OURS.findall(text), ""], strict=True)
+    return "".join(harmless(part) + end for part, end in parts)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from dpaudit.errors import InputError
+from dpaudit.harmless import harmless
 
 __all__ = ["Line", "Progress", "Tell", "duration", "followed"]
 
@@ -117,7 +118,9 @@ class Line:
     def _text(self, done: int, total: int, told: str, now: float) -> str:
         fresh, elapsed = done - self._already, now - self._began
         left = f", {duration(elapsed / fresh * (total - done))} left" if fresh > 0 and done < total else ""
-        return "  ".join(filter(None, (f"{done:,}/{total:,} {self._noun}", told, f"{duration(elapsed)}{left}")))
+        return "  ".join(
+            filter(None, (f"{done:,}/{total:,} {self._noun}", harmless(told), f"{duration(elapsed)}{left}"))
+        )
 
     def _write(self, text: str) -> None:
         if self._live:

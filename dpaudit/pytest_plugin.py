@@ -161,11 +161,12 @@ def _plainly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Return what a call returns; bad input is an error of the test's own line and not of ours."""
     __tracebackhide__ = True
     from dpaudit.errors import InputError
+    from dpaudit.harmless import harmless
 
     try:
         return function(*args, **kwargs)
     except InputError as error:
-        raise error.with_traceback(None) from None
+        raise InputError(harmless(str(error)), parameter=error.parameter, value=error.value) from None
 
 
 def _record(request: pytest.FixtureRequest, finding: Any, **numbers: float) -> None:

@@ -6,6 +6,7 @@ accepts exactly the fields and the types that a record declares, and its error n
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import is_dataclass
 from functools import lru_cache
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from dpaudit.errors import ToolFault
+from dpaudit.harmless import shortened
 from dpaudit.jsonable import jsonable
 
 __all__ = [
@@ -73,6 +75,10 @@ else:
         allowed = 'a number >= 0 or "inf"'
 
 
+_LONGEST = 500
+"""Characters of a message on what cannot be decoded; a decoder may repeat a field of any length."""
+
+
 class Frozen(msgspec.Struct, frozen=True, kw_only=False, forbid_unknown_fields=True):
     """Base of every record: its fields are stored, and nothing else is accepted when it is read."""
 
@@ -109,13 +115,22 @@ def decode(data: bytes | str, kind: Any) -> Any:
     Raises
     ------
     ToolFault
-        If the text is not JSON, or not such a record: the message names the field.
+        If the text is not JSON, names a key twice, or is not such a record: the message names the field.
     """
     try:
         found = _decoder(kind).decode(data)
-        _refuse_unknown(msgspec.json.decode(data), found, "$")
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ToolFault(str(error)) from None
+        _refuse_unknown(json.loads(data, object_pairs_hook=_without_doubles), found, "$")
+    except (ValueError, RecursionError) as error:  # errors of both decoders, and numbers of too many digits
+        raise ToolFault(shortened(str(error), _LONGEST)) from None
+    return found
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; of a key that is named twice every reader takes the value that it likes."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"Object names `{next(name for name in names if names.count(name) > 1):.60}` twice")
     return found
 
 
@@ -131,7 +146,7 @@ def _refuse_unknown(told: Any, found: Any, path: str) -> None:
     elif is_dataclass(found):
         for key in told:
             if key not in found.__dataclass_fields__:
-                raise ToolFault(f"Object contains unknown field `{key}` - at `{path}`")
+                raise ToolFault(f"Object contains unknown field `{key:.60}` - at `{path}`")
             _refuse_unknown(told[key], getattr(found, key), f"{path}.{key}")
 
 

@@ -3,6 +3,7 @@
 Exit status: 0 right, 1 wrong, 2 not readable, 3 replay only. The counts are believed; `dpaudit replay` makes new ones.
 """
 
+import hashlib
 import json
 import math
 import sys
@@ -72,8 +73,10 @@ def bound(kind: str, counts: list[int], delta: float, error: float) -> float:
 def verify(data: bytes) -> tuple[int, str]:
     """Return the exit status and one line on a certificate; it raises where the certificate is not readable."""
     told = json.loads(data, object_pairs_hook=lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else {})
-    if (told["kind"], told["schema_version"]) != ("certificate", 1):
-        raise ValueError("this is no certificate of version 1")
+    rest = json.dumps({name: told[name] for name in told if name != "seal"}, sort_keys=True, separators=(",", ":"))
+    seal = hashlib.blake2b(rest.encode(), digest_size=32).hexdigest()
+    if (told["kind"], told["schema_version"], told.get("seal", seal)) != ("certificate", 1, seal):
+        raise ValueError("this is no certificate of version 1, or it was altered since it was written")
     if told["bound"] not in ("melded", "clopper-pearson") or told["event"]["kind"] not in ("threshold", "outputs"):
         return 3, f"replay only: {told['bound']!r:.60} on an event of the kind {told['event']['kind']!r:.60}"
     epsilon, claimed, delta, confidence, error = reals = [told[name] for name in REALS.split()]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from dpaudit.certificates.predicates import Learned, Predicate
 from dpaudit.certificates.values import Value
@@ -12,7 +16,7 @@ from dpaudit.contract import Direction, Origin, Relation
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, decode, encodable
 
-__all__ = ["MOST_BYTES", "Certificate", "Counts", "Given", "Input", "Referred", "read"]
+__all__ = ["MOST_BYTES", "Certificate", "Counts", "Given", "Input", "Referred", "read", "seal_of"]
 
 MOST_BYTES = 2**24
 """No longer file is read, here or by `dpaudit.verify_certificate`."""
@@ -120,6 +124,9 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
         Versions of Python and of libraries.
     schema_version : int
         The version of this record.
+    seal : str
+        A digest over all other fields, which is made when the certificate is written; empty for one that an earlier
+        version wrote, and in memory.
     """
 
     mechanism: str
@@ -142,6 +149,7 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
     streams_version: Size
     versions: dict[str, str]
     schema_version: Literal[1] = 1
+    seal: str = ""
 
     def __post_init__(self) -> None:
         counts = self.counts
@@ -155,12 +163,19 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as JSON-safe data."""
         found: dict[str, Any] = encodable(self)
-        return found
+        return found | {"seal": seal_of(found)}
 
     def write(self, path: str | Path) -> None:
         """Write the certificate as one JSON file."""
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
         Path(path).write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+def seal_of(told: Mapping[str, Any]) -> str:
+    """Return the BLAKE2b-256 digest over a certificate as JSON-safe data: keys sorted, no spaces, without the seal."""
+    rest = {name: value for name, value in told.items() if name != "seal"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.blake2b(text.encode(), digest_size=32).hexdigest()
 
 
 def read(path: str | Path) -> Certificate:
@@ -169,7 +184,8 @@ def read(path: str | Path) -> Certificate:
     Raises
     ------
     InputError
-        If the file cannot be read, is longer than `MOST_BYTES`, or is no certificate: the message names the field.
+        If the file cannot be read, is longer than `MOST_BYTES`, is no certificate (the message names the field), or was
+        altered since it was written.
     """
     try:
         with open(path, "rb") as file:
@@ -181,4 +197,6 @@ def read(path: str | Path) -> Certificate:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
     except ToolFault as error:
         raise InputError(f"{path} is no certificate: {error!s:.500}") from None
-    return found
+    if found.seal and found.seal != seal_of(json.loads(data)):
+        raise InputError(f"{path} was altered since it was written: its seal is not of what it says")
+    return replace(found, seal="")

@@ -10,6 +10,7 @@ from dpaudit.cli.streams import complain, say, tell, wants_color
 from dpaudit.cli.verb import Given
 from dpaudit.cli.written import check_suffix, run_of, write_report
 from dpaudit.engine.tasks import canonical
+from dpaudit.harmless import harmless
 from dpaudit.progress import Line, duration
 from dpaudit.project.check import check, estimate, status
 from dpaudit.project.history import keep
@@ -52,7 +53,7 @@ def _estimated(settings: Path, args: Given) -> int:
     found = estimate(settings, args.names)
     times = {name: seconds for name, seconds in found.items() if not isinstance(seconds, str)}
     width = max(map(len, found))
-    say("".join(f"{name.ljust(width)}  about {duration(seconds)}\n" for name, seconds in times.items()))
+    say("".join(f"{harmless(name).ljust(width)}  about {duration(seconds)}\n" for name, seconds in times.items()))
     say(f"{'all'.ljust(width)}  about {duration(sum(times.values()))} for the runs, one after the other\n")
     for name, error in found.items():
         if isinstance(error, str):

@@ -20,6 +20,7 @@ from dpaudit.engine.outcome import outcome
 from dpaudit.engine.plan import Plan, make_plan
 from dpaudit.engine.progress import Progress
 from dpaudit.engine.records import Failure, Header
+from dpaudit.engine.signature import check_key, sign
 from dpaudit.engine.sources import sources
 from dpaudit.engine.store import FILENAME, Store, load_run, make_header
 from dpaudit.engine.tasks import Task
@@ -34,6 +35,8 @@ __all__ = ["command"]
 def command(args: Given) -> int:
     """Plan, run, store and report."""
     check_seed(args.seed)
+    if args.sign is not None:
+        check_key(args.sign)
     registry = find_learners(args)
     entries = [registry.get(id) for id in dict.fromkeys(args.ids)] or registry.entries
     statements = () if args.ids else registry.statements
@@ -52,7 +55,8 @@ def command(args: Given) -> int:
         store = Store.resume(path, header) if args.resume else Store.start(path, header)
         _execute(args, plan, store)
         store.finish()
-        return _report(args, path)
+        signed = [] if args.sign is None else [sign(path, args.sign)]
+        return _report(args, path, signed)
 
 
 def _header(args: Given, plan: Plan, entries: Sequence[Entry], statements: Sequence[StatementEntry]) -> Header:
@@ -123,10 +127,10 @@ def _failure(task: Task, error: str) -> Failure:
     return Failure(task=task.key, learner=task.learner, parameters=parameters, arguments=task.arguments, error=error)
 
 
-def _report(args: Given, path: Path) -> int:
+def _report(args: Given, path: Path, signed: Sequence[Path]) -> int:
     """Write the reports of a finished run, print the summary and return the status."""
     run = load_run(path)
-    written = [path]
+    written = [path, *signed]
     for form in ("json", "html") if args.html else ("json",):
         written.append(path.with_name(f"report.{form}"))
         keep_foreign(written[-1])

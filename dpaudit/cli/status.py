@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -91,7 +92,7 @@ def _status(words: list[str]) -> int:
     except BrokenPipeError:
         drop_output()
     except OSError as error:
-        tell("error", f"{error.filename or 'file system'}: {error.strerror or error}")
+        tell("error", f"{error.filename or _unnamed(error)}: {error.strerror or error}")
     except KeyboardInterrupt as stop:
         told = [note for note in getattr(stop, "__notes__", ())]
         first, *more = told or ["nothing was stored"]
@@ -104,6 +105,15 @@ def _status(words: list[str]) -> int:
         print(*map(harmless, traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
         tell("error", f"unexpected {type(error).__name__}: {error}")
     return 2
+
+
+def _unnamed(error: OSError) -> str:
+    """Return where an error lies that names no file: our own files are named, those of the libraries' workers not."""
+    if error.errno != errno.ENOSPC:
+        return "file system"
+    from tempfile import gettempdir
+
+    return f"/dev/shm or {gettempdir()}, which processes share data in"
 
 
 def _help(verb: click.Command) -> list[tuple[str, str]]:

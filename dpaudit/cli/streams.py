@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import TextIO
 
-from dpaudit.harmless import harmless
+from dpaudit.harmless import harmless, harmless_page, shortened
 
 __all__ = ["complain", "drop_output", "kept_clean", "output", "pending", "say", "tell", "wants_color", "width_of"]
 
@@ -42,11 +42,12 @@ def output() -> TextIO:
 
 
 def say(text: str) -> None:
-    """Write to standard output; a reader that has gone (``| head``) changes neither work nor status."""
+    """Write to standard output what a terminal cannot obey; a reader that has gone (``| head``) changes no status."""
     while pending:
         tell("note", pending.pop(0))
     stream = output()
     encoding = getattr(stream, "encoding", None) or "utf-8"
+    text = harmless_page(text)
     try:
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
@@ -66,10 +67,7 @@ def tell(kind: str, text: str) -> None:
 
 def _shortened(text: str) -> str:
     """Return text on one line; what is very long loses its middle."""
-    line = harmless(" ".join(text.splitlines()))
-    if len(line) > _LONGEST:
-        line = f"{line[: _LONGEST * 2 // 3]} [...] {line[-_LONGEST // 3 :]}"
-    return line
+    return shortened(harmless(" ".join(shortened(text, 2 * _LONGEST).splitlines())), _LONGEST)
 
 
 def complain(label: str, text: str, *more: tuple[str, str]) -> None:

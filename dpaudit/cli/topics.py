@@ -17,6 +17,7 @@ VERBS = {
     "ledger": "what papers claim, what computation finds",
     "replay": "run the violation of a certificate again, on fresh seeds",
     "report": "show a stored run again: text, html, json",
+    "verify": "that nothing in a stored run was changed",
     "list": "what can be audited",
     "completion": "what completes commands in bash, zsh or fish",
     "help": "this text; help COMMAND, help words",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
 
@@ -16,13 +18,21 @@ def keep_foreign(path: Path) -> None:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file so that a reader, or a kill, sees the old content or the new, never a part."""
+    """Replace a file so that a reader, or a kill, sees the old content or the new, never a part.
+
+    No symbolic link is followed, neither at the name of the file nor at that of its scratch file, which does not stay.
+    """
     scratch = path.with_name(path.name + ".tmp")
-    with open(scratch, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(scratch, path)
+    scratch.unlink(missing_ok=True)  # a kill left it, or it leads elsewhere
+    try:
+        with _named(path), open(scratch, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(scratch, path)
+    except BaseException:
+        scratch.unlink(missing_ok=True)
+        raise
 
 
 def append_line(file: FileIO, line: bytes) -> None:
@@ -33,11 +43,22 @@ def append_line(file: FileIO, line: bytes) -> None:
     """
     end, left = file.tell(), memoryview(line)
     try:
-        while left:
-            left = left[file.write(left) :]
-        os.fsync(file.fileno())
+        with _named(Path(file.name)):
+            while left:
+                left = left[file.write(left) :]
+            os.fsync(file.fileno())
     except BaseException:  # an interrupt between two writes tears the line as well
         file.truncate(end)
+        raise
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let errors of the system name the file: those of a write to an open one do not."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
         raise
 
 

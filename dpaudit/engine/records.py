@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any, Literal
 
 import msgspec
@@ -13,10 +14,21 @@ from dpaudit.errors import InputError
 from dpaudit.record import Count, Frozen, Words
 from dpaudit.results import SCHEMA_VERSION, STREAMS_VERSION
 
-__all__ = ["Failure", "Fault", "Header", "Parameters", "Planned", "Record", "Result", "Run"]
+__all__ = ["Failure", "Fault", "Header", "Parameters", "Planned", "Record", "Result", "Run", "Seal", "State"]
 
 Parameters = dict[str, Any]
 """A learner's keyword arguments, JSON-safe."""
+
+
+class State(enum.StrEnum):
+    """The state of the file of a run."""
+
+    NEVER = "not sealed"
+    """Written by a version that knew no seals."""
+    OPEN = "not sealed yet"
+    """Not finished: lines stand in the order in which tasks end, each bound to the header by its digest."""
+    SEALED = "sealed"
+    """Finished: lines stand in the order of the plan, each bound to all before it, and the last one is the seal."""
 
 
 class Planned(Frozen, frozen=True):
@@ -73,6 +85,8 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
         What each positive control of the run leaks, by its id.
     sources : dict of str to str
         A digest of each piece of code that the results come from, by its name.
+    state : {"not sealed", "not sealed yet", "sealed"}
+        The state of the file.
     schema_version, streams_version : int
         The versions of the records, and of the addresses of random streams.
     digest : str
@@ -87,6 +101,7 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
     faults: tuple[Fault, ...] = ()
     controls: dict[str, str] = msgspec.field(default_factory=dict)
     sources: dict[str, str] = msgspec.field(default_factory=dict)
+    state: State = State.NEVER
     schema_version: Literal[2] = SCHEMA_VERSION
     streams_version: int = STREAMS_VERSION
     digest: str = ""
@@ -108,7 +123,7 @@ class _Task(Frozen, frozen=True, kw_only=True, tag_field="record"):
     index : int
         The task's place in the plan.
     digest : str
-        Over the other bytes of the line.
+        Over the other bytes of the line, and over the digest of the header or, in a sealed file, of the line before.
     """
 
     task: Words
@@ -161,7 +176,22 @@ class Failure(_Task, kw_only=True, frozen=True, tag="failure"):
     error: Words
 
 
-Record = Header | Result | Failure
+class Seal(Frozen, frozen=True, kw_only=True, tag="seal", tag_field="record"):
+    """The last line of a sealed file.
+
+    Attributes
+    ----------
+    records : int
+        The number of lines between the header and this one.
+    digest : str
+        The total of the run: over the other bytes of the line and the digest of the line before, and so over all.
+    """
+
+    records: Count
+    digest: str = ""
+
+
+Record = Header | Result | Failure | Seal
 
 
 class Run(Frozen, frozen=True):
@@ -175,8 +205,16 @@ class Run(Frozen, frozen=True):
         In the order of the plan.
     failures : tuple of Failure
         The last failure of each task without a result, in the order of the plan.
+    total : str
+        The digest over all of a sealed file; empty for any other.
     """
 
     header: Header
     results: tuple[Result, ...]
     failures: tuple[Failure, ...] = ()
+    total: str = ""
+
+    @property
+    def seal(self) -> str:
+        """The total of a sealed run; of any other its state, in words."""
+        return self.total or str(self.header.state)

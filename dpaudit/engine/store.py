@@ -1,8 +1,8 @@
 """Results as JSON Lines: appended as they come, resumed after a kill, the same bytes in the end.
 
 The first line is the header, each other line one result, or the error of a task that failed. While a run goes on,
-lines stand in the order in which the tasks end; once it is over they stand in the order of the plan. Nothing in the
-file depends on the machine's load: no times, no host names, no number of processes.
+lines stand in the order in which the tasks end; once it is over they stand in the order of the plan, and the last one
+is the seal. Nothing in the file depends on the machine's load: no times, no host names, no number of processes.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from dpaudit.engine.files import append_line, free_backup, write_atomically
-from dpaudit.engine.lines import read_header, read_record, write_line
-from dpaudit.engine.records import Failure, Fault, Header, Planned, Result, Run
-from dpaudit.errors import InputError, ToolFault
+from dpaudit.engine.lines import chained, digest_in, linked, write_line
+from dpaudit.engine.records import Failure, Fault, Header, Planned, Result, Run, State
+from dpaudit.engine.signature import signature_of
+from dpaudit.engine.stored import Stored, read_stored
+from dpaudit.errors import InputError
 from dpaudit.results import SCHEMA_VERSION, versions
 
-__all__ = ["FILENAME", "Store", "load_run", "make_header"]
+__all__ = ["FILENAME", "Store", "find_run", "load_run", "make_header"]
 
 FILENAME = "run.jsonl"
 
@@ -69,13 +70,18 @@ class Store:
         self.path = path
         self.done = done
         self._index = {planned.task: i for i, planned in enumerate(header.plan)}
+        self._digest = digest_in(write_line(header))
 
     @classmethod
     def start(cls, path: Path, header: Header) -> Store:
         """Begin a run; a file that is already there is kept as ``run.jsonl.bak`` (``.bak2``, ...)."""
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.stat().st_size:
-            os.replace(path, free_backup(path))
+            backup = free_backup(path)
+            os.replace(path, backup)
+            if signature_of(path).exists():
+                os.replace(signature_of(path), signature_of(backup))
+        header = replace(header, state=State.OPEN)
         write_atomically(path, write_line(header))
         return cls(path, header, set())
 
@@ -88,18 +94,21 @@ class Store:
         InputError
             If the file belongs to another run: the message says what differs.
         ToolFault
-            If a line is corrupt (a torn last line is not: it is cut off and its task done again).
+            If a line is corrupt (a torn end is not: it is cut off and its tasks done again).
         """
         if not path.exists() or b"\n" not in path.read_bytes():
             return cls.start(path, header)
-        stored = _read(path)
+        stored = read_stored(path, torn=True)
         if stored.version != SCHEMA_VERSION:
             told = f"it was written in schema version {stored.version}, this dpaudit writes {SCHEMA_VERSION}"
             raise _not_resumed(path, told)
         _same_run(path, stored.header, header)
-        if stored.whole < path.stat().st_size:
+        done = {result.task for result in stored.results}
+        if stored.header.state != State.OPEN and (stored.seal is None or len(done) < len(header.plan)):
+            write_atomically(path, _opened(stored))
+        elif stored.whole < path.stat().st_size:
             os.truncate(path, stored.whole)
-        return cls(path, stored.header, {result.task for result in stored.results})
+        return cls(path, replace(stored.header, state=State.OPEN), done)
 
     def append(self, result: Result) -> None:
         """Write one result and wait until it is on the disk."""
@@ -111,15 +120,40 @@ class Store:
         self._add(failure)
 
     def _add(self, record: Result | Failure) -> None:
-        line = write_line(replace(record, index=self._index[record.task]))
+        line = write_line(replace(record, index=self._index[record.task]), self._digest)
         with open(self.path, "ab", buffering=0) as file:
             append_line(file, line)
 
     def finish(self) -> None:
-        """Put the lines into the order of the plan; of failures those stay whose task has no result yet."""
-        stored = _read(self.path)
-        kept = sorted([*stored.results, *stored.failures], key=lambda record: record.index)
-        write_atomically(self.path, b"".join([stored.first, *(stored.lines[record.task] for record in kept)]))
+        """Seal the run: put the lines into the order of the plan, chain them, and end them with the total.
+
+        Of failures those stay whose task has no result yet.
+        """
+        stored = read_stored(self.path)
+        if stored.seal is None:
+            header = replace(stored.header, state=State.SEALED)
+            signature_of(self.path).unlink(missing_ok=True)  # of what the run was before it was gone on with
+            write_atomically(self.path, chained(header, (line + b"\n" for line in _ordered(stored))))
+
+
+def _ordered(stored: Stored) -> list[bytes]:
+    """Return the lines of a file in the order of the plan."""
+    return [stored.lines[planned.task] for planned in stored.header.plan if planned.task in stored.lines]
+
+
+def _opened(stored: Stored) -> bytes:
+    """Return the content of a finished file as that of one that goes on."""
+    first = write_line(replace(stored.header, state=State.OPEN))
+    return b"".join([first, *(linked(line + b"\n", digest_in(first)) for line in _ordered(stored))])
+
+
+def find_run(path: Path | str) -> Path:
+    """Return the file of a run, or the one that a folder holds; `InputError` if there is none."""
+    file = Path(path)
+    file = file / FILENAME if file.is_dir() else file
+    if not file.is_file():
+        raise InputError(f"there is no run at {str(path)!r}; give a folder with {FILENAME}, or the file itself")
+    return file
 
 
 def load_run(path: Path | str) -> Run:
@@ -137,53 +171,8 @@ def load_run(path: Path | str) -> Run:
     ToolFault
         If a line is corrupt: the message names the file, the line and the field.
     """
-    file = Path(path)
-    file = file / FILENAME if file.is_dir() else file
-    if not file.is_file():
-        raise InputError(f"there is no run at {str(path)!r}; give a folder with {FILENAME}, or the file itself")
-    stored = _read(file)
-    return Run(stored.header, tuple(stored.results), tuple(stored.failures))
-
-
-class _Stored(NamedTuple):
-    """The content of a file: results, and the last failure of each task without one; `whole` bytes are whole lines."""
-
-    header: Header
-    results: list[Result]
-    failures: list[Failure]
-    whole: int
-    version: int
-    first: bytes
-    lines: dict[str, bytes]
-
-
-def _read(path: Path) -> _Stored:
-    """Return what a file holds, in the order of the plan."""
-    content = path.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if not whole:
-        raise InputError(f"{path} holds no run: not even its first line is whole")
-    lines = content[:whole].splitlines(keepends=True)
-    header, version = read_header(path, lines[0].rstrip(b"\n"))
-    found: dict[int, Result] = {}
-    failed: dict[int, Failure] = {}
-    kept: dict[str, bytes] = {}
-    for number, line in enumerate(lines[1:], start=2):
-        record = read_record(path, number, line.rstrip(b"\n"), version)
-        if not 0 <= record.index < len(header.plan) or header.plan[record.index].task != record.task:
-            raise ToolFault(f"{path}, line {number}: {record.task!r} is not task {record.index} of the plan")
-        if isinstance(record, Failure):
-            failed[record.index] = record
-            if record.index in found:
-                continue
-        elif record.index in found:
-            raise ToolFault(f"{path}, line {number}: a second result for {record.task}")
-        else:
-            found[record.index] = record
-        kept[record.task] = line
-    left = sorted(failed.keys() - found.keys())
-    results, failures = [found[index] for index in sorted(found)], [failed[index] for index in left]
-    return _Stored(header, results, failures, whole, version, lines[0], kept)
+    file = find_run(path)
+    return read_stored(file).run
 
 
 def _same_run(path: Path, stored: Header, header: Header) -> None:

@@ -28,16 +28,17 @@ def upgraded(line: bytes) -> bytes:
     Raises
     ------
     ToolFault
-        If the line is not JSON, or no object, or has a digest: version 1 knew none, so the file was altered.
+        If the line is not JSON, or no object, or has a digest or the state of a seal: version 1 knew neither, so the
+        file was altered.
     """
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ToolFault(f"corrupt ({error})") from None
+        raise ToolFault(f"corrupt ({error!s:.200})") from None
     if not isinstance(record, dict):
         raise ToolFault("not a JSON object")
-    if "digest" in record:
-        raise ToolFault("altered since it was written: a record of schema version 1 has no digest")
+    if "digest" in record or "state" in record:
+        raise ToolFault("altered since it was written: a record of schema version 1 has neither digest nor seal")
     if record.get("record") == "run":
         record["schema_version"] = SCHEMA_VERSION
         _change_each(record, "plan", _planned)

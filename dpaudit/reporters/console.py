@@ -63,7 +63,7 @@ def render(run: Run, color: bool = False) -> str:
     if summary.faults:
         parts += ["", f"Not planned: {len(summary.faults)}"]
         parts += [f"  {harmless(f'{fault.learner}: {fault.error}')}" for fault in summary.faults]
-    return "\n".join([*parts, "", *_total(summary, color)]) + "\n"
+    return "\n".join([*parts, "", *_total(summary, color), f"seal: {run.seal}"]) + "\n"
 
 
 def _without_result(summary: Summary) -> list[str]:

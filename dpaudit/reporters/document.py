@@ -265,6 +265,8 @@ class Report(Frozen, frozen=True, kw_only=True, tag="report", tag_field="record"
         What became of those of them that raised.
     results : tuple of Result
         All results, in the order of the plan.
+    seal : str
+        The total of the sealed run; "not sealed" or "not sealed yet" for any other.
     schema_version : int
         The version of the schema that the report keeps.
     """
@@ -277,4 +279,5 @@ class Report(Frozen, frozen=True, kw_only=True, tag="report", tag_field="record"
     pending: tuple[Words, ...]
     failures: tuple[Failure, ...]
     results: tuple[Result, ...]
+    seal: Words
     schema_version: Literal[2] = SCHEMA_VERSION

@@ -123,5 +123,5 @@ def _remake(run: Run) -> str:
     digests = "".join(f"; {name} has the digest {digest}" for name, digest in sorted(header.sources.items()))
     return (
         f"Profile {header.profile}, seed {header.seed}. The same command with the same versions gives the same bytes: "
-        f"{used}{digests}."
+        f"{used}{digests}. Seal of the results, as `dpaudit verify` tells it: {run.seal}."
     )

@@ -62,6 +62,7 @@ def report_of(run: Run) -> Report:
         pending=tuple(summary.pending),
         failures=run.failures,
         results=tuple(sorted(run.results, key=attrgetter("index"))),
+        seal=run.seal,
     )
 
 

@@ -34,22 +34,24 @@ def render(run: Run) -> str:
     for subject in _SUBJECTS:
         cases = [_case(promise) for promise in found if promise.subject == subject]
         if cases:
-            _suite(root, subject, cases)
+            _suite(root, subject, cases, run.seal)
     lost = [_lost(*pair) for pair in without_result(summarise(run))]
     if lost:
-        _suite(root, "without a result", lost)
+        _suite(root, "without a result", lost, run.seal)
     for name in ("tests", "failures", "errors", "skipped"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
     ElementTree.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-def _suite(root: Element, name: str, cases: Sequence[Element]) -> None:
-    """Add a suite of test cases with its counts."""
+def _suite(root: Element, name: str, cases: Sequence[Element], seal: str) -> None:
+    """Add a suite of test cases with its counts and the seal of the run."""
     counts = {f"{kind}s": sum(case.find(kind) is not None for case in cases) for kind in ("failure", "error")}
     skipped = sum(case.find("skipped") is not None for case in cases)
     numbers = {"tests": len(cases), **counts, "skipped": skipped}
-    SubElement(root, "testsuite", {"name": name, **{k: str(v) for k, v in numbers.items()}}).extend(cases)
+    suite = SubElement(root, "testsuite", {"name": name, **{k: str(v) for k, v in numbers.items()}})
+    SubElement(SubElement(suite, "properties"), "property", {"name": "seal", "value": seal})
+    suite.extend(cases)
 
 
 def _case(promise: Promise) -> Element:

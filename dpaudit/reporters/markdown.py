@@ -45,6 +45,7 @@ def render(run: Run) -> str:
     parts += [f"- without a result: {escaped(name)}: {escaped(reason)}" for name, reason in lost[:_MOST_LOST]]
     parts += [f"- and {len(lost) - _MOST_LOST} more without a result"] if len(lost) > _MOST_LOST else []
     parts += ["Silence is not proof: every number is about the inputs and answers that were tried.", _command(run)]
+    parts += [f"Seal of the results: `{run.seal}`"]
     return "\n\n".join(part for part in parts if part.strip("*")) + "\n"
 
 

@@ -77,7 +77,7 @@ def render(run: Run, color: bool = False, width: int = 80) -> str:
     parts += laid_out(_counts(summary), width, color).splitlines()
     if reasons := _reasons(summary):
         parts += ["", *laid_out(reasons, width, color).splitlines()]
-    ends = [("repeat", run.header.command), ("status", f"{status} ({_STATUS[status]})")]
+    ends = [("repeat", run.header.command), ("seal", run.seal), ("status", f"{status} ({_STATUS[status]})")]
     return "\n".join([*parts, "", _CAVEAT, laid_out(ends, width, color)])
 
 

@@ -53,6 +53,7 @@ def render(run: Run) -> str:
                 ],
                 "results": results,
                 "columnKind": "unicodeCodePoints",
+                "properties": {"seal": run.seal},
             }
         ],
     }

@@ -20,16 +20,17 @@ from dpaudit.contract import (
     PrivacyVerdict,
     Relation,
     StatementVerdict,
-    UtilityVerdict,
 )
 from dpaudit.engine.arguments import ExactArguments, LedgerArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.findings import LedgerRow
-from dpaudit.engine.lines import write_line
-from dpaudit.engine.records import Header, Planned, Result, Run
+from dpaudit.engine.lines import chained, write_line
+from dpaudit.engine.records import Header, Planned, Result, Run, State
 from dpaudit.engine.store import load_run
+from dpaudit.engine.tasks import Task
 from dpaudit.event import Bets, Cells
 from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.utility.finding import UtilityFinding
+from dpaudit.utility.interval import is_vacuous, verdict
 
 HERE = Path(__file__).parent
 _TWO = Cells("output", ((1, 1), (3, 3)))
@@ -168,9 +169,8 @@ def betting(verdict, epsilon, lower, claim_id):
 def utility(failures, n, beta, claim_id, concept, distribution, trials=1000, setting="realizable"):
     lower = float(beta_law.ppf(0.0125, failures, trials - failures + 1)) if failures else 0.0
     upper = 1 - float(beta_law.ppf(0.0125, trials - failures, failures + 1))
-    verdict = "holds" if upper <= beta else "violation" if lower > beta else "undecided"
     return UtilityFinding(
-        verdict=UtilityVerdict(verdict),
+        verdict=verdict(lower, upper, beta, is_vacuous(0.1, beta, setting)),
         failure_rate=failures / trials,
         failure_lower=lower,
         failure_upper=upper,
@@ -322,14 +322,14 @@ def _arguments(finding, more):
 
 
 def build():
-    """Return the run, its lines without digests."""
+    """Return the run, its lines without digests and so without a total."""
     results = tuple(
         Result(
             index=i,
-            task=f"{learner}/{finding.kind}/{i:08x}",
+            task=Task(learner, parameters, arguments := _arguments(finding, more)).key,
             learner=learner,
             parameters=parameters,
-            arguments=_arguments(finding, more),
+            arguments=arguments,
             fault=fault,
             claim=claim,
             finding=finding,
@@ -342,13 +342,15 @@ def build():
         plan=tuple(Planned(result.task, result.learner, result.kind) for result in results),
         command="dpaudit run parity-private parity-elimination threshold-exponential --profile quick --seed 0",
         versions=VERSIONS,
+        controls={result.learner: result.fault for result in results if result.fault is not None},
+        state=State.SEALED,
     )
     return Run(header, results)
 
 
 def lines(run):
-    """Return a run as JSON Lines."""
-    return b"".join(map(write_line, (run.header, *run.results)))
+    """Return a run as the lines of a sealed file."""
+    return chained(replace(run.header, state=State.SEALED), map(write_line, run.results))
 
 
 def main():

@@ -15,7 +15,8 @@ command = Verb(
     Audits the learners given (default: all, with the positive controls) on their examples: exactly, by running them,
     and for utility. Without ids it checks the statements of the papers too. Writes DIR/run.jsonl, DIR/report.json and
     DIR/report.html and prints a summary. Every result is stored as it comes: after a kill, the same command with
-    --resume goes on and ends with the same bytes. Without --resume a run starts afresh and keeps the old run.jsonl as
+    --resume goes on and ends with the same bytes. In the end run.jsonl is sealed: `dpaudit verify DIR` says whether
+    anything in it was changed since. Without --resume a run starts afresh and keeps the old run.jsonl as
     run.jsonl.bak. A positive control that no audit detects counts as a violation: it shows that the audits are blind to
     its leak.
     """,
@@ -30,6 +31,7 @@ command = Verb(
         ),
         option("--out", metavar="DIR", default="reports/latest", help="where to (default: reports/latest)"),
         flag("--resume", help="go on with the run in DIR (default: start afresh)"),
+        option("--sign", metavar="KEY", help="sign run.jsonl with this SSH key, by ssh-keygen (default: no signature)"),
         *statistics(None, "runs a side in the black-box audits", "of each finding", jobs("audits at a time", -1)),
         option(
             "--backend",

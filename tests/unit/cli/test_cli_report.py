@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 
 import pytest
 from cli_support import call, instant_privacy, run  # noqa: F401
 
+from dpaudit.engine.lines import digest_in, linked
 from dpaudit.engine.store import FILENAME
 from dpaudit.engine.tasks import canonical
 
 
-def changed(line: bytes, change) -> bytes:
+def changed(line: bytes, change, before: str = "") -> bytes:
     """Return a line after a change of its record, with a digest that is right again."""
     record = json.loads(line)
-    del record["digest"]
     change(record)
-    digest = hashlib.blake2b(canonical(record).encode(), digest_size=32).hexdigest()
-    return canonical({**record, "digest": digest}).encode()
+    return linked(canonical(record).encode(), before)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda line: line.replace(b'"toy-coin"', b'"toy-coil"'), "altered since it was written"),
-        (lambda line: line[:-30], "altered since it was written"),
-        (lambda line: changed(line, lambda r: r["finding"].update(pairs="many")), "$.finding.pairs"),
-        (lambda line: changed(line, lambda r: r["finding"].pop("verdict")), "missing required field `verdict`"),
-        (lambda line: changed(line, lambda r: r["finding"].update(verdict="x" * 10_000)), "$.finding.verdict"),
-        (lambda line: changed(line, lambda r: r.update({"y" * 10_000: 1})), "unknown field"),
-        (lambda line: changed(line, lambda r: r["finding"].update(versions=3)), "$.finding.versions"),
+        (lambda line, _: line.replace(b'"toy-coin"', b'"toy-coil"'), "altered since it was written"),
+        (lambda line, _: line[:-30], "altered since it was written"),
+        (lambda line, before: changed(line, lambda r: r["finding"].update(pairs="many"), before), "$.finding.pairs"),
+        (
+            lambda line, before: changed(line, lambda r: r["finding"].pop("verdict"), before),
+            "missing required field `verdict`",
+        ),
+        (
+            lambda line, before: changed(line, lambda r: r["finding"].update(verdict="x" * 10_000), before),
+            "$.finding.verdict",
+        ),
+        (lambda line, before: changed(line, lambda r: r.update({"y" * 10_000: 1}), before), "unknown field"),
+        (lambda line, before: changed(line, lambda r: r["finding"].update(versions=3), before), "$.finding.versions"),
     ],
     ids=["byte", "cut", "type", "missing", "long", "unknown", "versions"],
 )
@@ -38,7 +42,7 @@ def test_a_record_that_is_not_what_was_written_is_refused_with_its_line(capsys, 
     run(capsys, tmp_path, "toy-coin")
     path = tmp_path / FILENAME
     lines = path.read_bytes().splitlines()
-    lines[2] = change(lines[2])
+    lines[2] = change(lines[2], digest_in(lines[1]))
     path.write_bytes(b"\n".join(lines) + b"\n")
     for words in (("report", str(tmp_path)), ("run", "toy-coin", "--resume", "--quiet")):
         status, out, err = call(capsys, *words) if words[0] == "report" else run(capsys, tmp_path, *words[1:])

@@ -152,7 +152,7 @@ def test_a_run_starts_afresh_or_resumes_as_told(capsys, tmp_path):
     (tmp_path / FILENAME).write_bytes(b"".join(lines[:3]) + lines[3][:20])
     status, _, err = run(capsys, tmp_path, "toy-coin", "--resume")
     assert status == 0
-    assert f"dpaudit: resuming: 2/{len(lines) - 1} audits" in err
+    assert f"dpaudit: resuming: 2/{len(lines) - 2} audits" in err
     assert (tmp_path / FILENAME).read_bytes() == content
 
 
@@ -199,11 +199,13 @@ def test_report_renders_a_stored_run_without_running_anything(capsys, tmp_path, 
 
 def test_report_of_an_unfinished_run_says_so(capsys, tmp_path):
     run(capsys, tmp_path, "toy-coin")
-    lines = (tmp_path / FILENAME).read_bytes().splitlines(keepends=True)
-    (tmp_path / FILENAME).write_bytes(b"".join(lines[:2]))
-    status, _, err = call(capsys, "report", str(tmp_path))
+    stored = load_run(tmp_path)
+    store = Store.start(tmp_path / FILENAME, stored.header)
+    store.append(stored.results[0])
+    status, out, err = call(capsys, "report", str(tmp_path))
     assert status == 2
-    assert f"{len(lines) - 2} of {len(lines) - 1} audits have no result" in err
+    assert f"{len(stored.results) - 1} of {len(stored.results)} audits have no result" in err
+    assert re.search("^seal +not sealed yet$", out, re.M)
 
 
 SLOW = """
@@ -266,7 +268,7 @@ def test_a_run_that_is_killed_resumes_to_the_same_bytes(tmp_path):
         contents.append(path.read_bytes())
         folder.rename(tmp_path / name)
     assert contents[0] == contents[1]
-    assert contents[0].count(b"\n") == 7
+    assert contents[0].count(b"\n") == 8  # header, six results, seal
 
 
 def test_a_task_that_kills_its_worker_is_a_failure_and_the_others_go_on(tmp_path):

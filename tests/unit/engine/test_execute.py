@@ -81,7 +81,7 @@ def test_the_stored_bytes_are_the_same_for_one_and_two_jobs(tmp_path):
         store.finish()
         contents.append(path.read_bytes())
     assert contents[0] == contents[1]
-    assert contents[0].count(b"\n") == len(tasks) + 1
+    assert contents[0].count(b"\n") == len(tasks) + 2  # header and seal
 
 
 def test_a_record_says_what_a_report_needs():

@@ -144,11 +144,6 @@ def test_infinity_is_a_word_and_nan_is_nothing():
         read(sealed(told))
 
 
-def test_a_second_header_is_refused():
-    with pytest.raises(ToolFault, match=r"line 7: a second header$"):
-        read(line_of(header(["t"])))
-
-
 @pytest.mark.parametrize("version", [0, 3, 99])
 def test_another_schema_version_is_refused(version):
     line = sealed({**json.loads(line_of(header(["t"]))), "schema_version": version})

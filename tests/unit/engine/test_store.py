@@ -11,17 +11,19 @@ from pathlib import Path
 import pytest
 import toy_records
 from msgspec.structs import replace
-from toy_records import ledger_row, result
+from toy_records import arguments_of, ledger_row, result
 
 from dpaudit.engine import store as store_module
 from dpaudit.engine.files import write_atomically
-from dpaudit.engine.lines import write_line
-from dpaudit.engine.records import Failure, Fault, Header, Record, Result
+from dpaudit.engine.lines import digest_in, write_line
+from dpaudit.engine.records import Failure, Fault, Header, Record, Result, Seal, State
 from dpaudit.engine.store import FILENAME, Store, load_run
+from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.record import decode
 
-PLAN = ("A-1/ledger/00", "A-2/ledger/01", "B-1/ledger/02")
+VERSIONS = {"dpaudit": "1"}
+PLAN = tuple(Task(learner, {}, arguments_of("ledger")).key for learner in ("A-1", "A-2", "B-1"))
 
 
 @pytest.fixture(autouse=True)
@@ -33,12 +35,13 @@ def _no_fsync(monkeypatch):
 def record(key: str) -> Result:
     # Non-ASCII text and awkward floats: a cut may fall anywhere, and numbers must survive being read back.
     numbers = {"sum": 0.1 + 0.2, "big": 2**70, "least": 5e-324, "all": math.inf}
-    row = ledger_row(numbers=numbers, summary="\u03b5 \u2264 1", versions={})
-    return result("ledger", task=key, learner=key.partition("/")[0], parameters={}, finding=row)
+    learner = key.partition("/")[0]
+    row = ledger_row(id=learner, numbers=numbers, summary="\u03b5 \u2264 1", versions=VERSIONS)
+    return result("ledger", task=key, learner=learner, parameters={}, finding=row)
 
 
 def header(**changes) -> Header:
-    return replace(toy_records.header(changes.pop("plan", PLAN), **changes), versions={"dpaudit": "1"})
+    return replace(toy_records.header(changes.pop("plan", PLAN), **changes), versions=VERSIONS)
 
 
 def complete(path: Path, order=PLAN) -> bytes:
@@ -70,7 +73,7 @@ def test_a_failure_is_kept_until_its_task_has_a_result(tmp_path):
     store.finish()
     (failed,) = load_run(path).failures
     assert replace(failed, digest="") == replace(failure(PLAN[1]), index=1)  # the last word of it
-    assert [read(line).task for line in path.read_bytes().splitlines()[1:]] == list(PLAN)
+    assert [read(line).task for line in path.read_bytes().splitlines()[1:-1]] == list(PLAN)
     again = Store.resume(path, header())
     assert again.done == {PLAN[0], PLAN[2]}
     again.append(record(PLAN[1]))
@@ -82,8 +85,9 @@ def test_a_failure_is_kept_until_its_task_has_a_result(tmp_path):
 def test_lines_stand_in_the_order_of_the_plan_and_hold_what_was_said(tmp_path):
     content = complete(tmp_path / FILENAME, PLAN[::-1])
     lines = [read(line) for line in content.splitlines()]
-    assert lines[0] == header()
-    assert lines[1:] == [replace(record(key), index=i) for i, key in enumerate(PLAN)]
+    assert lines[0] == replace(header(), state=State.SEALED)
+    assert lines[1:-1] == [replace(record(key), index=i) for i, key in enumerate(PLAN)]
+    assert lines[-1] == Seal(records=3)
     assert content == complete(tmp_path / "other" / FILENAME)
 
 
@@ -123,7 +127,7 @@ def test_a_line_is_written_whole_where_writes_are_short(tmp_path, short):
 def test_a_line_that_does_not_fit_leaves_the_file_as_it_was(tmp_path, short, monkeypatch):
     path = tmp_path / FILENAME
     before = complete_with(path)
-    store = Store(path, header(), set(PLAN[:2]))
+    store = Store(path, replace(header(), state=State.OPEN), set(PLAN[:2]))
     monkeypatch.setattr(Short, "room", 20)
     with pytest.raises(OSError, match="No space left"):
         store.append(record(PLAN[2]))
@@ -136,8 +140,9 @@ def test_a_line_that_does_not_fit_leaves_the_file_as_it_was(tmp_path, short, mon
 
 def complete_with(path: Path) -> bytes:
     """Return a run of two results, its header written elsewhere."""
-    path.write_bytes(write_line(header()))
-    store = Store(path, header(), set())
+    opened = replace(header(), state=State.OPEN)
+    path.write_bytes(write_line(opened))
+    store = Store(path, opened, set())
     for key in PLAN[:2]:
         store.append(record(key))
     return path.read_bytes()
@@ -188,7 +193,7 @@ def test_starting_afresh_keeps_every_older_run(tmp_path):
     [
         ({"seed": 4}, "seed was 3, is now 4"),
         ({"profile": "full"}, "profile was 'quick', is now 'full'"),
-        ({"plan": [*PLAN[:2], "C-1/ledger/03"]}, "only before: B-1/ledger/02; only now: C-1/ledger/03"),
+        ({"plan": [*PLAN[:2], "C-1/ledger/03"]}, f"only before: {PLAN[2]}; only now: C-1/ledger/03"),
         ({"plan": list(PLAN[::-1])}, "in its order"),
         ({"faults": [Fault("x", "no plan")]}, "learners without a plan were none, are now x"),
     ],
@@ -260,13 +265,18 @@ def test_a_corrupt_line_is_a_fault_that_names_file_and_line(tmp_path, line, text
     [
         (replace(record(PLAN[1]), index=2), "is not task 2 of the plan"),
         (replace(record(PLAN[1]), index=7), "is not task 7 of the plan"),
-        (record(PLAN[0]), "a second result for A-1/ledger/00"),
+        (record(PLAN[0]), f"{PLAN[0]!r} is not in the order of the plan"),
         (header(), "line 3: a second header"),
+        (Seal(records=1), "line 4: .*altered since it was written"),
+        (Seal(records=2), "line 3: the seal is of 2 records, not of 1"),
+        (replace(record(PLAN[1]), index=1, parameters={"gain": 2.0}), "parameters and arguments are those of A-2/ledg"),
     ],
 )
 def test_a_record_that_does_not_fit_the_plan_is_a_fault(tmp_path, changed, words):
     path = tmp_path / FILENAME
-    path.write_bytes(corrupt(complete(path), 2, write_line(changed).rstrip(b"\n")))
+    content = complete(path)
+    before = digest_in(content.split(b"\n")[1])
+    path.write_bytes(corrupt(content, 2, write_line(changed, before).rstrip(b"\n")))
     with pytest.raises(ToolFault, match=words):
         load_run(path)
 

@@ -83,7 +83,7 @@ def test_silence_without_power_is_no_evidence(tmp_path):
     (result,) = load_run(path).results
     assert (result.finding.verdict, result.finding.gaps) == ("no evidence", (Powerless(),))
     assert result.finding.budget["checks"] == 0
-    told["finding"]["verdict"] = "violation"
+    told["finding"] |= {"verdict": "violation", "epsilon_lower": 1.5, "tests": []}
     path.write_bytes(LINES[0] + b"\n" + json.dumps(told).encode() + b"\n")
     (result,) = load_run(path).results
     assert (result.finding.verdict, result.finding.gaps) == ("violation", ())
@@ -132,7 +132,10 @@ def privacy(**changes) -> bytes:
         (b"\xff", r"corrupt \("),
         (b"[" * 100_000, r"corrupt \("),
         (b"[1]", "not a JSON object"),
-        (changed(digest="0" * 64), "altered since it was written: a record of schema version 1 has no digest"),
+        (
+            changed(digest="0" * 64),
+            "altered since it was written: a record of schema version 1 has neither digest nor seal",
+        ),
         (changed(kind="speed"), r"Invalid value 'speed' - at `\$.arguments.kind`"),
         (changed(kind=None), r"Expected `str` - at `\$.arguments.kind`"),
         (changed(task=None), "missing required field `task`"),

@@ -69,7 +69,7 @@ def test_the_exact_epsilon_of_a_claim_with_a_delta_is_that_at_the_delta() -> Non
 def test_what_has_no_result_is_named() -> None:
     text = joined(render(planned(failed(SMALL, first(SMALL, "exact"), "RuntimeError: oops\x1b"), "x/exact/1")))
     assert re.search(r"^missing +2 results, of which 1 failed$", text, re.M)
-    assert re.search(r"^missing +parity-private/exact/\d+: RuntimeError: oops\\x1b$", text, re.M)
+    assert re.search(r"^missing +parity-private/exact/\S+: RuntimeError: oops\\x1b$", text, re.M)
     assert re.search(r"^missing +x/exact/1: not run yet; --resume goes on$", text, re.M)
     fault = render(run_of(result("exact"), faults=(Fault("bad", "no plan"),)))
     assert re.search(r"^not planned +bad: no plan$", fault, re.M)

@@ -1,0 +1,204 @@
+"""Verifies a stored run: its seal, its sense, and some of its tasks by doing them again."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from dpaudit.engine.arguments import PrivacyArguments
+from dpaudit.engine.perform import perform
+from dpaudit.engine.records import Header, Result, State
+from dpaudit.engine.signature import signer
+from dpaudit.engine.sources import sources
+from dpaudit.engine.store import find_run
+from dpaudit.engine.stored import Stored, read_stored
+from dpaudit.engine.tasks import Task
+from dpaudit.errors import InputError, ToolFault, place_of
+from dpaudit.record import Count, Frozen, encodable
+from dpaudit.registry import load
+from dpaudit.results import versions
+
+__all__ = ["Again", "Verified", "verify_run"]
+
+_MOST = 4
+"""The most differences of a task that are told."""
+
+
+class Again(Frozen, frozen=True):
+    """A task that was done again.
+
+    Attributes
+    ----------
+    task : str
+        Its key.
+    differences : tuple of str
+        What is not as it is stored: none where all bytes are the same.
+    """
+
+    task: str
+    differences: tuple[str, ...]
+
+
+class Verified(Frozen, frozen=True, kw_only=True):
+    """A run that was verified: what is wrong is an exception and not told here.
+
+    Attributes
+    ----------
+    path : str
+        Its file.
+    state : {"not sealed", "not sealed yet", "sealed"}
+        Its state.
+    total : str
+        The total of a sealed run; empty for any other.
+    results, failures, missing : int
+        Planned tasks that have a result, that failed, and that have neither.
+    signer : str
+        The name of the one who signed it; empty if that was not asked.
+    again : tuple of Again
+        The tasks that were done again.
+    changed : tuple of str
+        What is not as it was when the run was made, versions and code; equal bytes are not asked for then.
+    """
+
+    path: str
+    state: State
+    total: str
+    results: Count
+    failures: Count
+    missing: Count
+    signer: str = ""
+    again: tuple[Again, ...] = ()
+    changed: tuple[str, ...] = ()
+
+
+def verify_run(
+    path: Path | str,
+    *,
+    total: str | None = None,
+    signers: str | None = None,
+    again: int | None = None,
+    paths: Sequence[str] = (),
+    n_jobs: int = 1,
+) -> Verified:
+    """Return what holds of a stored run, after its digests, types and sense were checked.
+
+    Parameters
+    ----------
+    path : Path or str
+        Its file, or the folder of it.
+    total : str, optional
+        The total that was told elsewhere.
+    signers : str, optional
+        A file of allowed signers, one of whom must have signed the run.
+    again : int, optional
+        The number of tasks, chosen at random, that are done again and must give the same bytes; the same verdict where
+        the mechanism has randomness of its own, or versions or code are others than when the run was made.
+    paths : sequence of str
+        Files and folders with learners, besides the installed packages.
+    n_jobs : int
+        Processes for each task that is done again.
+
+    Raises
+    ------
+    InputError
+        If there is no run, or an argument is out of range.
+    ToolFault
+        If anything is not right: the message names file and line.
+    """
+    file = find_run(path)
+    stored = read_stored(file)
+    run = stored.run
+    if again is not None and not 1 <= again <= len(run.results):
+        raise InputError.of("again", again, f"in 1..{len(run.results)}, the results of the run")
+    if total is not None:
+        _check_total(file, run.seal, total)
+    found = Verified(
+        path=str(file),
+        state=run.header.state,
+        total=run.total,
+        results=len(run.results),
+        failures=len(run.failures),
+        missing=len(run.header.plan) - len(run.results) - len(run.failures),
+        signer=signer(file, signers) if signers is not None else "",
+    )
+    if again is None:
+        return found
+    changed = tuple(_changes(run.header, run.results, tuple(paths)))
+    chosen = sorted(secrets.SystemRandom().sample(run.results, again), key=lambda result: result.index)
+    done = tuple(_again(file, stored, one, bool(changed), tuple(paths), n_jobs) for one in chosen)
+    return replace(found, again=done, changed=changed)
+
+
+def _check_total(file: Path, seal: str, total: str) -> None:
+    wanted = total.strip().lower()
+    if len(wanted) != 64 or not set(wanted) <= set("0123456789abcdef"):
+        raise InputError.of("total", total, "64 hexadecimal digits, as a run prints them at its end")
+    if wanted != seal:
+        told = f"its total is {seal}, not {wanted}" if len(seal) == 64 else f"it is {seal}, so it has no total"
+        raise ToolFault(f"{file} is not the run of that total: {told}")
+
+
+def _changes(header: Header, results: Sequence[Result], paths: tuple[str, ...]) -> Iterator[str]:
+    """Yield what is not as it was when a run was made."""
+    now = versions()
+    for name in sorted({*header.versions, *now}):
+        was, found = header.versions.get(name, "none"), now.get(name, "none")
+        if was != found:
+            yield f"{name} {was}, now {found}"
+    registry = load(paths)
+    modules = {
+        str(getattr(registry.get_statement(one.learner).statement.check, "__module__", ""))
+        if one.kind == "ledger"
+        else registry.get(one.learner).learner.__module__
+        for one in results
+    }
+    code = sources(modules, paths)
+    if not header.sources:
+        yield "the code, of which the run holds no digest"
+    for name, digest in header.sources.items():
+        if code.get(name) != digest:
+            yield f"the code of {name}" if name in code else f"the code of {name}, which is not here"
+
+
+def _again(file: Path, stored: Stored, result: Result, changed: bool, paths: tuple[str, ...], n_jobs: int) -> Again:
+    """Do a task again; raise `ToolFault` if that does not confirm its result."""
+    where = f"{file}, line {stored.numbers[result.task]}: {result.task}"
+    task = Task(result.learner, result.parameters, result.arguments)
+    try:
+        record = perform(task, seed=stored.header.seed, paths=paths, n_jobs=n_jobs)
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:
+        told = f"{type(error).__name__}: {error!s:.300} ({place_of(error)})"
+        raise ToolFault(f"{where}, done again, raised {told}") from error
+    before, now = (_told(one) for one in (result, record))
+    differences = list(_differences(before, now, "$"))
+    own = isinstance(result.arguments, PrivacyArguments) and result.arguments.randomness == "own"
+    alike = before["finding"].get("verdict") == now["finding"].get("verdict")
+    if not alike or (differences and not own and not changed):
+        raise ToolFault(f"{where}, done again, gives something else: {'; '.join(differences[:_MOST])}")
+    more = len(differences) - _MOST
+    return Again(result.task, (*differences[:_MOST], *([f"and {more} more"] if more > 0 else [])))
+
+
+def _told(result: Result) -> dict[str, Any]:
+    """Return what a result says, without its place and the versions, which are compared once."""
+    told: dict[str, Any] = encodable(replace(result, index=0, digest=""))
+    told["finding"] = {name: value for name, value in told["finding"].items() if name != "versions"}
+    return told
+
+
+def _differences(before: Any, now: Any, path: str) -> Iterator[str]:
+    """Yield where two pieces of data differ."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        for name in {**before, **now}:
+            yield from _differences(before.get(name), now.get(name), f"{path}.{name:.60}")
+    elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        for i, (one, other) in enumerate(zip(before, now, strict=True)):
+            yield from _differences(one, other, f"{path}[{i}]")
+    elif type(before) is not type(now) or before != now:
+        yield f"{path} was {before!r:.60}, is {now!r:.60}"

@@ -1,0 +1,101 @@
+"""A record that is typed well and makes no sense is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from sealed_runs import KINDS, header_of, result
+from toy_records import privacy_finding
+
+from dpaudit.contract import PrivacyClaim, PrivacyVerdict, UtilityVerdict
+from dpaudit.engine.records import Result, State
+from dpaudit.engine.sense import check_record
+from dpaudit.errors import ToolFault
+
+PRIVACY, EXACT, UTILITY = (result(kind) for kind in ("privacy", "exact", "utility"))
+
+
+def found(record: Result, **changes: Any) -> Result:
+    """Return a result whose finding has other fields."""
+    return replace(record, finding=replace(record.finding, **changes))
+
+
+def check(record: Result, planned: Result | None = None, **changes: Any) -> None:
+    check_record(header_of(planned or record, state=State.OPEN, **changes), record)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_makes_sense_is_let_through(kind: str) -> None:
+    check(result(kind))
+
+
+def test_bets_that_refute_a_claim_may_bound_less() -> None:
+    none = dict.fromkeys(("hits", "trials", "neighbour_hits", "neighbour_trials"))
+    bets = privacy_finding(
+        "violation",
+        design="sequential",
+        witness=replace(PRIVACY.finding.witness, **none),
+        budget={"used": 20, "allowed": 40, "checks": 0},
+        seed=3,
+        versions=PRIVACY.finding.versions,
+    )
+    check(replace(PRIVACY, finding=bets))
+    silent = replace(bets, verdict=PrivacyVerdict.CONSISTENT, epsilon_lower=1.5)
+    with pytest.raises(ToolFault, match=r"consistent with epsilon >= 1\.5 and a claim of 1\.0"):
+        check(replace(PRIVACY, finding=silent))
+    with pytest.raises(ToolFault, match="budget used 60 are more than 40"):
+        check(replace(PRIVACY, finding=replace(bets, budget={**bets.budget, "used": 60})))
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (found(PRIVACY, verdict=PrivacyVerdict.VIOLATION), r"violation with epsilon >= 0\.5 and a claim of 1\.0"),
+        (found(PRIVACY, epsilon_lower=float("inf")), "consistent with epsilon >= inf and a claim"),
+        (found(PRIVACY, epsilon=2.0), "epsilon 2.0 is not that of the claim, 1.0"),
+        (found(PRIVACY, trials=21), "trials 21 is not that of the task, 20"),
+        (found(PRIVACY, confidence=0.9), "confidence 0.9 is not that of the task"),
+        (found(PRIVACY, seed=4), "seed 4 is not that of the header, 3"),
+        (found(PRIVACY, versions={}), "versions {} is not that of the header"),
+        (found(PRIVACY, errors={"verdict": 0.1}), "do not add up to 1 - 0.95"),
+        (found(PRIVACY, confirmation_trials=11), "confirmation_trials 11 is not that of its budget, 10"),
+        (found(PRIVACY, witness=replace(PRIVACY.finding.witness, trials=11)), "witness trials 11 is not that of"),
+        (found(PRIVACY, witness=replace(PRIVACY.finding.witness, hits=11)), "hits 11 are more than 10"),
+        (found(EXACT, verdict=PrivacyVerdict.VIOLATION), "violation with epsilon 1.0, delta 0.0 at the claim"),
+        (found(EXACT, epsilon=float("inf")), "consistent with epsilon inf"),
+        (found(EXACT, claimed_epsilon=None), "claimed_epsilon None is not that of the claim, 1.0"),
+        (found(EXACT, n=2), "n 2 is not that of the task, 1"),
+        (found(UTILITY, verdict=UtilityVerdict.VACUOUS), "verdict 'vacuous' is not that of its interval, 'holds'"),
+        (found(UTILITY, failure_upper=0.2), "verdict 'holds' is not that of its interval, 'undecided'"),
+        (found(UTILITY, failures=6), "failure_rate 0.05 is not that of its counts, 0.06"),
+        (found(UTILITY, failures=101), "failures 101 are more than 100"),
+        (found(UTILITY, failure_lower=0.06), "0.05 is not in its interval from 0.06 to 0.1"),
+        (found(UTILITY, trials=101), "trials 101 are more than 100"),
+        (found(UTILITY, beta=0.2), "beta 0.2 is not that of the task, 0.1"),
+        (found(result("ledger"), statement="It is not."), "statement 'It is not.' is not that of the task"),
+        (found(result("picture"), runs=2), "runs 2 is not that of the task, 1"),
+        (replace(EXACT, fault="it leaks"), "fault 'it leaks' is not that of the header, None"),
+        (replace(EXACT, claim=PrivacyClaim(1.0, 0.1)), "claimed_delta 0.0 is not that of the claim, 0.1"),
+        (replace(EXACT, parameters={"gain": 2.0}), "learner, parameters and arguments are those of a/exact/n1-"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(record: Result, words: str) -> None:
+    with pytest.raises(ToolFault) as caught:
+        check(record)
+    assert words.replace("\\", "") in str(caught.value)
+
+
+def test_a_record_is_that_of_its_place_in_the_plan() -> None:
+    with pytest.raises(ToolFault, match="learner 'b' is not that of the plan, 'a'"):
+        check(replace(EXACT, learner="b"), EXACT)
+    with pytest.raises(ToolFault, match="is not task 1 of the plan"):
+        check(replace(EXACT, index=1))
+
+
+def test_a_claim_with_delta_is_refuted_by_its_delta() -> None:
+    broken = found(EXACT, claimed_delta=0.1, delta_at_claim=0.2, verdict=PrivacyVerdict.VIOLATION)
+    check(replace(broken, claim=PrivacyClaim(1.0, 0.1)))
+    with pytest.raises(ToolFault, match=r"violation with epsilon 1\.0, delta 0\.1 at the claim"):
+        check(replace(found(broken, delta_at_claim=0.1), claim=PrivacyClaim(1.0, 0.1)))
