@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
 from dpaudit.engine.events import TaskFailed, TaskFinished
+from dpaudit.scratch import scratch_folder
 from dpaudit.workers import WorkerDied
 
 __all__ = ["isolated"]
@@ -36,8 +36,8 @@ def isolated(calls: Mapping[str, Call], spread: Spread) -> Iterator[TaskFinished
     """
     left = dict(calls)
     while left:
-        with tempfile.TemporaryDirectory(prefix="dpaudit-") as folder:
-            marks = {key: Path(folder, str(i)) for i, key in enumerate(left)}
+        with scratch_folder() as folder:
+            marks = {key: folder / str(i) for i, key in enumerate(left)}
             try:
                 for event in spread([partial(_marked, left[key], mark) for key, mark in marks.items()]):
                     del left[event.task]

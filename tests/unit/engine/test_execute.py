@@ -187,7 +187,7 @@ def test_workers_that_die_before_they_begin_are_a_fault_of_the_tool(monkeypatch)
         ({"backend": "ray"}, "backend must be one of loky"),
         # Where a worker process dies, joblib would wait for it for ever.
         ({"backend": "multiprocessing"}, "backend must be one of loky, threading, sequential"),
-        ({"n_jobs": 0}, "n_jobs must be a non-zero integer, got 0"),
+        ({"n_jobs": 0}, "n_jobs must be a non-zero integer, at most .*, got 0"),
     ],
 )
 def test_bad_options_are_refused_before_anything_runs(options, words):
