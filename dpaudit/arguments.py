@@ -38,7 +38,7 @@ LEAST_TRIALS = 10
 
 def read_integer(name: str, value: Any, least: int = 1, most: float = math.inf) -> int:
     """Return an integer (of Python or NumPy) from `least` to `most`, or raise `InputError`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= most:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
         bounded = "" if math.isinf(most) else f" and <= {most}"
         raise InputError.of(name, value, f"an integer >= {least}{bounded}")
     return int(value)
@@ -81,7 +81,7 @@ def check_jobs(n_jobs: Any, backend: Any = None) -> None:
     The number of jobs is not 0, nor so large that their start alone takes all memory; the backend, if any, is known.
     """
     most = max(JOBS[0], JOBS[1] * (os.cpu_count() or 1))
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0 or n_jobs > most:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0 or int(n_jobs) > most:
         raise InputError.of("n_jobs", n_jobs, f"a non-zero integer, at most {most} here (-1 for one a processor)")
     if backend is None:
         return
