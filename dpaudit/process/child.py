@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from dpaudit.errors import InputError, ToolFault
+from dpaudit.errors import ToolFault
 from dpaudit.lifeline import lifeline
 from dpaudit.process.messages import HEAD, packed, write
 from dpaudit.process.server import Server, live
@@ -102,9 +102,9 @@ class Child:
         Raises
         ------
         InputError
-            If something of it does not pickle, or the function returned in two processes.
+            If something of it does not pickle.
         ChildDied
-            If the child ended, or had ended.
+            If the child ended, or had ended, or the function returned in two processes.
         Late
             If a part took too long; the child is ended.
         """
@@ -122,7 +122,7 @@ class Child:
                 parts += self._shared.taken(value)
                 continue
             if self._shared.forked:
-                raise InputError("a run forks the process and returns in both: let the copy end with os._exit(0)")
+                raise ChildDied("forks, and returns in both processes: let the copy end with os._exit(0)")
             if kind == "raised":
                 raise value
             return parts, value

@@ -17,6 +17,8 @@ from dpaudit.process.shared import Shared
 
 __all__ = ["Server", "live"]
 
+FREE = 0.8
+"""Of the memory that is free, for a child: others are to go on where one takes all it gets."""
 _getpid = os.getpid
 """That of the system: checks of mechanisms change the one of `os` for a while."""
 
@@ -96,7 +98,7 @@ def _bound_memory() -> None:
         import psutil
     except ImportError:
         return
-    free = psutil.virtual_memory().available + psutil.Process().memory_info().rss
+    free = int(FREE * psutil.virtual_memory().available) + psutil.Process().memory_info().rss
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     known = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
     with suppress(ValueError, OSError):  # macOS knows the limit and refuses it
