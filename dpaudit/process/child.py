@@ -110,7 +110,7 @@ class Child:
         """
         request = packed(arguments)
         parts: list[Any] = []
-        self._shared.begin()
+        self._shared.expect()
         with suppress(BrokenPipeError):  # it has ended, which its reply tells
             write(self._requests, request)
         while True:

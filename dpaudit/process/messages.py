@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+from importlib import import_module
 from typing import Any
 
 from dpaudit.errors import InputError
@@ -25,10 +26,8 @@ def packed(value: Any) -> bytes:
     try:
         return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     except Exception:  # of many types: what pickle raises depends on what it meets
-        from joblib.externals import cloudpickle
-
         try:
-            content: bytes = cloudpickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+            content: bytes = _cloudpickle().dumps(value, pickle.HIGHEST_PROTOCOL)
         except Exception as error:
             raise InputError(
                 "with {timeout}, runs are made in a process of their own, to which data, and from which outputs, must "
@@ -37,6 +36,14 @@ def packed(value: Any) -> bytes:
                 why=f"{type(error).__name__}: {error}",
             ) from error
         return content
+
+
+def _cloudpickle() -> Any:
+    """Return the module that pickles definitions too: joblib carried its own copy up to 1.5."""
+    try:
+        return import_module("joblib.externals.cloudpickle")
+    except ImportError:
+        return import_module("cloudpickle")
 
 
 def write(end: int, message: bytes) -> None:

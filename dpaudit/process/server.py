@@ -38,7 +38,9 @@ class Server:
         self.home.append(_getpid())
         while request := read(self.requests):
             try:
-                value = self.function(self.emit, *pickle.loads(request))
+                arguments = pickle.loads(request)
+                self.shared.begin()
+                value = self.function(self.emit, *arguments)
                 self.reply("done", value)
             except DpauditError as error:
                 self.reply("raised", error)
@@ -84,6 +86,7 @@ def live(line: Lifeline, server: Server) -> NoReturn:
         os.setpgid(0, 0)
         deaf(line)
         os.dup2(2, 1)
+        sys.stdout = sys.stderr
         _bound_memory()
         server.serve()
     finally:

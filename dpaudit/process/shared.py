@@ -30,6 +30,10 @@ class Shared:
         self._memory = mmap.mmap(-1, self.PARTS + self.ROOM)
         self._seen = -1
 
+    def expect(self) -> None:
+        """Note that the next part has not begun: a child may need long to start, where processors are busy."""
+        struct.pack_into("=d", self._memory, self.STARTED, math.inf)
+
     def begin(self) -> None:
         """Note that a part begins now."""
         struct.pack_into("=d", self._memory, self.STARTED, _monotonic())
