@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, is_dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,6 +17,7 @@ from dpaudit.contract import Learner
 from dpaudit.distinguish.canonical import Raised, canonical
 from dpaudit.distinguish.reused import shares_store
 from dpaudit.errors import InputError, blamed
+from dpaudit.isolated import Context, Isolated, Timeout
 from dpaudit.jsonable import stable_repr
 
 __all__ = ["Mechanism", "as_mechanism"]
@@ -62,6 +64,24 @@ class Mechanism:
         if count != size:
             raise InputError(f"the mechanism {self.name} was asked for {size} outputs and returned {count}")
         return outputs
+
+    def amid(self, contexts: Sequence[Context]) -> Mechanism:
+        """Return the same mechanism with its runs in contexts, which are entered where it runs."""
+        return replace(self, function=_amid(self.function, contexts)) if contexts else self
+
+
+def _amid(function: Callable[[Any, np.random.Generator, int], Any], contexts: Sequence[Context]) -> Callable[..., Any]:
+    """Return a function whose runs are in contexts: in another process, if that is where it makes them."""
+    if isinstance(function, Isolated | _Probed):
+        return function.amid(contexts)
+    return partial(_within, contexts, function)
+
+
+def _within(contexts: Sequence[Context], function: Callable[..., Any], *arguments: Any) -> Any:
+    with ExitStack() as stack:
+        for context in contexts:
+            stack.enter_context(context())
+        return function(*arguments)
 
 
 @dataclass(frozen=True)
@@ -137,6 +157,10 @@ class _Probed:
         outputs = self.function(data, rng, size)
         return [np.asarray(o.predict(self.probe)) if hasattr(o, "predict") else o for o in outputs]
 
+    def amid(self, contexts: Sequence[Context]) -> Callable[..., Any]:
+        """Return the same with the runs in contexts."""
+        return replace(self, function=_amid(self.function, contexts))
+
 
 def _label(output: Any) -> Any:
     """Return the cell of an output; None of one that cannot be taken apart, which is refused elsewhere."""
@@ -151,7 +175,7 @@ def _listed(parameters: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={stable_repr(value)}" for name, value in parameters.items())
 
 
-def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None) -> Mechanism:
+def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeout: Timeout | None = None) -> Mechanism:
     """Return a `Mechanism` for a learner or a callable.
 
     Parameters
@@ -165,10 +189,19 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None) -> Me
         is three times as fast for scalars; one that may raise must be run one by one.
     probe : array, optional
         Points; outputs with a method `predict` are replaced by their predictions on them.
+    timeout : Timeout, optional
+        The most time that a run may take; runs are then made in a process of their own.
     """
-    if probe is not None:
-        plain = as_mechanism(source, batched=batched)
-        return replace(plain, function=_Probed(plain.function, np.asarray(probe)))
+    mechanism = _plain(source, batched)
+    if timeout is not None:
+        one_by_one = isinstance(mechanism.function, _OneByOne)
+        isolated = Isolated(mechanism.function, mechanism.name, one_by_one, timeout)
+        mechanism = replace(mechanism, function=isolated)
+    return mechanism if probe is None else replace(mechanism, function=_Probed(mechanism.function, np.asarray(probe)))
+
+
+def _plain(source: Any, batched: bool) -> Mechanism:
+    """Return a mechanism whose runs are made in this process."""
     if isinstance(source, Learner):
         told, addressed = _listed(parameters_of(source)), _listed(addressed_parameters_of(source))
         return Mechanism(source.run, f"{source.id} {told}", True, stream=f"{stream_id_of(source)} {addressed}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import math
+import os
 from collections.abc import Callable, Collection
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
@@ -29,14 +31,17 @@ __all__ = [
 
 CONFIDENCE = 0.999
 """The default confidence of every finding: textbooks are full of tight claims, and each is a chance to err."""
+JOBS = 32, 8
+"""The most jobs on a small machine, and for each processor: a worker takes 100 MB and more."""
 LEAST_TRIALS = 10
 """Runs a side below which no black-box audit begins."""
 
 
-def read_integer(name: str, value: Any, least: int = 1) -> int:
-    """Return an integer (of Python or NumPy) that is at least `least`, or raise `InputError`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InputError.of(name, value, f"an integer >= {least}")
+def read_integer(name: str, value: Any, least: int = 1, most: float = math.inf) -> int:
+    """Return an integer (of Python or NumPy) from `least` to `most`, or raise `InputError`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
+        bounded = "" if math.isinf(most) else f" and <= {most}"
+        raise InputError.of(name, value, f"an integer >= {least}{bounded}")
     return int(value)
 
 
@@ -72,9 +77,13 @@ def lacking(source: Any) -> tuple[str, ...]:
 
 
 def check_jobs(n_jobs: Any, backend: Any = None) -> None:
-    """Raise `InputError` unless joblib can spread work so: `n_jobs` is not 0, and it knows the backend, if any."""
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
-        raise InputError.of("n_jobs", n_jobs, "a non-zero integer")
+    """Raise `InputError` unless joblib can spread work so.
+
+    The number of jobs is not 0, nor so large that their start alone takes all memory; the backend, if any, is known.
+    """
+    most = max(JOBS[0], JOBS[1] * (os.cpu_count() or 1))
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0 or int(n_jobs) > most:
+        raise InputError.of("n_jobs", n_jobs, f"a non-zero integer, at most {most} here (-1 for one a processor)")
     if backend is None:
         return
     from joblib import Parallel

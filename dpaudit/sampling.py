@@ -18,8 +18,9 @@ from dpaudit.distinguish.batches import join
 from dpaudit.distinguish.canonical import Raised
 from dpaudit.distinguish.leaves.parts import REGISTERED, learn
 from dpaudit.errors import InputError
+from dpaudit.isolated import told_with
 from dpaudit.progress import Tell
-from dpaudit.workers import spread
+from dpaudit.workers import WorkerDied, spread
 
 __all__ = ["CHUNK_NUMBERS", "Job", "Observed", "Sampler", "join"]
 
@@ -39,6 +40,10 @@ class Job:
     data: Any
     address: tuple[Any, ...]
     size: int
+
+    def in_words(self) -> str:
+        """Return the input as a fault tells it."""
+        return self.data.in_words() if isinstance(self.data, Made) else f"{self.data!r:.300}"
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ class Sampler:
         else:
             # Workers are processes of their own: what the user has registered here travels with the work.
             told = [partial(_told, dict(REGISTERED), call) for call in calls] if REGISTERED else calls
-            results = spread(told, n_jobs=self.n_jobs, backend=self.backend)
+            results = _named(jobs, spread(told, n_jobs=self.n_jobs, backend=self.backend))
         yield from results if self.tell is None else _counted(results, jobs, self.tell)
 
     def outputs(self, data: Any, address: tuple[Any, ...], runs: int) -> Any:
@@ -132,9 +137,20 @@ def _counted(results: Iterator[T], jobs: Sequence[Job], tell: Tell) -> Iterator[
         yield result
 
 
+def _named(jobs: Sequence[Job], results: Iterator[T]) -> Iterator[T]:
+    """Yield results; if a worker dies, say on what inputs it may have been."""
+    try:
+        yield from results
+    except WorkerDied as error:
+        inputs = list(dict.fromkeys(job.in_words() for job in jobs))
+        more = f" or one of {len(inputs) - 2} more inputs" if len(inputs) > 2 else ""
+        raise WorkerDied(f"{error}, in runs on {' or '.join(inputs[:2])}{more}") from error
+
+
 def _run(mechanism: Mechanism, job: Job, view: Callable[[Any], Any] | None, reduce: Callable[[Any], T], seed: int) -> T:
     rng = seeding.generator(seed, "privacy", mechanism.stream, *job.address)
-    outputs = mechanism(job.data.build() if isinstance(job.data, Made) else job.data, rng, job.size)
+    data = job.data.build() if isinstance(job.data, Made) else job.data
+    outputs = told_with(job.in_words, mechanism, data, rng, job.size)
     return reduce(outputs if view is None else view(outputs))
 
 

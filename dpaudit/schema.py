@@ -36,9 +36,9 @@ NAMES = tuple(_KINDS)
 def load(name: str) -> dict[str, Any]:
     """Return a schema as one self-contained document (JSON Schema 2020-12).
 
-    Every field that a record declares is required, as it is always written; only the arguments of a task leave out
-    what has its default. What ties several fields together (a kind of finding to a kind of task, counts to a design)
-    is checked when a record is decoded and not by the schema.
+    Every field that a record declares is required, as it is always written, but for those that may be unset; only the
+    arguments of a task leave out what has its default. What ties several fields together (a kind of finding to a kind
+    of task, counts to a design) is checked when a record is decoded and not by the schema.
 
     Parameters
     ----------
@@ -93,8 +93,15 @@ def _told(component: dict[str, Any], record: type | None) -> dict[str, Any]:
         for key, value in component["properties"].items()
     }
     if config is None or not config.omit_defaults:
-        told["required"] = list(component["properties"])
+        told["required"] = [key for key in component["properties"] if key not in _rare(record)]
     return {**told, "additionalProperties": False}
+
+
+def _rare(record: type) -> set[str]:
+    """Return the fields of a record that are written only where they say something: their default is not written."""
+    if not issubclass(record, msgspec.Struct):
+        return set()
+    return {field.encode_name for field in msgspec.structs.fields(record) if field.default is msgspec.UNSET}
 
 
 def _summary(lines: list[str]) -> str:

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -14,6 +13,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.lifeline import STOPPING, deaf, lifeline
 
 __all__ = ["WorkerDied", "send_by_value", "spread"]
 
@@ -33,7 +33,7 @@ def spread(
     ----------
     calls : iterable of callables without arguments
         They and what they return must pickle where workers are processes. A worker's standard output is the standard
-        error, and an interrupt from the keyboard is left to this process.
+        error; signals that ask to end are left to this process, with which it ends, however that dies.
     n_jobs, backend
         As for `joblib.Parallel`.
     ordered : bool
@@ -56,10 +56,12 @@ def spread(
     # Only loky and threading can hand results back one by one.
     lazy = backend in (None, "loky", "threading")
     stream = "list" if not lazy else "generator" if ordered else "generator_unordered"
+    if backend in (None, "loky"):
+        options = {"initializer": deaf, "initargs": (lifeline(),), **options}
     parallel = Parallel(n_jobs=n_jobs, backend=backend, return_as=stream, **options)
     jobs = (delayed(_call)(call, os.getpid()) for call in calls)
     try:
-        with _deaf_to_interrupts(lazy and backend != "threading"):
+        with _blocked(lazy and backend != "threading"):
             results = parallel(jobs)
         yield from _until_left(results)
     except BrokenProcessPool as error:
@@ -103,8 +105,9 @@ def _unsendable(error: BaseException) -> InputError:
     text = [line for line in told.splitlines() if "pickle" in line or "Error: " in line] or [type(error).__name__]
     return InputError(
         "with several jobs, what is audited, its data and its outputs must travel between processes, and something "
-        "cannot be sent: {why:.500}; use {n_jobs:=1}, or return plain data",
-        names=("n_jobs",),
+        'cannot be sent: {why:.500}; use {n_jobs:=1}, or {backend:="threading"}, which sends nothing, or return plain '
+        "data",
+        names=("n_jobs", "backend"),
         why=text[-1].strip(),
     )
 
@@ -117,25 +120,24 @@ def _death(error: BaseException) -> str:
 
 
 def _call(call: Callable[[], T], home: int) -> T:
-    """Make a call; in a worker process, deaf to the keyboard and without touching the standard output."""
+    """Make a call; in a worker process, without touching the standard output."""
     if os.getpid() == home:
         return call()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     with redirect_stdout(sys.stderr):
         return call()
 
 
 @contextmanager
-def _deaf_to_interrupts(wanted: bool) -> Iterator[None]:
-    """Ignore the keyboard while workers are started: they inherit that, and else would die of it with a traceback each.
+def _blocked(wanted: bool) -> Iterator[None]:
+    """Block signals that ask to end while workers are started, which inherit that: they would die of them unprepared.
 
-    Starting takes a fraction of a second; then this process listens again.
+    Starting takes a fraction of a second; a signal that came meanwhile comes to this process then.
     """
-    if not wanted or threading.current_thread() is not threading.main_thread():
+    if not wanted or not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dpaudit.arguments import read_integer
@@ -99,6 +99,7 @@ def audit_sequential(
     runs: int,
     gamma: float,
     float_bits: bool = False,
+    over: Callable[[int], bool] = lambda looks: False,
 ) -> SequentialOutcome:
     """Test a claim of (epsilon, delta)-privacy with evidence that may be looked at after every batch.
 
@@ -116,6 +117,8 @@ def audit_sequential(
         The probability with which a true claim may be refuted.
     float_bits : bool
         Whether to look at the bits of floats and not only at their values.
+    over : callable
+        Says after so many looks whether to stop; by the clock, say, and even by what was seen.
 
     Raises
     ------
@@ -125,7 +128,7 @@ def audit_sequential(
     runs = read_integer("runs", runs, LEAST_RUNS)
     if claim.epsilon > LARGEST_EPSILON:
         raise InputError.of("epsilon", claim.epsilon, f"at most {LARGEST_EPSILON:g}")
-    session = Session(sampler, pairs, claim, runs, check_level(gamma), float_bits)
+    session = Session(sampler, pairs, claim, runs, check_level(gamma), float_bits, over)
     session.run()
     evidence = [PairEvidence(bets.index, bets.runs, float(bets.log_wealth()[session.target])) for bets in session.bets]
     return SequentialOutcome(

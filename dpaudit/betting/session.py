@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,13 +65,22 @@ class Session:
         The claim falls where the evidence reaches 1 / gamma.
     float_bits : bool
         Whether to look at the bits of floats.
+    over : callable
+        Says after so many looks whether to stop; it may go by anything, since the evidence is valid at any time.
     """
 
     def __init__(
-        self, sampler: Sampler, pairs: Sequence[Pair], claim: PrivacyClaim, runs: int, gamma: float, float_bits: bool
+        self,
+        sampler: Sampler,
+        pairs: Sequence[Pair],
+        claim: PrivacyClaim,
+        runs: int,
+        gamma: float,
+        float_bits: bool,
+        over: Callable[[int], bool] = lambda looks: False,
     ) -> None:
         self.sampler, self.claim, self.float_bits = sampler, claim, float_bits
-        self.runs, self.gamma = runs, gamma
+        self.runs, self.gamma, self.over = runs, gamma, over
         self.grid = epsilon_grid(claim.epsilon)
         self.target = int(np.searchsorted(self.grid, claim.epsilon))
         self.bets = [PairBets(i, pair, len(self.grid)) for i, pair in enumerate(pairs)]
@@ -93,9 +102,9 @@ class Session:
         return last_before_survivor(self.grid, self.rejected)
 
     def run(self) -> None:
-        """Bet until the claim is refuted or the budget is spent."""
+        """Bet until the claim is refuted, the budget is spent, or the time is over."""
         pilot = self._pilot()
-        while self.used < self.runs and not self.refuted:
+        while self.used < self.runs and not self.refuted and not self.over(len(self.looks)):
             bets = self._next(pilot)
             if not bets.discretizers:
                 self._fit(bets, pilot)

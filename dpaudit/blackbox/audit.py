@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import count
 from typing import Any
 
 from dpaudit import seeding
@@ -33,7 +35,9 @@ from dpaudit.blackbox.request import Request
 from dpaudit.blackbox.sequential_design import sequential_finding
 from dpaudit.blackbox.withholding import withheld
 from dpaudit.calls import remembering
+from dpaudit.clock import Clock, Stopped
 from dpaudit.contract import Learner, Relation
+from dpaudit.isolated import TIMEOUT_IS, Timeout
 from dpaudit.progress import Progress, followed
 from dpaudit.sampling import Sampler
 
@@ -70,6 +74,9 @@ def audit_privacy(
     n: int | None = None,
     relation: Relation | str | None = None,
     randomness: str = "argument",
+    timeout: float | None = None,
+    time_limit: float | Stopped | None = None,
+    timeout_is: str = "output",
     include_data: bool = False,
     progress: Progress = False,
 ) -> PrivacyFinding:
@@ -130,6 +137,20 @@ def audit_privacy(
     randomness : {"argument", "own"}
         "own" declares a mechanism whose randomness is its own by design, as that of OpenDP or diffprivlib: equal
         generators are then not asked to give equal outputs.
+    timeout : float, optional
+        The most seconds that a run may take (of a batched mechanism, a call has so many for each of its runs). Runs are
+        then made in a process of their own, which is ended with a run that takes longer, so that one may loop for ever,
+        crash or ask for all memory: only where processes fork (not on Windows), and only for data and outputs that
+        pickle. No number of the finding depends on it where no run takes so long.
+    time_limit : float or Stopped, optional
+        The most seconds that the audit may take, about. The time of a few runs says with how many the audit begins:
+        `trials`, or a half, a quarter and so on of it; and the runs that decide end early, at looks that are fixed in
+        advance and share the error of the verdict, where the time is over. A run under way is not ended: see `timeout`.
+        `finding.stopped`, given here, repeats an audit that a limit has stopped.
+    timeout_is : {"output", "error"}
+        What a run is that takes longer: an output "timed out", which may tell the sides apart like any other, or a
+        `RunFault`. A call of a batched mechanism is always the latter. A `TimeoutError` of the mechanism's own is an
+        exception like any other.
     include_data : bool
         Whether the finding may show values of pairs that were made from data. By default it names their recipe, such
         as "row 17 removed", and the digest of the data; and an event that names a value that few records hold is
@@ -150,6 +171,9 @@ def audit_privacy(
         names the error and its line.
     WorkerDied
         If a worker process died: a `ToolFault`.
+    RunFault
+        If a run with a timeout ended its process, or took too long where that is an error: a `ToolFault`, which names
+        the input.
 
     Examples
     --------
@@ -169,12 +193,15 @@ def audit_privacy(
     confidence = read_number("confidence", confidence, 0.5, 1)
     check_jobs(n_jobs, backend)
     own = read_choice("randomness", randomness, RANDOMNESS) == "own"
+    limit = None if timeout is None else Timeout(timeout, timeout_is)
+    read_choice("timeout_is", timeout_is, TIMEOUT_IS)
+    clock = None if time_limit is None else Clock(time_limit)
     known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
     made, moves = resolve_inputs(mechanism, pairs, OwnDataArguments(data, bounds, unit), n, claim, known, seed)
     request = Request(
         source=mechanism,
         pairs=showing(made) if include_data else made,
-        sampler=Sampler(as_mechanism(mechanism, batched=batched, probe=probe), seed, n_jobs, backend),
+        sampler=Sampler(as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend),
         claim=claim,
         relation=known,
         trials=trials,
@@ -184,10 +211,19 @@ def audit_privacy(
         bound=resolve_bound(strict, bound),
         moves=moves,
         own=own,
+        clock=clock,
     )
     request.check_power()
     with followed(progress, 2 * trials * len(request.pairs), "runs") as tell:
         return _audited(replace(request, sampler=replace(request.sampler, tell=tell)), sequential)
+
+
+def _paced(sampler: Sampler, sides: tuple[Any, Any], numbers: Iterator[int], runs: int) -> None:
+    """Make runs on both sides in turn, in as many processes as the audit has, to see how long they take."""
+    number = next(numbers)
+    jobs = sampler.jobs(sides[number % 2], ("pace", number), runs)
+    for _ in replace(sampler, tell=None).reduced(jobs, len):
+        pass
 
 
 def _audited(request: Request, sequential: bool) -> PrivacyFinding:
@@ -196,6 +232,10 @@ def _audited(request: Request, sequential: bool) -> PrivacyFinding:
     LOG.info("privacy of %s: %d pairs, %d runs a side of each", name, len(request.pairs), request.trials)
     hygiene, checks = preflight(request.sampler, request.pairs, request.trials, request.own)
     request = replace(request, hygiene=hygiene, checks=checks)
+    if request.clock is not None:
+        sides = request.pairs[0].sides
+        paced = partial(_paced, request.sampler, sides, count())
+        request = replace(request, trials=request.clock.trials(request.trials, 2 * len(request.pairs), paced))
     finding = sequential_finding(request) if sequential else fixed_finding(request)
     LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)
     return withheld(finding, request.pairs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,13 +15,14 @@ from dpaudit.blackbox.finding import EventTest
 from dpaudit.blackbox.request import Request
 from dpaudit.bounds.curve import Curve, fit_curve
 from dpaudit.bounds.thresholds import choose_thresholds
+from dpaudit.clock import LOOKS, SHARES
 from dpaudit.distinguish.families import likelier_first
 from dpaudit.distinguish.histogram import Tally, tally
 from dpaudit.distinguish.reducer import Reducer
 from dpaudit.distinguish.selected_event import SelectedEvent
 from dpaudit.sampling import Observed, Sampler
 
-__all__ = ["confirm", "curve_of", "tests_of"]
+__all__ = ["Confirmed", "confirm", "curve_of", "tests_of"]
 
 
 Counts = tuple[Tally, Tally]
@@ -37,28 +38,64 @@ class _CountKnown:
         return [one.event.known(tally(one.discretizer(outputs))) for one in self.selected]
 
 
-def confirm(
-    request: Request, candidate: Candidate, selected: Sequence[SelectedEvent]
-) -> tuple[list[Counts], Observations]:
-    """Return the cells of the fresh runs on each side by each selected event's discretizer, and what else they show.
+@dataclass(frozen=True)
+class Confirmed:
+    """The fresh runs.
+
+    Attributes
+    ----------
+    counts : list of (Counter, Counter)
+        The cells on each side, by each selected event's discretizer.
+    seen : Observations
+        What else they show.
+    runs : int
+        How many were made on each side.
+    share : float
+        Of the verdict's error, for the look at which they ended: all of it where there is but one.
+    """
+
+    counts: list[Counts]
+    seen: Observations
+    runs: int
+    share: float
+
+
+def confirm(request: Request, candidate: Candidate, selected: Sequence[SelectedEvent]) -> Confirmed:
+    """Make the fresh runs and count them, look by look where the time is limited, until it is over.
 
     Both sides are made together, so that no worker waits.
     """
-    sampler, runs = _narrowed(candidate.sampler, selected), request.budget.confirmation
-    jobs = [
-        (side, job)
+    sampler = _narrowed(candidate.sampler, selected)
+    sides = [
+        sampler.jobs(data, ("confirm", candidate.index, side), request.budget.confirmation)
         for side, data in enumerate((candidate.pair.data, candidate.pair.neighbour))
-        for job in sampler.jobs(data, ("confirm", candidate.index, side), runs)
     ]
     # What training counted stays here: workers need the rule alone.
     count = Observed(_CountKnown(tuple(replace(one, training=(Counter(), Counter())) for one in selected)))
     totals: list[Counts] = [(Counter(), Counter()) for _ in selected]
     raised: Counter[str] = Counter()
-    for (side, _), (found, exceptions) in zip(jobs, sampler.reduced([job for _, job in jobs], count), strict=True):
-        raised.update(exceptions)
-        for total, counts in zip(totals, found, strict=True):
-            total[side].update(counts)
-    return totals, Observations(2 * runs, different(*totals[0]), raised)
+    runs, error = 0, 0.0
+    for look, (chunks, share) in enumerate(_looks(len(sides[0]), request.clock is not None), 1):
+        error = share
+        jobs = [(side, job) for side, made in enumerate(sides) for job in made[chunks]]
+        for (side, _), (found, exceptions) in zip(jobs, sampler.reduced([job for _, job in jobs], count), strict=True):
+            raised.update(exceptions)
+            for total, counts in zip(totals, found, strict=True):
+                total[side].update(counts)
+        runs += sum(job.size for job in sides[0][chunks])
+        if request.clock is not None and request.clock.over(look):
+            break
+    return Confirmed(totals, Observations(2 * runs, different(*totals[0]), raised), runs, error)
+
+
+def _looks(chunks: int, limited: bool) -> Iterator[tuple[slice, float]]:
+    """Yield the chunks of each look, and its share of the error; looks that no chunk is left for give theirs on."""
+    made, kept = 0, 0.0
+    for part, share in zip(LOOKS, SHARES, strict=True) if limited else ((1.0, 1.0),):
+        until, kept = int(part * chunks), kept + share
+        if until > made:
+            yield slice(made, until), kept
+            made, kept = until, 0.0
 
 
 def _narrowed(sampler: Sampler, selected: Sequence[SelectedEvent]) -> Sampler:
@@ -69,9 +106,11 @@ def _narrowed(sampler: Sampler, selected: Sequence[SelectedEvent]) -> Sampler:
     return replace(sampler, view=sampler.view.keep(j for some in columns for j in some or ()))
 
 
-def tests_of(request: Request, selected: SelectedEvent, counts: Counts, share: float) -> tuple[EventTest, ...]:
+def tests_of(
+    request: Request, selected: SelectedEvent, counts: Counts, runs: int, share: float
+) -> tuple[EventTest, ...]:
     """Bound epsilon by each event, with its part of a share of the verdict's error: all bounds hold with that share."""
-    runs, delta = request.budget.confirmation, request.claim.delta
+    delta = request.claim.delta
     tests = []
     for event, part in selected.tests:
         error = part * share * request.verdict_gamma

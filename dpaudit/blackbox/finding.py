@@ -6,9 +6,12 @@ import enum
 import math
 from typing import ClassVar, Literal
 
+from msgspec import UNSET, UnsetType
+
 from dpaudit.blackbox.checks import Check
 from dpaudit.blackbox.gaps import Gap
 from dpaudit.bounds.curve import Curve
+from dpaudit.clock import Stopped
 from dpaudit.contract import Direction, Grade, Origin, Pair, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
 from dpaudit.event import Event
@@ -171,6 +174,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
         Parts of the output that took no part.
     grade : {"statistical"}
         The kind of the evidence.
+    stopped : Stopped
+        Of an audit with a time limit: the runs that it began with, and the looks that it had time for.
     """
 
     kind: ClassVar[str] = "privacy"
@@ -207,6 +212,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     checks: tuple[Check, ...] = ()
     not_looked_at: tuple[Words, ...] = ()
     grade: Grade = Grade.STATISTICAL
+    stopped: Stopped | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         counts = (self.witness.hits, self.witness.trials, self.witness.neighbour_hits, self.witness.neighbour_trials)

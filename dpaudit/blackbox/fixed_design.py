@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dpaudit.blackbox.candidate import best_event, refuting_event
-from dpaudit.blackbox.confirmation import confirm, curve_of, tests_of
-from dpaudit.blackbox.evidence import Observations
+from dpaudit.blackbox.confirmation import Confirmed, confirm, curve_of, tests_of
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.blackbox.power import REFUTING_SHARE, Power
 from dpaudit.blackbox.request import Request
@@ -14,7 +13,6 @@ from dpaudit.blackbox.runs import PilotRuns, run_pilot
 from dpaudit.blackbox.search import Found, search
 from dpaudit.blackbox.training import train
 from dpaudit.distinguish.families import likelier_first
-from dpaudit.distinguish.histogram import Tally
 from dpaudit.distinguish.screen.search import ROWS as SCREENED
 from dpaudit.distinguish.selected_event import SelectedEvent
 
@@ -32,7 +30,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
         refuting = refuting_event(request, candidate)
         selected += [refuting] if refuting else []
     stored = [candidate.representation] if candidate.representation else []
-    return _finding(request, looked, found, selected, *confirm(request, candidate, [*selected, *stored]))
+    return _finding(request, looked, found, selected, confirm(request, candidate, [*selected, *stored]))
 
 
 def _learning_runs(request: Request, looked: PilotRuns) -> int:
@@ -46,25 +44,27 @@ def _finding(
     looked: PilotRuns,
     found: Found,
     selected: list[SelectedEvent],
-    counts: list[tuple[Tally, Tally]],
-    seen: Observations,
+    made: Confirmed,
 ) -> PrivacyFinding:
     """Return the finding of the fresh runs' counts.
 
     The verdict's error is all of 1 - confidence, or four fifths of it where a curve is asked for, which has the rest.
     Where several events are tested they share it: by the union bound all of their bounds hold but with that error.
     """
-    candidate, fresh, gamma = found.candidate, request.budget.confirmation, request.verdict_gamma
+    candidate, fresh, gamma = found.candidate, made.runs, request.verdict_gamma
     errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.curve else {})
     shares = [1.0] if len(selected) == 1 else [1 - REFUTING_SHARE, REFUTING_SHARE]
-    tests = [tests_of(request, *one) for one in zip(selected, counts, shares, strict=False)]
+    tests = [
+        tests_of(request, one, counts, fresh, made.share * share)
+        for one, counts, share in zip(selected, made.counts, shares, strict=False)
+    ]
     stored = candidate.representation
     tested = [(test, chosen) for chosen, some in zip(selected, tests, strict=True) for test in some]
     best, chosen = max(tested, key=lambda one: one[0].epsilon_lower)
     sides = (best.hits, fresh, best.neighbour_hits, fresh)
     return request.finding(
-        Power.of_test(*_masses(selected[0]), _learning_runs(request, looked), fresh, request.claim, gamma),
-        seen,
+        Power.of_test(*_masses(selected[0]), _learning_runs(request, looked), fresh, request.claim, made.share * gamma),
+        made.seen,
         not_looked_at=tuple(looked.pilot.plan.unseen),
         refuted=best.epsilon_lower > request.claim.epsilon,
         epsilon_lower=best.epsilon_lower,
@@ -80,8 +80,8 @@ def _finding(
         errors=errors,
         scores=tuple(discretizer.name for discretizer in candidate.tried),
         tests=tuple(test for test, _ in tested),
-        representation=tests_of(request, stored, counts[-1], 1.0)[0] if stored else None,
-        curve=curve_of(selected[0], counts[0], errors["curve"]) if request.curve else None,
+        representation=tests_of(request, stored, made.counts[-1], fresh, made.share)[0] if stored else None,
+        curve=curve_of(selected[0], made.counts[0], made.share * errors["curve"]) if request.curve else None,
     )
 
 

@@ -10,7 +10,6 @@ import math
 import os
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -23,6 +22,7 @@ from dpaudit.blackbox.checks import Answer, Check, CheckName
 from dpaudit.blackbox.looks import Label, arrangements, labels, one_way
 from dpaudit.blackbox.surroundings import equal_global_generators, moved_clocks, other_process, ticking_clocks
 from dpaudit.contract import Pair
+from dpaudit.isolated import Context, told_with
 from dpaudit.sampling import Sampler
 from dpaudit.workers import spread
 
@@ -38,8 +38,6 @@ SHARE = 50
 """Runs of an audit for each run of a look, so that looks take at most a twelfth of a small budget or so."""
 CALLS, PAUSE = 4, 0.2
 """Calls sent to the workers, and seconds that each waits for another worker to take the next one."""
-
-Context = Callable[[], AbstractContextManager[Any]]
 
 
 def look_runs(trials: int, batched: bool) -> int:
@@ -88,12 +86,13 @@ class Hygiene:
     def open(self) -> tuple[Check, ...]:
         """Make the looks before an audit and return what they say."""
         data = self._look(0, "data")
-        if self.own or data is None:
+        # At once, with no run on the other input between: at the end of the audit there will have been many.
+        again = None if self.own or data is None else self._look(0, "data", moved_clocks, other_process)
+        if data is None or again is None:
             self._look(1, "neighbour")
             checks = self._check(CheckName.GENERATOR, Answer.NOT_ASKED), self._state(Answer.NOT_ASKED)
             return (*checks, self._workers()) if self.own else checks
-        # At once, with no run on the other input between: at the end of the audit there will have been many.
-        if self._look(0, "data", moved_clocks, other_process) != data:
+        if again != data:
             return self._blame(data)
         neighbour, other = self._look(1, "neighbour"), self._look(1, "another")
         self.first = data, neighbour
@@ -111,7 +110,7 @@ class Hygiene:
         if not all(check.passed for check in checks) or CheckName.SEED not in [check.name for check in checks]:
             return checks
         last = self._look(0, "data"), self._look(1, "neighbour")
-        answer = Answer.PASSED if last == self.first else Answer.DEPENDS
+        answer = Answer.PASSED if None in last or last == self.first else Answer.DEPENDS
         runs, self.spent = self.spent, 0
         return tuple(
             replace(check, answer=answer, runs=check.runs + runs) if check.name == CheckName.STATE else check
@@ -122,10 +121,8 @@ class Hygiene:
         """Make the runs of a look on one side with the generator at an address, in other surroundings if given."""
         rng = seeding.generator(self.sampler.seed, "probe", address)
         before = rng.bit_generator.state
-        with ExitStack() as stack:
-            for context in contexts:
-                stack.enter_context(context())
-            outputs = self.mechanism((self.pair.data, self.pair.neighbour)[side], rng, self.runs)
+        where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
+        outputs = told_with(lambda: where, self.mechanism.amid(contexts), self.pair.sides[side], rng, self.runs)
         self.refuse(outputs)
         self.spent += self.runs
         self.used |= rng.bit_generator.state != before

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.distinguish.canonical import Raised, canonical
+from dpaudit.distinguish.raised import TIMED_OUT
 from dpaudit.errors import InputError
 
 __all__ = ["arrangements", "labels", "one_way"]
@@ -22,7 +23,7 @@ Label = Hashable
 
 
 def labels(outputs: Any) -> list[Label] | None:
-    """Return for each output what tells it apart; None if there is one that cannot be told apart.
+    """Return for each output what tells it apart; None if there is one that cannot be told apart, or that timed out.
 
     Of an exception it is the type, since messages name addresses in memory; floats are equal if their first nine digits
     are.
@@ -39,6 +40,8 @@ def _label(output: Any) -> Label:
         return (output.shape, *(_rounded(part) for part in parts))
     if isinstance(output, np.ndarray) and output.dtype.kind in "biuSU":
         return (output.shape, output.tobytes())
+    if isinstance(output, Raised) and output.kind == TIMED_OUT:
+        raise InputError("whether a run takes too long is for the clock to say, and not alike each time")
     if isinstance(output, Raised):
         return ("raised", output.kind)
     return _blurred(canonical(output))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from dpaudit.blackbox.checks import Answer, Check, CheckName
 from dpaudit.blackbox.hygiene import Hygiene, look_runs
 from dpaudit.contract import MadePair, Pair
-from dpaudit.distinguish.canonical import canonical
+from dpaudit.distinguish.contents import contents
 from dpaudit.errors import InputError
 from dpaudit.sampling import Sampler
 
@@ -59,16 +59,16 @@ def preflight(sampler: Sampler, pairs: tuple[Pair, ...], trials: int, own: bool)
     inputs = pairs[0].data, pairs[0].neighbour  # made once, so that it shows if a run changes them
     looked_at = Pair(*inputs, pairs[0].origin)
     hygiene = Hygiene(sampler, looked_at, look_runs(trials, mechanism.batched), own, refuse)
-    before = list(map(_contents, inputs))
+    before = list(map(contents, inputs))
     checks = hygiene.open()
-    for side, data, contents in zip(_SIDES, inputs, before, strict=True):
-        if _contents(data) != contents:
+    for side, data, earlier in zip(_SIDES, inputs, before, strict=True):
+        if contents(data) != earlier:
             shown = f" is {data!r:.200}" if not isinstance(pairs[0], MadePair) else " is not what it was"
             raise InputError(
                 f"the mechanism {mechanism.name} changes its input, which all its runs share: let it work on a copy "
                 f"(after {sum(check.runs for check in checks)} runs the {side} of pairs[0]{shown})"
             )
-    asked = all(contents is not None for contents in before)
+    asked = all(earlier is not None for earlier in before)
     return hygiene, (Check(CheckName.INPUTS, Answer.PASSED if asked else Answer.NOT_ASKED, 0), *checks)
 
 
@@ -92,13 +92,3 @@ def _advice(output: Any) -> str:
     if inspect.isasyncgen(output) or isinstance(output, Iterator):
         return "return list(...) of it, since a run's output is what it yields"
     return "call it, and return what it returns" if isinstance(output, _FUNCTIONS) else ""
-
-
-def _contents(data: Any) -> Hashable:
-    """Return what plain data holds; None for objects, which may fill caches as they please."""
-    if isinstance(data, np.ndarray) and data.dtype != object:
-        return (data.shape, data.dtype.str, data.tobytes())
-    try:
-        return canonical(data) if isinstance(data, list | dict | set | bytearray | np.ndarray | tuple) else None
-    except InputError:  # an object among them
-        return None

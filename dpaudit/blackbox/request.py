@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from msgspec import UNSET
+
 from dpaudit.blackbox.arguments import Moves
 from dpaudit.blackbox.budget import Budget
 from dpaudit.blackbox.checks import Check
@@ -15,6 +17,7 @@ from dpaudit.blackbox.power import REFUTING_SHARE, Power
 from dpaudit.bounds.base import Bound
 from dpaudit.bounds.counts import MAX_RUNS
 from dpaudit.bounds.detectable import trials_needed
+from dpaudit.clock import Clock
 from dpaudit.contract import Pair, PrivacyClaim, Relation
 from dpaudit.distinguish.wide import least_dense_shift, least_shift
 from dpaudit.errors import InputError
@@ -59,6 +62,8 @@ class Request:
         What makes the last runs that check the mechanism's randomness and state.
     checks : tuple of Check
         What the first ones said.
+    clock : Clock or None
+        The time of the audit, where it is limited.
     """
 
     source: Any
@@ -76,6 +81,7 @@ class Request:
     own: bool = False
     hygiene: Hygiene | None = None
     checks: tuple[Check, ...] = ()
+    clock: Clock | None = None
 
     @property
     def gamma(self) -> float:
@@ -147,7 +153,8 @@ class Request:
             seed=self.sampler.seed,
             origins=tuple(pair.origin for pair in self.pairs),
             claim_id=self.claim.claim_id,
-            warnings=self.warnings,
+            warnings=(*self.warnings, *(self.clock.warnings if self.clock else ())),
+            stopped=self.clock.stopped if self.clock else UNSET,
             **found,
         )
 

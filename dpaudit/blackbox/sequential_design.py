@@ -24,12 +24,15 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     gamma, claim, allowed = request.gamma / 2, request.claim, _allowed(request)
     bits = request.float_bits
     betting = max(LEAST_RUNS, allowed - 2 * request.check_runs)
-    found = audit_sequential(request.sampler, request.pairs, claim, runs=betting, gamma=gamma, float_bits=bits)
+    time = {"over": request.clock.over} if request.clock else {}
+    found = audit_sequential(request.sampler, request.pairs, claim, runs=betting, gamma=gamma, float_bits=bits, **time)
+    # Where the time was over, no more could be detected than by the runs that were made.
+    able = found.runs_used if request.clock and request.clock.stopped.looks else betting
     best = max(found.pairs, key=lambda pair: (pair.log_e, -pair.pair))
     # Bets have no single event and no counts; the witness is the pair that raised the stake most.
     event = Bets(best.runs, best.log_e)
     return request.finding(
-        Power.of_bets(MASSES[0], leading_pair_runs(betting, len(request.pairs)), claim, gamma),
+        Power.of_bets(MASSES[0], leading_pair_runs(able, len(request.pairs)), claim, gamma),
         Observations(found.bet, found.different, found.raised),
         not_looked_at=found.unseen,
         refuted=found.rejected,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from dpaudit.arguments import check_built
 from dpaudit.blackbox.audit import audit_privacy
@@ -57,7 +57,7 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
             if arguments.pairs is None and arguments.data is None:
                 given = pairs_beside(place, "--pairs")
                 arguments = replace(arguments, pairs=f"{given.source}:{given.name}")
-        chosen = asdict(arguments) | {"randomness": arguments.randomness or "argument"}
+        chosen = arguments.named()
         chosen["pairs"] = _pairs(args, given, arguments.pairs, mechanism)
         if chosen["pairs"] is not None:
             del chosen["n"]  # they are of n examples already

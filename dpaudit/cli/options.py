@@ -19,6 +19,7 @@ __all__ = [
     "flag",
     "identity",
     "jobs",
+    "limits",
     "option",
     "statistics",
     "whole",
@@ -101,6 +102,31 @@ def identity(n: str = "the example's") -> tuple[click.Parameter, ...]:
             help="a parameter of the learner; repeatable (default: those of the learner's example, with a note)",
         ),
         option("--n", type=whole, metavar="N", help=f"examples in a sample (default: {n})"),
+    )
+
+
+def limits() -> tuple[click.Option, ...]:
+    """Return the options on the time of runs and of audits."""
+    return (
+        option(
+            "--timeout",
+            type=float,
+            metavar="SECONDS",
+            help="of a run, which is then made in a process of its own: one that takes longer is ended, and is an "
+            "output of its own kind (default: none)",
+        ),
+        option(
+            "--timeout-is",
+            default="output",
+            metavar="WORD",
+            help="output; error, where a run that takes longer is a fault (default: output)",
+        ),
+        option(
+            "--time-limit",
+            type=float,
+            metavar="SECONDS",
+            help="of the audit, about: it then makes fewer runs, and stops at looks fixed in advance (default: none)",
+        ),
     )
 
 

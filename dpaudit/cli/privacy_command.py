@@ -30,6 +30,7 @@ def command(args: Given) -> int:
     check_certificate(args)
     # What is the default leaves no trace in a task.
     args.randomness = None if args.randomness == "argument" else args.randomness
+    args.timeout_is = None if args.timeout_is == "output" else args.timeout_is
     relation = None if args.relation is None else Relation.parse(args.relation)
     asked = PrivacyArguments(**{name: getattr(args, name) for name in _PLAIN}, relation=relation)
     if is_place(args.id):

@@ -18,12 +18,12 @@ from dpaudit.cli.streams import complain, drop_output, tell
 from dpaudit.cli.verb import BadInput, Verb
 from dpaudit.errors import DpauditError
 from dpaudit.harmless import harmless
+from dpaudit.lifeline import STOPPING
 
 __all__ = ["COMPLETION", "main"]
 
 COMPLETION = "_DPAUDIT_COMPLETE"
 """The variable by which a shell asks for completions."""
-_STOPPING = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,22 +51,23 @@ class Stopped(KeyboardInterrupt):
         super().__init__()
 
 
-def _stop(number: int, frame: FrameType | None) -> NoReturn:
-    raise Stopped(number)
-
-
 @contextmanager
 def _stoppable() -> Iterator[None]:
     """Let a request to end do so as Ctrl-C does: results kept, workers ended, a message, a status that names it."""
     import threading
 
     here = threading.current_thread() is threading.main_thread()
-    numbers = [getattr(signal, name) for name in _STOPPING if hasattr(signal, name)] if here else []
-    before: dict[int, Any] = {number: signal.getsignal(number) for number in numbers}
+    before: dict[int, Any] = {number: signal.getsignal(number) for number in STOPPING if here}
     # Whoever embeds the command, or has it ignore a signal, has plans of its own.
     ours = [n for n, handler in before.items() if handler in (signal.SIG_DFL, signal.default_int_handler)]
+
+    def stop(number: int, frame: FrameType | None) -> NoReturn:
+        for each in ours:  # a second one would break off the end of the workers, and be waited for in vain
+            signal.signal(each, signal.SIG_IGN)
+        raise Stopped(number)
+
     for number in ours:
-        signal.signal(number, _stop)
+        signal.signal(number, stop)
     try:
         yield
     finally:

@@ -15,7 +15,8 @@ __all__ = ["STATUS", "BadInput", "Given", "Verb", "in_options", "option_words"]
 
 STATUS = """\
 Exit status: 0 no violation, 1 a violation or a missed control,
-             2 bad input, a fault or a missing result, 3 no evidence or undecided"""
+             2 bad input, a fault or a missing result, 3 no evidence or undecided,
+             129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM, with everything saved"""
 
 
 class Given(SimpleNamespace):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish.leaves.families import family
 from dpaudit.distinguish.leaves.parts import parts
-from dpaudit.distinguish.raised import Raised
+from dpaudit.distinguish.raised import TIMED_OUT, Raised
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 
@@ -139,6 +139,8 @@ def in_words(cell: Hashable) -> str:
         kind, *rest = cell
         if kind in ("bool", "float", "str", "bytes", "NoneType") and len(rest) == 1:
             return str(rest[0]) if kind in ("float", "NoneType") else repr(rest[0])
+        if kind == "exception" and rest[0] == TIMED_OUT:
+            return f"{TIMED_OUT} {rest[1]}"
         if kind == "exception":
             return f"{rest[0]}({rest[1]!r})"
         if kind == "sequence":

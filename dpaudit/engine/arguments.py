@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import asdict
 
 from dpaudit.contract import Relation
 from dpaudit.record import Frozen
@@ -77,6 +78,10 @@ class PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
         Of that dataset: the values that are allowed, as "0,1" or "age=0,100;share=0,1", and the column of the users.
     include_data : bool
         Whether the finding may show values of it.
+    timeout, time_limit : float or None
+        The most seconds of a run, and of the audit.
+    timeout_is : "error" or None
+        Whether a run that takes longer is a fault; None for an output.
     """
 
     kind: ClassVar[str] = "privacy"
@@ -98,6 +103,14 @@ class PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
     bounds: str | None = None
     unit: str | None = None
     include_data: bool = False
+    timeout: float | None = None
+    time_limit: float | None = None
+    timeout_is: Literal["error"] | None = None
+
+    def named(self) -> dict[str, Any]:
+        """Return the arguments as `audit_privacy` takes them."""
+        words = {"randomness": self.randomness or "argument", "timeout_is": self.timeout_is or "output"}
+        return asdict(self) | words
 
 
 class UtilityArguments(_Arguments, kw_only=True, frozen=True, tag="utility"):

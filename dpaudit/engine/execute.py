@@ -8,10 +8,11 @@ from functools import partial
 
 from dpaudit.arguments import check_jobs
 from dpaudit.engine.events import Listener, RunEvent, RunFinished, RunStarted, TaskFailed, TaskFinished
-from dpaudit.engine.isolation import isolated
+from dpaudit.engine.isolation import apart, isolated
 from dpaudit.engine.perform import perform
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import DpauditError, InputError, place_of
+from dpaudit.process.child import can_fork
 from dpaudit.registry import load
 from dpaudit.workers import spread
 
@@ -112,7 +113,9 @@ def _events(
     """Yield the event of each task as it ends."""
     calls = {task.key: partial(_attempt, task, seed, paths) for task in tasks}
     # A check of one claim is not worth the start of a worker; a single audit is, for it may kill the process.
-    if n_jobs == 1 or backend == "sequential" or [task.kind for task in tasks] == ["ledger"]:
+    if (backend != "loky" and n_jobs == 1) or backend == "sequential" or [task.kind for task in tasks] == ["ledger"]:
         yield from (call() for call in calls.values())
+    elif n_jobs == 1:
+        yield from apart(calls) if can_fork() else (call() for call in calls.values())
     else:
         yield from isolated(calls, partial(spread, n_jobs=n_jobs, backend=backend, ordered=False, batch_size=1))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from dpaudit.engine.events import TaskFailed, TaskFinished
+from dpaudit.process.child import Child, ChildDied
+from dpaudit.scratch import scratch_folder
 from dpaudit.workers import WorkerDied
 
-__all__ = ["isolated"]
+__all__ = ["apart", "isolated"]
 
 Call = Callable[[], TaskFinished | TaskFailed]
 Spread = Callable[[Iterable[Call]], Iterator[TaskFinished | TaskFailed]]
@@ -36,8 +38,8 @@ def isolated(calls: Mapping[str, Call], spread: Spread) -> Iterator[TaskFinished
     """
     left = dict(calls)
     while left:
-        with tempfile.TemporaryDirectory(prefix="dpaudit-") as folder:
-            marks = {key: Path(folder, str(i)) for i, key in enumerate(left)}
+        with scratch_folder() as folder:
+            marks = {key: folder / str(i) for i, key in enumerate(left)}
             try:
                 for event in spread([partial(_marked, left[key], mark) for key, mark in marks.items()]):
                     del left[event.task]
@@ -50,6 +52,28 @@ def isolated(calls: Mapping[str, Call], spread: Spread) -> Iterator[TaskFinished
                 return
         for key in suspects:
             yield _alone(key, left.pop(key), spread)
+
+
+def apart(calls: Mapping[str, Call]) -> Iterator[TaskFinished | TaskFailed]:
+    """Yield the event of each task, one after another, in one process beside this; a task that ends it has failed."""
+    child: Child | None = None
+    try:
+        for key, call in calls.items():
+            child = child or Child(_made)
+            try:
+                _, event = child.call(call)
+            except ChildDied as died:
+                child.close()
+                child, event = None, TaskFailed(key, f"WorkerDied: the task {died}")
+            yield event
+    finally:
+        if child is not None:
+            child.close()
+
+
+def _made(emit: Any, call: Call) -> TaskFinished | TaskFailed:
+    """Make a call in the child."""
+    return call()
 
 
 def _marked(call: Call, mark: Path) -> TaskFinished | TaskFailed:

@@ -6,7 +6,7 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from dpaudit.blackbox.audit import audit_privacy
@@ -108,9 +108,8 @@ def _exact(arguments: ExactArguments, learner: Any, *, seed: int, n_jobs: int, p
 def _privacy(
     arguments: PrivacyArguments, learner: Any, *, seed: int, n_jobs: int, progress: Progress
 ) -> PrivacyFinding:
-    chosen = asdict(arguments)
+    chosen = arguments.named()
     source = chosen.pop("pairs")
-    chosen["randomness"] = chosen["randomness"] or "argument"
     if source is not None:
         pairs = pairs_of_source(source, learner, n=chosen.pop("n"), relation=arguments.relation, seed=seed)
         chosen["pairs"] = pairs

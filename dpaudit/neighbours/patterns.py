@@ -9,6 +9,9 @@ from dpaudit.contract import Origin, OriginKind, Pair
 
 __all__ = ["query_patterns"]
 
+MOST_QUERIES = 1_000_000
+"""Sixteen vectors of so many numbers take 128 MB."""
+
 
 def query_patterns(dimension: int, *, every: bool = True, level: float = 1.0) -> list[Pair]:
     """Return pairs of vectors of query answers that differ by at most 1 in each coordinate.
@@ -16,7 +19,7 @@ def query_patterns(dimension: int, *, every: bool = True, level: float = 1.0) ->
     Parameters
     ----------
     dimension : int
-        The number of queries.
+        The number of queries, at most 1,000,000.
     every : bool
         Whether one record may change every answer (eight patterns), or one answer only (two patterns).
     level : float
@@ -28,7 +31,7 @@ def query_patterns(dimension: int, *, every: bool = True, level: float = 1.0) ->
         One above, one below; and, if `every`, also one above and the rest below, one below and the rest above, half up
         and half down, all above, all below, and crossed halves. Both directions of a pair are audited in any case.
     """
-    dimension = read_integer("dimension", dimension)
+    dimension = read_integer("dimension", dimension, most=MOST_QUERIES)
     base, half = np.full(dimension, float(level)), dimension // 2
     one, rest, front = np.zeros(dimension), np.ones(dimension), np.zeros(dimension)
     one[0], rest[0], front[:half] = 1, 0, 1

@@ -14,6 +14,9 @@ from dpaudit.neighbours.check import as_multiset
 
 __all__ = ["pairs_from_strategy", "random_pairs"]
 
+MOST_PAIRS = 100_000
+"""All pairs are held in memory, and each is run."""
+
 
 def random_pairs(
     domain: Domain, n: int, relation: Relation | str = Relation.REPLACE_ONE, *, count: int = 16, seed: int = 0
@@ -29,7 +32,7 @@ def random_pairs(
     relation : Relation
         The relation of neighbours. Under REPLACE_PRIVATE each example but the first is public with probability 1/2.
     count : int
-        The number of pairs drawn; repeated ones, whichever way round, are dropped.
+        The number of pairs drawn, at most 100,000; repeated ones, whichever way round, are dropped.
     seed : int
         The root seed.
 
@@ -41,11 +44,11 @@ def random_pairs(
     Raises
     ------
     InputError
-        If `n` or `count` is no integer >= 1, or the domain is too large to list.
+        If `n` or `count` is no integer >= 1, `count` is too large, or the domain is too large to list.
     """
     relation = Relation.parse(relation)
     seeding.check_seed(seed)
-    n, count = read_integer("n", n), read_integer("count", count)
+    n, count = read_integer("n", n), read_integer("count", count, most=MOST_PAIRS)
     points = domain.points()
     found: dict[frozenset[Any], Pair] = {}
     for i in range(count):

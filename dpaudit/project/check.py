@@ -134,6 +134,7 @@ def _blackbox(audit: Audit, subject: Subject, options: dict[str, Any]) -> Result
     stored = PrivacyArguments.__struct_fields__
     told = {name: value for name, value in subject.arguments.items() if name in stored and name != "pairs"}
     told["randomness"] = None if audit.randomness == "argument" else audit.randomness
+    told["timeout_is"] = None if audit.timeout_is == "output" else audit.timeout_is
     return _result(audit, subject, PrivacyArguments(**told, pairs=subject.source), finding)
 
 

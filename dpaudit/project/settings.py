@@ -24,6 +24,7 @@ FILE, PYPROJECT, TABLE = "audit.toml", "pyproject.toml", "tool.dpaudit"
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9]+([-._][A-Za-z0-9]+)*$")]
 Bounds = tuple[float, float]
 Trials = Annotated[int, msgspec.Meta(ge=LEAST_TRIALS)]
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class Accepted(Frozen, frozen=True, kw_only=True):
@@ -66,7 +67,8 @@ class Audit(Frozen, frozen=True, kw_only=True):
         Of `data`: the column by which the rows of one user are known.
     exact : bool
         Whether the exact law of a learner is compared too.
-    epsilon, delta, relation, n, batched, randomness, bound, sequential, curve, float_bits
+    epsilon, delta, relation, n, batched, randomness, bound, sequential, curve, float_bits, timeout, time_limit,
+    timeout_is
         As for `audit_privacy`.
     trials, confidence, seed
         The same; those of the project by default.
@@ -92,6 +94,9 @@ class Audit(Frozen, frozen=True, kw_only=True):
     sequential: bool = False
     curve: bool = False
     float_bits: bool = False
+    timeout: Seconds | None = None
+    time_limit: Seconds | None = None
+    timeout_is: Literal["output", "error"] = "output"
     trials: Trials | None = None
     confidence: Level | None = None
     seed: Count | None = None

@@ -36,6 +36,9 @@ _AS_THEY_ARE = (
     "sequential",
     "curve",
     "float_bits",
+    "timeout",
+    "time_limit",
+    "timeout_is",
 )
 
 

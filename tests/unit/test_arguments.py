@@ -30,9 +30,10 @@ GOOD: dict[str, Any] = {"pairs": [(0, 1)], "epsilon": 1.0, "trials": 1000}
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"n_jobs": 0}, "n_jobs must be a non-zero integer, got 0"),
-        ({"n_jobs": 1.0}, "n_jobs must be a non-zero integer, got 1.0"),
-        ({"n_jobs": True}, "n_jobs must be a non-zero integer, got True"),
+        ({"n_jobs": 0}, r"n_jobs must be a non-zero integer, at most \d+ here \(-1 for one a processor\), got 0"),
+        ({"n_jobs": 1.0}, r"n_jobs must be a non-zero integer, .*, got 1\.0"),
+        ({"n_jobs": True}, "n_jobs must be a non-zero integer, .*, got True"),
+        ({"n_jobs": 100_000}, "n_jobs must be a non-zero integer, at most .*, got 100000"),
         ({"n_jobs": 2, "backend": "foo"}, "backend must be one that joblib knows, got 'foo': .*loky"),
         ({"backend": ["loky"]}, r"backend must be one that joblib knows, got \['loky'\]"),
         ({"confidence": "0.9"}, r"confidence must be in \(0.5, 1\), got '0.9'"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpaudit.cli.options import RESULT, flag, identity, jobs, option, statistics
+from dpaudit.cli.options import RESULT, flag, identity, jobs, limits, option, statistics
 from dpaudit.cli.verb import Verb
 
 __all__ = ["command"]
@@ -64,6 +64,7 @@ command = Verb(
             help="argument, the generator that is passed; own, for a library with entropy of its own, such as OpenDP "
             "or diffprivlib (default: argument)",
         ),
+        *limits(),
         *statistics(
             100_000,
             "runs on each side of each pair, on average",

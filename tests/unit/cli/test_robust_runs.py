@@ -34,7 +34,7 @@ LEARNERS = (ToyCoin, Sleepy, Sleepier)
 """
 
 
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("stop", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
 def test_a_run_that_is_told_to_stop_keeps_its_results_and_ends_its_workers(tmp_path, stop):
     (tmp_path / "sleepy.py").write_text(SLEEPY)
     words = ["run", "toy-coin", "toy-sleepy", "toy-sleepier", "--profile", "quick", "--no-html", "--quiet"]
@@ -46,15 +46,17 @@ def test_a_run_that_is_told_to_stop_keeps_its_results_and_ends_its_workers(tmp_p
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        # Whoever runs the tests in the background has SIGINT ignored, and children inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        # Whoever runs the tests in the background has signals ignored, and children inherit that.
+        preexec_fn=lambda: signal.signal(stop, signal.SIG_DFL),
     )
     path, deadline = tmp_path / "out" / FILENAME, time.monotonic() + 40
     while not path.exists() or path.read_bytes().count(b"\n") < 3:
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    # A terminal sends Ctrl-C to the workers as well.
-    os.killpg(process.pid, stop) if stop == signal.SIGINT else process.send_signal(stop)
+    # A terminal sends Ctrl-C to the workers as well; whoever is impatient, several times.
+    for _ in range(3 if stop == signal.SIGINT else 1):
+        os.killpg(process.pid, stop) if stop != signal.SIGTERM else process.send_signal(stop)
+        time.sleep(0.03)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 128 + stop
     assert out == ""

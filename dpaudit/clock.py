@@ -1,0 +1,110 @@
+"""The time that an audit may take: it chooses the budget before the runs that count, and stops at looks fixed then."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+from dpaudit.arguments import LEAST_TRIALS, read_number
+from dpaudit.record import Frozen, Size
+
+__all__ = ["LOOKS", "SHARES", "Clock", "Stopped"]
+
+LOOKS = (0.25, 0.5, 1.0)
+"""Parts of the runs that decide, after each of which an audit of a fixed size may stop."""
+SHARES = (0.05, 0.1, 0.85)
+"""Of the verdict's error, for each of them: by the union bound it does not matter at which one the time is over, nor
+whether the outputs have to do with it, as they may where some runs take longer than others."""
+RUNNING = 0.7
+"""Of the time, for runs: the rest is for scores that are fitted, and for runs that take longer than the first ones."""
+PACE = 0.05
+"""Of the time, at most, for runs that tell how long one takes."""
+
+
+class Stopped(Frozen, frozen=True):
+    """The place at which the time was over; in the place of a time limit it makes the same audit again.
+
+    Attributes
+    ----------
+    trials : int
+        Runs on each side of each pair that the audit began with.
+    looks : int or None
+        Looks after which the time was over; None where it was not.
+    """
+
+    trials: Size
+    looks: Size | None = None
+
+
+class Clock:
+    """The time of one audit, from now on.
+
+    Parameters
+    ----------
+    limit : float or Stopped
+        The seconds; or where an earlier audit stopped, so that this one does there too.
+    now : callable
+        Seconds, monotonic.
+    """
+
+    def __init__(self, limit: float | Stopped, now: Callable[[], float] = time.monotonic) -> None:
+        self._again = limit if isinstance(limit, Stopped) else None
+        self._seconds = math.inf if isinstance(limit, Stopped) else read_number("time_limit", limit, 0, math.inf)
+        self._now, self._began = now, now()
+        self._asked = self._trials = 0
+        self._looks: int | None = None
+
+    @property
+    def stopped(self) -> Stopped:
+        """Where the audit stopped, to be told in its finding."""
+        return Stopped(self._trials, self._looks)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the finding lacks for want of time, in words."""
+        found = []
+        if self._trials < self._asked:
+            found.append(f"the time limit left {self._trials:,} trials of the {self._asked:,} asked for")
+        if self._looks is not None:
+            found.append(f"the time limit was reached: the runs that decide ended at look {self._looks}")
+        return tuple(found)
+
+    @property
+    def spent(self) -> float:
+        """The seconds since the audit began."""
+        return self._now() - self._began
+
+    def trials(self, asked: int, sides: int, run: Callable[[int], object]) -> int:
+        """Return the runs to begin with on each of so many sides: those asked for, or a half, a quarter, ... of them.
+
+        Parameters
+        ----------
+        asked, sides : int
+            The runs a side that were asked for, and the number of sides.
+        run : callable
+            Makes so many runs, whose outputs nobody looks at.
+        """
+        self._asked = self._trials = asked
+        if self._again is not None:
+            self._trials = self._again.trials
+            return self._trials
+        began, made = self._now(), 1
+        run(made)
+        while (took := self._now() - began) < PACE * self._seconds and 2 * made < asked:
+            run(made)
+            made *= 2
+        most = RUNNING * (self._seconds - self.spent) * made / max(took, 1e-9)
+        while self._trials * sides > most and self._trials // 2 >= LEAST_TRIALS:
+            self._trials //= 2
+        return self._trials
+
+    def over(self, looks: int) -> bool:
+        """Say whether to stop after so many looks, at least one."""
+        if self._again is not None:
+            over = self._again.looks is not None and looks >= self._again.looks
+        else:
+            over = looks > 0 and self.spent >= self._seconds
+        if over:
+            self._looks = looks
+        return over

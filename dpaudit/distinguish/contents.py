@@ -1,0 +1,23 @@
+"""Tell whether an input is still what it was."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from dpaudit.distinguish.canonical import canonical
+from dpaudit.errors import InputError
+
+__all__ = ["contents"]
+
+
+def contents(data: Any) -> Hashable:
+    """Return what plain data holds; None for objects, which may fill caches as they please."""
+    if isinstance(data, np.ndarray) and data.dtype != object:
+        return (data.shape, data.dtype.str, data.tobytes())
+    try:
+        return canonical(data) if isinstance(data, list | dict | set | bytearray | np.ndarray | tuple) else None
+    except InputError:  # an object among them
+        return None

@@ -1,0 +1,389 @@
+"""What kills, faults, corruptions and limits do: `python scripts/bench_reliability.py [--out docs/reliability.md]`.
+
+Each part makes as many cases as its option says and counts those in which something was lost. The full counts are
+``--kills 200 --faults 1000 --corruptions 20000 --boundary 3000 --memory 40 --mechanisms 500``; the page says how many
+were made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+
+import dpaudit
+from dpaudit.blackbox import audit as audit_module
+from dpaudit.clock import Clock
+from dpaudit.engine.store import load_run
+from dpaudit.errors import DpauditError
+
+RUN = ("run", "parity-private", "--profile", "quick", "--trials", "100", "--no-html", "--quiet")
+STOPS = (
+    "SIGKILL parent",
+    "SIGKILL worker",
+    "SIGKILL group",
+    "SIGINT group, three times",
+    "SIGTERM parent",
+    "SIGHUP group",
+)
+FOUND = {0, 1, 3}
+"""Exit statuses of a run that was finished."""
+PATIENCE = 600.0
+LEFT = 2.0
+"""Seconds that workers may live after their parent."""
+
+FAULTY = """
+import errno, os, sys
+last, mine = int(sys.argv[1]), os.path.abspath(sys.argv[2])
+seen = 0
+def count(path):
+    global seen
+    seen += 1
+    if seen == last:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+def hook(event, args):
+    if event in ("open", "os.rename", "os.remove", "os.truncate", "os.mkdir") and os.getpid() == home:
+        if isinstance(args[0], str) and os.path.abspath(args[0]).startswith(mine):
+            count(args[0])
+home, fsync = os.getpid(), os.fsync
+os.fsync = lambda end: (count("fsync"), fsync(end))[1]
+from dpaudit.cli import main
+sys.addaudithook(hook)
+status = main(sys.argv[3:])
+last = 0
+print("calls", seen, file=sys.stderr)
+sys.exit(status)
+"""
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
+from dpaudit.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+MECHANISM = """
+PAIRS = [(0, 1)]
+def response(bit, rng):
+    return bit if rng.random() < 0.7 else 1 - bit
+"""
+
+
+@dataclass
+class Row:
+    """A line of the table: what was done how often, and in how many cases something was lost."""
+
+    what: str
+    made: int
+    lost: int
+    told: str
+    notes: list[str] = field(default_factory=list)
+
+
+def command(*words: str, folder: Path, code: str | None = None) -> subprocess.Popen[str]:
+    """Begin a command of dpaudit in a session and with a temporary folder of its own."""
+    (folder / "tmp").mkdir(exist_ok=True)
+    start = ["-m", "dpaudit"] if code is None else ["-c", code]
+    return subprocess.Popen(
+        [sys.executable, *start, *words],
+        env={**os.environ, "TMPDIR": str(folder / "tmp")},
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: [signal.signal(n, signal.SIG_DFL) for n in (signal.SIGINT, signal.SIGHUP)],
+    )
+
+
+def finished(*words: str, folder: Path, code: str | None = None) -> tuple[int, str]:
+    """Return the status of a command, and what it wrote to standard error."""
+    process = command(*words, folder=folder, code=code)
+    _, err = process.communicate(timeout=PATIENCE)
+    return process.returncode, err
+
+
+def reference(folder: Path, jobs: int) -> tuple[bytes, float]:
+    """Return the stored bytes of a run that nobody disturbs, and the seconds that it took."""
+    began = time.monotonic()
+    status, err = finished(*RUN, "--jobs", str(jobs), "--out", "out", folder=folder)
+    if status not in FOUND:
+        raise SystemExit(err)
+    return (folder / "out" / "run.jsonl").read_bytes(), time.monotonic() - began
+
+
+def members(session: int) -> list[int]:
+    """Return the processes of a session that have not ended."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                told = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(told[3]) == session and told[0] != "Z":
+                found.append(int(entry.name))
+    return found
+
+
+def stop(process: subprocess.Popen[str], how: str) -> None:
+    """Send a signal, or several."""
+    number = getattr(signal, how.split()[0])
+    workers = [pid for pid in members(process.pid) if pid != process.pid]
+    if "worker" in how:
+        if workers:
+            os.kill(random.choice(workers), number)
+        return
+    for _ in range(3 if "three" in how else 1):
+        try:
+            (os.killpg if "group" in how else os.kill)(process.pid, number)
+        except ProcessLookupError:
+            return
+        time.sleep(0.02)
+
+
+def kills(number: int) -> Row:
+    """Stop runs at random moments, resume them, and compare the bytes."""
+    notes, lost, statuses = [], 0, Counter[str]()
+    with tempfile.TemporaryDirectory() as name:
+        (base := Path(name, "reference")).mkdir()
+        whole, seconds = reference(base, 2)
+        for case in range(number):
+            (folder := Path(name, str(case))).mkdir()
+            how = STOPS[case % len(STOPS)]
+            process = command(*RUN, "--jobs", "2", "--out", "out", folder=folder)
+            time.sleep(random.uniform(0.1, seconds))
+            stop(process, how)
+            wrong = []
+            try:
+                process.communicate(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                wrong.append("hung")
+                os.killpg(process.pid, signal.SIGKILL)
+            deadline = time.monotonic() + LEFT
+            while members(process.pid) and time.monotonic() < deadline:
+                time.sleep(0.02)
+            if members(process.pid):
+                wrong.append(f"processes left after {LEFT:g} s")
+            statuses[f"{how}: {process.returncode}"] += 1
+            status, err = finished(*RUN, "--jobs", "2", "--out", "out", "--resume", folder=folder)
+            if status not in FOUND or (folder / "out" / "run.jsonl").read_bytes() != whole:
+                wrong.append(f"resumed with status {status}: {err[-200:]}")
+            if list((folder / "tmp").glob("dpaudit-*")):
+                wrong.append("a temporary folder is left")
+            lost += bool(wrong)
+            notes += [f"{how}: {text}" for text in wrong]
+    told = "resumed, the same bytes; nobody left after 2 s; statuses " + ", ".join(
+        map("{0[0]} ({0[1]})".format, statuses.items())
+    )
+    return Row("runs stopped at random moments, by " + ", ".join(STOPS), number, lost, told, notes)
+
+
+def faults(most: int) -> Row:
+    """Let each call to the file system fail once, resume, and compare the bytes."""
+    notes, lost, made = [], 0, 0
+    with tempfile.TemporaryDirectory() as name:
+        (base := Path(name, "reference")).mkdir()
+        status, err = finished("0", "out", *RUN, "--jobs", "1", "--out", "out", folder=base, code=FAULTY)
+        whole, calls = (base / "out" / "run.jsonl").read_bytes(), int(re.findall(r"calls (\d+)", err)[0])
+        for call in sorted(random.sample(range(1, calls + 1), min(most, calls))):
+            (folder := Path(name, str(call))).mkdir()
+            status, err = finished(str(call), "out", *RUN, "--jobs", "1", "--out", "out", folder=folder, code=FAULTY)
+            wrong = []
+            if "Traceback" in err or status < 0:
+                wrong.append(f"status {status}, {err[-200:]}")
+            again, err = finished(*RUN, "--jobs", "1", "--out", "out", "--resume", folder=folder)
+            if again == 2:  # nothing had been stored, which is said
+                again, err = finished(*RUN, "--jobs", "1", "--out", "out", folder=folder)
+            if again not in FOUND or (folder / "out" / "run.jsonl").read_bytes() != whole:
+                wrong.append(f"afterwards status {again}: {err[-200:]}")
+            made, lost = made + 1, lost + bool(wrong)
+            notes += [f"call {call} of {calls}: {text}" for text in wrong]
+    return Row(
+        f"calls to the file system that fail once, of the {calls} of a run",
+        made,
+        lost,
+        "no traceback; afterwards the same bytes",
+        notes,
+    )
+
+
+def corruptions(number: int) -> Row:
+    """Flip bits of a finished run and read it."""
+    refused = same = silent = 0
+    notes: list[str] = []
+    with tempfile.TemporaryDirectory() as name:
+        whole, _ = reference(Path(name), 1)
+        path = Path(name, "out", "run.jsonl")
+        before = load_run(path)
+        for _ in range(number):
+            content = bytearray(whole)
+            content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+            path.write_bytes(content)
+            try:
+                same += (read := load_run(path)) == before
+                silent += read != before
+            except DpauditError:
+                refused += 1
+            except Exception as error:
+                notes.append(f"{type(error).__name__}: {error}")
+    told = f"{refused} refused, {same} read as the same results, {silent} read as others"
+    return Row("single bits of a finished run flipped", number, silent + len(notes), told, notes)
+
+
+def response(bit: int, rng: np.random.Generator) -> int:
+    """Return a bit by randomised response, private for epsilon = ln 3 and not for less."""
+    return bit if rng.random() < 0.75 else 1 - bit
+
+
+def boundary(number: int) -> Row:
+    """Audit a claim that holds with equality."""
+    accused = sum(
+        dpaudit.audit_privacy(response, [(0, 1)], epsilon=1.0986122886681098, trials=1_000, seed=seed).verdict
+        == "violation"
+        for seed in range(number)
+    )
+    allowed = max(1, round(0.001 * number))
+    told = f"{accused} accused, where {0.001 * number:g} are allowed on average"
+    return Row(
+        "audits of a claim that holds with equality, confidence 0.999", number, max(0, accused - 3 * allowed), told
+    )
+
+
+def memory(number: int) -> Row:
+    """Audit under limits of address space, from one that suffices to one in which nothing can be loaded."""
+    notes, lost, statuses = [], 0, Counter[int]()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "mine.py").write_text(MECHANISM)
+        for case in range(number):
+            limit = int(2**31 * 0.8 ** (case * 12 / max(1, number - 1)))
+            words = ("privacy", "mine.py:response", "--epsilon", "1", "--trials", "2000", "--quiet")
+            status, err = finished(str(limit), *words, folder=folder, code=LIMITED)
+            statuses[status] += 1
+            if status not in FOUND and status not in (1, 2):
+                lost += 1
+                notes.append(f"{limit} bytes: status {status}, {err[-200:]}")
+    told = "a finding, or status 2 with a message: " + ", ".join(
+        f"status {s} {n} times" for s, n in sorted(statuses.items())
+    )
+    return Row("audits under limits of address space (RLIMIT_AS)", number, lost, told, notes)
+
+
+def mechanisms(number: int) -> Row:
+    """Check many mechanisms of one project."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "mine.py").write_text(MECHANISM)
+        entry = '[[audit]]\nname = "m{0}"\nmechanism = "mine.py:response"\nepsilon = 1\ntrials = 400\nseed = {0}\n'
+        (folder / "audit.toml").write_text("".join(entry.format(i) for i in range(number)))
+        process = command("check", "--quiet", "--json", folder=folder)
+        out, err = process.communicate(timeout=PATIENCE + 10 * number)
+        rows = len(out.splitlines())
+    return Row(
+        "mechanisms in one check",
+        number,
+        number - rows,
+        f"{rows} rows, status {process.returncode}",
+        [err] if rows < number else [],
+    )
+
+
+class Turned:
+    """A clock that goes on only when it is turned."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def _slow(clock: Turned, x: float, rng: np.random.Generator) -> float:
+    clock.seconds += 20.0
+    return x + rng.laplace()
+
+
+def slow_clock() -> Row:
+    """Audit for a day by a clock that goes on with each run."""
+    day, notes, told = 24 * 3600.0, [], []
+    for sequential in (False, True):
+        turned = Turned()
+        slow = partial(_slow, turned)
+        with mock.patch.object(audit_module, "Clock", partial(Clock, now=turned)):
+            finding = dpaudit.audit_privacy(
+                slow, [(0, 1)], epsilon=1.0, trials=10**6, time_limit=day, sequential=sequential
+            )
+        told.append(f"{finding.design}: {turned.seconds / 3600:.1f} h, {finding.trials} trials, {finding.verdict}")
+        notes += [] if turned.seconds <= 1.1 * day else [f"{finding.design} took {turned.seconds / 3600:.1f} h"]
+    return Row(
+        "audits of a day (time_limit of 24 h, runs of 20 s, by a clock that is turned)",
+        2,
+        len(notes),
+        "; ".join(told),
+        notes,
+    )
+
+
+PARTS: dict[str, tuple[Callable[[int], Row], int]] = {
+    "kills": (kills, 6),
+    "faults": (faults, 6),
+    "corruptions": (corruptions, 200),
+    "boundary": (boundary, 20),
+    "memory": (memory, 5),
+    "mechanisms": (mechanisms, 10),
+    "clock": (lambda number: slow_clock(), 1),
+}
+
+
+def page(rows: list[Row], words: str) -> str:
+    """Return the page."""
+    lines = [
+        "# Reliability measured",
+        "",
+        f"Made by `{words}` (dpaudit {dpaudit.__version__}, python {platform.python_version()}, {platform.system()}).",
+        "The script takes the full counts as options; its first lines name them.",
+        "",
+        "| what was done | cases | lost | what came of it |",
+        "| --- | ---: | ---: | --- |",
+        *(f"| {row.what} | {row.made:,} | {row.lost:,} | {row.told} |" for row in rows),
+    ]
+    notes = [f"* {row.what}: {' '.join(note.split())}" for row in rows for note in row.notes]
+    return "\n".join([*lines, *(["", "## Cases in which something was lost", "", *notes] if notes else [])]) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure what kills, faults, corruptions and limits do to runs.")
+    for name, (_, number) in PARTS.items():
+        parser.add_argument(
+            f"--{name}", type=int, default=number, metavar="N", help=f"cases; 0 for none (default: {number})"
+        )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the page there (default: print it)")
+    given = parser.parse_args()
+    rows = []
+    for name, (part, _) in PARTS.items():
+        if number := getattr(given, name):
+            rows.append(part(number))
+            print(f"{name}: {rows[-1].made} cases, {rows[-1].lost} lost; {rows[-1].told}", file=sys.stderr, flush=True)
+    counts = " ".join(f"--{name} {getattr(given, name)}" for name in PARTS)
+    text = page(rows, f"python scripts/bench_reliability.py {counts}")
+    print(text) if given.out is None else given.out.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,326 @@
+"""Runs with a timeout, audits with a time limit, and mechanisms that crash."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit import seeding
+from dpaudit.adapters import as_mechanism
+from dpaudit.clock import LOOKS, SHARES, Clock, Stopped
+from dpaudit.distinguish.canonical import canonical, in_words
+from dpaudit.distinguish.raised import TIMED_OUT, Raised
+from dpaudit.engine.events import TaskFailed, TaskFinished
+from dpaudit.engine.isolation import apart
+from dpaudit.errors import InputError
+from dpaudit.isolated import RunFault, Timeout, _further
+from dpaudit.process.child import Child, ChildDied, Late
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
+
+GENEROUS = Timeout(60.0)
+PAIR = [(0, 1)]
+
+
+def response(bit, rng):
+    return bit if rng.random() < 0.75 else 1 - bit
+
+
+def noise(x, rng):
+    return x + rng.laplace()
+
+
+def batched(x, rng, size):
+    return x + rng.laplace(size=size)
+
+
+def hangs(bit, rng):
+    u = rng.random()
+    if u < 0.04:
+        time.sleep(60)
+    return bit + u
+
+
+def crashes(bit, rng):
+    if bit == "bad" and rng.random() < 0.2:
+        ctypes.string_at(0)
+    return 1
+
+
+def counting(emit, number):
+    for i in range(number):
+        emit("x" * i)
+    return "end"
+
+
+@pytest.mark.parametrize("mechanism", [response, noise, batched])
+@pytest.mark.parametrize("sequential", [False, True])
+def test_a_timeout_that_no_run_reaches_changes_no_number(mechanism, sequential):
+    given = {"epsilon": 0.5, "trials": 600, "sequential": sequential, "batched": mechanism is batched}
+    assert dpaudit.audit_privacy(mechanism, PAIR, **given) == dpaudit.audit_privacy(
+        mechanism, PAIR, **given, timeout=60
+    )
+
+
+def test_a_run_that_takes_too_long_is_an_output_and_the_others_are_independent_of_it():
+    outputs = as_mechanism(hangs, timeout=Timeout(1.5))(0, seeding.generator(0, "f"), 40)
+    late = [i for i, output in enumerate(outputs) if isinstance(output, Raised)]
+    assert (len(outputs), late) == (40, [17])
+    assert {canonical(outputs[i]) for i in late} == {("exception", TIMED_OUT, "after 1.5 s")}
+    assert in_words(canonical(outputs[late[0]])) == "timed out after 1.5 s"
+    drawn = seeding.generator(0, "f").random(late[0] + 1)  # as if there were no limit, up to the first that hangs
+    assert outputs[: late[0]] == drawn[:-1].tolist()
+    assert drawn[-1] < 0.04
+    following = _further(seeding.generator(0, "f"), late[0] + 1).random(3).tolist()
+    assert outputs[late[0] + 1 : late[0] + 4] == following
+    assert _further(seeding.generator(0, "a"), 3).random() != _further(seeding.generator(0, "a"), 4).random()
+
+
+def test_a_timeout_error_of_the_mechanism_is_an_exception_like_any_other():
+    def raises(bit, rng):
+        raise TimeoutError("after 0.05 s")
+
+    (output,) = as_mechanism(raises, timeout=GENEROUS)(0, np.random.default_rng(0), 1)
+    assert (output.kind, output.message) == ("TimeoutError", "after 0.05 s")
+
+
+def test_a_run_that_takes_too_long_may_be_a_fault_that_names_the_input():
+    with pytest.raises(RunFault, match=r"^a run of the mechanism hangs took longer than 0.5 s, on "):
+        dpaudit.audit_privacy(hangs, PAIR, epsilon=1, trials=500, timeout=0.5, timeout_is="error")
+
+
+def test_a_run_that_ends_its_process_is_a_fault_that_names_the_input():
+    with pytest.raises(
+        RunFault, match=r"crashes ended its process \(SIGSEGV\), on (the neighbour of pairs\[0\]|'bad')$"
+    ):
+        dpaudit.audit_privacy(crashes, [("good", "bad")], epsilon=1, trials=1_000, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        (lambda: os._exit(4), r"ended its process \(exit status 4\)"),
+        (lambda: os.kill(os.getpid(), 9), r"ended its process \(SIGKILL, for want of memory\?\)"),
+        (os.fork, "forks, and returns in both processes"),
+    ],
+)
+def test_whatever_ends_a_process_is_told(end, told):
+    child = Child(lambda emit: end() and time.sleep(0.1))  # a copy is noticed when it returns
+    with pytest.raises(ChildDied, match=told):
+        child.call(seconds=60)
+    child.close()
+
+
+def test_an_exit_is_bad_input_and_what_is_printed_goes_to_standard_error(capfd):
+    def exits(bit, rng):
+        print("from below")
+        sys.exit(0)
+
+    with pytest.raises(InputError, match=r"mechanism .*exits raised SystemExit: 0 \("):
+        as_mechanism(exits, timeout=GENEROUS)(0, np.random.default_rng(0), 1)
+    assert capfd.readouterr() == ("", "from below\n")
+
+
+def test_what_cannot_travel_is_told():
+    limited = as_mechanism(lambda lock, rng: lock, timeout=GENEROUS)
+    with pytest.raises(
+        InputError, match=r"with timeout, .* something cannot be sent: TypeError: cannot pickle '_thread"
+    ):
+        limited(threading.Lock(), np.random.default_rng(0), 1)
+
+
+def test_a_mechanism_that_changes_its_input_is_refused_there_too():
+    def sorts(rows, rng):
+        rows.sort()
+        return rows[0]
+
+    with pytest.raises(InputError, match="changes its input"):
+        dpaudit.audit_privacy(sorts, [([2, 1], [3, 1])], epsilon=1, trials=100, timeout=60)
+
+
+@pytest.mark.parametrize("number", [0, 3, 900])
+def test_no_part_is_lost_where_a_child_is_ended(number):
+    def slow(emit, number):
+        counting(emit, number)
+        time.sleep(60)
+
+    child = Child(slow)
+    with pytest.raises(Late) as late:
+        child.call(number, seconds=1.0)
+    assert late.value.parts == ["x" * i for i in range(number)]
+    assert child.closed
+
+
+def test_parts_of_any_size_come_in_order():
+    child = Child(lambda emit: [emit(b"x" * size) for size in (10, 200_000, 20, 65_000, 1_000)] and 7)
+    parts, value = child.call()
+    assert ([len(part) for part in parts], value) == ([10, 200_000, 20, 65_000, 1_000], 7)
+    child.close()
+
+
+def test_memory_without_end_is_an_exception_of_the_run():
+    import resource
+
+    def grows(emit):
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (min(2**30, resource.getrlimit(resource.RLIMIT_DATA)[0]), hard))
+        held = []
+        try:
+            while True:
+                held.append(bytearray(2**26))
+        except MemoryError:
+            return len(held) * 2**26, resource.getrlimit(resource.RLIMIT_DATA)[0]
+
+    child = Child(grows)
+    _, (taken, limit) = child.call(seconds=60)
+    child.close()
+    assert taken < limit <= 2**30
+
+
+def test_a_task_that_kills_its_process_fails_alone_with_one_job():
+    calls = {
+        "a": lambda: TaskFinished("a", {}),
+        "b": lambda: os._exit(3),
+        "c": lambda: TaskFinished("c", {"pid": os.getpid()}),
+    }
+    first, second, third = apart(calls)
+    assert (first, third.record["pid"] != os.getpid()) == (TaskFinished("a", {}), True)
+    assert second == TaskFailed("b", "WorkerDied: the task ended its process (exit status 3)")
+
+
+class Ticking:
+    """A clock that goes on by a second each time a run is made."""
+
+    def __init__(self):
+        self.seconds = 0.0
+
+    def __call__(self):
+        return self.seconds
+
+
+def clocked(limit, asked, sides, each):
+    now = Ticking()
+    clock = Clock(limit, now)
+
+    def run(runs):
+        now.seconds += each * runs
+
+    return clock, now, clock.trials(asked, sides, run)
+
+
+@pytest.mark.parametrize(("each", "begun"), [(1e-6, 1_000), (0.01, 500), (1.0, 10), (100.0, 10)])
+def test_the_time_of_a_run_says_with_how_many_an_audit_begins(each, begun):
+    clock, _, trials = clocked(20.0, 1_000, 2, each)
+    assert trials == (begun if begun != 10 else trials)
+    assert trials in [1_000 // 2**k for k in range(10)]
+    assert trials >= 10
+    assert clock.stopped == Stopped(trials)
+    assert bool(clock.warnings) == (trials < 1_000)
+
+
+def test_a_day_by_a_slow_clock():
+    clock, now, trials = clocked(24 * 3600.0, 1_000_000, 2, 0.05)
+    assert trials == 500_000
+    assert not clock.over(0)
+    now.seconds = 24 * 3600 - 1
+    assert not clock.over(1)
+    now.seconds += 1
+    assert clock.over(2)
+    assert clock.stopped == Stopped(500_000, 2)
+    again = Clock(clock.stopped)
+    assert again.trials(1_000_000, 2, lambda runs: pytest.fail("nothing is timed")) == 500_000
+    assert [again.over(looks) for looks in (0, 1, 2)] == [False, False, True]
+    assert again.warnings == clock.warnings
+
+
+def test_the_looks_share_the_error():
+    assert sum(SHARES) == pytest.approx(1, abs=1e-15)
+    assert (len(SHARES), LOOKS[-1]) == (len(LOOKS), 1)
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+@pytest.mark.parametrize("looks", [1, 2, None])
+def test_an_audit_that_the_clock_stopped_is_a_valid_finding_and_is_made_again(sequential, looks):
+    calls = Counter()
+
+    def counted(bit, rng):
+        calls[bit] += 1
+        return noise(bit, rng)
+
+    given = {"epsilon": 0.9, "trials": 1_600, "sequential": sequential, "confidence": 0.99}
+    found = dpaudit.audit_privacy(counted, PAIR, **given, time_limit=Stopped(1_600, looks))
+    assert found.stopped == Stopped(1_600, looks)
+    assert dpaudit.PrivacyFinding.from_dict(found.to_dict()) == found
+    assert found == dpaudit.audit_privacy(counted, PAIR, **given, time_limit=found.stopped)
+    assert any("at look" in text for text in found.warnings) == (looks is not None)
+    whole = dpaudit.audit_privacy(counted, PAIR, **given)
+    if sequential:
+        assert found.confirmation_trials <= whole.confirmation_trials
+    else:
+        part = {1: 0.25, 2: 0.5, None: 1}[looks]
+        assert found.confirmation_trials == pytest.approx(whole.confirmation_trials * part, abs=2)  # whole chunks
+        share = {1: SHARES[0], 2: SHARES[1], None: SHARES[2]}[looks]
+        assert sum(test.error for test in found.tests) == pytest.approx(0.01 * share)
+    assert found.epsilon_lower <= whole.epsilon_lower
+    assert "stopped" not in whole.to_dict()
+
+
+def test_a_time_limit_ends_an_audit_of_slow_runs():
+    def slow(bit, rng):
+        time.sleep(0.001)
+        return response(bit, rng)
+
+    began = time.monotonic()
+    found = dpaudit.audit_privacy(slow, PAIR, epsilon=0.1, trials=10**6, time_limit=2.0)
+    assert time.monotonic() - began < 30  # without a limit it would take an hour
+    assert found.trials < 10**5
+    assert found.stopped.trials == found.trials
+    assert "asked for" in found.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"timeout": 0}, r"timeout must be in \(0, 1e\+07\), got 0"),
+        ({"timeout": float("nan")}, "timeout must be in"),
+        ({"timeout": "1"}, "timeout must be in"),
+        ({"time_limit": -1}, r"time_limit must be in \(0, inf\), got -1"),
+        ({"timeout_is": "nothing"}, "timeout_is must be one of output, error; got 'nothing'"),
+    ],
+)
+def test_bad_limits_are_refused(given, message):
+    with pytest.raises(InputError, match=message):
+        dpaudit.audit_privacy(response, PAIR, epsilon=1, **given)
+
+
+def test_a_system_without_forks_refuses_with_a_word(monkeypatch):
+    monkeypatch.delattr(os, "fork")
+    with pytest.raises(InputError, match="timeout needs a system on which processes fork"):
+        Timeout(1.0)
+
+
+def test_limits_of_the_command_line_and_of_a_project(capsys, tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(
+        "import itertools, time\nPAIRS = [(0, 1)]\nCALLS = itertools.count()\n"
+        "def hangs(bit, rng):\n    time.sleep(60 * (next(CALLS) > 3))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    from dpaudit.cli import main
+
+    words = ["privacy", "mine.py:hangs", "--epsilon", "1", "--trials", "100", "--quiet"]
+    assert main([*words, "--timeout", "0.5", "--timeout-is", "error"]) == 2
+    assert "took longer than 0.5 s, on the " in capsys.readouterr().err
+    (tmp_path / "audit.toml").write_text(
+        '[[audit]]\nname = "a"\nmechanism = "mine.py:hangs"\nepsilon = 1\ntrials = 100\ntimeout = 0.5\n'
+        'timeout_is = "error"\ntime_limit = 60\n'
+    )
+    assert main(["check", "--quiet"]) == 2
+    assert "took longer than 0.5 s" in capsys.readouterr().out
