@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations_with_replacement
+from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -141,19 +141,54 @@ def _private(tools: Any) -> Evidence:
     f"{BMN}, Section 4",
     short="Size of G",
     printed="O(2^d n^(d²))",
-    found="{|G|, d=1, 10 public} at d = 1, 10 public points",
+    found="n^{growth:.2f} at d = 2; {|G|, d=2, 10 public:,} for 10 points",
+    best="1 + 2 L + C(2 L, 2) for L lines through two points, d = 2",
 )
 def _family_size(tools: Any) -> Evidence:
-    line = public_family(np.arange(10)[:, None])
-    # No three of these points are collinear.
-    curve = public_family(np.array([[x, x * x] for x in range(10)]))
-    numbers = {
-        "|G|, d=1, 10 public": line.collections(1),
-        "|G|, d=2, 10 public in general position": curve.collections(2),
-    }
-    good = line.collections(1) <= 21 and curve.collections(2) <= 1 + 90 + math.comb(90, 2)
+    numbers: dict[str, float] = {}
+    witness, last = "", np.zeros((0, 2), dtype=np.int64)
+    for d, n in ((1, 10), (1, 20), (2, 6), (2, 10), (2, 20), (2, 40)):
+        # On the parabola no three points are collinear; the grid has many collinear ones.
+        points = np.array([[x, x * x] for x in range(n)])[:, :d]
+        for name, public in ((f"d={d}, {n} public", points), ("", np.array([[x // 3, x % 3] for x in range(9)]))):
+            size, listed = public_family(public).collections(public.shape[1]), _listed_size(public)
+            most = _most_collections(len(public), public.shape[1])
+            if size > most or size != listed:
+                witness, last = f"{public.tolist()}: {size} hypotheses, {listed} listed, {most} allowed", public
+            if name:
+                numbers |= {f"|G|, {name}": size, f"allowed, {name}": most}
+    growth = math.log(numbers["|G|, d=2, 40 public"] / numbers["|G|, d=2, 20 public"]) / math.log(2)
     text = ", ".join(f"{k}: {v}" for k, v in numbers.items())
-    return judged("holds", failed=not good, summary=text, numbers=numbers, witness=text)
+    return judged(
+        "holds",
+        failed=bool(witness) or growth > 4.25,
+        summary=f"sizes of G as listed, |W| = sum_(i <= d) C(n, i): {text}; from 20 to 40 points it grows "
+        f"like n^{growth:.2f} at d = 2",
+        numbers={**numbers, "growth": growth},
+        witness=witness or text,
+        data={"points": (last if witness else points).tolist(), "size": numbers["|G|, d=2, 40 public"]},
+    )
+
+
+def _listed_size(points: Any) -> int:
+    """Return |G| for public points of full dimension from the hyperplanes through d of them, d = 1 or 2."""
+    if points.shape[1] == 1:
+        halfspaces = 2 * len(points)
+    else:
+        lines = set()
+        for (a, b), (c, e) in combinations(points.tolist(), 2):
+            normal = (b - e, c - a)
+            row = (*normal, normal[0] * a + normal[1] * b)
+            scale = math.gcd(*row) * (1 if normal > (0, 0) else -1)
+            lines.add(tuple(v // scale for v in row))
+        halfspaces = 2 * len(lines)
+    return 1 + sum(math.comb(halfspaces, j) for j in range(1, points.shape[1] + 1))
+
+
+def _most_collections(n: int, d: int) -> int:
+    """Return 1 + sum_(j <= d) C(2 |W|, j), |W| = sum_(i <= d) C(n, i)."""
+    halfspaces = 2 * sum(math.comb(n, i) for i in range(d + 1))
+    return 1 + sum(math.comb(halfspaces, j) for j in range(1, d + 1))
 
 
 @states(

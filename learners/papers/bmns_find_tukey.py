@@ -149,18 +149,24 @@ def _pays(tools: Any) -> Evidence:
     for d in (1, 2, 3):
         for delta, beta in ((1e-6, 0.1), (1e-9, 1e-3)):
             found = crossover(d, EPSILON, delta, beta, MOST_BITS)
-            if found is None:
-                case = f"d = {d}, delta = {delta:g}, beta = {beta:g}"
-                text = f"RecConcave needs no fewer examples with 2^{MOST_BITS} candidates an axis, {case}"
-                return Evidence("refuted", text, numbers, "numeric", case)
-            numbers[f"log2 |X~|, d={d}, delta={delta:g}, beta={beta:g}"] = found
+            numbers[f"log2 |X~|, d={d}, delta={delta:g}, beta={beta:g}"] = math.inf if found is None else found
     least, most = min(numbers.values()), max(numbers.values())
     text = (
         f"with the explicit constants of both, epsilon = 1, RecConcave needs fewer examples only from 2^{least:.0f} "
         f"candidates an axis (the easiest case) to 2^{most:.0f} (the hardest) on; below, the exponential mechanism is "
         "pure as well"
     )
-    return Evidence("loose" if most > WORD else "holds", text, numbers, "numeric")
+    if most == math.inf:
+        text = f"RecConcave needs no fewer examples with 2^{MOST_BITS} candidates an axis in the hardest case"
+    return judged(
+        "loose" if most > WORD else "holds",
+        failed=most == math.inf,
+        summary=text,
+        numbers=numbers,
+        grade="numeric",
+        witness=", ".join(name for name, bits in numbers.items() if bits == math.inf),
+        data={"log2 |X~|": least, "d": 1, "delta": 1e-6, "beta": 0.1, "epsilon": EPSILON},
+    )
 
 
 STATEMENTS = (_printed_promise, _figure_1_share, _pure_hull_point, _deep_point, _pays)

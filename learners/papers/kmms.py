@@ -66,16 +66,19 @@ def closed_halfplanes(side: int) -> set[bytes]:
     found="checked: {d=1}, {d=2}, {d=3} labellings",
 )
 def _observation_41(tools: Any) -> Evidence:
-    counts = {}
+    counts: dict[str, float] = {}
+    witness, data = "", {}
     for side in (1, 2, 3):
         every = closed_halfplanes(side)
         ours = {row.tobytes() for row in halfplane_family(side).labels}
-        if missing := every - ours:
-            labels = np.frombuffer(next(iter(missing)), dtype=np.uint8)
-            return Evidence("refuted", f"the box misses a labelling at d = {side}", {"d": side}, "exact", str(labels))
         counts[f"d={side}"] = len(ours)
+        if missing := every - ours:
+            data = {"d": side, "labels": np.frombuffer(min(missing), dtype=np.uint8).tolist()}
+            witness = witness or f"d = {side}: the labels {data['labels']} are missing"
     shown = ", ".join(f"{count} for {side}" for side, count in counts.items())
-    return Evidence("holds", f"the box realises every labelling: {shown}", counts, "exact")
+    text = f"the box misses a labelling at {data['d']}" if data else f"the box realises every labelling: {shown}"
+    data = data or {"d": 3, "labellings": counts["d=3"]}
+    return judged("holds", failed=bool(witness), summary=text, numbers=counts, witness=witness, data=data)
 
 
 def least_area(side: int) -> Fraction:
@@ -220,6 +223,7 @@ class _Listed:
 )
 def _observation_22(tools: Any) -> Evidence:
     numbers: dict[str, float] = {}
+    witness, share = "", 0.0
     thresholds = np.tri(9, 8, -1, dtype=np.uint8)
     for name, base in (("thresholds", thresholds), ("halfplanes d=2", halfplane_family(2).labels)):
         where = np.arange(base.shape[1])[:, None]
@@ -229,10 +233,13 @@ def _observation_22(tools: Any) -> Evidence:
             labels = np.unique(np.concatenate([labels & row for row in base]), axis=0)
             found = vc_dimension(where, _Listed(labels))  # type: ignore[arg-type]
             numbers[f"{name} k={k}"] = found
+            share = max(share, found / (2 * own * k * math.log2(3 * k)))
             if found > 2 * own * k * math.log2(3 * k):
-                return Evidence("refuted", "VC above 2 VC(H) k log2(3 k)", numbers, "exact", f"{name}, k = {k}")
-    summary = f"VC dimensions of conjunctions {numbers} are within 2 VC(H) k log2(3 k)"
-    return Evidence("holds", summary, numbers, "exact")
+                witness = f"{name}, k = {k}: VC dimension {found}, and 2 VC(H) k log2(3 k) with VC(H) = {own}"
+    summary = f"VC dimensions of conjunctions {numbers}: at most {share:.3f} of 2 VC(H) k log2(3 k)"
+    return judged(
+        "holds", failed=bool(witness), summary=summary, numbers=numbers, witness=witness, data={"found": numbers}
+    )
 
 
 @states(

@@ -40,8 +40,7 @@ def _no_literal(tools: Any) -> Evidence:
         return Evidence("holds", "some literal is always 1", numbers, "exact")
     summary = (
         f"an output holds at least one literal, and each errs on {min(least.values()):g} of the cube, whatever n: at "
-        f"d = 4, k = 2 and n = {n} it failed in {found.failures} of {found.trials} runs. Targets of 1 to k literals "
-        f"are learned; so is that of no halfplane, as a halfplane of the box is always 1 on the grid"
+        f"d = 4, k = 2 and n = {n} it failed in {found.failures} of {found.trials} runs"
     )
     witness = "the conjunction of no literal, always 1, under the uniform distribution"
     return Evidence("refuted", summary, numbers, "exact", witness)

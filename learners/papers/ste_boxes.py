@@ -128,9 +128,16 @@ def _dimension(tools: Any) -> Evidence:
         f"from d = {low} to {high} the sample size grows like d^{slopes['advanced']:.2f} by advanced composition and "
         f"like d^{slopes['basic']:.2f} by basic composition (each with a factor ln d)"
     )
-    # These sizes suffice: growing faster they would show nothing of what is needed, so no number here can refute.
-    held = "holds" if slopes["advanced"] >= 1.35 else "loose"
-    return Evidence(held if slopes["advanced"] <= 1.65 else "undecided", text, slopes, "numeric")
+    return judged(
+        # Logarithmic factors are left out: the exponent is told to the nearest half.
+        "loose" if slopes["advanced"] < 1.25 else "holds",
+        failed=slopes["advanced"] > 1.75,
+        summary=text,
+        numbers=slopes,
+        grade="numeric",
+        witness=f"the sizes at d = {low} and {high}",
+        data={f"n, d={d}": needed(d, 1e-6) for d in (low, high)},
+    )
 
 
 @states(

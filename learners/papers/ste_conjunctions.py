@@ -17,6 +17,7 @@ from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.conjunctions.laplace import ConjunctionLaplace
 from learners.mechanisms.exponential import log_law
 from learners.papers.failure_probability import answer, errors_of_law, worst_empirical_failure
+from learners.papers.halved_sizes import audit_cases
 from learners.papers.statements import states
 from learners.papers.verdicts import exceeds, judged, tightness
 
@@ -92,32 +93,20 @@ def _laplace(tools: Any) -> Evidence:
     "STE-Conj1-Size",
     "n >= (8 d^2/(alpha epsilon)) ln(2 d/beta) gives error at most alpha on the sample with probability 1 - beta.",
     STE,
-    short="The same learner's failure at the printed n",
-    printed="fails ≤ 0.1",
-    found="≤ {failure_upper:.2g} at n = {n}",
+    short="Examples for noisy elimination",
+    printed="n = {d = 2: theorem's n:,}",
+    found="n = {d = 2: enough:,} is enough",
+    best="n = {d = 2: enough:,} on the case tried",
 )
 def _laplace_utility(tools: Any) -> Evidence:
     alpha, beta = 0.2, 0.05
-    learner = ConjunctionLaplace(2, 1.0, beta)
-    claim = learner.utility(alpha, beta, "empirical")
-    finding = tools.audit_utility(
-        learner,
-        5,
-        "uniform",
-        alpha=alpha,
-        beta=beta,
-        n=claim.sample_size,
-        trials=400,
-        setting="empirical",
-        confidence=0.95,
-    )
-    return Evidence(
-        {"holds": "holds", "violation": "refuted"}.get(finding.verdict, "undecided"),
-        f"n = (8 d^2/(alpha epsilon)) ln(2 d/beta) = {claim.sample_size}: {finding.failures} of {finding.trials} runs "
-        f"err on more than alpha = {alpha} of the sample; at most {finding.failure_upper:.4f} at 95 % confidence",
-        {"n": claim.sample_size, "failures": finding.failures, "failure_upper": finding.failure_upper},
-        "statistical",
-        f"not v1 and v2, uniform distribution, n = {claim.sample_size}" if finding.verdict == "violation" else "",
+    cases = [("d = 2", ConjunctionLaplace(2, 1.0, beta), 5, "uniform")]
+    levels: dict[str, Any] = {"alpha": alpha, "beta": beta, "setting": "empirical"}
+    verdict, numbers, told, witness, data = audit_cases(tools, cases, halvings=6, trials=1000, **levels)
+    text = f"alpha = {alpha}, beta = {beta}, the conjunction of not v1 and v2, uniform distribution; {told}"
+    failed = bool(witness)
+    return judged(
+        verdict, failed=failed, summary=text, numbers=numbers, grade="statistical", witness=witness, data=data
     )
 
 
