@@ -131,7 +131,8 @@ def common_point_in_span(dimension: int, side: int, epsilon: float, m: float) ->
     """
     k = dimension // 2
     present = math.exp(epsilon * m / (2 * k) + math.log(k))
-    return (present + (side + 1) ** k) / (present + (side + 1) ** dimension - k)
+    inside = float((side + 1) ** k)
+    return (present + inside) / (present + float((side + 1) ** dimension - k))
 
 
 def points_in_span(vectors: NDArray[Any], grid: NDArray[Any]) -> int:

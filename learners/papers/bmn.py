@@ -13,6 +13,7 @@ from learners.citations import BMN
 from learners.finite.scores import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import public_family
+from learners.papers.instances import errors_data, learner_data, sample_data
 from learners.papers.statements import states
 from learners.papers.verdicts import judged
 
@@ -38,7 +39,8 @@ def _literal_family(tools: Any) -> Evidence:
     failed = numbers["least errors, printed"] > numbers["least errors of a halfspace"]
     text = ", ".join(f"{k}: {v}" for k, v in numbers.items()) + f", of {sample.n} examples"
     witness = "public (0, 0), (1, 0); private (3, 0), (4, 0); each single point supported by the line y = 0"
-    return judged("undecided", failed=failed, summary=text, numbers=numbers, witness=witness)
+    data = errors_data(printed, sample, numbers["least errors, printed"] - 1, 1.0)
+    return judged("undecided", failed=failed, summary=text, numbers=numbers, witness=witness, data=data)
 
 
 @states(
@@ -51,21 +53,26 @@ def _literal_family(tools: Any) -> Evidence:
 )
 def _helly(tools: Any) -> Evidence:
     checked, witness = 0, ""
+    data: dict[str, Any] = {}
     for dimension, side, n in ((1, 3, 4), (2, 1, 4), (2, 2, 3)):
         learner = MixtureHalfspace(dimension, 1.0, side)
         examples = [(tuple(x), y) for x in learner.domain.points().tolist() for y in (0, 1)]
         for chosen in combinations_with_replacement(examples, n):
             sample = learner.domain.sample([x for x, _ in chosen], [y for _, y in chosen])
             checked += 1
-            if learner.errors(sample).min() > n - scores(learner.concepts, sample).max():
+            least, best = int(learner.errors(sample).min()), n - int(scores(learner.concepts, sample).max())
+            if least > best:
                 witness = repr(sample)
+            if least > best or not data:
+                data = {**errors_data(learner, sample, least - 1, 1.0), "least errors": least, "of a halfspace": best}
     text = f"{checked} label-determined samples: G {'misses' if witness else 'always has'} the best halfspace's error"
-    return judged("holds", failed=bool(witness), summary=text, numbers={"samples": checked}, witness=witness)
+    return judged("holds", failed=bool(witness), summary=text, numbers={"samples": checked}, witness=witness, data=data)
 
 
 def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
     """Compare G's least errors with the best halfspace's plus the private examples labelled 0, on all small samples."""
     checked, used, witness = 0, 0, ""
+    data: dict[str, Any] = {}
     for dimension, side, n in ((1, 2, 4), (2, 1, 3)):
         learner = MixtureHalfspace(dimension, 1.0, side)
         kinds = [(0, True), (1, True), *((label, False) for label in private_labels)]
@@ -74,6 +81,8 @@ def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
             points, labels, flags = zip(*chosen, strict=True)
             sample = learner.domain.sample(points, labels, None, flags)
             excess = int(learner.errors(sample).min()) - n + int(scores(learner.concepts, sample).max())
+            if excess > used or not data:
+                data = {"learner": learner_data(learner), "sample": sample_data(sample), "excess": excess}
             checked, used = checked + 1, max(used, excess)
             if excess > sum(not label and not public for _, label, public in chosen):
                 witness = f"{sample!r}, public {sample.public}"
@@ -82,7 +91,7 @@ def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
         "best halfspace" + ", each time for a private example labelled 0" * (used > 0)
     )
     numbers = {"samples": checked, "excess": used}
-    return judged("holds", failed=bool(witness), summary=text, numbers=numbers, witness=witness)
+    return judged("holds", failed=bool(witness), summary=text, numbers=numbers, witness=witness, data=data)
 
 
 @states(
@@ -212,8 +221,10 @@ def _agnostic_display(tools: Any) -> Evidence:
         "all examples at one point, labelled 1 with probability 1/2: every hypothesis has error 1/2, n_0 is binomial"
     )
     # One case, and the chance is bounded from above only.
-    failed = chance < 1 - beta / 4
-    return judged("undecided", failed=failed, summary=text, numbers=numbers, grade="numeric", witness=witness)
+    failed, data = chance < 1 - beta / 4, {"n": n, "bound": bound, "probability of an error": 0.5}
+    return judged(
+        "undecided", failed=failed, summary=text, numbers=numbers, grade="numeric", witness=witness, data=data
+    )
 
 
 STATEMENTS = (_literal_family, _helly, _relaxation_i, _relaxation_ii, _private, _family_size, _agnostic_display)

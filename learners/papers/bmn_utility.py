@@ -34,6 +34,7 @@ def _pac(tools: Any, **setting: Any) -> Evidence:
     short="Examples for an (alpha, β)-learner",
     printed="n = {d = 1, side 9: theorem's n:,}",
     found="n = {d = 1, side 9: enough} is enough (d = 1)",
+    best="n = {d = 1, side 9: enough} on the case tried (d = 1)",
     slow=True,
 )
 def _realizable(tools: Any) -> Evidence:
@@ -48,6 +49,7 @@ def _realizable(tools: Any) -> Evidence:
     short="Examples for excess error alpha under noisy labels",
     printed="n = {d = 1, side 9: theorem's n:,}",
     found="n = {d = 1, side 9: enough} is enough (d = 1)",
+    best="n = {d = 1, side 9: enough} on the case tried (d = 1)",
     slow=True,
 )
 def _agnostic(tools: Any) -> Evidence:

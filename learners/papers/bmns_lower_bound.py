@@ -14,7 +14,6 @@ from dpaudit.contract import Evidence
 from dpaudit.contract import Sample as Examples
 from learners.citations import BMNS
 from learners.domains import Grid
-from learners.halfspaces.hull_point_base import HullPoint
 from learners.halfspaces.hull_point_exponential import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.lower_bound import (
@@ -41,12 +40,15 @@ EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
     short="The inequality of the proof",
     printed="≥ 1/(2 d)",
     found="slack {slack:.2g}",
+    best="from d = 10 on, as printed",
 )
 def _inequality(tools: Any) -> Evidence:
     slacks = {(d, side): theorem_51_slack(d, side) for d in range(10, 60) for side in range(1, 49)}
     worst = min(slacks.values())
+    d, side = min(slacks, key=lambda case: slacks[case])
+    data = {"d": d, "T": side + 1, "slack": float(worst)}
     text = f"least slack over d = 10 .. 59 and T = 2 .. 49: {float(worst):.5f}"
-    return judged("holds", failed=worst < 0, summary=text, numbers={"slack": float(worst)}, witness=text)
+    return judged("holds", failed=worst < 0, summary=text, numbers={"slack": float(worst)}, witness=text, data=data)
 
 
 @states(
@@ -59,6 +61,7 @@ def _inequality(tools: Any) -> Evidence:
 )
 def _largest_coefficient(tools: Any) -> Evidence:
     tried, outside, witness = 0, {"printed": 0, "repaired": 0}, ""
+    data: dict[str, Any] = {}
     for one, two in permutations(product((1, 2), repeat=2), 2):
         if one[0] * two[1] == one[1] * two[0]:
             continue
@@ -69,11 +72,14 @@ def _largest_coefficient(tools: Any) -> Evidence:
             if named_point(b, [one, two], literal=True) != 0:
                 outside["printed"] += 1
                 witness = witness or f"x_1 = {one}, x_2 = {two}, b = {b} = {factor} x_1, a combination of S = {{x_1}}"
+                data = data or {"x_1": one, "x_2": two, "b": b, "named": 2}
     text = (
         f"{tried} multiples b of x_1, x_1 and x_2 in {{1, 2}}^2: the largest coefficient names another point in "
         f"{outside['printed']} cases, the largest absolute one in {outside['repaired']}"
     )
-    return judged("holds", failed=bool(witness), summary=text, numbers={"cases": tried, **outside}, witness=witness)
+    return judged(
+        "holds", failed=bool(witness), summary=text, numbers={"cases": tried, **outside}, witness=witness, data=data
+    )
 
 
 @states(
@@ -172,12 +178,12 @@ def _point_law(epsilon: float, domain: Grid) -> Callable[[Examples], Mapping[Any
     return law
 
 
-def _learner_law(learner: HullPoint) -> Callable[[Examples], Mapping[Any, float]]:
+def _learner_law(learner: Any) -> Callable[[Examples], Mapping[Any, float]]:
     """Return the law of a learner that answers with points."""
 
     def law(sample: Examples) -> Mapping[Any, float]:
         found = learner.law(sample)
-        return dict(zip(map(tuple, found.atoms), np.exp(found.log_prob).tolist(), strict=True))
+        return dict(zip(found.atoms, np.exp(found.log_prob).tolist(), strict=True))
 
     return law
 

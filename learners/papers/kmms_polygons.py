@@ -14,6 +14,7 @@ from learners.citations import KMMS
 from learners.covers.game import game_epsilon
 from learners.geometry.triangulation import contains, cross, triangulate
 from learners.papers.halved_sizes import audit_cases
+from learners.papers.instances import pair_data
 from learners.papers.statements import states
 from learners.papers.verdicts import judged, tightness
 from learners.regions.convex_polygon import ConvexPolygon
@@ -34,6 +35,7 @@ SMALL: dict[str, Any] = {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alph
     short="The same, for polygons",
     printed="{eps_hat:.3g}",
     found="{exact, convex-polygon:.3g} exactly",
+    best="ε = {game, k=1, J=3:.3g} at most, by the game (k = 1)",
 )
 def _claim_43(tools: Any) -> Evidence:
     upper, share = 0.0, 1 / (2 * (1 - math.log(1e-6)))
@@ -44,8 +46,9 @@ def _claim_43(tools: Any) -> Evidence:
         numbers[f"exact, {learner.id}"] = law.epsilon
         game = game_epsilon(1, learner.rounds, learner.selection_epsilon / 2, learner.delta, reach=1.0)
         upper = max(upper, game)
+        data = {**pair_data(learner, law.worst_pair, epsilon=law.epsilon), "eps_hat": share}
         if law.delta(1.0) - law.profiles.delta_error(1.0) > learner.delta:
-            return Evidence("refuted", "delta(1) exceeds 1e-6", numbers, "exact", repr(law.worst_pair))
+            return Evidence("refuted", "delta(1) exceeds 1e-6", numbers, "exact", repr(law.worst_pair), data)
     numbers["game, k=1, J=3"] = upper
     summary = (
         f"eps_hat = epsilon/(2 ln(e/delta)) = {share:.4f} at (1, 1e-6) costs {numbers['exact, convex-polygon']:.3f} "
@@ -53,7 +56,7 @@ def _claim_43(tools: Any) -> Evidence:
         f"{upper:.3f} on any sample by the game, which holds for any measure on the hypotheses"
     )
     # The game bounds the cost from above: it can show the statement, and cannot contradict it.
-    return Evidence("undecided" if upper > 1 else tightness(upper, 1), summary, numbers, "numeric")
+    return Evidence("undecided" if upper > 1 else tightness(upper, 1), summary, numbers, "numeric", "", data)
 
 
 def random_polygon(rng: np.random.Generator, side: int, corners: int) -> list[Corner] | None:
@@ -115,7 +118,8 @@ def _triangles(tools: Any) -> Evidence:
         f"{polygons} random star-shaped polygons at d = 12 ({bent} of them not convex) are unions of at most k - 2 "
         f"triangles on the grid, and three halfplanes of the box make all {len(shapes)} triangles at d = 3"
     )
-    return Evidence("holds", summary, numbers, "exact")
+    data = {"corners": corners or [], "triangles": triangulate(corners) if corners else []}
+    return Evidence("holds", summary, numbers, "exact", witness_data=data)
 
 
 def _left(chosen: tuple[Corner, ...]) -> list[Corner]:

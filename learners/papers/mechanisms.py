@@ -161,7 +161,8 @@ def optimal_epsilon(calls: int, share: float, each: float, delta: float) -> floa
 def _composition(cost: Any, name: str) -> Evidence:
     """Return the evidence on a composition theorem from the exact composition of the worst calls."""
     numbers: dict[str, float] = {}
-    shares, delta_share, witness, data = [], 0.0, "", {}
+    shares, delta_share, witness = [], 0.0, ""
+    data: dict[str, Any] = {}
     cases = [*itertools.product((2, 10, 100), (0.01, 0.05, 0.5), (0.0, 1e-8)), (1000, 0.01, 0.0)]
     for calls, epsilon, delta in cases:
         whole, allowed = cost(calls, epsilon, delta)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Relation
+from dpaudit.contract import Evidence, Pair, Relation
 from learners.citations import NIS
 from learners.domains import Cube
 from learners.papers.instances import pair_data
@@ -68,12 +68,12 @@ def _parity_failure(tools: Any) -> Evidence:
             chances[sample] = math.exp(learner.law(sample).log_prob[0])
     # From 1/2, where the sample is consistent.
     moves = [
-        (chances[near] - before, repr(sample), repr(near))
+        (chances[near] - before, repr(sample), repr(near), Pair(sample, near))
         for sample, before in chances.items()
         if abs(before - 0.5) <= TOLERANCE
         for near in sample.neighbours(Relation.REPLACE_ONE)
     ]
-    most, first, second = max(moves, default=(0.0, "no sample", "no other"))
+    most, first, second, pair = max(moves, key=lambda move: move[:3], default=(0.0, "no sample", "no other", None))
     return judged(
         "holds",
         failed=abs(most - epsilon / 4) > TOLERANCE,
@@ -82,6 +82,7 @@ def _parity_failure(tools: Any) -> Evidence:
         numbers={"before": 0.5, "after": 0.5 + most, "slides": 0.5 + epsilon / 4},
         witness=f"d = 1, epsilon = {epsilon:g}: {first} replaced by {second} moves it by {most:.4f}, and no other "
         "pair by more",
+        data={} if pair is None else {**pair_data(learner, pair), "move": most},
     )
 
 
@@ -93,6 +94,7 @@ def _parity_failure(tools: Any) -> Evidence:
     short="Examples for confidence β by repetition",
     printed="n = {n_repeated:,}",
     found="n = {n_restarted:,} by restarts",
+    best="n = {n_restarted:,}, by restarts",
 )
 def _amplification(tools: Any) -> Evidence:
     d, alpha, beta = 32, 0.1, 2.0**-20
@@ -116,6 +118,7 @@ def _amplification(tools: Any) -> Evidence:
             "failure_repeated": failure,
         },
         witness=repr(found[0].worst_pair) if leaks else "d = 2: (0, 1) -> 1, (1, 1) -> 0",
+        data=pair_data(ParityAmplified(2, 1.0, 1e-3), found[0].worst_pair, epsilon=found[0].epsilon),
     )
 
 
@@ -158,6 +161,7 @@ def _restart(tools: Any) -> Evidence:
 )
 def _effect(tools: Any) -> Evidence:
     d, cases, least, where = 3, 0, 1.0, ""
+    data: dict[str, Any] = {}
     labels = Parities(d).evaluate(Cube(d).points())
     rows = list(itertools.product(range(2**d), (0, 1)))
     for chosen in itertools.product(rows, repeat=2):
@@ -167,6 +171,7 @@ def _effect(tools: Any) -> Evidence:
             cases += 1
             if 0 < share < least:
                 least, where = share, f"d = {d}: equations {chosen} (point number, label), and then {(x, y)}"
+                data = {"d": d, "equations": [*chosen, (x, y)], "share": share}
     return judged(
         "holds",
         failed=least < 0.5,
@@ -174,6 +179,7 @@ def _effect(tools: Any) -> Evidence:
         f"{least:g}",
         numbers={"least_share": least, "cases": cases},
         witness=where,
+        data=data,
     )
 
 

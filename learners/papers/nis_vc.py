@@ -35,6 +35,7 @@ __all__ = ["STATEMENTS"]
 )
 def _sauer(tools: Any) -> Evidence:
     worst, where = 0.0, ""
+    data: dict[str, Any] = {}
     for name, concepts, points in (
         ("intervals", Intervals(8), Interval(8).points()),
         ("parities", Parities(3), Cube(3).points()),
@@ -45,6 +46,7 @@ def _sauer(tools: Any) -> Evidence:
             most = max(len(np.unique(labels[:, list(s)], axis=0)) for s in itertools.combinations(range(8), n))
             if most / sauer_power_bound(n, d) > worst:
                 worst, where = most / sauer_power_bound(n, d), f"{name}: {most} dichotomies of {n} of 8 points"
+                data = {"class": name, "n": n, "dichotomies": most, "bound": sauer_power_bound(n, d)}
     return judged(
         "holds",
         failed=worst > 1,
@@ -52,6 +54,7 @@ def _sauer(tools: Any) -> Evidence:
         f"{worst:.4f} of (e n/d)^d ({where}). (For n <= d the slide's 2^d is true; 2^n is meant.)",
         numbers={"worst_ratio": worst},
         witness=where,
+        data=data,
     )
 
 
@@ -68,8 +71,9 @@ def _vc_examples(tools: Any) -> Evidence:
     parities = [vc_dimension(Cube(d).points(), Parities(d)) for d in range(1, 7)]
     text = f"exhaustive search: VC(intervals on 8 points) = {intervals}, VC(PARITY_d) = {parities} for d = 1 .. 6"
     numbers = {"intervals": intervals, "parity_6": parities[-1]}
+    data = {"intervals on 8 points": intervals, "parities, d = 1 ..": parities}
     failed = intervals != 2 or parities != list(range(1, 7))
-    return judged("holds", failed=failed, summary=text, numbers=numbers, witness=text)
+    return judged("holds", failed=failed, summary=text, numbers=numbers, witness=text, data=data)
 
 
 @states(
@@ -92,7 +96,8 @@ def _vc_bounds(tools: Any) -> Evidence:
         (ConjunctionElimination(2), 2, 0, 0, 1),
     )
     numbers: dict[str, float] = {}
-    failed, data, needed = "", {}, True
+    data: dict[str, Any] = {}
+    failed, needed = "", True
     for learner, d, target, hard, easy in cases:
         upper, lower = upper_sample_size(d, alpha, beta), lower_sample_size(d, alpha, beta)
         law = two_point(learner.domain.points(), hard, easy, alpha * 1.0001)

@@ -18,6 +18,7 @@ from learners.conjunctions.laplace import ConjunctionLaplace
 from learners.mechanisms.exponential import log_law
 from learners.papers.failure_probability import answer, errors_of_law, worst_empirical_failure
 from learners.papers.halved_sizes import audit_cases
+from learners.papers.instances import errors_data, pair_data
 from learners.papers.statements import states
 from learners.papers.verdicts import exceeds, judged, tightness
 
@@ -56,6 +57,7 @@ def _elimination(tools: Any) -> Evidence:
         f"example, which gives {found}",
         numbers={"errors": errors, "cases": cases},
         witness=witness or repr(shown),
+        data=errors_data(example, shown, 0, float(shown.errors(found) > 0)),
     )
 
 
@@ -86,6 +88,7 @@ def _laplace(tools: Any) -> Evidence:
         f"exact epsilon is {replaced:.9f} of 1; under adding or removing an example {added:.9f}",
         numbers={"replacement": replaced, "add_remove": added},
         witness=repr(flip),
+        data=pair_data(learner, flip, epsilon=replaced),
     )
 
 
@@ -194,6 +197,7 @@ def _greedy_slack(tools: Any) -> Evidence:
         numbers={"probability": below, "rounds": rounds, "printed": printed, "repaired": repaired},
         witness=f"target v1, 20 x (1, 0, .., 0) -> 1, 20 x (1, 1, .., 1) -> 1 and {n - 40} negatives, after v1 is "
         f"chosen",
+        data={"scores": scores, "rate": learner.share(rounds) / (2 * k), "limit": -printed * k, "below": below},
     )
 
 
@@ -222,6 +226,7 @@ def _greedy_constant(tools: Any) -> Evidence:
         f"{errors[False]:.1e}",
         numbers={"failure_literal": errors[True], "failure_repaired": errors[False]},
         witness=f"d = 2, k = 1, each of the four points {n // 4} times with label 1",
+        data=errors_data(ConjunctionGreedy(2, 1, 1.0, literal=True), sample, n / 2 - 1, errors[True]),
     )
 
 

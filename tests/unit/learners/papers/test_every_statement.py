@@ -71,7 +71,6 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (kmms_set_cover, "KMMS-Claim3.1", {"rounds_for": lambda *_: 0}, dpaudit, "refuted"),
     (kmms_set_cover, "KMMS-Thm3.2", {}, Leaky, "refuted"),
     (kmms_set_cover, "KMMS-Thm3.2", {}, Barely(), "holds"),
-    (kmms_set_cover, "KMMS-Ex3.3", {"SetCoverConjunction": Multiplied, "COPIES": 50}, dpaudit, "refuted"),
     (kmms_set_cover, "KMMS-Ex3.3", {"growth": lambda values: 2.0}, dpaudit, "refuted"),
     (kmms_set_cover, "KMMS-Alg-SetCover", {"SetCoverConjunction": Multiplied}, dpaudit, "refuted"),
     (kmms_set_cover, "KMMS-Step1c", {}, dpaudit, "refuted"),
