@@ -20,7 +20,8 @@ def _pac(tools: Any, **setting: Any) -> Evidence:
     """Return the evidence on the learner's sample size, d = 1 and d = 2."""
     learners = (MixtureHalfspace(1, 1.0, side=9), MixtureHalfspace(2, 1.0, side=2))
     cases = [(f"d = {a.dimension}, side {a.side}", a, a.concepts.size // 2, "uniform") for a in learners]
-    verdict, numbers, told, witness, data = audit_cases(tools, cases, alpha=ALPHA, beta=BETA, halvings=9, **setting)
+    levels = {"alpha": ALPHA, "beta": BETA, "halvings": 9, "trials": 50, **setting}
+    verdict, numbers, told, witness, data = audit_cases(tools, cases, **levels)
     text = f"alpha = beta = {ALPHA}, uniform distribution, middle concept; {told}"
     return judged(
         verdict, failed=bool(witness), summary=text, numbers=numbers, grade="statistical", witness=witness, data=data

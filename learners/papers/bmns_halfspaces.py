@@ -94,7 +94,7 @@ def _halfspaces(tools: Any) -> Evidence:
         (name, learner, target, Distribution(learner.domain.points(), law, "just above alpha on a corner"))
         for name, learner, target in learners
     ]
-    verdict, numbers, told, witness, data = audit_cases(tools, cases, alpha=0.1, beta=BETA, halvings=12)
+    verdict, numbers, told, witness, data = audit_cases(tools, cases, alpha=0.1, beta=BETA, halvings=12, trials=60)
     huge, wrong = _printed_halfspaces()
     text = f"{told}; " + ", ".join(f"{k} {v:.1e}" for k, v in huge.items()) + f", {wrong} of 100 runs fail"
     if _chance(wrong, 100) < 0.01:

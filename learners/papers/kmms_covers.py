@@ -103,7 +103,7 @@ def _calibration(tools: Any) -> Evidence:
 def _claim_34(tools: Any) -> Evidence:
     epsilon, delta = 1.0, 1e-6
     share = epsilon / (2 * (1 - math.log(delta)))
-    upper = game_epsilon(2, 12, share / 2, delta, reach=epsilon)
+    upper = game_epsilon(2, 12, share / 2, delta, reach=0.4)
     tiny = SetCoverConjunction(dimension=2, k=1, epsilon=epsilon, delta=delta, alpha=0.49, beta=0.2)
     law = tools.audit_law(tiny, n=3)
     above = game_epsilon(1, tiny.rounds, share / 2, delta, reach=0.5)

@@ -44,7 +44,7 @@ def _claim_43(tools: Any) -> Evidence:
         learner = kind(**SMALL)
         law = tools.audit_law(learner, n=3)
         numbers[f"exact, {learner.id}"] = law.epsilon
-        game = game_epsilon(1, learner.rounds, learner.selection_epsilon / 2, learner.delta, reach=1.0)
+        game = game_epsilon(1, learner.rounds, learner.selection_epsilon / 2, learner.delta, reach=0.4)
         upper = max(upper, game)
         data = {**pair_data(learner, law.worst_pair, epsilon=law.epsilon), "eps_hat": share}
         if law.delta(1.0) - law.profiles.delta_error(1.0) > learner.delta:
@@ -92,7 +92,7 @@ def _triangles(tools: Any) -> Evidence:
     rng, side = np.random.default_rng(0), 12
     grid = [(x, y) for x in range(side + 1) for y in range(side + 1)]
     polygons = bent = 0
-    for attempt in range(400):
+    for attempt in range(150):
         corners = random_polygon(rng, side, 5 + attempt % 8)
         if corners is None:
             continue
