@@ -169,7 +169,7 @@ def _step_loss(tools: Any) -> Evidence:
     best="at least r",
 )
 def _rank(tools: Any) -> Evidence:
-    learner = HullPointExponential(1, 2, 1.0)
+    learner: Any = HullPointExponential(1, 2, 1.0)
     corners = learner.domain.points()
     sample = learner.domain.sample(corners, [0] * 4, [60] * 4)
     law = learner.law(sample)

@@ -14,7 +14,7 @@ from learners.covers.shares import composed_share, noiseless_share, paper_share
 from learners.domains import Cube
 from learners.papers.instances import learner_data, pair_data
 from learners.papers.statements import states
-from learners.papers.verdicts import judged, tightness
+from learners.papers.verdicts import exceeds, judged, tightness
 
 __all__ = ["STATEMENTS"]
 
@@ -130,4 +130,42 @@ def _claim_34(tools: Any) -> Evidence:
     )
 
 
-STATEMENTS = (_no_literal, _calibration, _claim_34)
+def sketched_cost(share: float, epsilon: float, delta: float) -> float:
+    """Return what the proof sketch charges, epsilon + (e^a - 1) ln(e/delta) with a = share/2.
+
+    A coupling of the noise pays e^epsilon once; the probabilities p_j that a round removes the example add up to more
+    than ln(e/delta) with probability delta at most, and a round costs e^(p_j (e^a - 1)).
+    """
+    return epsilon + math.expm1(share / 2) * (1 - math.log(delta))
+
+
+@states(
+    "KMMS-Claim3.4-sketch",
+    "The proof's sketch shows (epsilon, delta)-privacy under adding or removing an example.",
+    f"{KMMS}, proof sketch of Claim 3.4",
+    short="What the proof's sketch shows",
+    printed="ε = 1",
+    found="ε = {by the sketch:.3g}",
+    best="ε = {common noise:.3g}, with the same noise on both sides (J = {rounds})",
+)
+def _sketch(tools: Any) -> Evidence:
+    epsilon, delta, rounds, k = 1.0, 1e-6, math.ceil(4 * math.log(20)), 2
+    share = paper_share(epsilon, delta)
+    sketched = sketched_cost(share, epsilon, delta)
+    common = min(share / 2 * rounds / k, epsilon) + sketched - epsilon
+    game = game_epsilon(k, rounds, share / 2, delta, 0.4, Relation.ADD_REMOVE_ONE)
+    numbers = {"by the sketch": sketched, "common noise": common, "game": game, "rounds": rounds}
+    return judged(
+        "holds",
+        failed=exceeds(sketched, epsilon),
+        summary=f"at (1, 1e-6), k = 2, alpha = 0.1 the sketch pays {epsilon:g} for the noise and "
+        f"{sketched - epsilon:.3f} for the rounds: {sketched:.3f} in all. With the same noise on both sides the first "
+        f"part is a J/k, and {common:.3f} is enough; by the game {game:.3f}: the claim is true",
+        numbers=numbers,
+        grade="numeric",
+        witness=f"epsilon = {epsilon:g}, delta = {delta:g}: {sketched:.4f} of {epsilon:g}",
+        data={"epsilon": epsilon, "delta": delta, "eps_hat": share, "by the sketch": sketched},
+    )
+
+
+STATEMENTS = (_no_literal, _calibration, _claim_34, _sketch)

@@ -22,17 +22,22 @@ from dpaudit.registry import list_learners, list_statements
 from learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied
 from learners.papers import (
     bmn,
+    bmn_bounds,
     bmns_center_points,
+    bmns_depth,
     bmns_halfspaces,
     bmns_lower_bound,
     bmns_rec_concave,
     kmms,
+    kmms_covers,
     kmms_polygons,
     kmms_set_cover,
     mechanisms,
+    nis_finite_classes,
     ste_boxes,
 )
 
+depth, gap = bmns_depth.tukey_depth, nis_finite_classes.overfit_gap
 halfplanes, cells, cover = kmms.halfplane_family, kmms.sweep, kmms_set_cover.most_errors
 
 
@@ -97,6 +102,13 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (kmms, "KMMS-Obs2.2",
      {"math": SimpleNamespace(log2=lambda x: 0.1, log=math.log, sqrt=math.sqrt)}, dpaudit, "refuted"),
     (kmms_polygons, "KMMS-Thm5.1", {}, Leaky, "refuted"),
+    (nis_finite_classes, "NIS-DPgen", {"overfit_gap": lambda e, n, size: gap(9 * e, n, size)}, dpaudit, "refuted"),
+    (bmn_bounds, "BMN-Lem4.6", {"examples_needed": lambda *_: 12}, dpaudit, "refuted"),
+    (bmn_bounds, "BMN-Clm4.7", {"examples_needed": lambda *_: 8}, dpaudit, "refuted"),
+    (bmn_bounds, "BMN-Lem4.8", {"compression_bound": lambda *_: 0.01}, dpaudit, "refuted"),
+    (bmns_depth, "BMNS-Clm2.17", {"tukey_depth": lambda p, w, x: 1 + depth(p, w, x)}, dpaudit, "refuted"),
+    (bmns_depth, "BMNS-Clm2.18", {"tukey_depth": lambda p, w, x: min(1, depth(p, w, x))}, dpaudit, "refuted"),
+    (kmms_covers, "KMMS-Claim3.4-sketch", {"sketched_cost": lambda *_: 0.9}, dpaudit, "holds"),
     (ste_boxes, "STE-Boxd", {"BoxInteriorPoint": with_sizes(ste_boxes.BoxInteriorPoint, lambda a: a.dimension**3)},
      dpaudit, "refuted"),
 ]  # fmt: skip
@@ -120,7 +132,8 @@ def test_the_verdict_follows_the_numbers(
 
 
 AS_PRINTED = [
-    "BMN-Alg1-literal", "BMN-Thm4.10-display", "BMNS-Clm3.5-literal", "BMNS-Fact2.20-remark", "BMNS-Fig1-r",
+    "BMN-Alg1-literal", "BMN-Lem4.8-k", "BMN-Thm4.10-display", "BMNS-Sec3-loss", "BMNS-Thm4.2-rank",
+    "KMMS-Claim3.4-sketch", "BMNS-Clm3.5-literal", "BMNS-Fact2.20-remark", "BMNS-Fig1-r",
     "BMNS-Fig2-step3", "KMMS-Claim4.5-proof", "KMMS-n2regions", "NIS-Generic-LargeEpsilon", "NIS-ParityFailure",
     "NIS-Thr", "STE-Box2-count", "STE-Box2-signs", "STE-Conj2-Constant", "STE-Conj2-Delta", "STE-ExpRec",
     "Stable-select-wrong",
