@@ -6,9 +6,11 @@ import LedgerFault`` reaches what else is in here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dpaudit.arguments import read_number
 from dpaudit.engine.events import Listener, RunEvent, TaskFailed, TaskFinished
 from dpaudit.engine.execute import execute
 from dpaudit.engine.findings import LedgerRow
@@ -40,7 +42,9 @@ class LedgerFault(ToolFault):
         return type(self), (self.rows, self.faults)
 
 
-def ledger(ids: Sequence[str] | None = None, *, n_jobs: int = 1) -> tuple[LedgerRow, ...]:
+def ledger(
+    ids: Sequence[str] | None = None, *, n_jobs: int = 1, time_limit: float | None = None
+) -> tuple[LedgerRow, ...]:
     """Check statements of the papers and return the verdict on each.
 
     Parameters
@@ -49,12 +53,16 @@ def ledger(ids: Sequence[str] | None = None, *, n_jobs: int = 1) -> tuple[Ledger
         Which statements, in this order; by default all that are installed, sorted by id.
     n_jobs : int
         How many checks run at a time; -1 for one a processor. No verdict depends on it.
+    time_limit : float, optional
+        Seconds that each check may take. One that takes longer is undecided, and its row says in which part it was.
 
     Returns
     -------
     tuple of LedgerRow
         One for each statement: `id`, `statement`, `source`, `verdict` ("holds", "loose", "refuted" or "undecided"),
-        `summary`, `numbers`, `grade` ("exact", "numeric" or "statistical") and, where refuted, `witness`.
+        `summary`, `numbers`, `grade` ("exact", "numeric" or "statistical"); what is `printed` and `found` and the
+        `best` constant known; the instance that decides as `witness_data`, in words as `witness` where it refutes; and
+        `repeat`, the command that makes the row again.
 
     Raises
     ------
@@ -68,22 +76,25 @@ def ledger(ids: Sequence[str] | None = None, *, n_jobs: int = 1) -> tuple[Ledger
     >>> [row.verdict for row in ledger(["NIS-ParityFailure"])]  # doctest: +SKIP
     ['refuted']
     """
-    return check_statements(ids, n_jobs=n_jobs)
+    return check_statements(ids, n_jobs=n_jobs, time_limit=time_limit)
 
 
 def check_statements(
     ids: Sequence[str] | None = None,
     *,
     n_jobs: int = 1,
+    time_limit: float | None = None,
     paths: tuple[str, ...] = (),
     listeners: Sequence[Listener] = (),
 ) -> tuple[LedgerRow, ...]:
     """Check statements as `ledger` does; those of the modules at `paths` too, telling `listeners` what happens."""
     if isinstance(ids, str):
         raise InputError(f"ids must be a sequence of statement ids, got the string {ids!r}", parameter="ids", value=ids)
+    if time_limit is not None:
+        read_number("time_limit", time_limit, 0, math.inf)
     registry = load(paths)
     entries = registry.statements if ids is None else [registry.get_statement(id) for id in dict.fromkeys(ids)]
-    tasks = [ledger_task(entry) for entry in entries]
+    tasks = [ledger_task(entry, time_limit) for entry in entries]
     ended: dict[str, RunEvent] = {}
 
     def keep(event: RunEvent) -> None:

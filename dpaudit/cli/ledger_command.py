@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 
@@ -15,6 +16,7 @@ from dpaudit.engine.findings import LedgerRow
 from dpaudit.engine.progress import Progress
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task, canonical
+from dpaudit.errors import InputError
 from dpaudit.ledger import LedgerFault, check_statements
 from dpaudit.reporters.ledger import counts_text, render
 
@@ -22,27 +24,34 @@ __all__ = ["command"]
 
 
 def command(args: Given) -> int:
-    """Check statements and show the verdicts; 0 if every check ran, whatever the papers' errors."""
+    """Check statements and show the verdicts; 0 if every check ran to its end, whatever the papers' errors."""
     check_suffix(args.out)
+    if args.witness is not None and (args.ids or args.refuted):
+        raise InputError.of("witness", args.witness, "the only statement; neither further ids nor --refuted go with it")
     find_learners(args)
+    ids = (args.witness,) if args.witness is not None else args.ids
     faults: dict[str, str] = {}
     listeners = [] if args.quiet else [Progress(sys.stderr, noun="checks")]
     try:
-        rows = check_statements(args.ids or None, n_jobs=args.n_jobs, paths=args.learners, listeners=listeners)
+        rows = check_statements(
+            ids or None, n_jobs=args.n_jobs, time_limit=args.time_limit, paths=args.learners, listeners=listeners
+        )
     except LedgerFault as fault:
         rows, faults = fault.rows, fault.faults
     shown = [row for row in rows if row.verdict == StatementVerdict.REFUTED or not args.refuted]
-    if args.json:
+    if args.witness is not None:
+        say("".join(f"{json.dumps(row.to_dict(), indent=2)}\n" for row in rows))
+    elif args.json:
         say("".join(f"{canonical(row.to_dict())}\n" for row in shown))
     else:
         say(render(shown, wants_color(args.color)) + ("\n" if shown else "") + f"{counts_text(rows)}\n")
     if args.out is not None:
-        write_report(run_of([_result(row) for row in rows], 0, shlex.join(["dpaudit", "ledger", *args.ids])), args.out)
+        write_report(run_of([_result(row) for row in rows], 0, shlex.join(["dpaudit", "ledger", *ids])), args.out)
     for id, error in faults.items():
         tell("fault", f"{id}: {error}")
     if not rows and not faults:
         tell("note", "no module lists statements in STATEMENTS")
-    return 2 if faults else 0
+    return 2 if faults else 3 if any(row.stopped_in for row in rows) else 0
 
 
 def _result(row: LedgerRow) -> Result:

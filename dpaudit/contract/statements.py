@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpaudit.contract.verdicts import Grade, StatementVerdict
@@ -28,6 +28,9 @@ class Evidence:
         The kind of the evidence.
     witness : str
         The instance that refutes, in words; empty otherwise.
+    witness_data : mapping of str to data
+        The instance that decides (it refutes, or comes nearest to it) as data from which another program computes the
+        numbers again: learners with their parameters, samples, distributions, outputs.
     """
 
     verdict: str
@@ -35,6 +38,7 @@ class Evidence:
     numbers: Mapping[str, float]
     grade: str
     witness: str = ""
+    witness_data: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, kind in (("verdict", StatementVerdict), ("grade", Grade)):
@@ -67,6 +71,8 @@ class Statement:
         stands for that number, as in "ε = {epsilon:.3g}"; what follows the last colon is a format.
     slow : bool
         Whether the check takes more than two seconds, so that quick runs leave it out.
+    best : str
+        The best constant known to the tool, as `found` is written; empty where the statement has no constant.
     """
 
     id: str
@@ -77,3 +83,4 @@ class Statement:
     printed: str = ""
     found: str = ""
     slow: bool = False
+    best: str = ""

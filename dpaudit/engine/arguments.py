@@ -165,10 +165,13 @@ class LedgerArguments(_Arguments, kw_only=True, frozen=True, tag="ledger"):
     ----------
     statement : str
         The statement of the paper.
+    time_limit : float or None
+        Seconds after which the check is stopped.
     """
 
     kind: ClassVar[str] = "ledger"
     statement: str
+    time_limit: float | None = None
 
 
 class PictureArguments(_Arguments, kw_only=True, frozen=True, tag="picture"):

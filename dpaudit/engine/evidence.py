@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from numbers import Integral, Real
 from typing import Any
 
 from dpaudit.contract import Evidence, Grade, Statement, StatementVerdict
 from dpaudit.engine.findings import LedgerRow
+from dpaudit.engine.time_limit import OutOfTime, time_limited
 from dpaudit.errors import ToolFault
+from dpaudit.jsonable import jsonable
 
 __all__ = ["check_statement"]
 
 
-def check_statement(statement: Statement) -> LedgerRow:
+def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_limit: float | None = None) -> LedgerRow:
     """Run the check of a statement, which gets the public names of dpaudit.
+
+    Parameters
+    ----------
+    statement : Statement
+        The statement.
+    paths : tuple of str
+        Where statements were looked for besides the installed packages: the command that repeats the row names them.
+    time_limit : float, optional
+        Seconds after which the check is stopped; the statement is then undecided, and the row says in which part.
 
     Raises
     ------
@@ -26,7 +39,15 @@ def check_statement(statement: Statement) -> LedgerRow:
         itself raises goes through: nothing is then known of the statement.
     """
     # The public names stand above the engine: it hands them on by name and uses none of them.
-    evidence = statement.check(import_module("dpaudit"))
+    told, stopped_in = statement, ""
+    try:
+        with time_limited(time_limit):
+            evidence = statement.check(import_module("dpaudit"))
+    except OutOfTime as ended:
+        code = getattr(statement.check, "__code__", None)
+        # Without numbers there is nothing to tell of them.
+        told, stopped_in = replace(told, printed="", found="", best=""), ended.part(code.co_filename if code else "")
+        evidence = Evidence("undecided", f"not decided within {time_limit:g} s; stopped in {stopped_in}", {}, "exact")
     if not isinstance(evidence, Evidence):
         raise ToolFault(f"the check of {statement.id} must return dpaudit.contract.Evidence, got {evidence!r}")
     return LedgerRow(
@@ -39,8 +60,12 @@ def check_statement(statement: Statement) -> LedgerRow:
         grade=Grade(evidence.grade),
         witness=evidence.witness,
         short=statement.short,
-        printed=_filled(statement, statement.printed, evidence.numbers),
-        found=_filled(statement, statement.found, evidence.numbers),
+        printed=_filled(statement, told.printed, evidence.numbers),
+        found=_filled(statement, told.found, evidence.numbers),
+        best=_filled(statement, told.best, evidence.numbers),
+        witness_data=jsonable(evidence.witness_data),
+        repeat=shlex.join(["dpaudit", "ledger", statement.id, *(w for path in paths for w in ("--learners", path))]),
+        stopped_in=stopped_in,
     )
 
 

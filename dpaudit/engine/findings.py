@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
@@ -38,8 +38,14 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
         The instance that refutes; empty otherwise.
     short : str
         The statement in a line; empty where its author gave none.
-    printed, found : str
-        What the paper prints and what computation finds, in a few words.
+    printed, found, best : str
+        What the paper prints, what computation finds, and the best constant known, in a few words.
+    witness_data : dict of str to data
+        The instance that decides, as data from which another program computes the numbers again.
+    repeat : str
+        The command that makes this row, and no other, again.
+    stopped_in : str
+        The part of the check that was running when its time was over; empty where it ended by itself.
     """
 
     kind: ClassVar[str] = "ledger"
@@ -54,6 +60,10 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
     short: str = ""
     printed: str = ""
     found: str = ""
+    best: str = ""
+    witness_data: dict[str, Any] = msgspec.field(default_factory=dict)
+    repeat: str = ""
+    stopped_in: str = ""
 
     def __post_init__(self) -> None:
         for name in ("statement", "source", "summary"):

@@ -119,9 +119,9 @@ def privacy_task(
     return Task(entry.id, entry.instance.parameters if parameters is None else parameters, arguments)
 
 
-def ledger_task(entry: StatementEntry) -> Task:
+def ledger_task(entry: StatementEntry, time_limit: float | None = None) -> Task:
     """Return the task that checks a statement."""
-    return Task(entry.id, {}, LedgerArguments(statement=entry.statement.statement))
+    return Task(entry.id, {}, LedgerArguments(statement=entry.statement.statement, time_limit=time_limit))
 
 
 def picture_task(entry: Entry) -> Task:

@@ -49,9 +49,10 @@ def render(rows: Sequence[LedgerRow], color: bool = False) -> str:
 
 
 def _told(row: LedgerRow, width: int) -> list[str]:
-    """Return the statement, what was found and the witness, wrapped."""
-    parts = [row.statement, f"-> {row.summary}"] + ([f"witness: {row.witness}"] if row.witness else [])
-    indents = ["", "   ", "   "]
+    """Return the statement, what was found, the witness and the best constant known, wrapped."""
+    parts = [row.statement, f"-> {row.summary}"]
+    parts += [f"witness: {row.witness}"] * bool(row.witness) + [f"best known: {row.best}"] * bool(row.best)
+    indents = ["", *["   "] * 3]
     return [
         line
         for part, indent in zip(parts, indents, strict=False)

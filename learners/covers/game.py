@@ -89,11 +89,12 @@ class _Grid:
         whole = np.floor(moves / self.step)
         rest = moves - whole * self.step
         share = np.expm1(rest) / math.expm1(self.step)
-        # Right of the grid the last value holds, since F does not grow.
-        padded = np.concatenate([[1.0], table, [table[-1]]])
-        place = np.arange(self.size)[None, :] + whole.astype(np.int64) + 1
-        left, right = np.clip(place, 0, self.size + 1), np.clip(place + 1, 0, self.size + 1)
-        return np.asarray((1 - share) * padded[left] + share * padded[right])
+        # Right of the grid the last value holds, since F does not grow. The ends are as long as the longest move.
+        steps = whole.astype(np.int64)
+        beyond = int(np.abs(steps).max()) + 1
+        padded = np.concatenate([np.ones(beyond), table, np.full(beyond, table[-1])])
+        place = np.arange(beyond, beyond + self.size)[None, :] + steps
+        return np.asarray((1 - share) * padded.take(place) + share * padded.take(place + 1))
 
 
 def _play(kind: Kind, k: int, rounds: int, rate: float, grid: _Grid) -> Floats:
@@ -114,6 +115,9 @@ def _round(atoms: list[_Atom], tables: dict[tuple[bool, bool], Floats], rate: fl
     """Return the best value of one round over all pairs of kinds and all masses."""
     best = np.max([tables[atom.alive] for atom in atoms], axis=0)
     for one, two in combinations(atoms, 2):
+        if one.shift == two.shift:
+            # N = e^(-a s): the round moves nothing, and the better of the two alone is as good as any mixture.
+            continue
         coarse = _mix(one, two, tables, rate, grid, _COARSE)
         near = _COARSE[coarse.argmax(axis=0), 0] + _FINE
         fine = _mix(one, two, tables, rate, grid, near)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import flint
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,7 +31,9 @@ __all__ = [
     "coefficients",
     "common_point",
     "common_point_examples",
+    "common_point_in_span",
     "named_point",
+    "points_in_span",
     "reconstruction",
     "required_examples",
     "theorem_51_slack",
@@ -118,6 +121,35 @@ def common_point_examples(dimension: int, side: int, epsilon: float) -> float:
     check_positive("epsilon", epsilon)
     k = dimension // 2
     return 2 * k / epsilon * math.log((side + 1) ** dimension / k - 1)
+
+
+def common_point_in_span(dimension: int, side: int, epsilon: float, m: float) -> float:
+    """Return an upper bound on Pr[`common_point` answers in span(S)] for m/k copies of each of k = d // 2 points.
+
+    It answers with a point of S with mass k e^(epsilon m/(2 k)) beside the T^d - k other points, T = side + 1, of which
+    at most T^k lie in the span.
+    """
+    k = dimension // 2
+    present = math.exp(epsilon * m / (2 * k) + math.log(k))
+    inside = float((side + 1) ** k)
+    return (present + inside) / (present + float((side + 1) ** dimension - k))
+
+
+def points_in_span(vectors: NDArray[Any], grid: NDArray[Any]) -> int:
+    """Return the most points of a grid, rows (N, d), in the span of vectors (k, d) and one more vector, exactly.
+
+    Modulo the span a point is its product with an integer basis of the orthogonal complement; one more vector adds the
+    points on one line through 0 there.
+    """
+    basis, nullity = flint.fmpz_mat(vectors.tolist()).nullspace()
+    complement = np.array([[int(basis[i, j]) for j in range(nullity)] for i in range(grid.shape[1])], dtype=np.int64)
+    rest = grid @ complement
+    outside = rest[rest.any(axis=1)]
+    if not len(outside):
+        return len(grid)
+    leading = outside[np.arange(len(outside)), (outside != 0).argmax(axis=1)]
+    reduced = outside // (np.gcd.reduce(outside, axis=1) * np.sign(leading))[:, None]
+    return len(grid) - len(outside) + int(np.unique(reduced, axis=0, return_counts=True)[1].max())
 
 
 def coefficients(point: Vector, points: Sequence[Vector]) -> list[Fraction] | None:

@@ -79,7 +79,7 @@ class StableMode(PointsOnALine):
     @property
     def privacy(self) -> PrivacyClaim:
         """The guarantee that a stable selection with the right calibration keeps."""
-        return PrivacyClaim(self.epsilon, self.delta, claim_id="Stable-select", source="mechanisms.stable_select")
+        return PrivacyClaim(self.epsilon, self.delta, claim_id="Stable-select-safe", source="mechanisms.stable_select")
 
     def _standing(self, sample: Sample) -> Standing:
         often = dict(zip(*multiset(sample.points[:, 0], sample.counts), strict=True))

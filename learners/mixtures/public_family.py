@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from math import comb
 
@@ -78,10 +79,17 @@ def public_family(points: Integers, *, literal: bool = False) -> PublicFamily:
     InputError
         If the intersections of at most d of them would be more than `MAX_COLLECTIONS`.
     """
-    distinct = np.unique(np.asarray(points, dtype=np.int64), axis=0)
-    dimension = distinct.shape[1]
-    if not len(distinct):
+    rows = np.asarray(points, dtype=np.int64)
+    return _family(rows.shape[1], tuple(sorted({tuple(row) for row in rows.tolist()})), literal)
+
+
+# Audits draw many samples with the same few public points.
+@lru_cache(maxsize=1024)
+def _family(dimension: int, rows: tuple[Row, ...], literal: bool) -> PublicFamily:
+    """Return the family of distinct public points, in lexicographic order."""
+    if not rows:
         return PublicFamily((), ())
+    distinct = np.array(rows, dtype=np.int64)
     axes = _axes(distinct)
     sets = range(dimension + 1) if literal else [len(axes)]
     planes = sum(comb(len(distinct), size) for size in sets)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations_with_replacement
+from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from learners.citations import BMN
 from learners.finite.scores import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import public_family
+from learners.papers.instances import errors_data, learner_data, sample_data
 from learners.papers.statements import states
 from learners.papers.verdicts import judged, leaks, supremum_of, supremum_text, verdict_of
 
@@ -38,7 +39,8 @@ def _literal_family(tools: Any) -> Evidence:
     failed = numbers["least errors, printed"] > numbers["least errors of a halfspace"]
     text = ", ".join(f"{k}: {v}" for k, v in numbers.items()) + f", of {sample.n} examples"
     witness = "public (0, 0), (1, 0); private (3, 0), (4, 0); each single point supported by the line y = 0"
-    return judged("undecided", failed=failed, summary=text, numbers=numbers, witness=witness)
+    data = errors_data(printed, sample, numbers["least errors, printed"] - 1, 1.0)
+    return judged("undecided", failed=failed, summary=text, numbers=numbers, witness=witness, data=data)
 
 
 @states(
@@ -51,21 +53,26 @@ def _literal_family(tools: Any) -> Evidence:
 )
 def _helly(tools: Any) -> Evidence:
     checked, witness = 0, ""
+    data: dict[str, Any] = {}
     for dimension, side, n in ((1, 3, 4), (2, 1, 4), (2, 2, 3)):
         learner = MixtureHalfspace(dimension, 1.0, side)
         examples = [(tuple(x), y) for x in learner.domain.points().tolist() for y in (0, 1)]
         for chosen in combinations_with_replacement(examples, n):
             sample = learner.domain.sample([x for x, _ in chosen], [y for _, y in chosen])
             checked += 1
-            if learner.errors(sample).min() > n - scores(learner.concepts, sample).max():
+            least, best = int(learner.errors(sample).min()), n - int(scores(learner.concepts, sample).max())
+            if least > best:
                 witness = repr(sample)
+            if least > best or not data:
+                data = {**errors_data(learner, sample, least - 1, 1.0), "least errors": least, "of a halfspace": best}
     text = f"{checked} label-determined samples: G {'misses' if witness else 'always has'} the best halfspace's error"
-    return judged("holds", failed=bool(witness), summary=text, numbers={"samples": checked}, witness=witness)
+    return judged("holds", failed=bool(witness), summary=text, numbers={"samples": checked}, witness=witness, data=data)
 
 
 def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
     """Compare G's least errors with the best halfspace's plus the private examples labelled 0, on all small samples."""
     checked, used, witness = 0, 0, ""
+    data: dict[str, Any] = {}
     for dimension, side, n in ((1, 2, 4), (2, 1, 3)):
         learner = MixtureHalfspace(dimension, 1.0, side)
         kinds = [(0, True), (1, True), *((label, False) for label in private_labels)]
@@ -74,6 +81,8 @@ def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
             points, labels, flags = zip(*chosen, strict=True)
             sample = learner.domain.sample(points, labels, None, flags)
             excess = int(learner.errors(sample).min()) - n + int(scores(learner.concepts, sample).max())
+            if excess > used or not data:
+                data = {"learner": learner_data(learner), "sample": sample_data(sample), "excess": excess}
             checked, used = checked + 1, max(used, excess)
             if excess > sum(not label and not public for _, label, public in chosen):
                 witness = f"{sample!r}, public {sample.public}"
@@ -82,7 +91,7 @@ def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
         "best halfspace" + ", each time for a private example labelled 0" * (used > 0)
     )
     numbers = {"samples": checked, "excess": used}
-    return judged("holds", failed=bool(witness), summary=text, numbers=numbers, witness=witness)
+    return judged("holds", failed=bool(witness), summary=text, numbers=numbers, witness=witness, data=data)
 
 
 @states(
@@ -136,19 +145,54 @@ def _private(tools: Any) -> Evidence:
     f"{BMN}, Section 4",
     short="Size of G",
     printed="O(2^d n^(d²))",
-    found="{|G|, d=1, 10 public} at d = 1, 10 public points",
+    found="n^{growth:.2f} at d = 2; {|G|, d=2, 10 public:,} for 10 points",
+    best="1 + 2 L + C(2 L, 2) for L lines through two points, d = 2",
 )
 def _family_size(tools: Any) -> Evidence:
-    line = public_family(np.arange(10)[:, None])
-    # No three of these points are collinear.
-    curve = public_family(np.array([[x, x * x] for x in range(10)]))
-    numbers = {
-        "|G|, d=1, 10 public": line.collections(1),
-        "|G|, d=2, 10 public in general position": curve.collections(2),
-    }
-    good = line.collections(1) <= 21 and curve.collections(2) <= 1 + 90 + math.comb(90, 2)
+    numbers: dict[str, float] = {}
+    witness, last = "", np.zeros((0, 2), dtype=np.int64)
+    for d, n in ((1, 10), (1, 20), (2, 6), (2, 10), (2, 20), (2, 40)):
+        # On the parabola no three points are collinear; the grid has many collinear ones.
+        points = np.array([[x, x * x] for x in range(n)])[:, :d]
+        for name, public in ((f"d={d}, {n} public", points), ("", np.array([[x // 3, x % 3] for x in range(9)]))):
+            size, listed = public_family(public).collections(public.shape[1]), _listed_size(public)
+            most = _most_collections(len(public), public.shape[1])
+            if size > most or size != listed:
+                witness, last = f"{public.tolist()}: {size} hypotheses, {listed} listed, {most} allowed", public
+            if name:
+                numbers |= {f"|G|, {name}": size, f"allowed, {name}": most}
+    growth = math.log(numbers["|G|, d=2, 40 public"] / numbers["|G|, d=2, 20 public"]) / math.log(2)
     text = ", ".join(f"{k}: {v}" for k, v in numbers.items())
-    return judged("holds", failed=not good, summary=text, numbers=numbers, witness=text)
+    return judged(
+        "holds",
+        failed=bool(witness) or growth > 4.25,
+        summary=f"sizes of G as listed, |W| = sum_(i <= d) C(n, i): {text}; from 20 to 40 points it grows "
+        f"like n^{growth:.2f} at d = 2",
+        numbers={**numbers, "growth": growth},
+        witness=witness or text,
+        data={"points": (last if witness else points).tolist(), "size": numbers["|G|, d=2, 40 public"]},
+    )
+
+
+def _listed_size(points: Any) -> int:
+    """Return |G| for public points of full dimension from the hyperplanes through d of them, d = 1 or 2."""
+    if points.shape[1] == 1:
+        halfspaces = 2 * len(points)
+    else:
+        lines = set()
+        for (a, b), (c, e) in combinations(points.tolist(), 2):
+            normal = (b - e, c - a)
+            row = (*normal, normal[0] * a + normal[1] * b)
+            scale = math.gcd(*row) * (1 if normal > (0, 0) else -1)
+            lines.add(tuple(v // scale for v in row))
+        halfspaces = 2 * len(lines)
+    return 1 + sum(math.comb(halfspaces, j) for j in range(1, points.shape[1] + 1))
+
+
+def _most_collections(n: int, d: int) -> int:
+    """Return 1 + sum_(j <= d) C(2 |W|, j), |W| = sum_(i <= d) C(n, i)."""
+    halfspaces = 2 * sum(math.comb(n, i) for i in range(d + 1))
+    return 1 + sum(math.comb(halfspaces, j) for j in range(1, d + 1))
 
 
 @states(
@@ -172,8 +216,10 @@ def _agnostic_display(tools: Any) -> Evidence:
         "all examples at one point, labelled 1 with probability 1/2: every hypothesis has error 1/2, n_0 is binomial"
     )
     # One case, and the chance is bounded from above only.
-    failed = chance < 1 - beta / 4
-    return judged("undecided", failed=failed, summary=text, numbers=numbers, grade="numeric", witness=witness)
+    failed, data = chance < 1 - beta / 4, {"n": n, "bound": bound, "probability of an error": 0.5}
+    return judged(
+        "undecided", failed=failed, summary=text, numbers=numbers, grade="numeric", witness=witness, data=data
+    )
 
 
 STATEMENTS = (_literal_family, _helly, _relaxation_i, _relaxation_ii, _private, _family_size, _agnostic_display)

@@ -32,14 +32,16 @@ __all__ = ["STATEMENTS"]
 )
 def _centerpoint(tools: Any) -> Evidence:
     least = math.inf
+    data: dict[str, Any] = {}
     for side, sizes in ((1, (1, 2, 3, 4, 5, 6)), (2, (1, 2, 3))):
         extended, grid = ExtendedDomain.grid(side, 2), Grid(side, 2).points()
         for n in sizes:
             for counts in compositions(n, len(grid)):
                 found = int(extended.regions(grid, np.array(counts)).values((), extended.coordinates()).max())
-                least = min(least, 3 * found / n)
+                if 3 * found / n < least:
+                    least, data = 3 * found / n, {"side": side, "points": grid, "counts": counts, "depth": found}
     text = f"least (d + 1) max depth / n over all multisets of n <= 6 on 2 x 2 and n <= 3 on 3 x 3 points: {least:.3f}"
-    return judged("holds", failed=least < 1, summary=text, numbers={"least ratio": least}, witness=text)
+    return judged("holds", failed=least < 1, summary=text, numbers={"least ratio": least}, witness=text, data=data)
 
 
 @states(
@@ -62,6 +64,7 @@ def _facets(tools: Any) -> Evidence:
         summary=text,
         numbers={"points on a facet": min(on), "d + 1": 3},
         witness="the corners (0, 0), (3, 0), (1, 2), one example each",
+        data={"points": triangle, "counts": ones, "points on a facet": min(on)},
     )
 
 
@@ -89,14 +92,16 @@ def _quasi_concave(tools: Any) -> Evidence:
         int(q[j] < min(q[i], q[k])) for t in tables.values() for q in t for i, j, k in combinations(range(len(q)), 3)
     )
     moves = [
-        int(np.abs(p - q).max())
+        (int(np.abs(p - q).max()), a, b)
         for a, b in product(tables, repeat=2)
         if sum(abs(x - y) for x, y in zip(a, b, strict=True)) == 2
         for p, q in zip(tables[a], tables[b], strict=True)
     ]
-    text = f"all 35 multisets of 4 corners: {dips} dips in Q, and Q moves by at most {max(moves)} between neighbours"
-    numbers = {"dips": dips, "sensitivity": max(moves)}
-    return judged("holds", failed=dips > 0 or max(moves) > 1, summary=text, numbers=numbers, witness=text)
+    most, one, two = max(moves)
+    text = f"all 35 multisets of 4 corners: {dips} dips in Q, and Q moves by at most {most} between neighbours"
+    numbers = {"dips": dips, "sensitivity": most}
+    data = {"points": grid, "counts": one, "neighbouring counts": two, "sensitivity": most}
+    return judged("holds", failed=dips > 0 or most > 1, summary=text, numbers=numbers, witness=text, data=data)
 
 
 @states(
@@ -106,28 +111,32 @@ def _quasi_concave(tools: Any) -> Evidence:
     short="Size of the candidate set on an axis",
     printed="10^{log10 of the bound, side 1:.0f}",
     found="{|X~_1| of the grid of side 1} (side 1)",
+    best="{|X~_1| of the grid of side 1} and {|X~_1| of the grid of side 2}, sides 1 and 2, by listing",
 )
 def _extended(tools: Any) -> Evidence:
     misses, witness, share = 0, "", 0.0
     sizes: dict[str, float] = {}
+    data: dict[str, Any] = {}
     for side, n in ((1, 4), (2, 3)):
         extended, grid = ExtendedDomain.grid(side, 2), Grid(side, 2).points()
         for counts in compositions(n, len(grid)):
             found = extended.regions(grid, np.array(counts)).values((), extended.coordinates())
             if found.max() < centerpoint_bound(n, 2):
                 misses, witness = misses + 1, f"counts {counts} on the grid of side {side}: depth {found.max()}"
+                data = {"points": grid, "counts": counts, "depth": int(found.max())}
         bound = extended.bound()
         for axis in (1, 2):
             size = len(extended.union(axis))
             sizes[f"|X~_{axis}| of the grid of side {side}"] = size
-            share = max(share, size / bound)
+            if size / bound > share:
+                share, data = size / bound, {**data, "side": side, "axis": axis, "size": size, "bound": str(bound)}
             if size > bound:
                 witness = f"the grid of side {side}: {size} candidates on axis {axis}, bound {bound}"
         sizes[f"log10 of the bound, side {side}"] = math.log10(bound)
     text = f"with d - i + 1 subspaces {misses} multisets lack a centerpoint; " + ", ".join(
         f"{k}: {v:.0f}" for k, v in sizes.items()
     )
-    return judged(tightness(share, 1), failed=bool(witness), summary=text, numbers=sizes, witness=witness)
+    return judged(tightness(share, 1), failed=bool(witness), summary=text, numbers=sizes, witness=witness, data=data)
 
 
 @states(
@@ -151,6 +160,7 @@ def _extended_literal(tools: Any) -> Evidence:
         summary=text,
         numbers=numbers,
         witness="the four corners of the unit square, one example each",
+        data={"points": corners, "counts": ones, "depth": best, "depth of (1/2, 1/2)": centre},
     )
 
 

@@ -14,6 +14,7 @@ from learners.halfspaces.controls import HalfspaceRefusing
 from learners.halfspaces.sizes import printed_examples
 from learners.halfspaces.tukey import HalfspaceTukey
 from learners.papers.halved_sizes import audit_cases
+from learners.papers.instances import pair_data
 from learners.papers.statements import states
 from learners.papers.verdicts import against, judged, leaks, supremum_of, supremum_text, verdict_of
 
@@ -31,13 +32,16 @@ EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
     found="{side 1, d=3} for 8 points, d = 3",
 )
 def _dichotomies(tools: Any) -> Evidence:
-    numbers, holds = {}, True
+    numbers, holds, share = {}, True, 0.0
+    data: dict[str, Any] = {}
     for side, d in ((1, 1), (7, 1), (1, 2), (2, 2), (3, 2), (1, 3)):
         size, points = Halfspaces(side, d).size, (side + 1) ** d
         numbers[f"side {side}, d={d}"] = size
         holds &= size <= 2 * points ** (d + 1)
+        if size / (2 * points ** (d + 1)) > share:
+            share, data = size / (2 * points ** (d + 1)), {"side": side, "dimension": d, "labellings": size}
     text = "|HALFSPACE(X)|: " + ", ".join(f"{k}: {v}" for k, v in numbers.items())
-    return judged("holds", failed=not holds, summary=text, numbers=numbers, witness=text)
+    return judged("holds", failed=not holds, summary=text, numbers=numbers, witness=text, data=data)
 
 
 @states(
@@ -72,11 +76,13 @@ def _aggregate(tools: Any) -> Evidence:
     found="δ = {delta:.3g} at ε = 1",
 )
 def _unrealizable(tools: Any) -> Evidence:
-    finding = tools.audit_law(HalfspaceRefusing(1, 1, 1.0), n=3)
+    learner = HalfspaceRefusing(1, 1, 1.0)
+    finding = tools.audit_law(learner, n=3)
     delta = finding.delta_at_claim
     text = f"if step 3 stops where a subsample is inconsistent, delta at epsilon = 1 is {delta:.4f} instead of 1e-6"
     failed, witness = finding.verdict == "violation", against(finding.worst_pair)
-    return judged("holds", failed=failed, summary=text, numbers={"delta": delta}, witness=witness)
+    data = pair_data(learner, finding.worst_pair, at=1.0, delta=delta)
+    return judged("holds", failed=failed, summary=text, numbers={"delta": delta}, witness=witness, data=data)
 
 
 @states(
@@ -86,6 +92,7 @@ def _unrealizable(tools: Any) -> Evidence:
     short="Examples to learn halfspaces",
     printed="n = {d = 2, agreement: theorem's n:,}",
     found="n = {d = 2, agreement: enough} is enough (d = 2)",
+    best="n = {d = 2, agreement: theorem's n:,} proved, by agreement (d = 2)",
     slow=True,
 )
 def _halfspaces(tools: Any) -> Evidence:
@@ -98,7 +105,7 @@ def _halfspaces(tools: Any) -> Evidence:
         (name, learner, target, Distribution(learner.domain.points(), law, "just above alpha on a corner"))
         for name, learner, target in learners
     ]
-    verdict, numbers, told, witness = audit_cases(tools, cases, alpha=0.1, beta=BETA, halvings=12)
+    verdict, numbers, told, witness, data = audit_cases(tools, cases, alpha=0.1, beta=BETA, halvings=12, trials=60)
     huge, wrong = _printed_halfspaces()
     text = f"{told}; " + ", ".join(f"{k} {v:.1e}" for k, v in huge.items()) + f", {wrong} of 100 runs fail"
     if _chance(wrong, 100) < 0.01:
@@ -110,6 +117,7 @@ def _halfspaces(tools: Any) -> Evidence:
         numbers={**numbers, **huge, "failures at the printed s": wrong},
         grade="statistical",
         witness=witness,
+        data=data,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from dpaudit.contract import Distribution
+from learners.papers.instances import case_data
 from learners.papers.verdicts import tightness
 
 __all__ = ["HalvedSizes", "audit_cases", "audit_halved", "joint_verdict"]
@@ -95,16 +96,20 @@ def audit_halved(
 
 def audit_cases(
     tools: Any, cases: Iterable[tuple[str, Any, int, Distribution | str]], **levels: Any
-) -> tuple[str, dict[str, float], str, str]:
-    """Return the joint verdict on (name, learner, concept, distribution), the numbers, the words and the last witness.
+) -> tuple[str, dict[str, float], str, str, dict[str, Any]]:
+    """Return the joint verdict on (name, learner, concept, distribution), numbers, words, the witness and its data.
 
-    `levels` are those of `audit_halved`. The witness is empty if no case refutes.
+    `levels` are those of `audit_halved`. The witness is empty if no case refutes; its data are then those of the last.
     """
     numbers: dict[str, float] = {}
     told, verdicts, witness = [], [], ""
+    data: dict[str, Any] = {}
     for name, learner, concept, distribution in cases:
         found = audit_halved(tools, learner, concept, distribution, **levels)
         verdicts.append(found.verdict)
+        if found.verdict == "refuted" or not witness:
+            data = case_data(learner, concept, distribution, found.top, levels["alpha"], beta=levels["beta"])
+            data |= {name: levels[name] for name in ("setting", "noise") if name in levels}
         if found.verdict == "refuted":
             drawn = f"{distribution} distribution"
             if isinstance(distribution, Distribution):
@@ -112,4 +117,4 @@ def audit_cases(
             witness = f"{learner!r}, concept {concept}, {drawn}, n = {found.top}"
         numbers |= found.numbers(name)
         told.append(found.told(name))
-    return joint_verdict(verdicts), numbers, "; ".join(told), witness
+    return joint_verdict(verdicts), numbers, "; ".join(told), witness, data

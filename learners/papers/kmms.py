@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Evidence
 from learners.citations import KMMS
-from learners.conjunctions.set_cover import SetCoverConjunction
-from learners.covers.game import calibrate, game_epsilon
 from learners.finite.vc import vc_dimension
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Polygon, area, polygon
 from learners.papers.failure_probability import errors_of_law
+from learners.papers.instances import errors_data
 from learners.papers.statements import states
 from learners.papers.verdicts import exceeds, judged, leaks, supremum_of, supremum_text, tightness, verdict_of
 from learners.regions.halfplane_select import HalfplaneSelect
@@ -66,16 +65,19 @@ def closed_halfplanes(side: int) -> set[bytes]:
     found="checked: {d=1}, {d=2}, {d=3} labellings",
 )
 def _observation_41(tools: Any) -> Evidence:
-    counts = {}
+    counts: dict[str, float] = {}
+    witness, data = "", {}
     for side in (1, 2, 3):
         every = closed_halfplanes(side)
         ours = {row.tobytes() for row in halfplane_family(side).labels}
-        if missing := every - ours:
-            labels = np.frombuffer(next(iter(missing)), dtype=np.uint8)
-            return Evidence("refuted", f"the box misses a labelling at d = {side}", {"d": side}, "exact", str(labels))
         counts[f"d={side}"] = len(ours)
+        if missing := every - ours:
+            data = {"d": side, "labels": np.frombuffer(min(missing), dtype=np.uint8).tolist()}
+            witness = witness or f"d = {side}: the labels {data['labels']} are missing"
     shown = ", ".join(f"{count} for {side}" for side, count in counts.items())
-    return Evidence("holds", f"the box realises every labelling: {shown}", counts, "exact")
+    text = f"the box misses a labelling at {data['d']}" if data else f"the box realises every labelling: {shown}"
+    data = data or {"d": 3, "labellings": counts["d=3"]}
+    return judged("holds", failed=bool(witness), summary=text, numbers=counts, witness=witness, data=data)
 
 
 def least_area(side: int) -> Fraction:
@@ -92,6 +94,7 @@ def least_area(side: int) -> Fraction:
     short="Least area of a region",
     printed="d⁻⁴/4",
     found="{ratio at d=10:.3g} times that at d = 10",
+    best="1/(2 d³), proved; 1/(d (d - 1) (d - 2)) for d = 4 .. 10",
 )
 def _claim_45(tools: Any) -> Evidence:
     least = {side: least_area(side) for side in range(4, 11)}
@@ -99,12 +102,13 @@ def _claim_45(tools: Any) -> Evidence:
     derived = {side: value * 2 * side**3 for side, value in least.items()}
     numbers = {f"area d={side}": float(value) for side, value in least.items()}
     numbers |= {"least ratio to d^-4/4": float(min(printed.values())), "ratio at d=10": float(printed[10])}
+    data = {"d": 10, "least area": str(least[10])}
     if min(printed.values()) < 1:
-        return Evidence("refuted", "a cell is smaller than d^-4/4", numbers, "exact", f"full grid, areas {least}")
+        return Evidence("refuted", "a cell is smaller than d^-4/4", numbers, "exact", f"full grid, areas {least}", data)
     below = " and at least 1/(2 d^3)" if min(derived.values()) >= 1 else ""
     law = "1/(d (d-1) (d-2))" if all(v == Fraction(1, s * (s - 1) * (s - 2)) for s, v in least.items()) else "larger"
     summary = f"least cells of the full grid, d = 4..10: {law}{below}; {float(printed[10]):.1f} times d^-4/4 at d = 10"
-    return Evidence(tightness(1, float(min(printed.values()))), summary, numbers, "exact")
+    return Evidence(tightness(1, float(min(printed.values()))), summary, numbers, "exact", witness_data=data)
 
 
 def _thinness(corners: Polygon) -> Fraction:
@@ -134,12 +138,13 @@ def _proof_45(tools: Any) -> Evidence:
     ratio, corners = thinnest_cell(8)
     numbers = {"area over equilateral area": ratio}
     witness = "cell of the full grid at d = 8 with vertices " + ", ".join(f"({p}/{q}, {r}/{q})" for p, r, q in corners)
+    data = {"corners": [[f"{p}/{q}", f"{r}/{q}"] for p, r, q in corners], "ratio": ratio}
     if ratio >= 1:
-        return Evidence("holds", "no triangular cell at d = 8 is thinner", numbers, "exact")
+        return Evidence("holds", "no triangular cell at d = 8 is thinner", numbers, "exact", witness_data=data)
     summary = (
         f"a triangular cell has {100 * ratio:.1f} % of the area of the equilateral triangle on its own shortest edge"
     )
-    return Evidence("refuted", summary, numbers, "exact", witness)
+    return Evidence("refuted", summary, numbers, "exact", witness, data)
 
 
 @states(
@@ -154,18 +159,20 @@ def _regions(tools: Any) -> Evidence:
     rng = np.random.default_rng(0)
     samples = [([(1, 1)], 2), *(([_grid(9)[i] for i in rng.choice(100, n, replace=False)], 9) for n in range(1, 9))]
     steiner, printed, witness = 0.0, 0.0, ""
+    data: dict[str, Any] = {}
     for chosen, side in samples:
         n = len(chosen)
         cells = sweep(chosen, [(1, 0)] * n, side).cells
         steiner = max(steiner, cells / (n * (n + 1) / 2 + 1))
         if cells / n**2 > max(1.0, printed):
             witness = f"n = {n}: the dual lines of {chosen} at d = {side} make {cells} regions"
+            data = {"points": chosen, "side": side, "regions": cells}
         printed = max(printed, cells / n**2)
     numbers = {"greatest share of n^2": printed, "greatest share of n(n+1)/2 + 1": steiner}
     if steiner > 1:
         return Evidence("undecided", "the enumeration contradicts Steiner's bound", numbers, "exact")
     summary = f"at most {printed:g} n^2 and {steiner:g} (n (n+1)/2 + 1) regions: one point at d = 2, 8 samples at d = 9"
-    return judged("holds", failed=bool(witness), summary=summary, numbers=numbers, witness=witness)
+    return judged("holds", failed=bool(witness), summary=summary, numbers=numbers, witness=witness, data=data)
 
 
 @states(
@@ -193,7 +200,8 @@ def _observation_44(tools: Any) -> Evidence:
     summary = (
         f"on all {len(samples)} samples of up to 3 points at d = 2 cells and labellings correspond, areas included"
     )
-    return Evidence("holds", summary + "; on the lines themselves labels depend on the side", {}, "exact")
+    data = {"points": points, "side": 2, "cells": arrangement.cells}
+    return Evidence("holds", summary + "; on the lines themselves labels depend on the side", {}, "exact", "", data)
 
 
 class _Listed:
@@ -220,6 +228,7 @@ class _Listed:
 )
 def _observation_22(tools: Any) -> Evidence:
     numbers: dict[str, float] = {}
+    witness, share = "", 0.0
     thresholds = np.tri(9, 8, -1, dtype=np.uint8)
     for name, base in (("thresholds", thresholds), ("halfplanes d=2", halfplane_family(2).labels)):
         where = np.arange(base.shape[1])[:, None]
@@ -229,10 +238,13 @@ def _observation_22(tools: Any) -> Evidence:
             labels = np.unique(np.concatenate([labels & row for row in base]), axis=0)
             found = vc_dimension(where, _Listed(labels))  # type: ignore[arg-type]
             numbers[f"{name} k={k}"] = found
+            share = max(share, found / (2 * own * k * math.log2(3 * k)))
             if found > 2 * own * k * math.log2(3 * k):
-                return Evidence("refuted", "VC above 2 VC(H) k log2(3 k)", numbers, "exact", f"{name}, k = {k}")
-    summary = f"VC dimensions of conjunctions {numbers} are within 2 VC(H) k log2(3 k)"
-    return Evidence("holds", summary, numbers, "exact")
+                witness = f"{name}, k = {k}: VC dimension {found}, and 2 VC(H) k log2(3 k) with VC(H) = {own}"
+    summary = f"VC dimensions of conjunctions {numbers}: at most {share:.3f} of 2 VC(H) k log2(3 k)"
+    return judged(
+        "holds", failed=bool(witness), summary=summary, numbers=numbers, witness=witness, data={"found": numbers}
+    )
 
 
 @states(
@@ -260,9 +272,11 @@ def _select_halfplane(tools: Any) -> Evidence:
     short="Probability to miss the score bound",
     printed="β = {beta}",
     found="{worst failure probability:.2g}",
+    best="constant 7 in the place of 8, proved",
 )
 def _lemma_46(tools: Any) -> Evidence:
     beta, worst, where = 0.1, 0.0, ""
+    data: dict[str, Any] = {}
     for side in (1, 2):
         learner = HalfplaneSelect(side, 1.0, "full")
         points = learner.domain.points()
@@ -274,54 +288,19 @@ def _lemma_46(tools: Any) -> Evidence:
             failure = float(p[errors > limit].sum())
             if failure > worst:
                 worst, where = failure, f"d = {side}, 12 examples at each point, labels {row}"
+                data = errors_data(learner, sample, limit, failure)
     return judged(
         tightness(worst, beta),
         failed=exceeds(worst, beta),
         summary=f"failure at most {worst:.1e} where the lemma allows {beta}",
         numbers={"worst failure probability": worst, "beta": beta},
         witness=where,
+        data=data,
     )
-
-
-@states(
-    "KMMS-Claim3.4",
-    "eps_hat = epsilon/(2 ln(e/delta)) makes the Set Cover Learner (epsilon, delta)-private",
-    f"{KMMS}, Claim 3.4",
-    short="The budget of a round, ε/(2 ln(e/δ))",
-    printed="{eps_hat of the paper:.3g}",
-    found="{eps_hat calibrated by the game:.3g} is allowed",
-    slow=True,
-)
-def _claim_34(tools: Any) -> Evidence:
-    epsilon, delta = 1.0, 1e-6
-    share = epsilon / (2 * (1 - math.log(delta)))
-    upper = game_epsilon(2, 12, share / 2, delta, reach=epsilon)
-    tiny = SetCoverConjunction(dimension=2, k=1, epsilon=epsilon, delta=delta, alpha=0.49, beta=0.2)
-    law = tools.audit_law(tiny, n=3)
-    above = game_epsilon(1, tiny.rounds, share / 2, delta, reach=0.5)
-    best = calibrate(2, 12, epsilon, delta)
-    numbers = {
-        "game, k=2, alpha=0.1": upper,
-        "factor": epsilon / upper,
-        "eps_hat of the paper": share,
-        "eps_hat calibrated by the game": best,
-        "exact, k=1, J=3, n=3": law.epsilon,
-        "game, k=1, J=3": above,
-    }
-    if law.delta(epsilon) - law.profiles.delta_error(epsilon) > delta:
-        return Evidence("refuted", "delta(1) exceeds 1e-6", numbers, "exact", repr(law.worst_pair))
-    summary = (
-        f"at (1, 1e-6) the paper's eps_hat costs at most {upper:.3f} by the game (k = 2, alpha = 0.1, replacement), "
-        f"{upper / epsilon:.2f} of the claim; the game allows {best / share:.1f} times that eps_hat; a tiny instance "
-        f"costs {law.epsilon:.3f} exactly"
-    )
-    # The game bounds the cost from above: it can show the statement, and cannot contradict it.
-    return Evidence("undecided" if upper > epsilon else tightness(upper, epsilon), summary, numbers, "numeric")
 
 
 STATEMENTS = (
     _observation_22,
-    _claim_34,
     _observation_41,
     _select_halfplane,
     _observation_44,

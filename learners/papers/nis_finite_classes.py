@@ -11,6 +11,7 @@ import numpy as np
 from dpaudit.contract import Distribution, Evidence
 from learners.citations import NIS
 from learners.papers.failure_probability import answer, failure_probability, two_point
+from learners.papers.instances import case_data, errors_data
 from learners.papers.statements import states
 from learners.papers.verdicts import judged, leaks, supremum_of, supremum_text, tightness
 from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
@@ -32,11 +33,13 @@ def _point(tools: Any) -> Evidence:
     learner = PointConsistent(8)
     n = learner.sample_size(alpha, beta)
     failure, where = 0.0, ""
+    data: dict[str, Any] = {}
     for target, mass in itertools.product(range(8), (alpha * 1.001, 2 * alpha, 0.5)):
         hard = two_point(learner.domain.points(), target, (target + 1) % 8, mass)
         found = failure_probability(learner, learner.concepts.concept(target), hard, n, alpha)
         if found > failure:
             failure, where = found, f"target {target} with mass {mass:g}, n = {n}"
+            data = case_data(learner, target, hard, n, alpha, failure=found)
     bound = (1 - alpha) ** n
     return judged(
         "holds" if bound <= beta else "undecided",
@@ -45,6 +48,7 @@ def _point(tools: Any) -> Evidence:
         f"and 0.5 of the target, is at most {failure:.6f}; (1 - alpha)^n = {bound:.6f}, and beta is {beta}",
         numbers={"n": n, "failure": failure, "bound": bound, "beta": beta},
         witness=where,
+        data=data,
     )
 
 
@@ -62,12 +66,14 @@ def _occam(tools: Any) -> Evidence:
     n = learner.sample_size(alpha, beta)
     points = learner.domain.points()
     worst, where = 0.0, ""
+    data: dict[str, Any] = {}
     for weights in ((0.34, 0.33, 0.33), (0.31, 0.38, 0.31), (0.301, 0.301, 0.398), (0.398, 0.301, 0.301)):
         law = Distribution(points, np.array(weights))
         for code, concept in enumerate(learner.concepts.enumerate()):
             found = failure_probability(learner, concept, law, n, alpha)
             if found > worst:
                 worst, where = found, f"interval {code}, probabilities {weights}, n = {n}"
+                data = case_data(learner, code, law, n, alpha, failure=found)
     return judged(
         "holds",
         failed=worst > beta,
@@ -75,6 +81,7 @@ def _occam(tools: Any) -> Evidence:
         f"failure probability is at most {worst:.5f}; beta is {beta}",
         numbers={"n": n, "failure": worst, "beta": beta},
         witness=where,
+        data=data,
     )
 
 
@@ -105,6 +112,7 @@ def _threshold(tools: Any) -> Evidence:
         f"up to {right}",
         numbers={"errors_literal": wrong[worst], "errors_repaired": right, "samples": len(samples)},
         witness=f"{samples[worst]!r}: c_i of its largest positive i gives i the label 0",
+        data=errors_data(printed, samples[worst], 0, float(wrong[worst] > 0)),
     )
 
 
@@ -169,7 +177,48 @@ def _generic_large_epsilon(tools: Any) -> Evidence:
         f"1/alpha (epsilon <= 1 implies it)",
         numbers={"n": n, "failure": failure, "beta": beta, "epsilon": learner.epsilon},
         witness=f"thresholds on 2 points, target c_1, mass {alpha * 1.001:g} on the point 0, n = {n}",
+        data=case_data(learner, 1, hard, n, alpha, failure=failure),
     )
 
 
-STATEMENTS = (_point, _occam, _threshold, _generic, _generic_large_epsilon)
+def overfit_gap(epsilon: float, n: int, domain_size: int) -> float:
+    """Return by how much a private hypothesis that overfits errs more under the uniform law than on its sample.
+
+    It answers the label of each point of the sample wrongly elsewhere: with all labels 1, h(x) = 1 with probability
+    e^(epsilon/2)/(1 + e^(epsilon/2)) if x is in the sample, else with 1/(1 + e^(epsilon/2)), independently. Replacing
+    an example changes two of these coins, so h is epsilon-private. The error on a sample of distinct points is
+    1/(1 + e^(epsilon/2)) on average, and n/|X| of the domain is seen.
+    """
+    return (1 - n / domain_size) * math.tanh(epsilon / 4)
+
+
+@states(
+    "NIS-DPgen",
+    "An (epsilon, delta)-private learner with error alpha on the sample has error at most alpha + epsilon, if n >= "
+    "O(ln(1/delta)/epsilon^2).",
+    NIS,
+    short="Differential privacy generalises",
+    printed="gap ≤ ε = {epsilon:.3g}",
+    found="gap {gap:.3g} of an overfitting private learner",
+    best="tanh(ε/4) is reached on average",
+)
+def _generalises(tools: Any) -> Evidence:
+    most, case = 0.0, (0.0, 0.0)
+    for epsilon in (0.1, 0.5, 1.0, 2.0):
+        gap = overfit_gap(epsilon, 10**4, 10**9)
+        if gap / epsilon > most:
+            most, case = gap / epsilon, (epsilon, gap)
+    epsilon, gap = case
+    return judged(
+        # One learner that overfits as it can: that it does not refute shows nothing of the others.
+        "undecided",
+        failed=most > 1,
+        summary=f"a private learner that flips coins in favour of the points that it saw has a gap of "
+        f"(1 - n/|X|) tanh(epsilon/4) on average: at most {most:.3f} epsilon, epsilon = 0.1 .. 2, n = 10^4, |X| = 10^9",
+        numbers={"epsilon": epsilon, "gap": gap, "share": most},
+        witness=f"epsilon = {epsilon:g}: gap {gap:.4f}",
+        data={"epsilon": epsilon, "n": 10**4, "domain_size": 10**9, "gap": gap},
+    )
+
+
+STATEMENTS = (_point, _occam, _threshold, _generic, _generic_large_epsilon, _generalises)

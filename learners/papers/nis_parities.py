@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Relation
+from dpaudit.contract import Evidence, Pair, Relation
 from learners.citations import NIS
 from learners.domains import Cube
+from learners.papers.instances import pair_data
 from learners.papers.statements import states
 from learners.papers.verdicts import (
     TOLERANCE,
@@ -38,20 +39,24 @@ __all__ = ["STATEMENTS"]
     short="The parity learner's ε",
     printed="ε = {epsilon:.3g}",
     found="ε = {exact_epsilon:.3g}",
+    best="ε = {at tanh(epsilon/2):.3g} with p = tanh(ε/2) for ε/4",
 )
 def _parity(tools: Any) -> Evidence:
     formula = math.log(1.25 / 0.75)
     found = {n: tools.audit_law(ParityPrivate(2, 1.0), n=n) for n in (1, 2, 4)}
     worst = max(found.values(), key=lambda finding: finding.epsilon)
     told = ", ".join(f"{finding.epsilon:.6f}" for finding in found.values())
+    # p = tanh(epsilon/2) instead of epsilon/4.
+    better = tools.audit_law(ParityPrivate(2, 4 * math.tanh(0.5)), n=1).epsilon
     return judged(
         tightness(worst.epsilon, 1.0),
         failed=exceeds(worst.epsilon, 1.0),
         summary=f"at epsilon = 1 the exact worst case over all pairs is {told} for n = 1, 2, 4 (d = 2), and "
         f"ln((1 + epsilon/4)/(1 - epsilon/4)) = {formula:.6f}. Keeping examples with probability tanh(epsilon/2) "
-        "would be exact",
-        numbers={"epsilon": 1.0, "exact_epsilon": worst.epsilon, "formula": formula},
+        f"costs {better:.6f}",
+        numbers={"epsilon": 1.0, "exact_epsilon": worst.epsilon, "formula": formula, "at tanh(epsilon/2)": better},
         witness=repr(worst.worst_pair),
+        data=pair_data(ParityPrivate(2, 1.0), worst.worst_pair, epsilon=worst.epsilon),
     )
 
 
@@ -73,12 +78,12 @@ def _parity_failure(tools: Any) -> Evidence:
             chances[sample] = math.exp(learner.law(sample).log_prob[0])
     # From 1/2, where the sample is consistent.
     moves = [
-        (chances[near] - before, repr(sample), repr(near))
+        (chances[near] - before, repr(sample), repr(near), Pair(sample, near))
         for sample, before in chances.items()
         if abs(before - 0.5) <= TOLERANCE
         for near in sample.neighbours(Relation.REPLACE_ONE)
     ]
-    most, first, second = max(moves, default=(0.0, "no sample", "no other"))
+    most, first, second, pair = max(moves, key=lambda move: move[:3], default=(0.0, "no sample", "no other", None))
     return judged(
         "holds",
         failed=abs(most - epsilon / 4) > TOLERANCE,
@@ -87,6 +92,7 @@ def _parity_failure(tools: Any) -> Evidence:
         numbers={"before": 0.5, "after": 0.5 + most, "slides": 0.5 + epsilon / 4},
         witness=f"d = 1, epsilon = {epsilon:g}: {first} replaced by {second} moves it by {most:.4f}, and no other "
         "pair by more",
+        data={} if pair is None else {**pair_data(learner, pair), "move": most},
     )
 
 
@@ -98,6 +104,7 @@ def _parity_failure(tools: Any) -> Evidence:
     short="Examples for confidence β by repetition",
     printed="n = {n_repeated:,}",
     found="n = {n_restarted:,} by restarts",
+    best="n = {n_restarted:,}, by restarts",
 )
 def _amplification(tools: Any) -> Evidence:
     d, alpha, beta = 32, 0.1, 2.0**-20
@@ -121,6 +128,7 @@ def _amplification(tools: Any) -> Evidence:
             "failure_repeated": failure,
         },
         witness=repr(found[0].worst_pair) if leaks else "d = 2: (0, 1) -> 1, (1, 1) -> 0",
+        data=pair_data(ParityAmplified(2, 1.0, 1e-3), found[0].worst_pair, epsilon=found[0].epsilon),
     )
 
 
@@ -187,6 +195,7 @@ def _amplification_proved(tools: Any) -> Evidence:
 )
 def _effect(tools: Any) -> Evidence:
     d, cases, least, where = 3, 0, 1.0, ""
+    data: dict[str, Any] = {}
     labels = Parities(d).evaluate(Cube(d).points())
     rows = list(itertools.product(range(2**d), (0, 1)))
     for chosen in itertools.product(rows, repeat=2):
@@ -196,6 +205,7 @@ def _effect(tools: Any) -> Evidence:
             cases += 1
             if 0 < share < least:
                 least, where = share, f"d = {d}: equations {chosen} (point number, label), and then {(x, y)}"
+                data = {"d": d, "equations": [*chosen, (x, y)], "share": share}
     return judged(
         "holds",
         failed=least < 0.5,
@@ -203,6 +213,7 @@ def _effect(tools: Any) -> Evidence:
         f"{least:g}",
         numbers={"least_share": least, "cases": cases},
         witness=where,
+        data=data,
     )
 
 

@@ -10,13 +10,16 @@ import numpy as np
 from dpaudit.contract import Evidence
 from learners.citations import NIS
 from learners.conjunctions.concepts import Conjunctions
+from learners.conjunctions.elimination import ConjunctionElimination
 from learners.domains import Cube, Interval
 from learners.finite.vc import lower_sample_size, sauer_power_bound, upper_sample_size, vc_dimension
 from learners.papers.failure_probability import failure_probability, two_point
+from learners.papers.instances import case_data
 from learners.papers.statements import states
 from learners.papers.verdicts import judged
 from learners.parities.concepts import Parities
-from learners.points.consistent import OccamConsistent
+from learners.parities.elimination import ParityElimination
+from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
 from learners.points.interval_class import Intervals
 
 __all__ = ["STATEMENTS"]
@@ -32,6 +35,7 @@ __all__ = ["STATEMENTS"]
 )
 def _sauer(tools: Any) -> Evidence:
     worst, where = 0.0, ""
+    data: dict[str, Any] = {}
     for name, concepts, points in (
         ("intervals", Intervals(8), Interval(8).points()),
         ("parities", Parities(3), Cube(3).points()),
@@ -42,6 +46,7 @@ def _sauer(tools: Any) -> Evidence:
             most = max(len(np.unique(labels[:, list(s)], axis=0)) for s in itertools.combinations(range(8), n))
             if most / sauer_power_bound(n, d) > worst:
                 worst, where = most / sauer_power_bound(n, d), f"{name}: {most} dichotomies of {n} of 8 points"
+                data = {"class": name, "n": n, "dichotomies": most, "bound": sauer_power_bound(n, d)}
     return judged(
         "holds",
         failed=worst > 1,
@@ -49,6 +54,7 @@ def _sauer(tools: Any) -> Evidence:
         f"{worst:.4f} of (e n/d)^d ({where}). (For n <= d the slide's 2^d is true; 2^n is meant.)",
         numbers={"worst_ratio": worst},
         witness=where,
+        data=data,
     )
 
 
@@ -65,8 +71,9 @@ def _vc_examples(tools: Any) -> Evidence:
     parities = [vc_dimension(Cube(d).points(), Parities(d)) for d in range(1, 7)]
     text = f"exhaustive search: VC(intervals on 8 points) = {intervals}, VC(PARITY_d) = {parities} for d = 1 .. 6"
     numbers = {"intervals": intervals, "parity_6": parities[-1]}
+    data = {"intervals on 8 points": intervals, "parities, d = 1 ..": parities}
     failed = intervals != 2 or parities != list(range(1, 7))
-    return judged("holds", failed=failed, summary=text, numbers=numbers, witness=text)
+    return judged("holds", failed=failed, summary=text, numbers=numbers, witness=text, data=data)
 
 
 @states(
@@ -76,24 +83,44 @@ def _vc_examples(tools: Any) -> Evidence:
     short="Examples that suffice, and that are needed",
     printed="n = {upper:,}, {lower}",
     found="fails {failure_at_upper:.1g} and {failure_below_lower:.2g}",
+    best="(1 - alpha)^n on the hard cases, exactly",
 )
 def _vc_bounds(tools: Any) -> Evidence:
     alpha, beta = 0.1, 0.01
-    upper, lower = upper_sample_size(2, alpha, beta), lower_sample_size(2, alpha, beta)
-    learner = OccamConsistent(4)
-    hard = two_point(learner.domain.points(), 1, 0, alpha * 1.0001)
-    target = learner.concepts.concept(2)
-    few = failure_probability(learner, target, hard, lower - 1, alpha)
-    many = failure_probability(learner, target, hard, upper, alpha)
+    # (learner, VC dimension, target, its hard point, any other point): it misses the hard point unless it saw it.
+    cases: tuple[tuple[Any, int, int, int, int], ...] = (
+        (OccamConsistent(4), 2, 2, 1, 0),
+        (PointConsistent(4), 1, 0, 0, 1),
+        (ThresholdConsistent(4), 1, 1, 0, 1),
+        (ParityElimination(2), 2, 2, 2, 3),
+        (ConjunctionElimination(2), 2, 0, 0, 1),
+    )
+    numbers: dict[str, float] = {}
+    data: dict[str, Any] = {}
+    failed, needed = "", True
+    for learner, d, target, hard, easy in cases:
+        upper, lower = upper_sample_size(d, alpha, beta), lower_sample_size(d, alpha, beta)
+        law = two_point(learner.domain.points(), hard, easy, alpha * 1.0001)
+        concept = learner.concepts.concept(target)
+        few = failure_probability(learner, concept, law, lower - 1, alpha)
+        many = failure_probability(learner, concept, law, upper, alpha)
+        needed &= few > beta
+        numbers |= {f"{learner.id}: at the upper n": many, f"{learner.id}: below the lower n": few}
+        if many > beta or not data:
+            failed = failed or (f"{learner!r}, concept {target}, n = {upper}" if many > beta else "")
+            data = case_data(learner, target, law, lower - 1, alpha, failure=few)
+            numbers |= {"upper": upper, "lower": lower, "failure_below_lower": few, "failure_at_upper": many}
     return judged(
-        # That this learner does with fewer on this case would not show that it does on all.
-        "holds" if few > beta else "undecided",
-        failed=many > beta,
-        summary=f"d = 2, alpha = {alpha}, beta = {beta}: on a hard case of a consistent learner the exact failure "
-        f"probability is {many:.2e} with the {upper} examples that should suffice and {few:.4f} with {lower - 1}, "
-        f"fewer than needed",
-        numbers={"upper": upper, "lower": lower, "failure_below_lower": few, "failure_at_upper": many},
-        witness=f"intervals on 4 points, target {target}, mass {alpha * 1.0001:g} on the point 1, n = {upper}",
+        # That a learner does with fewer on a case would not show that it does on all.
+        "holds" if needed else "undecided",
+        failed=bool(failed),
+        summary=f"alpha = {alpha}, beta = {beta}, a hard case of each of {len(cases)} consistent learners: "
+        f"exact failure probabilities at the n that should suffice are at most "
+        f"{max(v for k, v in numbers.items() if 'upper n' in k):.2e}, and with one example fewer than needed at least "
+        f"{min(v for k, v in numbers.items() if 'lower n' in k):.4f}",
+        numbers=numbers,
+        witness=failed,
+        data=data,
     )
 
 

@@ -20,8 +20,7 @@ def composed_delta(calls: int, share: float, each: float, epsilon: float) -> flo
     truth = 1 / (1 + math.exp(-share))
     lost = 0.0
     for lies in range(calls + 1):
-        gain = -math.expm1(epsilon - (calls - 2 * lies) * share)
-        if gain > 0:
+        if (gain := -math.expm1(min(0.0, epsilon - (calls - 2 * lies) * share))) > 0:
             lost += math.comb(calls, lies) * truth ** (calls - lies) * (1 - truth) ** lies * gain
     shown = -math.expm1(calls * math.log1p(-each))
     return shown + (1 - shown) * lost

@@ -14,6 +14,7 @@ from learners.interior_points.rec_concave import InteriorPointRecConcave
 from learners.interior_points.stable_select_controls import StableWrong, WrongStable
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.stable_select import StableSelect, Standing
+from learners.papers.instances import pair_data
 from learners.papers.statements import states
 from learners.papers.verdicts import against, exceeds, judged, tightness
 
@@ -55,9 +56,10 @@ def _measured(select: StableSelect) -> tuple[float, float]:
     found="({epsilon:.3g}, {delta:.2g})",
 )
 def _safe(tools: Any) -> Evidence:
-    ratio, named = _measured(StableSelect(Fraction(1), DELTA))
+    select = StableSelect(Fraction(1), DELTA)
+    ratio, named = _measured(select)
     return _as_claimed(
-        ratio, named, f"ratio e^{ratio:.6f} with a common best solution, else named with chance {named:.3g}"
+        select, ratio, named, f"ratio e^{ratio:.6f} with a common best solution, else named with chance {named:.3g}"
     )
 
 
@@ -68,13 +70,15 @@ def _safe(tools: Any) -> Evidence:
     short="Lap(4/ε) with threshold (4/ε) ln(2/δ)",
     printed="(1, 10⁻⁶)",
     found="({epsilon:.3g}, {delta:.2g})",
+    best="Lap(2/ε) with threshold 2 + (2/ε) ln(1/(2 δ))",
 )
 def _loose(tools: Any) -> Evidence:
-    ratio, named = _measured(_Loose(Fraction(1), DELTA))
-    return _as_claimed(ratio, named, f"really ({ratio:.4f}, {named:.3g})-private")
+    select = _Loose(Fraction(1), DELTA)
+    ratio, named = _measured(select)
+    return _as_claimed(select, ratio, named, f"really ({ratio:.4f}, {named:.3g})-private")
 
 
-def _as_claimed(ratio: float, named: float, text: str) -> Evidence:
+def _as_claimed(select: StableSelect, ratio: float, named: float, text: str) -> Evidence:
     """Return the evidence on a calibration that promises (1, 1e-6)-privacy."""
     delta = float(DELTA)
     return judged(
@@ -83,6 +87,7 @@ def _as_claimed(ratio: float, named: float, text: str) -> Evidence:
         summary=f"epsilon 1, delta 1e-6: {text}",
         numbers={"epsilon": ratio, "delta": named},
         witness=f"epsilon 1, delta 1e-6: {text}",
+        data={"scale": select.scale, "threshold": select.threshold, "ratio": ratio, "named at gap 2": named},
     )
 
 
@@ -106,7 +111,8 @@ def _wrong(tools: Any) -> Evidence:
         f"{finding.delta_at_claim:.3f}. Inside RecConcave the slack of composition hides it (ratio {hidden:.2f} of 4)"
     )
     verdict, witness = tightness(max(ratio, named / 0.02), 1.0), against(finding.worst_pair)
-    return judged(verdict, failed=failed, summary=text, numbers=numbers, witness=witness)
+    data = pair_data(learner, finding.worst_pair, at=1.0, delta=finding.delta_at_claim)
+    return judged(verdict, failed=failed, summary=text, numbers=numbers, witness=witness, data=data)
 
 
 def _hidden(tools: Any) -> float:

@@ -13,7 +13,15 @@ Check = Callable[[Any], Evidence]
 
 
 def states(
-    id: str, statement: str, source: str, *, short: str, printed: str, found: str = "", slow: bool = False
+    id: str,
+    statement: str,
+    source: str,
+    *,
+    short: str,
+    printed: str,
+    found: str = "",
+    best: str = "",
+    slow: bool = False,
 ) -> Callable[[Check], Statement]:
     """Return the decorator that makes a check the statement of that id, in its words and with its place in a paper."""
-    return lambda check: Statement(id, statement, source, check, short, printed, found, slow)
+    return lambda check: Statement(id, statement, source, check, short, printed, found, slow, best)

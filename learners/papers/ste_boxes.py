@@ -12,6 +12,7 @@ from learners.boxes.interior_point import BoxInteriorPoint
 from learners.boxes.tightest import BoxTightest
 from learners.citations import STE
 from learners.papers.failure_probability import errors_of_law, failure_probability, two_point
+from learners.papers.instances import case_data, errors_data, pair_data
 from learners.papers.statements import states
 from learners.papers.verdicts import against, exceeds, judged, tightness
 
@@ -46,6 +47,7 @@ def _signs(tools: Any) -> Evidence:
         numbers=numbers,
         witness=f"all {sample.n} examples positive, one on each face of their box: the errors cannot be negative "
         f"points",
+        data=errors_data(learner, sample, 0, numbers["Pr[some positive example wrong]"]),
     )
 
 
@@ -76,6 +78,7 @@ def _count(tools: Any) -> Evidence:
         f"goes from {literal.m} to {repaired.m}",
         numbers=numbers,
         witness=f"{against(found.worst_pair)}: {literal.m} or fewer positives",
+        data=pair_data(literal, found.worst_pair, epsilon=found.epsilon),
     )
 
 
@@ -104,6 +107,7 @@ def _plane(tools: Any) -> Evidence:
         f"the calls",
         numbers=numbers,
         witness=repr(finding.worst_pair),
+        data=pair_data(learner, finding.worst_pair, epsilon=finding.epsilon),
     )
 
 
@@ -128,9 +132,16 @@ def _dimension(tools: Any) -> Evidence:
         f"from d = {low} to {high} the sample size grows like d^{slopes['advanced']:.2f} by advanced composition and "
         f"like d^{slopes['basic']:.2f} by basic composition (each with a factor ln d)"
     )
-    # These sizes suffice: growing faster they would show nothing of what is needed, so no number here can refute.
-    held = "holds" if slopes["advanced"] >= 1.35 else "loose"
-    return Evidence(held if slopes["advanced"] <= 1.65 else "undecided", text, slopes, "numeric")
+    return judged(
+        # Logarithmic factors are left out: the exponent is told to the nearest half.
+        "loose" if slopes["advanced"] < 1.25 else "holds",
+        failed=slopes["advanced"] > 1.75,
+        summary=text,
+        numbers=slopes,
+        grade="numeric",
+        witness=f"the sizes at d = {low} and {high}",
+        data={f"n, d={d}": needed(d, 1e-6) for d in (low, high)},
+    )
 
 
 @states(
@@ -160,6 +171,7 @@ def _exponential(tools: Any) -> Evidence:
         numbers=numbers,
         witness="D = 40 points on a line, 9 examples each of (19, 0), (20, 1), (21, 0): one box of score 27, the "
         "others 18",
+        data=errors_data(learner, sample, size, numbers["Pr[score < OPT - ln|C|/epsilon]"]),
     )
 
 
@@ -191,6 +203,7 @@ def _tightest(tools: Any) -> Evidence:
         f"points, and beta is {beta}",
         numbers={"n": n, "failure": failure, "(1 - alpha)^n": (1 - alpha - 0.001) ** n},
         witness=f"box {code}, mass {alpha + 0.001:g} on point {hard}, n = {n}",
+        data=case_data(learner, code, two_point(points, hard, 3 - hard, alpha + 0.001), n, alpha, failure=failure),
     )
 
 

@@ -17,6 +17,8 @@ from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.conjunctions.laplace import ConjunctionLaplace
 from learners.mechanisms.exponential import log_law
 from learners.papers.failure_probability import answer, errors_of_law, worst_empirical_failure
+from learners.papers.halved_sizes import audit_cases
+from learners.papers.instances import errors_data, pair_data
 from learners.papers.statements import states
 from learners.papers.verdicts import exceeds, judged, leaks, supremum_of, supremum_text, tightness, verdict_of
 from learners.parameters import BUDGETS
@@ -56,6 +58,7 @@ def _elimination(tools: Any) -> Evidence:
         f"example, which gives {found}",
         numbers={"errors": errors, "cases": cases},
         witness=witness or repr(shown),
+        data=errors_data(example, shown, 0, float(shown.errors(found) > 0)),
     )
 
 
@@ -86,6 +89,7 @@ def _laplace(tools: Any) -> Evidence:
         f"exact epsilon is {replaced:.9f} of 1; under adding or removing an example {added:.9f}",
         numbers={"replacement": replaced, "add_remove": added},
         witness=repr(flip),
+        data=pair_data(learner, flip, epsilon=replaced),
     )
 
 
@@ -93,32 +97,20 @@ def _laplace(tools: Any) -> Evidence:
     "STE-Conj1-Size",
     "n >= (8 d^2/(alpha epsilon)) ln(2 d/beta) gives error at most alpha on the sample with probability 1 - beta.",
     STE,
-    short="The same learner's failure at the printed n",
-    printed="fails ≤ 0.1",
-    found="≤ {failure_upper:.2g} at n = {n}",
+    short="Examples for noisy elimination",
+    printed="n = {d = 2: theorem's n:,}",
+    found="n = {d = 2: enough:,} is enough",
+    best="n = {d = 2: enough:,} on the case tried",
 )
 def _laplace_utility(tools: Any) -> Evidence:
     alpha, beta = 0.2, 0.05
-    learner = ConjunctionLaplace(2, 1.0, beta)
-    claim = learner.utility(alpha, beta, "empirical")
-    finding = tools.audit_utility(
-        learner,
-        5,
-        "uniform",
-        alpha=alpha,
-        beta=beta,
-        n=claim.sample_size,
-        trials=400,
-        setting="empirical",
-        confidence=0.95,
-    )
-    return Evidence(
-        {"holds": "holds", "violation": "refuted"}.get(finding.verdict, "undecided"),
-        f"n = (8 d^2/(alpha epsilon)) ln(2 d/beta) = {claim.sample_size}: {finding.failures} of {finding.trials} runs "
-        f"err on more than alpha = {alpha} of the sample; at most {finding.failure_upper:.4f} at 95 % confidence",
-        {"n": claim.sample_size, "failures": finding.failures, "failure_upper": finding.failure_upper},
-        "statistical",
-        f"not v1 and v2, uniform distribution, n = {claim.sample_size}" if finding.verdict == "violation" else "",
+    cases = [("d = 2", ConjunctionLaplace(2, 1.0, beta), 5, "uniform")]
+    levels: dict[str, Any] = {"alpha": alpha, "beta": beta, "setting": "empirical"}
+    verdict, numbers, told, witness, data = audit_cases(tools, cases, halvings=6, trials=1000, **levels)
+    text = f"alpha = {alpha}, beta = {beta}, the conjunction of not v1 and v2, uniform distribution; {told}"
+    failed = bool(witness)
+    return judged(
+        verdict, failed=failed, summary=text, numbers=numbers, grade="statistical", witness=witness, data=data
     )
 
 
@@ -230,6 +222,7 @@ def _greedy_slack(tools: Any) -> Evidence:
         numbers={"probability": below, "rounds": rounds, "printed": printed, "repaired": repaired},
         witness=f"target v1, 20 x (1, 0, .., 0) -> 1, 20 x (1, 1, .., 1) -> 1 and {n - 40} negatives, after v1 is "
         f"chosen",
+        data={"scores": scores, "rate": learner.share(rounds) / (2 * k), "limit": -printed * k, "below": below},
     )
 
 
@@ -258,6 +251,7 @@ def _greedy_constant(tools: Any) -> Evidence:
         f"{errors[False]:.1e}",
         numbers={"failure_literal": errors[True], "failure_repaired": errors[False]},
         witness=f"d = 2, k = 1, each of the four points {n // 4} times with label 1",
+        data=errors_data(ConjunctionGreedy(2, 1, 1.0, literal=True), sample, n / 2 - 1, errors[True]),
     )
 
 

@@ -13,6 +13,7 @@ from learners.interior_points.exponential import InteriorPointExponential
 from learners.interior_points.thresholds import ThresholdInteriorPoint
 from learners.interior_points.tree_log import InteriorPointTreeLog
 from learners.papers.failure_probability import compositions, worst_empirical_failure
+from learners.papers.instances import pair_data
 from learners.papers.statements import states
 from learners.papers.verdicts import exceeds, judged, leaks, supremum_of, supremum_text, verdict_of
 from learners.samples import Sample
@@ -78,6 +79,7 @@ def _thresholds(tools: Any) -> Evidence:
         f"samples, and beta is {beta}",
         numbers={"epsilon": finding.epsilon, "m": learner.m, "n": n, "failure": failure},
         witness=repr(finding.worst_pair) if leaks else worst,
+        data={**pair_data(learner, finding.worst_pair, epsilon=finding.epsilon), "n": n, "failure": failure},
     )
 
 
@@ -112,6 +114,7 @@ def _tree(tools: Any) -> Evidence:
         f"is {beta}",
         numbers={"delta": found.delta_at_claim, "epsilon": found.epsilon, "n": n, "failure": failure},
         witness=repr(found.worst_pair) if leaks else worst,
+        data=pair_data(learner, found.worst_pair, at=2.0, delta=found.delta_at_claim),
     )
 
 

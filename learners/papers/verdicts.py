@@ -37,12 +37,22 @@ TOLERANCE = 1e-9
 
 
 def judged(
-    otherwise: str, *, failed: bool, summary: str, numbers: Mapping[str, float], grade: str = "exact", witness: str
+    otherwise: str,
+    *,
+    failed: bool,
+    summary: str,
+    numbers: Mapping[str, float],
+    grade: str = "exact",
+    witness: str,
+    data: Mapping[str, Any] | None = None,
 ) -> Evidence:
-    """Return the evidence: "refuted", with the witness, if a number contradicts the statement; else `otherwise`."""
+    """Return the evidence: "refuted", with the witness, if a number contradicts the statement; else `otherwise`.
+
+    `data` is the witness as data, and is given whatever the verdict.
+    """
     if failed:
-        return Evidence("refuted", summary, numbers, grade, witness)
-    return Evidence(otherwise, summary, numbers, grade)
+        return Evidence("refuted", summary, numbers, grade, witness, data or {})
+    return Evidence(otherwise, summary, numbers, grade, witness_data=data or {})
 
 
 def exceeds(found: float, claimed: float) -> bool:

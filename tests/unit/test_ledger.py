@@ -197,6 +197,40 @@ def test_an_interrupt_is_no_fault():
         check_statement(Statement("X", "s", "p", interrupt))
 
 
+def test_a_check_that_takes_too_long_is_stopped_and_says_where(tmp_path, no_installed, capsys):
+    path = tmp_path / "slow.py"
+    path.write_text(
+        "from dpaudit.contract import Evidence, Statement\n"
+        "def quick(tools):\n    return Evidence('holds', 'found', {'n': 1}, 'exact')\n"
+        "def endless(tools):\n    while True:\n        try:\n            sum(range(1000))\n"
+        "        except Exception:\n            pass\n"
+        "STATEMENTS = (Statement('TOY-e', 's', 'p', endless, 'short', '{n}', '{n}'),\n"
+        "              Statement('TOY-q', 's', 'p', quick))\n"
+    )
+    rows = check_statements(paths=(str(path),), time_limit=0.2)
+    assert [(row.id, row.verdict, bool(row.stopped_in)) for row in rows] == [
+        ("TOY-e", "undecided", True),
+        ("TOY-q", "holds", False),
+    ]
+    assert re.fullmatch(r"endless, line [5-9]: .+", rows[0].stopped_in)
+    assert rows[0].summary == f"not decided within 0.2 s; stopped in {rows[0].stopped_in}"
+    assert rows[0].printed == ""
+    given = ["ledger", "--learners", str(path), "--time-limit", "0.2", "--quiet"]
+    assert cli.main(given) == 3
+    assert "stopped in endless" in capsys.readouterr().out.replace("\n", " ")
+    assert cli.main([*given, "TOY-q"]) == 0
+    for bad in (0, -1, math.nan, math.inf, "1"):
+        with pytest.raises(InputError, match="time_limit must be"):
+            check_statements(paths=(str(path),), time_limit=bad)
+
+
+def test_one_statement_with_its_witness_and_no_other(capsys):
+    assert cli.main(["ledger", "--witness", "NIS-Poin"]) == 2
+    assert "did you mean NIS-Point" in capsys.readouterr().err
+    assert cli.main(["ledger", "NIS-Occam", "--witness", "NIS-Point"]) == 2
+    assert "the only statement" in capsys.readouterr().err
+
+
 def checked(**numbers) -> LedgerRow:
     return check_statement(Statement("X", "s", "p", lambda tools: Evidence("holds", "found", numbers, "exact")))
 

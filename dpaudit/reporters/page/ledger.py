@@ -24,10 +24,12 @@ class Statement(NamedTuple):
     tone: str
     printed: str
     found: str
+    best: str
     summary: str
     witness: str
     grade: str
     source: str
+    repeat: str
 
 
 class Ledger(NamedTuple):
@@ -55,6 +57,6 @@ def ledgers(rows: Sequence[LedgerRow]) -> list[Ledger]:
 def _statement(row: LedgerRow) -> Statement:
     values: dict[str, Any] = {name: str(getattr(row, name)) for name in Statement._fields if name != "tone"}
     values |= {"short": row.short or row.statement, "tone": _TONES[row.verdict]}
-    values |= {name: raised(values[name]) for name in ("printed", "found")}
+    values |= {name: raised(values[name]) for name in ("printed", "found", "best")}
     values["summary"] = row.summary.rstrip(".")
     return Statement(**values)

@@ -1,4 +1,4 @@
-"""Composition, stable selection, choosing and reorder-slice-compute: closed forms, exact privacy, and their limits."""
+"""Composition, stable selection and choosing: closed forms, exact privacy, and their limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from dpaudit.contract import InputError
 from learners.interior_points.stable_select_controls import AlwaysStable, BareStable, WrongStable
 from learners.mechanisms.choosing import Choosing
 from learners.mechanisms.composition import Cost, advanced, basic, best, largest_share
-from learners.mechanisms.reorder_slice_compute import ReorderSliceCompute
 from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_intervals, standing_of_values
 from learners.mechanisms.steps import Steps
 
@@ -185,75 +184,6 @@ def test_choosing_draws_what_its_law_says() -> None:
     assert choosing.draw({}, np.random.default_rng(0), 3) == [None] * 3
 
 
-def sliced_law(mechanism: ReorderSliceCompute, points: tuple[int, ...], rounds: int, answer: float) -> dict[Any, float]:
-    """Return the law of the answers of `rounds` rounds on each end in turn: randomised parity of the slice's size."""
-    a = math.exp(-float(mechanism.epsilon0))
-    law: dict[Any, float] = {}
-
-    def go(rest: tuple[int, ...], round_: int, said: tuple[int, ...], weight: float) -> None:
-        if round_ == rounds:
-            law[said] = law.get(said, 0.0) + weight
-            return
-        ranked = tuple(sorted(rest, reverse=round_ % 2 == 1))
-        for extra in range(len(ranked) + 1):
-            # All larger sizes take everything.
-            chance = a**extra if extra == len(ranked) else (1 - a) * a**extra
-            end = 1 + extra
-            parity = sum(ranked[:end]) % 2
-            for bit in (0, 1):
-                p = answer if bit == parity else 1 - answer
-                go(ranked[end:], round_ + 1, (*said, bit), weight * chance * p)
-
-    go(points, 0, (), 1.0)
-    return law
-
-
-@pytest.mark.parametrize(("epsilon0", "epsilon"), [(0.5, 0.4), (2.0, 0.1)])
-@pytest.mark.parametrize("rounds", [1, 2, 3])
-def test_slices_keep_their_claim_exactly(epsilon0: float, epsilon: float, rounds: int) -> None:
-    mechanism = ReorderSliceCompute(F(epsilon0))
-    answer = 1 / (1 + math.exp(-epsilon))
-    pairs = [((0, 1, 2, 4), (0, 1, 2, 5)), ((0, 2, 4, 6), (1, 2, 4, 6)), ((0, 2, 3, 8), (2, 3, 7, 8))]
-    delta = 0.05
-    cost = mechanism._coupled(F(epsilon), delta)
-    assert cost.delta <= delta * (1 + 1e-9)
-    plain = mechanism.cost([Cost(F(epsilon))] * rounds, delta)
-    for left, right in pairs:
-        p, q = (sliced_law(mechanism, points, rounds, answer) for points in (left, right))
-        assert math.fsum(p.values()) == pytest.approx(1)
-        for one, two in ((p, q), (q, p)):
-            assert hockey_stick(one, two, float(cost.epsilon)) <= float(cost.delta)
-            assert hockey_stick(one, two, float(plain.epsilon)) <= float(plain.delta) + 1e-12
-
-
-def test_many_slices_cost_no_more_than_few() -> None:
-    mechanism = ReorderSliceCompute(F(1, 100))
-    call = Cost(F(1, 100))
-    assert mechanism.cost([call] * 3, 1e-6).name == "basic"
-    many = mechanism.cost([call] * 1000, 1e-6)
-    assert many == mechanism.cost([call] * 10**4, 1e-6)
-    assert float(many.epsilon) < 1.2
-    assert many.delta <= 1e-6
-    for bad in ([], [Cost(F(1), F(1, 10))]):
-        with pytest.raises(InputError, match="calls"):
-            mechanism.cost(bad, 0.1)
-
-
-def test_a_slice_has_the_stated_law_and_takes_the_first() -> None:
-    mechanism = ReorderSliceCompute(F(1))
-    rng = np.random.default_rng(2)
-    sizes = []
-    for _ in range(4000):
-        taken, rest = mechanism.cut([3, 1, 2, 9, 7, 8, 5, 4, 6, 0], 2, lambda x: -x, rng)
-        assert [*taken, *rest] == sorted(range(10), reverse=True)
-        sizes.append(len(taken))
-    a = math.exp(-1)
-    for extra in range(3):
-        expected = 4000 * (1 - a) * a**extra
-        assert abs(sizes.count(2 + extra) - expected) <= 7 * math.sqrt(expected)
-    assert min(sizes) == 2
-
-
 @pytest.mark.parametrize(
     ("make", "name"),
     [
@@ -262,7 +192,6 @@ def test_a_slice_has_the_stated_law_and_takes_the_first() -> None:
         (lambda: StableSelect(F(0), F(1, 4)), "epsilon"),
         (lambda: Choosing(F(1), F(1, 4), 0), "growth"),
         (lambda: Choosing(F(-1), F(1, 4), 1), "epsilon"),
-        (lambda: ReorderSliceCompute(F(0)), "epsilon0"),
     ],
 )
 def test_bad_parameters_are_refused_by_name(make: Any, name: str) -> None:

@@ -10,9 +10,9 @@ import pytest
 import dpaudit
 from dpaudit.contract import Statement
 from learners.mechanisms.rec_concave import RecConcave
-from learners.papers import stable_select, ste_boxes, ste_rec_concave
+from learners.papers import bmns_rec_concave, stable_select, ste_boxes
 
-STATEMENTS = ste_boxes.STATEMENTS + ste_rec_concave.STATEMENTS + stable_select.STATEMENTS
+STATEMENTS = ste_boxes.STATEMENTS + bmns_rec_concave.STATEMENTS + stable_select.STATEMENTS
 VERDICTS = {
     "STE-Box2-signs": "refuted",
     "STE-Box2-count": "refuted",
@@ -20,7 +20,7 @@ VERDICTS = {
     "STE-Boxd": "holds",
     "STE-ExpRec": "refuted",
     "STE-BoxTight": "holds",
-    "STE-RecConcave-crossover": "loose",
+    "BMNS-Prop2.11": "loose",
     "Stable-select-safe": "holds",
     "Stable-select-loose": "loose",
     "Stable-select-wrong": "refuted",
@@ -49,7 +49,7 @@ def test_verdicts(statement: Statement) -> None:
     elif statement.id == "STE-BoxTight":
         # The box holds both points and one of them is not drawn.
         assert numbers["failure"] == pytest.approx(numbers["(1 - alpha)^n"] + 0.301 ** numbers["n"], rel=1e-9)
-    elif statement.id == "STE-RecConcave-crossover":
+    elif statement.id == "BMNS-Prop2.11":
         assert numbers["printed, 2^64"] > 5000 * numbers["RecConcave, 2^64"]
         assert numbers["RecConcave, 2^64"] > 50 * numbers["exponential, 2^64"]
     elif statement.id == "Stable-select-loose":
@@ -61,7 +61,7 @@ def test_verdicts(statement: Statement) -> None:
 
 @pytest.mark.parametrize(("delta", "beta", "expected"), [(1e-6, 0.1, 4231), (1e-9, 1e-3, 7201)])
 def test_the_crossover_lies_where_both_need_the_same(delta: float, beta: float, expected: int) -> None:
-    found = ste_rec_concave.crossover(1.0, delta, beta)
+    found = bmns_rec_concave.crossover(1.0, delta, beta)
     assert found == pytest.approx(expected, abs=1)
     for k, wins in ((found - 1, False), (found, True), (64, False), (2 * found, True)):
         concave = RecConcave.within(2**k - 1, Fraction(1), Fraction(1, 2), 1.0, delta).promise_needed(beta)

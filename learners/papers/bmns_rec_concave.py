@@ -1,4 +1,4 @@
-"""The promise that RecConcave needs: as printed (BMNS, Proposition 2.11), as proved, and beside the exponential's."""
+"""RecConcave (BMNS, Proposition 2.11): its privacy, and the promise that it needs as printed and as proved."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence
+from dpaudit.contract import Evidence, Pair
 from learners.bisection import least_beyond
 from learners.citations import BMNS
+from learners.interior_points.rec_concave import InteriorPointRecConcave
 from learners.interior_points.solvers import ExponentialSolver
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps
+from learners.papers.instances import pair_data
 from learners.papers.statements import states
 from learners.papers.verdicts import judged, tightness
 
@@ -51,12 +53,14 @@ def _failure_at(promise: int) -> float:
 
 
 @states(
-    "STE-RecConcave-crossover",
-    "RecConcave needs a promise of 8^(log* T) (12 log* T/(alpha epsilon)) ln(192 (log* T)^2/(beta delta)).",
+    "BMNS-Prop2.11",
+    "RecConcave is (epsilon, delta)-private and needs a promise of 8^(log* T) (12 log* T/(alpha epsilon)) "
+    "ln(192 (log* T)^2/(beta delta)).",
     f"{BMNS}, Proposition 2.11",
     short="The promise that RecConcave needs",
     printed="{printed, 2^64:.2g}",
     found="{RecConcave, 2^64:,.0f} suffices (2^64 indices)",
+    best="{exponential, 2^64:.0f}, by the exponential mechanism (2^64 indices)",
 )
 def _crossover(tools: Any) -> Evidence:
     numbers: dict[str, float] = {}
@@ -67,6 +71,10 @@ def _crossover(tools: Any) -> Evidence:
         printed = printed_promise(star, 0.5, 1.0, 1e-6, 0.1)
         share = max(share, concave / printed)
         numbers |= {f"printed, 2^{k}": printed, f"RecConcave, 2^{k}": concave, f"exponential, 2^{k}": plain}
+    learner = InteriorPointRecConcave(40, 2.0, 0.01)
+    law = tools.audit_law(learner, samples=[_uneven(learner)])
+    leaks = law.verdict == "violation"
+    numbers |= {"epsilon of 2": law.epsilon, "delta of 0.01": law.delta_at_claim}
     promise = math.ceil(numbers["printed, 2^6"])
     numbers["failure at the printed promise, 2^6"] = failure = _failure_at(promise)
     numbers["crossover k, delta 1e-6, beta 0.1"] = crossover(1.0, 1e-6, 0.1)
@@ -77,17 +85,27 @@ def _crossover(tools: Any) -> Evidence:
         f"{numbers['RecConcave, 2^64']:.5g} suffices, and the exponential mechanism (pure) needs "
         f"{numbers['exponential, 2^64']:.0f}; RecConcave wins from "
         f"2^{numbers['crossover k, delta 1e-6, beta 0.1']:.0f} on. On 2^6 indices it fails at the printed promise with "
-        f"probability {failure:.2g}"
+        f"probability {failure:.2g}. Three piles of examples on 40 points cost epsilon {law.epsilon:.3f} of 2 exactly"
     )
     return judged(
         # Where the printed promise is below the one that is proved to suffice, nothing is known but the failure above.
         tightness(share, 1.0) if share <= 1 else "undecided",
-        failed=failure > 0.1,
+        failed=leaks or failure > 0.1,
         summary=text,
         numbers=numbers,
         grade="numeric",
-        witness=f"2^6 indices, promise {promise}, reached at the index 37 alone, on 32 indices, or rising to it from 0",
+        witness=repr(law.worst_pair)
+        if leaks
+        else f"2^6 indices, promise {promise}, reached at the index 37 alone, on 32 indices, or rising to it from 0",
+        data={**pair_data(learner, law.worst_pair, epsilon=law.epsilon), "promise": promise, "failure": failure},
     )
+
+
+def _uneven(learner: InteriorPointRecConcave) -> Pair:
+    """Return the worst pair known on 40 points, 48 examples at three of them, one of which moves to the middle."""
+    left, right = ([2, 16, 30], [1, 17, 30])
+    sample = learner.domain.sample
+    return Pair(sample([10, 19, 30], [0] * 3, left), sample([10, 19, 30], [0] * 3, right), "10 replaced by 19")
 
 
 STATEMENTS = (_crossover,)

@@ -1,0 +1,179 @@
+"""Statements of BMN on excess empirical error and on sample compression, its Lemmas 4.6 and 4.8 and Claim 4.7."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from dpaudit.contract import Evidence
+from learners.citations import BMN
+from learners.finite.scores import scores
+from learners.mixtures.halfspace import MixtureHalfspace
+from learners.mixtures.public_family import public_family
+from learners.papers.failure_probability import errors_of_law
+from learners.papers.instances import errors_data
+from learners.papers.statements import states
+from learners.papers.verdicts import exceeds, judged
+
+__all__ = ["STATEMENTS"]
+
+ALPHA, BETA = 0.2, 0.1
+
+
+def examples_needed(collections: int, epsilon: float, alpha: float, beta: float) -> int:
+    """Return (2/(epsilon alpha)) ln(|G|/beta), rounded up."""
+    return math.ceil(2 / (epsilon * alpha) * math.log(collections / beta))
+
+
+def _shared(total: int, parts: int) -> list[int]:
+    """Return `parts` counts with that sum, as equal as can be."""
+    return [total // parts + (i < total % parts) for i in range(parts)]
+
+
+def _samples(learner: Any, public: list[list[int]], n: int, *, label_determined: bool) -> Iterator[Any]:
+    """Yield samples of n with public examples labelled 0 and private ones: labelled 1, or in every way.
+
+    Label-determined ones: half of the examples private, at every set of points. Others: one public example at each
+    public point, the rest private at all points of the domain, with every labelling.
+    """
+    domain = learner.domain.points().tolist()
+    for chosen in product((0, 1), repeat=len(domain)):
+        private = [x for x, bit in zip(domain, chosen, strict=True) if bit or not label_determined]
+        labels = [1 if label_determined else bit for bit in chosen if bit or not label_determined]
+        if private:
+            half = n // 2 if label_determined else n - len(public)
+            counts = _shared(n - half, len(public)) + _shared(half, len(private))
+            flags = [True] * len(public) + [False] * len(private)
+            yield learner.domain.sample([*public, *private], [0] * len(public) + labels, counts, flags)
+
+
+def _excess(over_best_halfspace: bool) -> Evidence:
+    """Return the evidence on the error on the sample beyond that of the best of G, or of the best halfspace."""
+    worst, where, sizes = 0.0, "", set()
+    data: dict[str, Any] = {}
+    for learner, public in (
+        (MixtureHalfspace(1, 1.0, 4), [[0], [2], [4]]),
+        (MixtureHalfspace(2, 1.0, 1), [[0, 0], [1, 0], [0, 1]]),
+    ):
+        size = public_family(np.array(public)).collections(learner.dimension)
+        n = examples_needed(size, 1.0, ALPHA, BETA)
+        sizes.add(n)
+        for sample in _samples(learner, public, n, label_determined=over_best_halfspace):
+            p, wrong = errors_of_law(learner, sample)
+            best = n - int(scores(learner.concepts, sample).max()) if over_best_halfspace else int(wrong.min())
+            failure = float(p[wrong > best + ALPHA * n].sum())
+            if failure > worst or not data:
+                worst, where = failure, repr(sample)
+                data = errors_data(learner, sample, best + ALPHA * n, failure)
+    return judged(
+        "holds",
+        failed=exceeds(worst, BETA),
+        summary=f"alpha = {ALPHA}, beta = {BETA}, epsilon = 1, n = (2/(epsilon alpha)) ln(|G|/beta) = "
+        f"{', '.join(map(str, sorted(sizes)))}: over {'all sets' if over_best_halfspace else 'all labellings'} "
+        f"of private points (d = 1, side 4 and d = 2, side 1) the exact probability of a greater excess is at most "
+        f"{worst:.2g}",
+        numbers={"failure": worst, "beta": BETA, "n": max(sizes)},
+        witness=where,
+        data=data,
+    )
+
+
+@states(
+    "BMN-Lem4.6",
+    "(2/(epsilon alpha)) ln(|G|/beta) examples suffice for at most alpha n errors on the sample more than the best of "
+    "G, with probability 1 - beta.",
+    f"{BMN}, Lemma 4.6, with its constant",
+    short="Excess error on the sample beyond the best of G",
+    printed="fails ≤ {beta}",
+    found="≤ {failure:.2g} at n = {n}",
+)
+def _beyond_g(tools: Any) -> Evidence:
+    return _excess(over_best_halfspace=False)
+
+
+@states(
+    "BMN-Clm4.7",
+    "So many examples suffice for at most alpha n errors on the sample more than the best halfspace, with probability "
+    "1 - beta, where the private examples are those labelled 1.",
+    f"{BMN}, Claim 4.7, with the constant of Lemma 4.6",
+    short="Excess error on the sample beyond the best halfspace",
+    printed="fails ≤ {beta}",
+    found="≤ {failure:.2g} at n = {n}",
+)
+def _beyond_halfspaces(tools: Any) -> Evidence:
+    return _excess(over_best_halfspace=True)
+
+
+def compression_bound(error: float, k: int, n: int, beta: float) -> float:
+    """Return sqrt(error 4 k ln(n/beta)/n) + 8 k ln(n/beta)/n + 2 k/n."""
+    log = math.log(n / beta)
+    return math.sqrt(error * 4 * k * log / n) + 8 * k * log / n + 2 * k / n
+
+
+@states(
+    "BMN-Lem4.8",
+    "|err - empirical err| <= sqrt(empirical err 4 k ln(n/beta)/n) + 8 k ln(n/beta)/n + 2 k/n w.p. 1 - beta for "
+    "hypotheses made from k examples, on both sides.",
+    f"{BMN}, Lemma 4.8",
+    short="The compression bound on both sides",
+    printed="fails ≤ {beta}",
+    found="{failure:.2g}, one point, k = 1",
+)
+def _compression(tools: Any) -> Evidence:
+    worst, where = 0.0, ""
+    data: dict[str, Any] = {}
+    for n, p in product((100, 1000, 10_000), (0.001, 0.01, 0.1, 0.5)):
+        outside = [
+            math.exp(
+                math.lgamma(n + 1) - math.lgamma(j + 1) - math.lgamma(n - j + 1)
+                + j * math.log(p) + (n - j) * math.log1p(-p)
+            )
+            for j in range(n + 1)
+            if abs(p - j / n) > compression_bound(j / n, 1, n, BETA)
+        ]  # fmt: skip
+        if (failure := math.fsum(outside)) > worst or not data:
+            worst, where = failure, f"all examples at one point, wrong with probability {p:g}, n = {n}"
+            data = {"n": n, "probability of an error": p, "beta": BETA, "failure": failure}
+    return judged(
+        # One hypothesis: a bound that it obeys need not hold for the choice among many.
+        "undecided",
+        failed=exceeds(worst, BETA),
+        summary=f"one hypothesis, wrong with probability 0.001, 0.01, 0.1 or 0.5, n = 100 to 10,000, k = 1, beta = "
+        f"{BETA}: outside of the bound with exact probability at most {worst:.2g}. The one-sided form is the one in "
+        f"the literature",
+        numbers={"failure": worst, "beta": BETA},
+        witness=where,
+        data=data,
+    )
+
+
+@states(
+    "BMN-Lem4.8-k",
+    "Every hypothesis of G is made from k = d^2 of the examples.",
+    f"{BMN}, before Lemma 4.8",
+    short="Hypotheses of G are made from d² examples",
+    printed="≤ {sequences of k examples} hypotheses, d = 1, 10 points",
+    found="{|G|}",
+    best="d² examples, a sign for each halfspace, and the points that span Aff",
+)
+def _compression_size(tools: Any) -> Evidence:
+    points = np.arange(10)[:, None]
+    size = public_family(points).collections(1)
+    # Public examples have the label 0: a map from one example has so many values on them.
+    values = len(points)
+    return judged(
+        "undecided",
+        failed=size > values,
+        summary=f"d = 1, {values} public points: G has {size} members, and a map from one example takes {values} "
+        "values: the signs of the halfspaces are left out",
+        numbers={"|G|": size, "sequences of k examples": values},
+        witness=f"d = 1, public points 0 .. 9: {size} hypotheses, {values} examples",
+        data={"points": points, "hypotheses": size, "examples": values},
+    )
+
+
+STATEMENTS = (_beyond_g, _beyond_halfspaces, _compression, _compression_size)

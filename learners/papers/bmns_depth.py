@@ -1,0 +1,190 @@
+"""Statements of BMNS on the Tukey depth: two other definitions, and what a step and the release are said to lose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, combinations_with_replacement
+from typing import Any
+
+import numpy as np
+
+from dpaudit.contract import Evidence
+from learners.citations import BMNS
+from learners.domains import Grid
+from learners.halfspaces.depth.tukey_depth import tukey_depth
+from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
+from learners.papers.instances import learner_data, sample_data
+from learners.papers.statements import states
+from learners.papers.verdicts import judged
+
+__all__ = ["STATEMENTS"]
+
+Point = tuple[int, int]
+
+
+def _cases() -> Iterator[tuple[list[Point], Point]]:
+    """Yield all multisets of 3 of 3 x 3 points and of 5 of 2 x 2 points, each with every point of the grid."""
+    for side, n in ((2, 3), (1, 5)):
+        grid = [(int(x), int(y)) for x, y in Grid(side, 2).points()]
+        for chosen in combinations_with_replacement(grid, n):
+            for x in grid:
+                yield list(chosen), x
+
+
+def _cross(o: Point, p: Point, q: Point) -> int:
+    return (p[0] - o[0]) * (q[1] - o[1]) - (p[1] - o[1]) * (q[0] - o[0])
+
+
+def depth_by_projections(points: list[Point], x: Point) -> int:
+    """Return the least of min{#<a, y> >= <a, x>, #<a, y> <= <a, x>} over directions a of the plane.
+
+    The counts change only at directions orthogonal to a vector from x to a point; those, and directions close to them
+    on both sides, give all values.
+    """
+    away = [(p[0] - x[0], p[1] - x[1]) for p in points]
+    least = len(points)
+    for dx, dy in away:
+        # 1000 (-dy, dx) -+ (dx, dy) is closer to the normal than any other normal of these few small vectors.
+        for tilt in (-1, 0, 1):
+            a = (-1000 * dy + tilt * dx, 1000 * dx + tilt * dy)
+            heights = [a[0] * u + a[1] * v for u, v in away]
+            least = min(least, sum(h >= 0 for h in heights), sum(h <= 0 for h in heights))
+    return least
+
+
+@cache
+def in_hull(points: frozenset[Point], x: Point) -> bool:
+    """Say whether x lies in the convex hull of points of the plane: of one, of a segment or of a triangle of them."""
+    if x in points:
+        return True
+    for p, q in combinations(sorted(points), 2):
+        between = min(p[0], q[0]) <= x[0] <= max(p[0], q[0]) and min(p[1], q[1]) <= x[1] <= max(p[1], q[1])
+        if between and _cross(p, q, x) == 0:
+            return True
+    for p, q, r in combinations(sorted(points), 3):
+        sides = {np.sign(_cross(*edge, x)) for edge in ((p, q), (q, r), (r, p))}
+        if _cross(p, q, r) and not {-1, 1} <= sides:
+            return True
+    return False
+
+
+def depth_by_removal(points: list[Point], x: Point) -> int:
+    """Return the size of the smallest part of a multiset without which x is not in the convex hull of the rest."""
+    for size in range(len(points) + 1):
+        for kept in combinations(points, len(points) - size):
+            if not in_hull(frozenset(kept), x):
+                return size
+    return len(points)
+
+
+def _same_depth(other: Any, name: str) -> Evidence:
+    """Return the evidence that another definition gives the Tukey depth."""
+    cases, witness = 0, ""
+    data: dict[str, Any] = {}
+    for points, x in _cases():
+        cases += 1
+        depth, found = tukey_depth(np.array(points), np.ones(len(points), dtype=np.int64), x), other(points, x)
+        if depth != found:
+            witness = witness or f"points {points}, x = {x}: depth {depth}, {name} {found}"
+        if depth != found or not data or depth > data["depth"]:
+            data = {"points": points, "x": x, "depth": depth, "other": found}
+    return judged(
+        "holds",
+        failed=bool(witness),
+        summary=f"{cases} pairs of a multiset (3 of 3 x 3 points, 5 of 2 x 2 points) and a point: {name} is the depth "
+        + ("of all" if not witness else "of some only"),
+        numbers={"cases": cases},
+        witness=witness,
+        data=data,
+    )
+
+
+@states(
+    "BMNS-Clm2.17",
+    "The Tukey depth is the least, over directions, of the smaller of the two closed sides' counts.",
+    f"{BMNS}, Claim 2.17",
+    short="The depth by projections",
+    printed="equal",
+    found="checked on {cases:,} cases",
+)
+def _projections(tools: Any) -> Evidence:
+    return _same_depth(depth_by_projections, "the least count over directions")
+
+
+@states(
+    "BMNS-Clm2.18",
+    "The Tukey depth of x is the size of the smallest A with x outside of the convex hull of S without A.",
+    f"{BMNS}, Claim 2.18",
+    short="The depth by removal",
+    printed="equal",
+    found="checked on {cases:,} cases",
+)
+def _removal(tools: Any) -> Evidence:
+    return _same_depth(depth_by_removal, "the least number to remove")
+
+
+@states(
+    "BMNS-Sec3-loss",
+    "With the parameters of Figure 1, repaired, each step loses a depth of at most n/(2 (d + 1)^2).",
+    f"{BMNS}, Section 3, the idea of the algorithm",
+    short="Depth that a step may lose",
+    printed="n/(2 (d + 1)²) = {claimed, d=2:.3g} at d = 2, n = 72",
+    found="{allowed, d=2:.3g}",
+    best="n/(2 d (d + 1)), which is what the steps may lose together over d",
+)
+def _step_loss(tools: Any) -> Evidence:
+    numbers: dict[str, float] = {}
+    witness = ""
+    data: dict[str, Any] = {}
+    for d in (2, 3):
+        learner = HullPointRecConcave(1, d, 1.0, 1e-6, 0.1)
+        n = 12 * d * (d + 1)
+        allowed = max(learner.accuracy * learner.promise(axis, n) for axis in range(d))
+        claimed = Fraction(n, 2 * (d + 1) ** 2)
+        numbers |= {f"allowed, d={d}": float(allowed), f"claimed, d={d}": float(claimed)}
+        if allowed > claimed:
+            witness = witness or f"d = {d}, n = {n}: the first step may lose {allowed}, not {claimed}"
+            data = data or {"d": d, "n": n, "allowed": str(allowed)}
+    total = "; ".join(f"{name}: {value:.3g}" for name, value in numbers.items())
+    return judged(
+        "holds",
+        failed=bool(witness),
+        summary=f"the share 1/(2 d) of the first promise n/(d + 1) is n/(2 d (d + 1)): {total}",
+        numbers=numbers,
+        witness=witness,
+        data=data,
+    )
+
+
+@states(
+    "BMNS-Thm4.2-rank",
+    "With probability 1 - beta/2 the released point has a Tukey rank of at most r, r = m/(2 (d + 1)).",
+    f"{BMNS}, proof of Theorem 4.2",
+    short="The released point has rank at most r",
+    printed="probability ≥ 0.95",
+    found="{probability:.2g}; at least r: {at least r:.3f}",
+    best="at least r",
+)
+def _rank(tools: Any) -> Evidence:
+    learner: Any = HullPointExponential(1, 2, 1.0)
+    corners = learner.domain.points()
+    sample = learner.domain.sample(corners, [0] * 4, [60] * 4)
+    law = learner.law(sample)
+    r = sample.n / 6
+    depths = np.array([tukey_depth(sample.points, sample.counts, atom) for atom in law.atoms])
+    low, high = (float(np.exp(law.log_prob)[kept].sum()) for kept in (depths <= r, depths >= r))
+    return judged(
+        "undecided",
+        failed=low < 0.95,
+        summary=f"60 examples at each corner of the unit square, epsilon = 1: the depth is at most r = {r:g} with "
+        f"probability {low:.3g}, and at least r with {high:.4f}: 'at least' is meant",
+        numbers={"probability": low, "at least r": high},
+        witness=f"60 examples at each corner of the unit square: depth at most {r:g} with probability {low:.3g}",
+        data={"learner": learner_data(learner), "sample": sample_data(sample), "r": r, "probability": low},
+    )
+
+
+STATEMENTS = (_projections, _removal, _step_loss, _rank)

@@ -1,0 +1,194 @@
+"""Statements on what every paper builds on: the Laplace and the exponential mechanism, and composition."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from dpaudit.contract import Evidence
+from learners.bisection import last
+from learners.citations import BMNS, KMMS
+from learners.mechanisms.exponential import log_law
+from learners.mechanisms.laplace import log_above, log_below
+from learners.papers.optimal_composition import composed_delta
+from learners.papers.statements import states
+from learners.papers.verdicts import exceeds, judged, tightness
+
+__all__ = ["STATEMENTS", "advanced_epsilon", "optimal_epsilon"]
+
+
+def laplace_scale(sensitivity: float, epsilon: float) -> float:
+    """Return the scale of the noise, sensitivity/epsilon."""
+    return sensitivity / epsilon
+
+
+@states(
+    "KMMS-Thm2.4",
+    "f + Lap(s/epsilon), f of sensitivity s, is epsilon-private.",
+    f"{KMMS}, Theorem 2.4",
+    short="The Laplace mechanism's ε",
+    printed="ε",
+    found="{share of epsilon:.3g} ε",
+    best="ε, attained",
+)
+def _laplace(tools: Any) -> Evidence:
+    share, worst = 0.0, (0.0, 0.0, 0.0)
+    for sensitivity, epsilon in itertools.product((0.5, 1.0, 3.0), (0.1, 1.0, 10.0)):
+        scale = laplace_scale(sensitivity, epsilon)
+        # Half-lines decide: the ratio of the densities is monotone. Beyond both values their ratio is constant.
+        cuts = np.linspace(-5 * sensitivity, 5 * sensitivity, 201)
+        for tail in (log_above, log_below):
+            loss = float(np.abs(tail(cuts / scale) - tail((cuts - sensitivity) / scale)).max())
+            if loss / epsilon > share:
+                share, worst = loss / epsilon, (sensitivity, epsilon, scale)
+    sensitivity, epsilon, scale = worst
+    return judged(
+        tightness(share, 1),
+        failed=exceeds(share, 1),
+        summary=f"worst log-ratio of half-lines over s = 0.5, 1, 3 and epsilon = 0.1, 1, 10: {share:.6f} epsilon",
+        numbers={"share of epsilon": share},
+        witness=f"s = {sensitivity:g}, epsilon = {epsilon:g}, noise of scale {scale:g}",
+        data={"sensitivity": sensitivity, "epsilon": epsilon, "scale": scale, "loss": share * epsilon},
+    )
+
+
+def exponential_rate(epsilon: float) -> float:
+    """Return a of the weights exp(a q), epsilon/2."""
+    return epsilon / 2
+
+
+@states(
+    "KMMS-Prop2.5",
+    "Weights exp(epsilon q/2), q of sensitivity 1, are epsilon-private, and Pr[q <= max q - lambda] <= |H| "
+    "exp(-epsilon lambda/2).",
+    f"{KMMS}, Proposition 2.5",
+    short="The exponential mechanism's ε and its loss of score",
+    printed="ε, |H| exp(-ε λ/2)",
+    found="{share of epsilon:.4g} ε, {share of the bound:.3g} of it",
+    best="ε and (|H| - 1)/(|H| - 1 + exp(ε λ/2)), both sharp",
+)
+def _exponential(tools: Any) -> Evidence:
+    epsilon, rate = 1.0, exponential_rate(1.0)
+    tables = [np.array(q) for q in itertools.product(range(4), repeat=3)]
+    moves = [np.array(m) for m in itertools.product((-1, 0, 1), repeat=3)]
+    pairs = [(q, q + m) for q in tables for m in moves]
+    # One candidate leads by more and more: its mass tends to 1, and the loss of any other to epsilon.
+    pairs += [(np.array([t, 0, 0]), np.array([t - 1, 1, 1])) for t in (10, 30, 100)]
+    losses = [float(np.abs(log_law(p, rate)[0] - log_law(q, rate)[0]).max()) for p, q in pairs]
+    loss = max(losses)
+    before, after = pairs[losses.index(loss)]
+    share, case = 0.0, (0, 0)
+    for size, gap in itertools.product((2, 10, 1000), (1, 10, 30)):
+        scores = np.array([gap] + [0] * (size - 1))
+        mass = math.fsum(np.exp(log_law(scores, rate)[0][1:]).tolist())
+        if mass / (size * math.exp(-epsilon * gap / 2)) > share:
+            share, case = mass / (size * math.exp(-epsilon * gap / 2)), (size, gap)
+    leaks = exceeds(loss, epsilon)
+    return judged(
+        "holds",
+        failed=leaks or exceeds(share, 1),
+        summary=f"all scores 0 .. 3 of three candidates, all moves by at most 1, and a leader by up to 100: worst loss "
+        f"{loss:.6f} of {epsilon:g}; |H| - 1 candidates lambda below the best have at most {share:.4f} of the bound "
+        f"(|H| = 2, 10, 1000, lambda = 1, 10, 30)",
+        numbers={"epsilon": loss, "share of epsilon": loss / epsilon, "share of the bound": share},
+        witness=f"scores {before.tolist()} and {after.tolist()}" if leaks else f"|H| = {case[0]}, lambda = {case[1]}",
+        data={
+            "rate": rate,
+            "scores": before,
+            "neighbouring scores": after,
+            "loss": loss,
+            "candidates": case[0],
+            "gap": case[1],
+            "share of the bound": share,
+        },
+    )
+
+
+def basic_cost(calls: int, epsilon: float, delta: float) -> tuple[float, float]:
+    """Return the cost of `calls` (epsilon, delta)-private calls by basic composition."""
+    return calls * epsilon, calls * delta
+
+
+@states(
+    "BMNS-Thm2.3",
+    "k adaptive (epsilon, delta)-private calls are (k epsilon, k delta)-private.",
+    f"{BMNS}, Theorem 2.3",
+    short="Basic composition of k calls",
+    printed="(k ε, k δ)",
+    found="{share of delta:.3g} k δ is needed at k ε",
+    best="exact: 1 - (1 - δ)^k at k ε",
+)
+def _basic(tools: Any) -> Evidence:
+    return _composition(basic_cost, "basic composition")
+
+
+def advanced_epsilon(calls: int, epsilon: float, slack: float) -> float:
+    """Return sqrt(2 k ln(1/slack)) epsilon + 2 k epsilon^2."""
+    return math.sqrt(2 * calls * math.log(1 / slack)) * epsilon + 2 * calls * epsilon**2
+
+
+def advanced_cost(calls: int, epsilon: float, delta: float) -> tuple[float, float]:
+    """Return the cost by advanced composition with a slack of 1e-6."""
+    return advanced_epsilon(calls, epsilon, 1e-6), calls * delta + 1e-6
+
+
+@states(
+    "BMNS-Thm2.4",
+    "k adaptive (epsilon, delta)-private calls are (sqrt(2 k ln(1/delta')) epsilon + 2 k epsilon^2, k delta + "
+    "delta')-private.",
+    f"{BMNS}, Theorem 2.4",
+    short="Advanced composition of k calls",
+    printed="its ε",
+    found="{share of epsilon:.3g} of it at most",
+    best="exact composition: {optimal, k=100:.3g} for {printed, k=100:.3g} (100 calls at 0.05)",
+)
+def _advanced(tools: Any) -> Evidence:
+    return _composition(advanced_cost, "advanced composition")
+
+
+def optimal_epsilon(calls: int, share: float, each: float, delta: float) -> float:
+    """Return the least epsilon, rounded up, at which (share, each)-private calls are (epsilon, delta)-private.
+
+    At calls * share delta falls to 1 - (1 - each)^calls, which must be within the delta given.
+    """
+    kept = last(lambda gain: composed_delta(calls, share, each, calls * share - gain) <= delta, 0.0, calls * share, 60)
+    return calls * share - kept
+
+
+def _composition(cost: Any, name: str) -> Evidence:
+    """Return the evidence on a composition theorem from the exact composition of the worst calls."""
+    numbers: dict[str, float] = {}
+    shares, delta_share, witness = [], 0.0, ""
+    data: dict[str, Any] = {}
+    cases = [*itertools.product((2, 10, 100), (0.01, 0.05, 0.5), (0.0, 1e-8)), (1000, 0.01, 0.0)]
+    for calls, epsilon, delta in cases:
+        whole, allowed = cost(calls, epsilon, delta)
+        needed = composed_delta(calls, epsilon, delta, whole)
+        delta_share = max(delta_share, needed / allowed if allowed else 0.0)
+        best = optimal_epsilon(calls, epsilon, delta, allowed) if whole <= calls * epsilon else calls * epsilon
+        shares.append(best / whole)
+        case = {"calls": calls, "epsilon": epsilon, "delta": delta, "claimed epsilon": whole, "claimed delta": allowed}
+        if not data or best / whole >= max(shares):
+            data = {**case, "needed delta": needed, "optimal epsilon": best}
+        if needed > allowed * (1 + 1e-9) + 1e-15:
+            witness, data = f"{case}: delta {needed:.3g} is needed", {**case, "needed delta": needed}
+        if (epsilon, delta) == (0.05, 0.0):
+            numbers |= {f"printed, k={calls}": whole, f"optimal, k={calls}": best}
+    numbers |= {"share of epsilon": max(shares), "least share of epsilon": min(shares), "share of delta": delta_share}
+    return judged(
+        tightness(max(shares), 1),
+        failed=bool(witness),
+        summary=f"k = 2 .. 100 calls at epsilon = 0.01, 0.05, 0.5 and delta = 0, 1e-8, and 1000 at 0.01: "
+        f"the exact composition of the worst calls needs {min(shares):.3f} to {max(shares):.3f} of the epsilon of "
+        f"{name} at the same delta, and at most {delta_share:.3f} of its delta",
+        numbers=numbers,
+        grade="numeric",
+        witness=witness,
+        data=data,
+    )
+
+
+STATEMENTS = (_laplace, _exponential, _basic, _advanced)

@@ -1,0 +1,176 @@
+"""Every cited id has a row, and every row a check that refutes something: a wrong constant or a faulty algorithm.
+
+More cases of `test_statements_refutable`, in its form.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from test_statements_refutable import CASES, Barely, Leaky, Shallow, domains, made, with_sizes
+
+import dpaudit
+from dpaudit.contract import HasSettings, HasUtility
+from dpaudit.engine.evidence import check_statement
+from dpaudit.errors import InputError
+from dpaudit.registry import list_learners, list_statements
+from learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied
+from learners.papers import (
+    bmn,
+    bmn_bounds,
+    bmns_center_points,
+    bmns_depth,
+    bmns_halfspaces,
+    bmns_lower_bound,
+    bmns_rec_concave,
+    kmms,
+    kmms_covers,
+    kmms_polygons,
+    kmms_set_cover,
+    mechanisms,
+    nis_finite_classes,
+    ste_boxes,
+)
+
+depth, gap = bmns_depth.tukey_depth, nis_finite_classes.overfit_gap
+halfplanes, cells, cover = kmms.halfplane_family, kmms.sweep, kmms_set_cover.most_errors
+
+
+def one_sided(side: int) -> Any:
+    """Return the halfplanes that contain the origin of the grid."""
+    family = halfplanes(side)
+    return SimpleNamespace(labels=family.labels[family.labels[:, 0] == 1])
+
+
+def merged(points: Any, weights: Any, side: int) -> Any:
+    """Return an arrangement whose first two cells have the same labels."""
+    found = cells(points, weights, side)
+    below = found.below.copy()
+    below[1] = below[0]
+    return SimpleNamespace(
+        below=below, areas=found.areas, cells=found.cells, precision=found.precision, slack=found.slack
+    )
+
+
+class Doubled(bmns_center_points.ExtendedDomain):
+    """An extended domain on which depth is counted twice."""
+
+    def regions(self, points: Any, weights: Any) -> Any:
+        found = super().regions(points, weights)
+        return SimpleNamespace(values=lambda *at: 2 * found.values(*at))
+
+
+MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
+    (mechanisms, "KMMS-Thm2.4", {"laplace_scale": lambda s, e: 0.99 * s / e}, dpaudit, "refuted"),
+    (mechanisms, "KMMS-Thm2.4", {"laplace_scale": lambda s, e: 2 * s / e}, dpaudit, "loose"),
+    (mechanisms, "KMMS-Prop2.5", {"exponential_rate": lambda e: 0.51 * e}, dpaudit, "refuted"),
+    (mechanisms, "BMNS-Thm2.3", {"basic_cost": lambda k, e, d: (0.99 * k * e, k * d)}, dpaudit, "refuted"),
+    (mechanisms, "BMNS-Thm2.4",
+     {"advanced_epsilon": lambda k, e, s: 0.5 * math.sqrt(2 * k * math.log(1 / s)) * e}, dpaudit, "refuted"),
+    (kmms_set_cover, "KMMS-Claim3.1", {"most_errors": lambda *a: 20 * cover(*a)}, dpaudit, "refuted"),
+    (kmms_set_cover, "KMMS-Claim3.1", {"rounds_for": lambda *_: 0}, dpaudit, "refuted"),
+    (kmms_set_cover, "KMMS-Thm3.2", {}, Leaky, "refuted"),
+    (kmms_set_cover, "KMMS-Thm3.2", {}, Barely(), "holds"),
+    (kmms_set_cover, "KMMS-Ex3.3", {"growth": lambda values: 2.0}, dpaudit, "refuted"),
+    (kmms_set_cover, "KMMS-Alg-SetCover", {"SetCoverConjunction": Multiplied}, dpaudit, "refuted"),
+    (kmms_set_cover, "KMMS-Step1c", {}, dpaudit, "refuted"),
+    (kmms_set_cover, "KMMS-Step1c", {"game_epsilon": lambda *_, reach: 1.1}, dpaudit, "undecided"),
+    (kmms_set_cover, "KMMS-Greedy",
+     {"answer": lambda learner, sample: learner.concepts.concept(0)}, dpaudit, "refuted"),
+    (bmns_rec_concave, "BMNS-Prop2.11", {}, Leaky, "refuted"),
+    (bmn, "BMN-relaxation-i", {"MixtureHalfspace": made(bmn.MixtureHalfspace, literal=True)}, dpaudit, "refuted"),
+    (bmn, "BMN-relaxation-ii", {"MixtureHalfspace": made(bmn.MixtureHalfspace, literal=True)}, dpaudit, "refuted"),
+    (bmns_center_points, "BMNS-Clm2.19", {"ExtendedDomain": domains(Shallow)}, dpaudit, "refuted"),
+    (bmns_center_points, "BMNS-Lem3.4", {"ExtendedDomain": domains(Doubled)}, dpaudit, "refuted"),
+    (bmns_halfspaces, "BMNS-Clm4.1",
+     {"Halfspaces": lambda side, d: SimpleNamespace(size=2 ** ((side + 1) ** d))}, dpaudit, "refuted"),
+    (bmns_lower_bound, "BMNS-Thm5.1-inequality",
+     {"theorem_51_slack": lambda d, side: 0.5 - d / (side + 1) ** (d / 4) - 0.25}, dpaudit, "refuted"),
+    (bmns_lower_bound, "BMNS-Thm5.1-count", {}, dpaudit, "refuted"),
+    (bmns_lower_bound, "BMNS-Thm5.1-count", {"points_in_span": lambda *_: 32}, dpaudit, "undecided"),
+    (bmns_lower_bound, "BMNS-Thm5.1-display", {}, dpaudit, "refuted"),
+    (bmns_lower_bound, "BMNS-Thm5.1-display", {"points_in_span": lambda *_: 2}, dpaudit, "undecided"),
+    (bmns_lower_bound, "BMNS-Thm5.1", {"common_epsilon": lambda e: 4 * e}, dpaudit, "refuted"),
+    (bmns_lower_bound, "BMNS-Thm5.1", {"required_examples": lambda *_: 400.0}, dpaudit, "refuted"),
+    (kmms, "KMMS-Obs4.1", {"halfplane_family": one_sided}, dpaudit, "refuted"),
+    (kmms, "KMMS-Obs4.4", {"sweep": merged}, dpaudit, "refuted"),
+    (kmms, "KMMS-Obs2.2",
+     {"math": SimpleNamespace(log2=lambda x: 0.1, log=math.log, sqrt=math.sqrt)}, dpaudit, "refuted"),
+    (kmms_polygons, "KMMS-Thm5.1", {}, Leaky, "refuted"),
+    (nis_finite_classes, "NIS-DPgen", {"overfit_gap": lambda e, n, size: gap(9 * e, n, size)}, dpaudit, "refuted"),
+    (bmn_bounds, "BMN-Lem4.6", {"examples_needed": lambda *_: 12}, dpaudit, "refuted"),
+    (bmn_bounds, "BMN-Clm4.7", {"examples_needed": lambda *_: 8}, dpaudit, "refuted"),
+    (bmn_bounds, "BMN-Lem4.8", {"compression_bound": lambda *_: 0.01}, dpaudit, "refuted"),
+    (bmns_depth, "BMNS-Clm2.17", {"tukey_depth": lambda p, w, x: 1 + depth(p, w, x)}, dpaudit, "refuted"),
+    (bmns_depth, "BMNS-Clm2.18", {"tukey_depth": lambda p, w, x: min(1, depth(p, w, x))}, dpaudit, "refuted"),
+    (kmms_covers, "KMMS-Claim3.4-sketch", {"sketched_cost": lambda *_: 0.9}, dpaudit, "holds"),
+    (ste_boxes, "STE-Boxd", {"BoxInteriorPoint": with_sizes(ste_boxes.BoxInteriorPoint, lambda a: a.dimension**3)},
+     dpaudit, "refuted"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("module", "statement_id", "patches", "tools", "verdict"),
+    MORE,
+    ids=[f"{i}-{case[1]}-{case[4]}" for i, case in enumerate(MORE)],
+)
+def test_the_verdict_follows_the_numbers(
+    module: Any, statement_id: str, patches: dict[str, Any], tools: Any, verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in patches.items():
+        assert hasattr(module, name)
+        monkeypatch.setattr(module, name, value)
+    statement = next(s for s in module.STATEMENTS if s.id == statement_id)
+    row = check_statement(replace(statement, check=lambda _: statement.check(tools)))
+    assert row.verdict == verdict, row
+    assert bool(row.witness) == (verdict == "refuted")
+
+
+AS_PRINTED = [
+    "BMN-Alg1-literal", "BMN-Lem4.8-k", "BMN-Thm4.10-display", "BMNS-Sec3-loss", "BMNS-Thm4.2-rank",
+    "KMMS-Claim3.4-sketch", "BMNS-Clm3.5-literal", "BMNS-Fact2.20-remark", "BMNS-Fig1-r",
+    "BMNS-Fig2-step3", "KMMS-Claim4.5-proof", "KMMS-n2regions", "NIS-Generic-LargeEpsilon", "NIS-ParityFailure",
+    "NIS-Thr", "STE-Box2-count", "STE-Box2-signs", "STE-Conj2-Constant", "STE-Conj2-Delta", "STE-ExpRec",
+    "Stable-select-wrong",
+]  # fmt: skip
+"""Statements that their check refutes as they are printed."""
+
+
+@pytest.mark.parametrize("statement_id", AS_PRINTED)
+def test_what_is_printed_is_refuted(statement_id: str) -> None:
+    (row,) = dpaudit.ledger([statement_id])
+    assert row.verdict == "refuted"
+
+
+PAPERS = {"KMMS", "NIS", "STE", "BMNS", "BMN", "Stable"}
+
+
+def test_every_check_can_refute() -> None:
+    known = {entry.id for entry in list_statements() if entry.id.split("-")[0] in PAPERS}
+    assert known - {*AS_PRINTED, *(id for _, id, _, _, verdict in [*CASES, *MORE] if verdict == "refuted")} == set()
+
+
+def cited() -> set[str]:
+    """Return the ids that the installed learners' claims cite."""
+    found = set()
+    for entry in list_learners():
+        for instance in (entry.instance, *entry.further_instances):
+            learner = entry.build(**instance.parameters)
+            if learner.privacy is not None:
+                found.add(learner.privacy.claim_id)
+            if isinstance(learner, HasUtility):
+                settings = [(name,) for name in learner.settings] if isinstance(learner, HasSettings) else [()]
+                for setting in settings:
+                    # An instance for audits of privacy may be too small for any theorem on utility.
+                    with suppress(InputError):
+                        found |= {claim.claim_id for claim in [learner.utility(0.4, 0.6, *setting)] if claim}
+    return found
+
+
+def test_every_cited_id_has_a_row() -> None:
+    assert cited() - {entry.id for entry in list_statements()} == set()
