@@ -38,6 +38,8 @@ def log_fall(a: Array, b: Array, dev: Array) -> Array:
     dev : array
         Deviations d in [-m, 1 - m].
     """
+    if np.min(a, initial=1) > 0 and np.min(b, initial=1) > 0:
+        return _inner_fall(a, b, dev)
     total = np.maximum(a + b, 1)
     up = np.maximum(dev * total / np.maximum(a, 1), -1)
     down = np.maximum(-dev * total / np.maximum(b, 1), -1)
@@ -45,6 +47,14 @@ def log_fall(a: Array, b: Array, dev: Array) -> Array:
         left = np.where(a > 0, a * np.log1p(np.where(a > 0, up, 0)), 0)
         right = np.where(b > 0, b * np.log1p(np.where(b > 0, down, 0)), 0)
     return left + right
+
+
+def _inner_fall(a: Array, b: Array, dev: Array) -> Array:
+    """Return the same where the mode is inside the unit interval, without looking for where it is not."""
+    total = a + b
+    with np.errstate(divide="ignore"):
+        left = a * np.log1p(np.maximum(dev * total / a, -1))
+        return np.asarray(left + b * np.log1p(np.maximum(-dev * total / b, -1)))
 
 
 def log_peak(a: Array, b: Array) -> Array:

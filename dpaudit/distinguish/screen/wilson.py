@@ -24,14 +24,16 @@ CONFIRMATION = 2.0
 """The same for the confirmation runs to come."""
 
 
-def promise(x: Floats, m: float, y: Floats, k: float, confirm: int, training: float = TRAINING) -> Floats:
+def promise(
+    x: Floats, m: float | Floats, y: Floats, k: float | Floats, confirm: int, training: float = TRAINING
+) -> Floats:
     """Return the promise of events with x of m and y of k training runs, elementwise."""
     low = _wilson(x / m, 1 / (training**2 / m + CONFIRMATION**2 / confirm), -1.0)
     high = _wilson(y / k, 1 / (training**2 / k + CONFIRMATION**2 / confirm), 1.0)
     return np.log(np.maximum(low, 1e-300)) - np.log(high)
 
 
-def _wilson(p: Floats, size: float, side: float) -> Floats:
+def _wilson(p: Floats, size: float | Floats, side: float) -> Floats:
     """Return Wilson's limit one standard error below (side -1) or above (side 1) shares p of `size` runs."""
     centre = p + 0.5 / size
     half = np.sqrt(p * (1 - p) / size + 0.25 / size**2)
@@ -63,11 +65,9 @@ def best_event(
     cells = data.shape[1]
     if cells < 2:
         return -np.inf, np.zeros(0, dtype=np.intp), True
-    found = []
-    for part in range(len(data)):
-        order = _order(data[-1 - part], neighbour[-1 - part])
-        found.append(_promises(data[part][order], neighbour[part][order], confirm, training))
-    mean = np.mean(found, axis=0)
+    order = _order(data[::-1], neighbour[::-1])
+    sides = (np.take_along_axis(side, order, axis=1) for side in (data, neighbour))
+    mean = np.mean(_promises(*sides, confirm, training), axis=0)
     direction, length = np.unravel_index(int(np.argmax(mean)), mean.shape)
     order = _order(data.sum(axis=0), neighbour.sum(axis=0))
     taken = order[: length + 1] if direction == 0 else order[length + 1 :]
@@ -75,17 +75,21 @@ def best_event(
 
 
 def _order(data: Floats, neighbour: Floats) -> NDArray[np.intp]:
-    """Return the cells by descending likelihood ratio."""
+    """Return the cells by descending likelihood ratio, in each row."""
     ratio = np.log(data + 0.5) - np.log(neighbour + 0.5)
     return np.argsort(-ratio, kind="stable")
 
 
 def _promises(data: Floats, neighbour: Floats, confirm: int, training: float) -> Floats:
-    """Return the promises, shape (2, cells - 1), of the prefixes on data and of their complements on neighbour."""
-    m, k = float(data.sum()), float(neighbour.sum())
-    if m == 0 or k == 0:
-        return np.full((2, len(data) - 1), -np.inf)
-    x, y = np.cumsum(data)[:-1], np.cumsum(neighbour)[:-1]
-    return np.stack([
+    """Return the promises, shape (parts, 2, cells - 1), of the prefixes on data and of their complements on neighbour.
+
+    A part without runs on either side promises nothing.
+    """
+    m, k = (side.sum(axis=1, keepdims=True) for side in (data, neighbour))
+    empty = (m == 0) | (k == 0)
+    m, k = np.where(empty, 1.0, m), np.where(empty, 1.0, k)
+    x, y = np.cumsum(data, axis=1)[:, :-1], np.cumsum(neighbour, axis=1)[:, :-1]
+    found = np.stack([
         promise(x, m, y, k, confirm, training), promise(k - y, k, m - x, m, confirm, training)
-    ])  # fmt: skip
+    ], axis=1)  # fmt: skip
+    return np.where(empty[:, :, None], -np.inf, found)
