@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +26,8 @@ ROUNDS = 2
 """Times that the step size of each range is chosen anew, given those of the others."""
 
 FEW = 500
-"""With fewer counts there is one step size: there are ten of them in either tail, which say nothing of its own. Audits of
-1,000 runs show as much so, by the mean of 40 of Laplace, Gaussian and exponential noise each, in half the time."""
+"""With fewer counts there is one step size: ten of them are in either tail, and say nothing of a step of its own. Audits
+of 1,000 runs show as much so, by the mean of 40 of Laplace, Gaussian and exponential noise each, in half the time."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,7 @@ class Walk:
         linear in g: d ln(P_t / Q_t) / d g_i = p_i (1 - s_i) / P_t + q_i s_i / Q_t. The errors of a line are added to
         those of the walk around it.
         """
-        covariance, _ = dpbtrs(self.factor, np.eye(len(total)))
-        if self.line is not None:
-            covariance = covariance + self.line.design @ self.line.covariance @ self.line.design.T
+        covariance = self._covariance
         share = expit(self.ratio + offset)
         if descending:
             covariance, share, total = covariance[::-1, ::-1], share[::-1], total[::-1]
@@ -70,6 +69,13 @@ class Walk:
             slope = np.tril(p * (1 - share) / above[:, None] + q * share / below[:, None])
             variance = ((slope @ covariance) * slope).sum(axis=1)
             return np.log(above / below), np.sqrt(variance)
+
+    @cached_property
+    def _covariance(self) -> Array:
+        covariance, _ = dpbtrs(self.factor, np.eye(len(self.ratio)))
+        if self.line is None:
+            return np.asarray(covariance)
+        return np.asarray(covariance + self.line.design @ self.line.covariance @ self.line.design.T)
 
 
 def fit_walk(
