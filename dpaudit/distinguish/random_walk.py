@@ -26,7 +26,7 @@ ROUNDS = 2
 """Times that the step size of each range is chosen anew, given those of the others."""
 
 FEW = 500
-"""With fewer counts there is one step size: ten of them are in either tail, and say nothing of a step of its own. Audits
+"""With fewer counts there is one step size: ten of them are in either tail, and tell no step of its own. Audits
 of 1,000 runs show as much so, by the mean of 40 of Laplace, Gaussian and exponential noise each, in half the time."""
 
 

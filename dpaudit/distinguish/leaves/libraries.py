@@ -25,17 +25,21 @@ def parts(value: Any) -> Any:
 
 
 def _pandas(value: Any) -> Any:
-    """Return the parts of a Series, DataFrame, Index, Categorical or scalar of pandas."""
-    if hasattr(value, "columns"):
+    """Return the parts of a Series, DataFrame, Index, Categorical or scalar of pandas.
+
+    The type is asked, as a table looks an attribute that it lacks up among its labels.
+    """
+    kind = type(value)
+    if hasattr(kind, "columns"):
         names = list(value.columns)
         columns = {f"{i} {name}": _values(value.iloc[:, i]) for i, name in enumerate(names)}
         return {"columns": tuple(names), "index": _index(value.index), "rows": len(value), **columns}
-    if hasattr(value, "iloc"):
+    if hasattr(kind, "iloc"):
         return {"name": value.name, "index": _index(value.index), "values": _values(value)}
-    if hasattr(value, "codes") and hasattr(value, "categories"):
+    if hasattr(kind, "codes") and hasattr(kind, "categories"):
         return _categories(value)
-    if hasattr(value, "to_numpy") and hasattr(value, "__len__"):
-        return _index(value) if hasattr(value, "names") else _values(value)
+    if hasattr(kind, "to_numpy") and hasattr(kind, "__len__"):
+        return _index(value) if hasattr(kind, "names") else _values(value)
     return repr(value)
 
 
@@ -53,10 +57,8 @@ def _categories(value: Any) -> Any:
 
 def _values(values: Any) -> Any:
     """Return the values of a column or index: numbers and times as an array, all else as a tuple."""
-    if hasattr(values, "cat"):
-        return _categories(values.cat)
-    if hasattr(values, "codes") and hasattr(values, "categories"):
-        return _categories(values)
+    if values.dtype.name == "category":
+        return _categories(values.cat if hasattr(type(values), "cat") else values)
     array = np.asarray(values)
     return array if array.dtype.kind in "iufbcmM" else tuple(array.tolist())
 

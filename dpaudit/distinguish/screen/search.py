@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish.batches import join
 from dpaudit.distinguish.leaves.plan import Plan
-from dpaudit.distinguish.leaves.steps import Memo
 from dpaudit.distinguish.screen.features import ABSENT, Feature, groups_of, placed
 from dpaudit.distinguish.screen.groups import Cells
 from dpaudit.distinguish.screen.parity import Parity, parities
@@ -143,9 +142,8 @@ def _promises(counts: Sequence[Floats], confirm: int) -> tuple[Floats, Floats]:
 
 def _features(plan: Plan, rows: Any, stored: bool | None) -> Iterator[tuple[Feature, Cells]]:
     """Yield every feature of every leaf with its cells."""
-    memo: Memo = {}
     for leaf in plan.leaves:
-        values, where = leaf.read(rows, memo)
+        values, where = leaf.read(rows)
         if not len(values):
             continue
         for owner, read, group in groups_of(leaf, values):
