@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.arguments import parameters_of, stream_id_of
 from dpaudit.contract import Learner
@@ -18,7 +17,7 @@ from dpaudit.distinguish.reused import shares_store
 from dpaudit.errors import InputError, blamed
 from dpaudit.jsonable import stable_repr
 
-__all__ = ["Mechanism", "as_mechanism"]
+__all__ = ["Mechanism", "Probed", "as_mechanism"]
 
 COMPOSED = 1_000
 """Copies of a measurement that are composed at most: more save nothing."""
@@ -127,13 +126,14 @@ class _Composed:
 
 
 @dataclass(frozen=True, eq=False)
-class _Probed:
+class Probed:
     """Replaces hypotheses by what they predict on a probe set."""
 
     function: Callable[[Any, np.random.Generator, int], Any]
-    probe: NDArray[Any]
+    probe: Any
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
+        """Return predictions, and outputs that are no hypotheses as they are."""
         outputs = self.function(data, rng, size)
         return [np.asarray(o.predict(self.probe)) if hasattr(o, "predict") else o for o in outputs]
 
@@ -158,12 +158,15 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None) -> Me
     batched : bool
         Whether a plain callable takes a size. A measurement is then invoked as a composition of copies of itself, which
         is three times as fast for scalars; one that may raise must be run one by one.
-    probe : array, optional
+    probe : array or data frame, optional
         Points; outputs with a method `predict` are replaced by their predictions on them.
     """
     if probe is not None:
         plain = as_mechanism(source, batched=batched)
-        return replace(plain, function=_Probed(plain.function, np.asarray(probe)))
+        points = probe if hasattr(probe, "iloc") else np.asarray(probe)
+        if not points.ndim or not len(points):
+            raise InputError.of("probe", probe, "points, one a row")
+        return replace(plain, function=Probed(plain.function, points))
     if isinstance(source, Learner):
         told = ", ".join(f"{name}={stable_repr(value)}" for name, value in parameters_of(source).items())
         return Mechanism(source.run, f"{source.id} {told}", True, stream=f"{stream_id_of(source)} {told}")
