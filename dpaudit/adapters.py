@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpaudit.arguments import addressed_parameters_of, parameters_of, stream_id_of
 from dpaudit.contract import Learner
@@ -20,7 +19,7 @@ from dpaudit.errors import InputError, blamed
 from dpaudit.isolated import Context, Isolated, Timeout
 from dpaudit.jsonable import stable_repr
 
-__all__ = ["Mechanism", "as_mechanism"]
+__all__ = ["Mechanism", "Probed", "as_mechanism"]
 
 COMPOSED = 1_000
 """Copies of a measurement that are composed at most: more save nothing."""
@@ -72,7 +71,7 @@ class Mechanism:
 
 def _amid(function: Callable[[Any, np.random.Generator, int], Any], contexts: Sequence[Context]) -> Callable[..., Any]:
     """Return a function whose runs are in contexts: in another process, if that is where it makes them."""
-    if isinstance(function, Isolated | _Probed):
+    if isinstance(function, Isolated | Probed):
         return function.amid(contexts)
     return partial(_within, contexts, function)
 
@@ -147,13 +146,14 @@ class _Composed:
 
 
 @dataclass(frozen=True, eq=False)
-class _Probed:
+class Probed:
     """Replaces hypotheses by what they predict on a probe set."""
 
     function: Callable[[Any, np.random.Generator, int], Any]
-    probe: NDArray[Any]
+    probe: Any
 
     def __call__(self, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
+        """Return predictions, and outputs that are no hypotheses as they are."""
         outputs = self.function(data, rng, size)
         return [np.asarray(o.predict(self.probe)) if hasattr(o, "predict") else o for o in outputs]
 
@@ -187,7 +187,7 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeo
     batched : bool
         Whether a plain callable takes a size. A measurement is then invoked as a composition of copies of itself, which
         is three times as fast for scalars; one that may raise must be run one by one.
-    probe : array, optional
+    probe : array or data frame, optional
         Points; outputs with a method `predict` are replaced by their predictions on them.
     timeout : Timeout, optional
         The most time that a run may take; runs are then made in a process of their own.
@@ -197,7 +197,12 @@ def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeo
         one_by_one = isinstance(mechanism.function, _OneByOne)
         isolated = Isolated(mechanism.function, mechanism.name, one_by_one, timeout)
         mechanism = replace(mechanism, function=isolated)
-    return mechanism if probe is None else replace(mechanism, function=_Probed(mechanism.function, np.asarray(probe)))
+    if probe is None:
+        return mechanism
+    points = probe if hasattr(probe, "iloc") else np.asarray(probe)
+    if not points.ndim or not len(points):
+        raise InputError.of("probe", probe, "points, one a row")
+    return replace(mechanism, function=Probed(mechanism.function, points))
 
 
 def _plain(source: Any, batched: bool) -> Mechanism:

@@ -31,6 +31,7 @@ from dpaudit.blackbox.arguments import (
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.blackbox.fixed_design import fixed_finding
 from dpaudit.blackbox.preflight import preflight
+from dpaudit.blackbox.probing import FROM_DATA, probe_of
 from dpaudit.blackbox.request import Request
 from dpaudit.blackbox.sequential_design import sequential_finding
 from dpaudit.blackbox.withholding import withheld
@@ -127,8 +128,9 @@ def audit_privacy(
     sequential : bool
         Bet against the claim run by run and stop as soon as it is refuted: valid at any stopping time, any number of
         pairs at no cost. The runs on both sides of all pairs are then at most 2 `trials` times the number of pairs.
-    probe : array, optional
-        Points; an output with a method `predict` (a hypothesis) is then replaced by its predictions on them.
+    probe : array, data frame or "data", optional
+        Points; an output with a method `predict` (a hypothesis) is then replaced by its predictions on them. With
+        "data" they are those of `probe_of`, made from the records of the pairs.
     n : int, optional
         Examples in the crafted samples (the learner's example by default); refused where `pairs` are given.
     relation : Relation or str, optional
@@ -198,6 +200,7 @@ def audit_privacy(
     clock = None if time_limit is None else Clock(time_limit)
     known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
     made, moves = resolve_inputs(mechanism, pairs, OwnDataArguments(data, bounds, unit), n, claim, known, seed)
+    probe = probe_of(made) if isinstance(probe, str) and probe == FROM_DATA else probe
     request = Request(
         source=mechanism,
         pairs=showing(made) if include_data else made,

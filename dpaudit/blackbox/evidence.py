@@ -109,7 +109,7 @@ def identical(pair: Pair) -> bool:
         return bool(first is second)  # what is made from somebody's data differs
     try:
         return bool(first == second)
-    except (ValueError, TypeError):  # arrays compare element by element
+    except Exception:  # arrays, tables and tensors compare element by element, and each refuses in its own way
         pass
     try:
         return canonical(first) == canonical(second)

@@ -76,6 +76,7 @@ class Hygiene:
     spent: int = 0
     used: bool = False
     outputs: list[Any] = field(default_factory=list)
+    others: list[Any] = field(default_factory=list)
     first: tuple[list[Label] | None, ...] = ()
 
     @property
@@ -126,8 +127,7 @@ class Hygiene:
         self.refuse(outputs)
         self.spent += self.runs
         self.used |= rng.bit_generator.state != before
-        if side == 0:
-            self.outputs += list(outputs)
+        (self.others if side else self.outputs).extend(outputs)
         return labels(outputs)
 
     def _blame(self, data: list[Label]) -> tuple[Check, ...]:

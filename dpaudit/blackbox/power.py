@@ -84,7 +84,7 @@ class Power:
             met = learnable_epsilon(q, training, learned, claim.epsilon) if q < RARE else 0.0
             return max(met, _detectable_epsilon(q, runs, **test))
 
-        delta = max(detectable_delta(Melded(), runs, runs, **test), learnable_delta(training, learned, claim.epsilon))
+        delta = max(_detectable_delta(runs, **test), learnable_delta(training, learned, claim.epsilon))
         frontier = tuple((q, least(q)) for q in MASSES)
         return cls(*_reach(least, likelier, unlikelier, runs, claim, frontier), frontier, delta)
 
@@ -130,3 +130,9 @@ def _reach(
 def _detectable_epsilon(mass: float, runs: int, *, epsilon: float, delta: float, gamma: float) -> float:
     """Return the detectable epsilon; audits in a series share their budget, and it takes a tenth of a second."""
     return detectable_epsilon(Melded(), mass, runs, runs, epsilon=epsilon, delta=delta, gamma=gamma)
+
+
+@lru_cache(maxsize=256)
+def _detectable_delta(runs: int, *, epsilon: float, delta: float, gamma: float) -> float:
+    """Return the detectable delta, which audits in a series share too."""
+    return detectable_delta(Melded(), runs, runs, epsilon=epsilon, delta=delta, gamma=gamma)

@@ -14,6 +14,7 @@ from dpaudit.blackbox.evidence import Observations, gaps_of, identical, verdict_
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.blackbox.hygiene import Hygiene, runs_a_side
 from dpaudit.blackbox.power import REFUTING_SHARE, Power
+from dpaudit.blackbox.probing import probe_warnings
 from dpaudit.bounds.base import Bound
 from dpaudit.bounds.counts import MAX_RUNS
 from dpaudit.bounds.detectable import trials_needed
@@ -120,7 +121,9 @@ class Request:
         """The limits of the finding that are known from the start."""
         limits = _limits(self.width, self.budget.training // 2) if self.wide else ()
         same = [i for i, pair in enumerate(self.pairs) if identical(pair)]
-        return (*limits, *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same))
+        shown = [*self.hygiene.outputs, *self.hygiene.others] if self.hygiene else []
+        probed = probe_warnings(self.sampler.mechanism, shown)
+        return (*limits, *probed, *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same))
 
     def finding(
         self, power: Power, seen: Observations, *, refuted: bool, not_looked_at: tuple[str, ...] = (), **found: Any

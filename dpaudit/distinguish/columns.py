@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from dpaudit.distinguish.batches import join
 from dpaudit.distinguish.leaves import readers
 from dpaudit.distinguish.leaves.plan import Leaf, Plan
-from dpaudit.distinguish.leaves.steps import Memo
 from dpaudit.distinguish.reducer import Reducer
 from dpaudit.distinguish.stand_ins import MISSING, finite
 from dpaudit.distinguish.wide import WIDTH
@@ -73,11 +72,11 @@ class Flattener:
             flat = outputs.reshape(len(outputs), -1).astype(np.float64)
             if flat.shape[1] == self.width:
                 return finite(flat)
-        columns, left, memo = [], self.width, cast(Memo, {})
+        columns, left = [], self.width
         for leaf in self.leaves:
             if left <= 0:
                 break
-            values, where = leaf.read(outputs, memo)
+            values, where = leaf.read(outputs)
             found = _as_columns(values)[:, :left]
             left -= found.shape[1]
             if where is not None:

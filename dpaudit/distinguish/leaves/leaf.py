@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish.leaves import readers
 from dpaudit.distinguish.leaves.aspects import Entry
-from dpaudit.distinguish.leaves.steps import Family, Memo, Path, walk
+from dpaudit.distinguish.leaves.steps import Family, Path, walk
 
 __all__ = ["FAMILIES_OF_DTYPES", "Leaf"]
 
@@ -43,22 +43,13 @@ class Leaf:
     in_row: bool = False
     representation: bool = False
 
-    def read(self, rows: Sequence[Any] | NDArray[Any], memo: Memo | None = None) -> tuple[Any, NDArray[np.intp] | None]:
-        """Return the parts that are there, and the numbers of their rows (None where every row has one).
-
-        Parameters
-        ----------
-        rows : batch
-            Outputs.
-        memo : dict, optional
-            Where the walks of other leaves from the same outputs got to; see `walk`.
-        """
+    def read(self, rows: Sequence[Any] | NDArray[Any]) -> tuple[Any, NDArray[np.intp] | None]:
+        """Return the parts of a batch of outputs that are there, and their rows' numbers (None where all have one)."""
         if isinstance(rows, np.ndarray):
             direct = self._of_array(rows)
             if direct is not None:
                 return direct, None
-            rows = list(rows) if rows.ndim > 1 else rows.tolist()
-        values, where = walk(rows, self.path, memo)
+        values, where = walk(rows, self.path)
         return self.reader(values), where
 
     def _of_array(self, rows: NDArray[Any]) -> Any:

@@ -25,17 +25,21 @@ def parts(value: Any) -> Any:
 
 
 def _pandas(value: Any) -> Any:
-    """Return the parts of a Series, DataFrame, Index, Categorical or scalar of pandas."""
-    if hasattr(value, "columns"):
+    """Return the parts of a Series, DataFrame, Index, Categorical or scalar of pandas.
+
+    The type is asked, as a table looks an attribute that it lacks up among its labels.
+    """
+    kind = type(value)
+    if hasattr(kind, "columns"):
         names = list(value.columns)
         columns = {f"{i} {name}": _values(value.iloc[:, i]) for i, name in enumerate(names)}
         return {"columns": tuple(names), "index": _index(value.index), "rows": len(value), **columns}
-    if hasattr(value, "iloc"):
+    if hasattr(kind, "iloc"):
         return {"name": value.name, "index": _index(value.index), "values": _values(value)}
-    if hasattr(value, "codes") and hasattr(value, "categories"):
+    if hasattr(kind, "codes") and hasattr(kind, "categories"):
         return _categories(value)
-    if hasattr(value, "to_numpy") and hasattr(value, "__len__"):
-        return _index(value) if hasattr(value, "names") else _values(value)
+    if hasattr(kind, "to_numpy") and hasattr(kind, "__len__"):
+        return _index(value) if hasattr(kind, "names") else _values(value)
     return repr(value)
 
 
@@ -53,10 +57,8 @@ def _categories(value: Any) -> Any:
 
 def _values(values: Any) -> Any:
     """Return the values of a column or index: numbers and times as an array, all else as a tuple."""
-    if hasattr(values, "cat"):
-        return _categories(values.cat)
-    if hasattr(values, "codes") and hasattr(values, "categories"):
-        return _categories(values)
+    if values.dtype.name == "category":
+        return _categories(values.cat if hasattr(type(values), "cat") else values)
     array = np.asarray(values)
     return array if array.dtype.kind in "iufbcmM" else tuple(array.tolist())
 
@@ -71,16 +73,34 @@ def _sparse(value: Any) -> Any:
 
 
 def _as_array(value: Any) -> Any:
-    """Return what an array of another library holds."""
-    held = value
-    if hasattr(held, "detach"):  # a tensor that records its gradient gives its values only when told not to
-        held = held.detach()
-    if hasattr(held, "cpu"):
-        held = held.cpu()
-    array = np.asarray(held) if hasattr(held, "__array__") else np.from_dlpack(held)
-    if array.dtype == object and array.ndim == 0:
+    """Return what an array of another library holds; a sparse tensor is taken apart as a sparse matrix is."""
+    name = type(value).__qualname__
+    try:
+        array = _converted(value)
+    except Exception as error:  # each library refuses in its own way
+        told = "gives NumPy no array; return numbers, text, arrays or containers of these"
+        raise InputError(f"an output of type {name} {told} ({error!s:.200})") from None
+    if isinstance(array, np.ndarray) and array.dtype == object and array.ndim == 0:
         raise InputError(
-            f"an output of type {type(value).__qualname__} has an __array__ of objects: {value!r:.100}; say how to "
-            f"take it apart, by dpaudit.register_flattener({type(value).__qualname__}, lambda output: ...)"
+            f"an output of type {name} has an __array__ of objects: {value!r:.100}; say how to take it apart, by "
+            f"dpaudit.register_flattener({name}, lambda output: ...)"
         )
     return array
+
+
+def _converted(held: Any) -> Any:
+    """Return an array by the protocols; numbers of a type that NumPy lacks, as bfloat16, become doubles."""
+    for plain in ("detach", "cpu", "resolve_conj", "resolve_neg"):  # a tensor gives its values only when all is done
+        held = getattr(held, plain)() if hasattr(held, plain) else held
+    if hasattr(held, "to_sparse") and "sparse" in str(held.layout):
+        entries = held.to_sparse().coalesce()
+        pattern = np.asarray(entries.indices())
+        return {"shape": tuple(held.shape), "pattern": pattern, "values": _converted(entries.values())}
+    if not hasattr(held, "__array__"):
+        return np.from_dlpack(held)
+    try:
+        return np.asarray(held)
+    except TypeError:
+        if not hasattr(held, "double"):
+            raise
+        return np.asarray(held.double())

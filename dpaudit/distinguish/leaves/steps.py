@@ -6,6 +6,7 @@ applies to all). It looks at one value at a time, so that a feature never depend
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from dpaudit.distinguish.leaves.families import family
 from dpaudit.distinguish.leaves.parts import parts
 
-__all__ = ["Family", "Item", "Key", "Memo", "Named", "Part", "Path", "Step", "in_words", "walk"]
+__all__ = ["Family", "Item", "Key", "Named", "Part", "Path", "Step", "in_words", "walk"]
 
 SHARED = 0.25
 """So few distinct objects, as the members of an enumeration are, are taken apart once each in a batch."""
@@ -37,7 +38,6 @@ class Step(Protocol):
 
 Path = tuple[Step, ...]
 Reached = tuple[list[Any], NDArray[np.intp] | None]
-Memo = dict[Path, Reached]
 
 
 @dataclass(frozen=True)
@@ -128,26 +128,40 @@ class Key:
         return f"{path}[{self.key!r:.60}]"
 
 
-def walk(rows: Sequence[Any], path: Path, memo: Memo | None = None) -> Reached:
+class _Last(threading.local):
+    """Where the walks of a thread from its last batch got to, so that many leaves take no output apart twice."""
+
+    rows: Any = None
+    reached: dict[Path, Reached] = {}  # noqa: RUF012  # of each thread, and replaced with its rows
+
+
+_LAST = _Last()
+
+
+def walk(rows: Sequence[Any] | NDArray[Any], path: Path) -> Reached:
     """Return the values at the end of a path, and the numbers of the rows that have one (None for all).
 
     Parameters
     ----------
     rows : sequence
-        Outputs.
+        Outputs, which must not change between walks.
     path : tuple of Step
         From an output to a part of it.
-    memo : dict, optional
-        Where earlier walks from the same outputs got to, so that no output is taken apart twice; it grows by this one.
     """
-    known = memo if memo is not None else {}
-    start = next((length for length in range(len(path), 0, -1) if path[:length] in known), 0)
-    found = known[path[:start]] if start else (rows if isinstance(rows, list) else list(rows), None)
+    if _LAST.rows is not rows:
+        _LAST.reached, _LAST.rows = {(): (_listed(rows), None)}, rows
+    known = _LAST.reached
+    start = next(length for length in range(len(path), -1, -1) if path[:length] in known)
+    found = known[path[:start]]
     for length in range(start, len(path)):
-        found = _after(path[length], *found)
-        if memo is not None:
-            memo[path[: length + 1]] = found
+        found = known[path[: length + 1]] = _after(path[length], *found)
     return found
+
+
+def _listed(rows: Sequence[Any] | NDArray[Any]) -> list[Any]:
+    if isinstance(rows, list):
+        return rows
+    return rows.tolist() if isinstance(rows, np.ndarray) and rows.ndim == 1 else list(rows)
 
 
 def _after(step: Step, values: list[Any], where: NDArray[np.intp] | None) -> Reached:

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish.batches import join
 from dpaudit.distinguish.leaves.plan import Plan
-from dpaudit.distinguish.leaves.steps import Memo
 from dpaudit.distinguish.screen.features import ABSENT, Feature, groups_of, placed
 from dpaudit.distinguish.screen.groups import Cells
 from dpaudit.distinguish.screen.parity import Parity, parities
-from dpaudit.distinguish.screen.wilson import best_event, promise
+from dpaudit.distinguish.screen.wilson import best_events, promise
 
 __all__ = ["AnyFeature", "Promising", "screen"]
+
+Floats = NDArray[np.float64]
 
 ROWS = 5_000
 """Training runs a side that features are compared on: beyond them the screen costs more and finds little more."""
@@ -85,22 +86,27 @@ def screen(
     side = np.r_[np.zeros(len(left), dtype=np.int64), np.ones(len(right), dtype=np.int64)]
     part = np.r_[_parts(len(left)), _parts(len(right))]
     groups = part + PARTS * side
-    ranked: list[tuple[float, float, Feature | Parity]] = []
+    features: list[Feature | Parity] = []
+    counts: list[Floats] = []
     bits: list[tuple[Feature, Cells]] = []
     for feature, cells in _features(plan, rows, stored):
         if cells.min() == cells.max():
             continue
-        ranked.append((*_promises(cells, groups, confirm), feature))
+        features.append(feature)
+        counts.append(_counts(cells, groups))
         if cells.min() >= 0 and cells.max() == 1 and not feature.representation:
             bits.append((feature, cells))
-    if max((promised for promised, *_ in ranked), default=-np.inf) < epsilon + ENOUGH and bits:
+    promised, again = _promises(counts, confirm)
+    if promised.max(initial=-np.inf) < epsilon + ENOUGH and bits:
         matrix = np.stack([cells for _, cells in bits], axis=1).astype(np.uint8)
         fit = part < PARTS - 1
-        for parity in parities([bit for bit, _ in bits], matrix[fit & (side == 0)], matrix[fit & (side == 1)]):
-            ranked.append((*_promises(parity(rows), groups, confirm), parity))
-    order = sorted(range(len(ranked)), key=lambda i: (-ranked[i][0], i))[:RECOUNTED]
-    order.sort(key=lambda i: -ranked[i][1])
-    return [Promising(ranked[i][2], ranked[i][1]) for i in order[:RETURNED]]
+        found = parities([bit for bit, _ in bits], matrix[fit & (side == 0)], matrix[fit & (side == 1)])
+        features += (relations := list(found))
+        more = _promises([_counts(parity(rows), groups) for parity in relations], confirm)
+        promised, again = np.append(promised, more[0]), np.append(again, more[1])
+    order = np.argsort(-promised, kind="stable")[:RECOUNTED]
+    order = order[np.argsort(-again[order], kind="stable")]
+    return [Promising(features[i], float(again[i])) for i in order[:RETURNED].tolist()]
 
 
 def _parts(runs: int) -> NDArray[np.int64]:
@@ -108,28 +114,36 @@ def _parts(runs: int) -> NDArray[np.int64]:
     return np.minimum(4 * np.arange(runs) // max(1, runs), PARTS - 1)
 
 
-def _promises(cells: Cells, groups: NDArray[np.int64], confirm: int) -> tuple[float, float]:
-    """Return what a feature's best event promises on the parts that rank, and on the part that recounts."""
+def _counts(cells: Cells, groups: NDArray[np.int64]) -> Floats:
+    """Return the runs in each cell of a feature that any run is in, shape (sides, parts, cells)."""
     codes = cells - ABSENT
     width = int(codes.max(initial=0)) + 1
     counts = np.bincount(codes + width * groups, minlength=2 * PARTS * width).reshape(2, PARTS, width).astype(float)
-    counts = counts[:, :, counts.sum(axis=(0, 1)) > 0]
-    (data, fresh), (neighbour, other) = ((side[:-1], side[-1]) for side in counts)
-    promised, event, forward = best_event(data, neighbour, confirm)
-    if not len(event):
-        return promised, promised
-    (x, m), (y, k) = (fresh[event].sum(), fresh.sum()), (other[event].sum(), other.sum())
-    if not forward:
-        x, m, y, k = y, k, x, m
-    again = promise(np.array([x]), max(m, 1.0), np.array([y]), max(k, 1.0), confirm, training=1.0)
-    return promised, float(again[0])
+    return counts[:, :, counts.sum(axis=(0, 1)) > 0]
+
+
+def _promises(counts: Sequence[Floats], confirm: int) -> tuple[Floats, Floats]:
+    """Return what each feature's best event promises on the parts that rank, and on the part that recounts.
+
+    Features of as many cells are judged together: most have two.
+    """
+    promised, again = np.zeros(len(counts)), np.zeros(len(counts))
+    widths = np.array([one.shape[-1] for one in counts], dtype=np.int64)
+    for width in np.unique(widths).tolist():
+        alike = np.flatnonzero(widths == width)
+        data, neighbour = np.moveaxis(np.stack([counts[i] for i in alike.tolist()]), 1, 0)
+        promised[alike], inside, forward = best_events(data[:, :-1], neighbour[:, :-1], confirm)
+        fresh = np.stack([data[:, -1], neighbour[:, -1]])
+        hits, runs = (fresh * inside).sum(axis=-1), fresh.sum(axis=-1)
+        (x, y), (m, k) = (np.where(forward, side, side[::-1]) for side in (hits, np.maximum(runs, 1.0)))
+        again[alike] = promise(x, m, y, k, confirm, training=1.0) if width > 1 else -np.inf
+    return promised, again
 
 
 def _features(plan: Plan, rows: Any, stored: bool | None) -> Iterator[tuple[Feature, Cells]]:
     """Yield every feature of every leaf with its cells."""
-    memo: Memo = {}
     for leaf in plan.leaves:
-        values, where = leaf.read(rows, memo)
+        values, where = leaf.read(rows)
         if not len(values):
             continue
         for owner, read, group in groups_of(leaf, values):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["best_event", "best_promise", "promise"]
+__all__ = ["best_events", "best_promise", "promise"]
 
 Floats = NDArray[np.float64]
 
@@ -24,14 +24,16 @@ CONFIRMATION = 2.0
 """The same for the confirmation runs to come."""
 
 
-def promise(x: Floats, m: float, y: Floats, k: float, confirm: int, training: float = TRAINING) -> Floats:
+def promise(
+    x: Floats, m: float | Floats, y: Floats, k: float | Floats, confirm: int, training: float = TRAINING
+) -> Floats:
     """Return the promise of events with x of m and y of k training runs, elementwise."""
     low = _wilson(x / m, 1 / (training**2 / m + CONFIRMATION**2 / confirm), -1.0)
     high = _wilson(y / k, 1 / (training**2 / k + CONFIRMATION**2 / confirm), 1.0)
     return np.log(np.maximum(low, 1e-300)) - np.log(high)
 
 
-def _wilson(p: Floats, size: float, side: float) -> Floats:
+def _wilson(p: Floats, size: float | Floats, side: float) -> Floats:
     """Return Wilson's limit one standard error below (side -1) or above (side 1) shares p of `size` runs."""
     centre = p + 0.5 / size
     half = np.sqrt(p * (1 - p) / size + 0.25 / size**2)
@@ -40,52 +42,62 @@ def _wilson(p: Floats, size: float, side: float) -> Floats:
 
 
 def best_promise(data: Floats, neighbour: Floats, confirm: int, training: float = TRAINING) -> float:
-    """Return the greatest promise of the events of `best_event`, judged on the runs that chose it."""
-    return best_event(data, neighbour, confirm, training)[0]
+    """Return the greatest promise of the events of `best_events`, judged on the runs that chose it."""
+    return float(best_events(np.atleast_2d(data), np.atleast_2d(neighbour), confirm, training)[0])
 
 
-def best_event(
+def best_events(
     data: Floats, neighbour: Floats, confirm: int, training: float = TRAINING
-) -> tuple[float, NDArray[np.intp], bool]:
-    """Return the best prefix of the cells by likelihood ratio: its promise, its cells, and whether it is data's.
+) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return the best prefix of the cells by likelihood ratio of each of many features.
 
     Parameters
     ----------
-    data, neighbour : array, shape (parts, cells)
-        Training runs in each cell. With two parts each is ordered by the other's counts, so that many cells of few
-        runs promise nothing by luck; the mean promise says how many cells to take of the order by all runs.
+    data, neighbour : array, shape (..., parts, cells)
+        Training runs in each cell of each feature. With two parts each is ordered by the other's counts, so that many
+        cells of few runs promise nothing by luck; the mean promise says how many cells to take of the order by all
+        runs.
     confirm : int
         Fresh runs a side to come.
     training : float
         Standard errors to mark down by.
+
+    Returns
+    -------
+    promise : array, shape (...,)
+        What the event promises; -inf where there is one cell only.
+    inside : array of bool, shape (..., cells)
+        Its cells.
+    forward : array of bool, shape (...,)
+        Whether it is data's.
     """
-    data, neighbour = np.atleast_2d(data), np.atleast_2d(neighbour)
-    cells = data.shape[1]
+    *many, _, cells = data.shape
     if cells < 2:
-        return -np.inf, np.zeros(0, dtype=np.intp), True
-    found = []
-    for part in range(len(data)):
-        order = _order(data[-1 - part], neighbour[-1 - part])
-        found.append(_promises(data[part][order], neighbour[part][order], confirm, training))
-    mean = np.mean(found, axis=0)
-    direction, length = np.unravel_index(int(np.argmax(mean)), mean.shape)
-    order = _order(data.sum(axis=0), neighbour.sum(axis=0))
-    taken = order[: length + 1] if direction == 0 else order[length + 1 :]
-    return float(mean[direction, length]), taken, direction == 0
+        return np.full(many, -np.inf), np.zeros((*many, cells), dtype=bool), np.ones(many, dtype=bool)
+    order = _order(data[..., ::-1, :], neighbour[..., ::-1, :])
+    left, right = (np.take_along_axis(side, order, axis=-1) for side in (data, neighbour))
+    mean = np.mean(_promises(left, right, confirm, training), axis=-2).reshape(*many, -1)
+    best = np.argmax(mean, axis=-1)
+    direction, length = np.divmod(best, cells - 1)
+    place = np.argsort(_order(data.sum(axis=-2), neighbour.sum(axis=-2)), axis=-1)
+    forward = direction == 0
+    return mean.max(axis=-1), (place <= length[..., None]) == forward[..., None], forward
 
 
 def _order(data: Floats, neighbour: Floats) -> NDArray[np.intp]:
-    """Return the cells by descending likelihood ratio."""
+    """Return the cells by descending likelihood ratio, along the last axis."""
     ratio = np.log(data + 0.5) - np.log(neighbour + 0.5)
-    return np.argsort(-ratio, kind="stable")
+    return np.argsort(-ratio, axis=-1, kind="stable")
 
 
 def _promises(data: Floats, neighbour: Floats, confirm: int, training: float) -> Floats:
-    """Return the promises, shape (2, cells - 1), of the prefixes on data and of their complements on neighbour."""
-    m, k = float(data.sum()), float(neighbour.sum())
-    if m == 0 or k == 0:
-        return np.full((2, len(data) - 1), -np.inf)
-    x, y = np.cumsum(data)[:-1], np.cumsum(neighbour)[:-1]
-    return np.stack([
-        promise(x, m, y, k, confirm, training), promise(k - y, k, m - x, m, confirm, training)
-    ])  # fmt: skip
+    """Return the promises, shape (..., 2, parts, cells - 1), of the prefixes on data and of the rest on neighbour.
+
+    A part without runs on either side promises nothing.
+    """
+    m, k = (side.sum(axis=-1, keepdims=True) for side in (data, neighbour))
+    empty = (m == 0) | (k == 0)
+    m, k = np.where(empty, 1.0, m), np.where(empty, 1.0, k)
+    x, y = (np.cumsum(side, axis=-1)[..., :-1] for side in (data, neighbour))
+    found = [promise(x, m, y, k, confirm, training), promise(k - y, k, m - x, m, confirm, training)]
+    return np.stack([np.where(empty, -np.inf, one) for one in found], axis=-3)
