@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from math import comb
 
@@ -79,9 +80,15 @@ def public_family(points: Integers, *, literal: bool = False) -> PublicFamily:
         If the intersections of at most d of them would be more than `MAX_COLLECTIONS`.
     """
     distinct = np.unique(np.asarray(points, dtype=np.int64), axis=0)
-    dimension = distinct.shape[1]
-    if not len(distinct):
+    return _family(tuple(map(tuple, distinct.tolist())), distinct.shape[1], literal)
+
+
+@lru_cache(maxsize=256)
+def _family(points: tuple[Row, ...], dimension: int, literal: bool) -> PublicFamily:
+    """Return the family of distinct points; samples and their neighbours often share the public ones."""
+    if not points:
         return PublicFamily((), ())
+    distinct = np.array(points, dtype=np.int64)
     axes = _axes(distinct)
     sets = range(dimension + 1) if literal else [len(axes)]
     planes = sum(comb(len(distinct), size) for size in sets)
