@@ -51,8 +51,8 @@ SHRINKAGE = 0.75
 
 _CAPS = np.concatenate([[0.0], 2.0 ** (-0.5 * np.arange(19, -1, -1))])
 """Caps that are tried, as parts of exp(-epsilon): steps of sqrt 2 cost at most a tenth of the growth."""
-_MOST_NUMBERS = 2_000_000
-"""Numbers held in memory at a time."""
+_MOST_NUMBERS = 50_000
+"""Numbers worked on at a time: they and what is made of them fit a processor's cache, which halves the time."""
 _GRID_START, _GRID_END, _GRID_RATIO = 0.01, 12.0, 1.01
 """Ends of the grid of epsilons that are bet against, and the factor between them: it costs at most 1 % of a bound."""
 

@@ -105,6 +105,9 @@ class PairBets:
         self.strategies: list[Strategy] = []
         self.past: list[Sides] = []
         self.wealth: Array = np.zeros((0, epsilons))
+        # Every look asks every pair, and only the pair just run has changed.
+        self._log_wealth: Array | None = None
+        self._expected: dict[tuple[int, ...], Array] = {}
 
     def restart(self, discretizers: Sequence[Discretizer]) -> None:
         """Start to count by these discretizers; no bet has been made before."""
@@ -138,15 +141,19 @@ class PairBets:
 
     def log_wealth(self) -> Array:
         """Return the logarithm of the pair's e-process against each epsilon, shape (G,)."""
-        if len(self.strategies) < 2:
-            return np.asarray(self.wealth.sum(axis=0))
-        return np.asarray(logsumexp(self.wealth, axis=0) - np.log(len(self.strategies)))
+        if self._log_wealth is None:
+            total = logsumexp(self.wealth, axis=0) if len(self.strategies) > 1 else self.wealth.sum(axis=0)
+            self._log_wealth = np.asarray(total - np.log(max(1, len(self.strategies))))
+        return self._log_wealth
 
-    def growth(self, epsilon: Array, delta: float, favour: NDArray[np.intp]) -> Array:
-        """Return the growth a run to expect, by the strategy that has won most at the grid points `favour`."""
+    def growth(self, grid: Array, favour: tuple[int, ...], delta: float) -> Array:
+        """Return the growth a run to expect at the grid points `favour`, by the strategy that has won most there."""
         if not self.strategies:
-            return np.zeros(len(epsilon))
-        return self._growth(int(np.argmax(self.wealth[:, favour].sum(axis=1))), epsilon, delta)
+            return np.zeros(len(favour))
+        if favour not in self._expected:
+            best = int(np.argmax(self.wealth[:, favour].sum(axis=1)))
+            self._expected[favour] = self._growth(best, grid[list(favour)], delta)
+        return self._expected[favour]
 
     def promise(self, discretizer: int, epsilon: Array, delta: float) -> float:
         """Return the sum over some epsilons of the growth that a discretizer's best strategy expects."""
@@ -159,6 +166,8 @@ class PairBets:
         return expected_growth(place_bet(rate, mass, epsilon, delta), rate, mass)
 
     def _learn(self) -> None:
+        self._log_wealth = None
+        self._expected.clear()
         self.partitions = [strategy.partition(self.past) for strategy in self.strategies]
         self.rates: list[Array] = []
         self.masses: list[Array] = []

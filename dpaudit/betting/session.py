@@ -135,8 +135,8 @@ class Session:
         known = [bets for bets in self.bets if bets.batches]
         if len(known) == 1:
             return known[0]
-        favour = np.array([self.target, int(np.argmin(self.rejected))])
-        growth = {k.index: k.growth(self.grid[favour], self.claim.delta, favour).tolist() for k in known}
+        favour = (self.target, int(np.argmin(self.rejected)))
+        growth = {k.index: k.growth(self.grid, favour, self.claim.delta).tolist() for k in known}
         known.sort(key=lambda k: (-growth[k.index][0], -growth[k.index][1], k.index))
         return min(enumerate(known, 1), key=lambda item: item[1].runs * item[0] ** 2)[1]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from dpaudit.contract import HasLaw, Pair
 from dpaudit.errors import InputError
 
@@ -22,7 +24,8 @@ def law_ratio(source: Any, pair: Pair) -> Mapping[Any, float] | None:
         laws = source.law(pair.data), source.law(pair.neighbour)
     except InputError:  # the law is out of reach at this size; sampling is not
         return None
-    first, second = (dict(zip(side.atoms, side.log_prob.tolist(), strict=True)) for side in laws)
-    return {
-        atom: max(first.get(atom, NEVER), NEVER) - max(second.get(atom, NEVER), NEVER) for atom in {*first, *second}
-    }
+    p, q = (np.maximum(side.log_prob, NEVER) for side in laws)
+    if laws[0].atoms == laws[1].atoms:
+        return dict(zip(laws[0].atoms, (p - q).tolist(), strict=True))
+    first, second = (dict(zip(law.atoms, side.tolist(), strict=True)) for law, side in zip(laws, (p, q), strict=True))
+    return {atom: first.get(atom, NEVER) - second.get(atom, NEVER) for atom in {*first, *second}}

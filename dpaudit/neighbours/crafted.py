@@ -7,6 +7,7 @@ landmarks of the domain (in agreement, in conflict, split evenly) with changes t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
@@ -48,10 +49,11 @@ def crafted_pairs(
     pairs: dict[frozenset[Sample], Pair] = {}
     backgrounds = list(_backgrounds(domain, n - 1))
     shares = _PUBLIC_SHARES if relation is Relation.REPLACE_PRIVATE else (("", None),)
+    changes = list(_changes(domain, relation))
     for (shared, background), (publicity, share) in product(backgrounds, shares):
-        for change, out, into in _changes(domain, relation):
-            data = _sample(domain, background, out, share)
-            neighbour = _sample(domain, background, into, share)
+        sample_with = cache(partial(_sample, domain, background, share))
+        for change, out, into in changes:
+            data, neighbour = sample_with(out), sample_with(into)
             if data != neighbour:
                 origin = Origin(OriginKind.CRAFTED, f"{shared}{publicity}; {change}")
                 pairs.setdefault(frozenset((data, neighbour)), Pair(data, neighbour, origin))
@@ -101,7 +103,7 @@ def _changes(domain: Domain, relation: Relation) -> Iterator[tuple[str, _Example
 
 
 def _sample(
-    domain: Domain, background: list[tuple[_Example, int]], extra: _Example | None, share: float | None
+    domain: Domain, background: list[tuple[_Example, int]], share: float | None, extra: _Example | None
 ) -> Sample:
     """Return the sample of the background examples, of which a share is public, and the private extra one, if any."""
     rows: list[tuple[_Example, int, bool]] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,8 @@ from dpaudit.contract import Law
 from dpaudit.neighbours.multisets import checked_permutation
 
 __all__ = ["check_symmetry"]
+
+Array = NDArray[np.float64]
 
 
 def check_symmetry(learner: Any, sample: Any, neighbour: Any, permutation: Any) -> bool:
@@ -34,8 +35,11 @@ def check_symmetry(learner: Any, sample: Any, neighbour: Any, permutation: Any) 
     before = learner.law(sample), learner.law(neighbour)
     after = tuple(learner.law(_moved(learner.domain, side, permutation)) for side in (sample, neighbour))
     slack = 4 * sum(law.error for law in (*before, *after)) + 1e-12
+    ours, theirs = _aligned(before), _aligned(after)
+    epsilons = np.append(np.union1d(_sizes(*ours), _sizes(*theirs)), [0.0, 700.0])
     return all(
-        abs(ours - theirs) <= slack for ours, theirs in zip(_curves(before, after), _curves(after, before), strict=True)
+        bool((np.abs(_curve(*pair, epsilons) - _curve(*other, epsilons)) <= slack).all())
+        for pair, other in ((ours, theirs), (ours[::-1], theirs[::-1]))
     )
 
 
@@ -50,20 +54,34 @@ def _moved(domain: Any, sample: Any, permutation: Any) -> Any:
     return domain.sample(domain.points()[image // 2], image % 2, sample.counts)
 
 
-def _curves(pair: tuple[Law, ...], other: tuple[Law, ...]) -> Iterator[float]:
-    """Yield delta(e) of a pair, in both directions, at every loss of either pair."""
-    (p, q), (r, s) = _aligned(pair), _aligned(other)
-    with np.errstate(invalid="ignore"):
-        losses = np.concatenate([p - q, r - s])
-    at = np.unique(np.abs(losses[np.isfinite(losses)]))
-    for e in np.concatenate([at, [0.0, 700.0]]):
-        for first, second in ((p, q), (q, p)):
-            yield float(np.maximum(np.exp(first) - np.exp(np.minimum(e + second, 700.0)), 0.0).sum())
-
-
-def _aligned(pair: tuple[Law, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _aligned(pair: tuple[Law, ...]) -> tuple[Array, Array]:
     """Return the log-probabilities of both laws over the atoms of either."""
+    p, q = pair
+    if p.atoms == q.atoms:
+        return p.log_prob, q.log_prob
     tables = [dict(zip(law.atoms, law.log_prob.tolist(), strict=True)) for law in pair]
     atoms = list(dict.fromkeys([*tables[0], *tables[1]]))
     first, second = (np.array([table.get(atom, -np.inf) for atom in atoms]) for table in tables)
     return first, second
+
+
+def _losses(p: Array, q: Array) -> Array:
+    """Return the privacy loss of each atom, NaN where both laws exclude it."""
+    with np.errstate(invalid="ignore"):
+        return p - q
+
+
+def _sizes(p: Array, q: Array) -> Array:
+    """Return the absolute values of the finite losses."""
+    losses = _losses(p, q)
+    return np.abs(losses[np.isfinite(losses)])
+
+
+def _curve(p: Array, q: Array, epsilons: Array) -> Array:
+    """Return Pr[p, loss > e] - exp(e) Pr[q, loss > e], which is delta(e), at every e."""
+    losses = _losses(p, q)
+    kept = np.flatnonzero(losses > 0)
+    falling = kept[np.argsort(-losses[kept])]
+    above = np.searchsorted(-losses[falling], -epsilons, side="left")
+    first, second = (np.append(0.0, np.cumsum(np.exp(side[falling])))[above] for side in (p, q))
+    return np.asarray(first - np.exp(epsilons) * second)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,6 @@ from learners.arrays import Floats, Integers
 from learners.geometry.pictures import examples
 from learners.halfspaces.concepts import Halfspace
 from learners.halfspaces.depth.depth_pictures import depth_panel
-from learners.halfspaces.depth.depth_regions import DepthRegions
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import tukey_depth
 from learners.halfspaces.grid import HalfspacesOnAGrid
@@ -38,6 +38,28 @@ def weighted_points(sample: Sample) -> tuple[Integers, Integers]:
     weights = np.zeros(len(points), dtype=np.int64)
     np.add.at(weights, place.reshape(-1), sample.counts)
     return points, weights
+
+
+class _Depths:
+    """The candidates after each prefix and their depths in one multiset, each found when it is first asked for."""
+
+    def __init__(self, extended: ExtendedDomain, points: Integers, weights: Integers) -> None:
+        self._extended, self._regions = extended, extended.regions(points, weights)
+        self._known: dict[Point, tuple[tuple[Fraction, ...], Integers]] = {}
+
+    def after(self, prefix: Point) -> tuple[tuple[Fraction, ...], Integers]:
+        """Return X~_i(prefix) and the values of Q_prefix on it."""
+        if prefix not in self._known:
+            candidates = self._extended.coordinates(prefix)
+            self._known[prefix] = candidates, self._regions.values(prefix, candidates)
+        return self._known[prefix]
+
+
+@lru_cache(maxsize=256)
+def _depths(extended: ExtendedDomain, points: tuple[tuple[int, ...], ...], weights: tuple[int, ...]) -> _Depths:
+    """Return the depths in a multiset: neighbours, learners and runs ask for those of the same few again and again."""
+    table = np.array(points, dtype=np.int64).reshape(len(points), extended.dimension)
+    return _Depths(extended, table, np.array(weights, dtype=np.int64))
 
 
 class HullPoint(HalfspacesOnAGrid):
@@ -95,18 +117,21 @@ class HullPoint(HalfspacesOnAGrid):
 
     def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
         """Return `size` points deep in a weighted multiset; runs that share a prefix share its scores."""
-        regions, n = self.extended.regions(points, weights), int(weights.sum())
+        depths, n = self._depths(points, weights), int(weights.sum())
         groups: Counter[Point] = Counter({(): size})
         for axis in range(self.extended.dimension):
             following: Counter[Point] = Counter()
             for prefix, count in groups.items():
-                candidates = self.extended.coordinates(prefix)
-                drawn = self._draw(regions.values(prefix, candidates), axis, n, rng, count)
+                candidates, scores = depths.after(prefix)
+                drawn = self._draw(scores, axis, n, rng, count)
                 for index, times in sorted(Counter(drawn.tolist()).items()):
                     following[(*prefix, candidates[index])] += times
             groups = following
         found = [point for point, count in groups.items() for _ in range(count)]
         return [found[i] for i in rng.permutation(size)]
+
+    def _depths(self, points: Integers, weights: Integers) -> _Depths:
+        return _depths(self.extended, tuple(map(tuple, points.tolist())), tuple(weights.tolist()))
 
     def law(self, sample: Sample) -> Law:
         """Return the law on all points of the extended domain: the product of the selections along each."""
@@ -115,11 +140,11 @@ class HullPoint(HalfspacesOnAGrid):
 
     def find_law(self, points: Integers, weights: Integers) -> Law:
         """Return the law of `find`."""
-        regions, n = self.extended.regions(points, weights), int(weights.sum())
+        depths, n = self._depths(points, weights), int(weights.sum())
         atoms: list[Point] = [()]
         logs, error = np.zeros(1), 0.0
         for axis in range(self.extended.dimension):
-            parts = list(self._extend(regions, atoms, logs, axis, n))
+            parts = list(self._extend(depths, atoms, logs, axis, n))
             atoms = [atom for longer, _, _ in parts for atom in longer]
             if len(atoms) > MAX_ATOMS:
                 raise InputError(
@@ -131,12 +156,12 @@ class HullPoint(HalfspacesOnAGrid):
         return Law(atoms, logs, error + self.dimension * ULP * float(-finite.min()))
 
     def _extend(
-        self, regions: DepthRegions, atoms: list[Point], logs: Floats, axis: int, n: int
+        self, depths: _Depths, atoms: list[Point], logs: Floats, axis: int, n: int
     ) -> Iterator[tuple[list[Point], Floats, float]]:
         """Yield for each prefix the longer prefixes, their log-probabilities and an error."""
         for prefix, log in zip(atoms, logs.tolist(), strict=True):
-            candidates = self.extended.coordinates(prefix)
-            selected, error = self._log_law(regions.values(prefix, candidates), axis, n)
+            candidates, scores = depths.after(prefix)
+            selected, error = self._log_law(scores, axis, n)
             yield [(*prefix, x) for x in candidates], log + selected, error
 
     def scene(self, rng: np.random.Generator) -> tuple[Sample, None]:

@@ -42,7 +42,7 @@ def most(number: int) -> int:
 @pytest.mark.parametrize("case", SOME)
 def test_a_claim_that_holds_with_equality_is_rarely_refuted(case: str, design: str) -> None:
     # An auditor whose true level is 0.5 would be seen with probability 0.85.
-    assert accusations(Trial(case, "boundary", design), AUDITS) <= most(AUDITS) == 9
+    assert accusations(Trial(case, "boundary", design, trials=1_000), AUDITS) <= most(AUDITS) == 9
 
 
 @pytest.mark.parametrize("design", ["fixed", "sequential"])
@@ -98,10 +98,10 @@ def test_a_given_event_detects_with_the_runs_that_are_predicted(case: str, noise
 
 @pytest.mark.parametrize("case", ["geometric", "response with leak", "Laplace", "Gaussian", "bits", "clamped Laplace"])
 def test_thirty_percent_less_noise_is_detected(case: str) -> None:
-    # With three times the predicted runs the event can be learned too: at least 9 of 10 seeds detect it.
+    # With three times the predicted runs the event can be learned too: at least 9 of 10 seeds detect it. That the same
+    # design rarely accuses where the noise is right is the first test's question.
     runs = trials_for(3 * predicted_runs(BY_NAME[case], 0.7))
     assert accusations(Trial(case, "boundary", "fixed", runs, noise=0.7), 10) >= 9
-    assert accusations(Trial(case, "boundary", "fixed", runs), 10) <= most(10)
 
 
 @pytest.mark.parametrize("case", ["randomised response", "response with leak", "Laplace"])

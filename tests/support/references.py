@@ -15,7 +15,7 @@ import re
 import sys
 import tokenize
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cache
@@ -31,6 +31,8 @@ ELSEWHERE = {"sha256sum", "venv", "dpaudit.learners"}
 """Commands, a module of Python that is run and not imported, and the group of entry points."""
 STANDARD = {**vars(typing), **vars(enum), **vars(builtins)}
 
+COMMENT = re.compile("#.*[`/]")
+"""What a comment that mentions something looks like; splitting a module into tokens takes longer than all else."""
 QUOTED = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 IN_FOLDER = re.compile(rf"(?<![\w/.-])(?:{'|'.join((*FOLDERS, 'docs', 'reports'))})/[\w./*-]*\w/?")
 PATH = re.compile(r"[\w.*-]+(?:/[\w.*-]*)+|[\w.*-]+\.(?:py|md|toml|json|jsonl|html|css|j2|txt|svg|yml|cff)(?:\.bak)?")
@@ -47,9 +49,10 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.lineno, node.value.value
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.start[0], token.string
+    if COMMENT.search(text):
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string
 
 
 def references(path: Path) -> Iterator[tuple[int, str]]:
@@ -81,11 +84,17 @@ def is_path(text: str, here: Path) -> bool:
     if "/" not in text and text in known().strings:  # as the name of a file that code writes
         return True
     if "/" not in text:
-        return any(fnmatch(Path(file).name, text) for file in files())
+        return is_one_of(names(), text)
     homes = ("", f"{here.relative_to(ROOT).as_posix()}/", "dpaudit/", "learners/", "tests/")
-    return any(fnmatch(file, home + shape) for file in files() for home in homes)
+    return any(is_one_of(files(), home + shape) for home in homes)
 
 
+def is_one_of(paths: Set[str], shape: str) -> bool:
+    """Return whether a path is there, or one of a shape with stars."""
+    return any(fnmatch(path, shape) for path in paths) if "*" in shape else shape in paths
+
+
+@cache
 def is_name(text: str) -> bool:
     """Return whether a name, dotted or not, is one of the project's code, or none of its business."""
     if not (match := NAME.fullmatch(text)):
@@ -94,7 +103,7 @@ def is_name(text: str) -> bool:
     if first in FOREIGN or match[1] in ELSEWHERE or hasattr(builtins, first):
         return True
     if not rest:
-        return first in known().identifiers or first in {Path(file).stem for file in files()}
+        return first in known().identifiers or first in stems()
     parts = [first, *rest]
     for cut in range(len(parts), 0, -1):
         if any(has_member(path, parts[cut:]) for path in modules_called(tuple(parts[:cut]))):
@@ -108,12 +117,16 @@ def is_name(text: str) -> bool:
 @cache
 def modules_called(parts: tuple[str, ...]) -> list[Path]:
     """Return the modules and packages whose dotted name ends with these parts."""
+    return [path for named, path in dotted() if named[-len(parts) :] == parts]
+
+
+@cache
+def dotted() -> list[tuple[tuple[str, ...], Path]]:
+    """Return the parts of the dotted names of all modules and packages."""
     found = []
     for path in CODE:
         named = path.relative_to(ROOT).with_suffix("").parts
-        named = named[:-1] if named[-1] == "__init__" else named
-        if named[-len(parts) :] == parts:
-            found.append(path)
+        found.append((named[:-1] if named[-1] == "__init__" else named, path))
     return found
 
 
@@ -127,6 +140,7 @@ def has_member(path: Path, rest: list[str]) -> bool:
     return False
 
 
+@cache
 def class_has(name: str, member: str) -> bool:
     """Return whether classes of a name, or what they inherit from, have a member; of foreign libraries that is open."""
     if name not in known().classes:
@@ -138,6 +152,7 @@ def class_has(name: str, member: str) -> bool:
     return False
 
 
+@cache
 def bound(node: ast.AST) -> set[str]:
     """Return the names that a statement of a module or a class binds."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -184,6 +199,16 @@ def files() -> set[str]:
         place = Path(folder).relative_to(ROOT)
         found |= {(place / name).as_posix() for name in (*folders, *names)}
     return found
+
+
+@cache
+def names() -> set[str]:
+    return {Path(file).name for file in files()}
+
+
+@cache
+def stems() -> set[str]:
+    return {Path(file).stem for file in files()}
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import partial
 
 import numpy as np
@@ -98,7 +99,7 @@ def test_the_power_is_checked_at_the_error_that_the_verdict_has() -> None:
     def identity(data, rng):
         return data
 
-    least = next(n for n in range(10, 200) if detects(identity, n, curve=False))
+    least = bisect_left(range(200), True, lo=10, key=lambda n: detects(identity, n, curve=False))
     found = dpaudit.audit_privacy(identity, [(0, 1)], epsilon=3.0, trials=least, curve=True)
     assert found.verdict == "no evidence"
     (gap,) = found.gaps
