@@ -17,9 +17,9 @@ from dpaudit.bounds.curve import Curve, fit_curve
 from dpaudit.bounds.thresholds import choose_thresholds
 from dpaudit.distinguish.families import likelier_first
 from dpaudit.distinguish.histogram import Tally, tally
-from dpaudit.distinguish.reducer import Reducer
 from dpaudit.distinguish.selected_event import SelectedEvent
-from dpaudit.sampling import Observed, Sampler
+from dpaudit.sampling import Observed
+from dpaudit.wide_outputs import narrowed
 
 __all__ = ["confirm", "curve_of", "tests_of"]
 
@@ -44,7 +44,7 @@ def confirm(
 
     Both sides are made together, so that no worker waits.
     """
-    sampler, runs = _narrowed(candidate.sampler, selected), request.budget.confirmation
+    sampler, runs = narrowed(candidate.sampler, [one.discretizer for one in selected]), request.budget.confirmation
     jobs = [
         (side, job)
         for side, data in enumerate((candidate.pair.data, candidate.pair.neighbour))
@@ -59,14 +59,6 @@ def confirm(
         for total, counts in zip(totals, found, strict=True):
             total[side].update(counts)
     return totals, Observations(2 * runs, different(*totals[0]), raised)
-
-
-def _narrowed(sampler: Sampler, selected: Sequence[SelectedEvent]) -> Sampler:
-    """Return a sampler that makes no more columns of wide outputs than the selected events need."""
-    columns = [one.discretizer.columns for one in selected]
-    if not isinstance(sampler.view, Reducer) or any(some is None for some in columns):
-        return sampler
-    return replace(sampler, view=sampler.view.keep(j for some in columns for j in some or ()))
 
 
 def tests_of(request: Request, selected: SelectedEvent, counts: Counts, share: float) -> tuple[EventTest, ...]:

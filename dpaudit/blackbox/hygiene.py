@@ -106,6 +106,11 @@ class Hygiene:
             self._check(CheckName.PROCESS, Answer.PASSED),
         )
 
+    def shown(self) -> list[list[Any]]:
+        """Return an output that the looks before an audit have shown, as a batch, and forget all of them."""
+        first, self.outputs = [self.outputs[:1]], []
+        return first
+
     def close(self, checks: tuple[Check, ...]) -> tuple[Check, ...]:
         """Return the checks after the looks at the end of an audit, which show what its many calls have changed."""
         if not all(check.passed for check in checks) or CheckName.SEED not in [check.name for check in checks]:
