@@ -13,7 +13,7 @@ from dpaudit.distinguish import classifiers
 from dpaudit.distinguish.canonical import canonical
 from dpaudit.distinguish.columns import Flattener
 from dpaudit.distinguish.discretizers import FEW, Atoms, Discretizer, Joint, PackedRows
-from dpaudit.distinguish.featured import screened_discretizers
+from dpaudit.distinguish.featured import hole_discretizers, screened_discretizers
 from dpaudit.distinguish.features import GROUPS, group_columns
 from dpaudit.distinguish.histogram import LEAST
 from dpaudit.distinguish.naive_bayes import NaiveBayes
@@ -100,6 +100,7 @@ def fitted_discretizers(
         found += screened_discretizers(
             data, neighbour, confirm, epsilon=epsilon, stored=float_bits, plan=flattener.plan
         )
+        found += hole_discretizers(data, neighbour, flattener.plan) if float_bits else []
     base = discrete or _atoms(data, neighbour)
     return [*found, Ranked.fit(base, data, neighbour)] if base else found
 

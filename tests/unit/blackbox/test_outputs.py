@@ -148,6 +148,18 @@ def test_the_bits_of_floats_are_told_beside_the_verdict() -> None:
     assert (counting.verdict, counting.representation) == ("violation", None)
 
 
+def test_holes_of_the_sampler_are_told_where_grids_are_alike() -> None:
+    def noisy(x: float, rng: np.random.Generator, size: int) -> Any:
+        return x + rng.laplace(size=size)
+
+    for centres, leaks in (((10.0, 11.0), True), ((10.0, 10.0), False)):
+        finding = dpaudit.audit_privacy(noisy, [centres], epsilon=1.0, trials=10_000, batched=True)
+        assert finding.representation is not None
+        assert (finding.representation.epsilon_lower > 3) == leaks
+    counting = dpaudit.audit_privacy(noisy, [(10.0, 11.0)], epsilon=1.0, trials=10_000, batched=True, float_bits=True)
+    assert counting.verdict == "violation"
+
+
 @pytest.mark.parametrize("width", [5, 30])
 def test_the_bits_of_an_arrays_elements_are_told_beside_the_verdict(width: int) -> None:
     def noisy(x: int, rng: np.random.Generator, size: int) -> Any:
