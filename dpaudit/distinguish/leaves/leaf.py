@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish.leaves import readers
 from dpaudit.distinguish.leaves.aspects import Entry
-from dpaudit.distinguish.leaves.steps import Family, Memo, Path, walk
+from dpaudit.distinguish.leaves.steps import Family, Key, Memo, Part, Path, walk
 
 __all__ = ["FAMILIES_OF_DTYPES", "Leaf"]
 
@@ -57,6 +57,9 @@ class Leaf:
             direct = self._of_array(rows)
             if direct is not None:
                 return direct, None
+            if type(rows) is np.ndarray and rows.dtype == object and rows.ndim > 1:
+                memo = {} if memo is None else memo
+                _take_apart(rows, self.path, memo)
             rows = list(rows) if rows.ndim > 1 else rows.tolist()
         values, where = walk(rows, self.path, memo)
         return self.reader(values), where
@@ -79,3 +82,16 @@ class Leaf:
         if not isinstance(place, Entry) or last != [Family(kind)] or place.place >= flat.shape[1]:
             return None
         return self.reader(flat[:, place.place])
+
+
+def _take_apart(rows: NDArray[Any], path: Path, memo: Memo) -> None:
+    """Remember what `parts` makes of every array in an array of objects, without taking them apart one by one."""
+    shape, values = path[:4] == _SHAPE, path[:4] == _VALUES
+    if shape and _SHAPE not in memo:
+        memo[_SHAPE] = [rows.shape[1:]] * len(rows), None
+    if values and _VALUES not in memo:
+        memo[_VALUES] = list(map(tuple, rows.reshape(len(rows), -1).tolist())), None
+
+
+_SHAPE, _VALUES = ((Family("array"), Part(), Family("mapping"), Key(key)) for key in ("shape", "values"))
+"""The ways to the parts of an array of objects."""

@@ -22,7 +22,7 @@ Reals = NDArray[np.float64]
 
 GRIDS = (52, 53)
 """Of 1 - 2 |random() - 1/2|; and of 1 - random() and of NumPy's Laplace noise, whose 2 - random() is rounded."""
-FARTHEST = 200
+FARTHEST = 64
 """Values that say whether a sampler is the one: where it is, all of them lie on its grid."""
 LEAST_SPARSE, ON_GRID = 12, 0.95
 """At least so many of them must lie where doubles are missed, and so large a share of these on the grid."""
