@@ -77,6 +77,11 @@ class SequentialOutcome:
         How many runs that were bet on ended in an exception, by its type and message.
     unseen : tuple of str
         Parts of the outputs that took no part.
+    width, reduced : int
+        The numbers of the widest row in an output, where they are more than scores can be fitted on, and the runs on
+        each side of a pair that chose the columns of it to look at; else 0.
+    fitted : int
+        Runs that only trained, over all pairs and both sides.
     """
 
     rejected: bool
@@ -89,6 +94,9 @@ class SequentialOutcome:
     different: int
     raised: Counter[str]
     unseen: tuple[str, ...] = ()
+    width: int = 0
+    reduced: int = 0
+    fitted: int = 0
 
 
 def audit_sequential(
@@ -106,7 +114,8 @@ def audit_sequential(
     Parameters
     ----------
     sampler : Sampler
-        The mechanism, with its root seed and workers: the outcome is a function of all but the workers.
+        The mechanism, with its root seed and workers: the outcome is a function of all but the workers. If it knows how
+        many numbers an output holds, memory is bounded.
     pairs : sequence of Pair
         Neighbouring inputs; which to run is decided batch by batch.
     claim : PrivacyClaim
@@ -142,4 +151,7 @@ def audit_sequential(
         different=sum(bets.different() for bets in session.bets),
         raised=session.raised,
         unseen=session.unseen,
+        width=session.width,
+        reduced=session.reduced,
+        fitted=session.fitted,
     )

@@ -15,6 +15,7 @@ from dpaudit.betting.eprocess import expected_growth, log_payoff, place_bet, pos
 from dpaudit.contract import Pair
 from dpaudit.distinguish.discretizers import Discretizer
 from dpaudit.distinguish.histogram import LEAST, Tally
+from dpaudit.distinguish.reducer import Reducer
 
 __all__ = ["PairBets", "Partition", "Sides", "Strategy", "partition_by_bins", "partition_by_cells"]
 
@@ -101,6 +102,7 @@ class PairBets:
     def __init__(self, index: int, pair: Pair, epsilons: int) -> None:
         self.index, self.pair = index, pair
         self.runs = self.batches = 0
+        self.reducer: Reducer | None = None
         self.discretizers: list[Discretizer] = []
         self.strategies: list[Strategy] = []
         self.past: list[Sides] = []

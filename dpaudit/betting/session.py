@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +21,17 @@ from dpaudit.distinguish.discretizers import CountCells, Discretizer
 from dpaudit.distinguish.fitting import fitted_discretizers
 from dpaudit.distinguish.pilot import Pilot
 from dpaudit.distinguish.ranked import Ranked
-from dpaudit.distinguish.wide import WIDTH
+from dpaudit.distinguish.reducer import Reducer
 from dpaudit.sampling import Job, Observed, Sampler
+from dpaudit.wide_outputs import held_runs, learned_reducer, narrowed, placing_runs
 
 __all__ = ["Look", "Session"]
 
 FIT_SHARE, FIT_ROWS = 0.02, 5_000
 """The part of the runs, and the most a side, that scores are fitted on: with 8 % audits of Laplace noise took 1.3 to
 2.4 times as many runs to refute a claim."""
+WIDE_FIT_SHARE = 0.15
+"""The same where outputs are wide: half of them find the columns to look at, half fit scores on these."""
 THOROUGH_ROWS = 2_000
 """Runs a side from which on classifiers are fitted as well: of fewer they learn noise."""
 FINALISTS = 2
@@ -54,7 +58,7 @@ class Session:
     Parameters
     ----------
     sampler : Sampler
-        Makes the runs.
+        Makes the runs; as many outputs are held at a time as its count of their numbers allows.
     pairs : sequence of Pair
         The neighbouring inputs.
     claim : PrivacyClaim
@@ -91,6 +95,7 @@ class Session:
         self.raised: Counter[str] = Counter()
         self.looks: list[Look] = []
         self.unseen: tuple[str, ...] = ()
+        self.width = self.fitted = self.reduced = 0
 
     @property
     def refuted(self) -> bool:
@@ -112,11 +117,11 @@ class Session:
 
     def _pilot(self) -> Pilot:
         """See from a few runs of the first pair whether outputs repeat and so can be cells as they are."""
-        bets, size = self.bets[0], pilot_size(self.runs)
+        bets, size = self.bets[0], min(pilot_size(self.runs), held_runs(self.sampler))
         sides = self.sampler.sides(bets.pair, ("sequential", "pilot", 0), size)
         self._spend(bets, 2 * size)
         pilot = Pilot.of(join(sides))
-        self.unseen = tuple(pilot.plan.unseen) + _cut_off(pilot)
+        self.unseen, self.width = tuple(pilot.plan.unseen), pilot.width
         if pilot.sufficient:
             bets.restart(pilot.shared)
             bets.remember(_counted(bets.discretizers, sides))
@@ -137,7 +142,8 @@ class Session:
             return known[0]
         favour = (self.target, int(np.argmin(self.rejected)))
         growth = {k.index: k.growth(self.grid, favour, self.claim.delta).tolist() for k in known}
-        known.sort(key=lambda k: (-growth[k.index][0], -growth[k.index][1], k.index))
+        # Where nothing is promised, a pair whose outputs vary comes before a constant one, which could show nothing.
+        known.sort(key=lambda k: (-growth[k.index][0], -growth[k.index][1], k.different() == 0, k.index))
         return min(enumerate(known, 1), key=lambda item: item[1].runs * item[0] ** 2)[1]
 
     def _bet(self, bets: PairBets) -> None:
@@ -155,7 +161,7 @@ class Session:
 
     def _batch(self, bets: PairBets, size: int) -> list[Sides]:
         """Return by discretizer the cells of `size` runs, each on the side that a fair coin says."""
-        where, sampler = (bets.index, bets.batches), self.sampler
+        where, sampler = (bets.index, bets.batches), narrowed(self._viewing(bets), bets.discretizers)
         coins = seeding.generator(sampler.seed, "sequential", sampler.mechanism.stream, "coins", *where)
         heads = int(coins.binomial(size, 0.5))
         jobs: list[tuple[int, Job]] = []
@@ -174,21 +180,17 @@ class Session:
         if pilot.sufficient:
             bets.restart(pilot.shared)
             return
-        wanted = min(FIT_ROWS, max(32, int(FIT_SHARE * self.runs / len(self.bets))))
-        size = min(wanted, (self.runs - self.used) // 4)
-        sides = self.sampler.sides(bets.pair, ("sequential", "fit", bets.index), size)
-        self._spend(bets, 2 * size)
+        share = (WIDE_FIT_SHARE / 2 if self.width else FIT_SHARE) * self.runs / len(self.bets)
+        left = (self.runs - self.used) // 4
+        if self.width:
+            bets.reducer = self._reduce(bets, min(max(32, int(share)), left // 2))
+            left //= 2
+        size = min(FIT_ROWS, max(32, int(share)), left)
+        sides = self._viewing(bets).sides(bets.pair, ("sequential", "fit", bets.index), size)
+        self._spend_fitting(bets, size)
         cut = max(1, size * 4 // 5)
         fitting, held = ([side[part] for side in sides] for part in (slice(cut), slice(cut, None)))
-        fitted = fitted_discretizers(
-            *fitting,
-            thorough=cut >= THOROUGH_ROWS,
-            float_bits=self.float_bits,
-            confirm=max(1, self.runs // 2),
-            epsilon=self.claim.epsilon,
-        )
-        ranked = [Ranked.fit(base, *fitting) for base in pilot.shared]
-        bets.restart([*pilot.shared, *ranked, *fitted])
+        bets.restart(self._fitted(bets, pilot, fitting))
         counts = _counted(bets.discretizers, held)
         bets.remember(counts)
         probes = np.array([0.25, 0.5, 1.0]) * max(self.claim.epsilon, 0.1)
@@ -197,14 +199,38 @@ class Session:
         bets.restart([bets.discretizers[i] for i in best])
         bets.remember([counts[i] for i in best])
 
+    def _fitted(self, bets: PairBets, pilot: Pilot, sides: list[Any]) -> list[Discretizer]:
+        """Return the discretizers that outputs of both sides suggest, and the pilot's own where these are not wide."""
+        fitted = fitted_discretizers(
+            *sides,
+            thorough=len(sides[0]) >= THOROUGH_ROWS,
+            float_bits=self.float_bits,
+            reducer=bets.reducer,
+            confirm=max(1, self.runs // 2),
+            epsilon=self.claim.epsilon,
+        )
+        own = [] if self.width else pilot.shared
+        return [*own, *(Ranked.fit(base, *sides) for base in own), *fitted]
+
+    def _reduce(self, bets: PairBets, runs: int) -> Reducer:
+        """Return the few columns of a pair's wide outputs that so many runs a side suggest to look at."""
+        placing = placing_runs(self.sampler, runs)
+        first = self.sampler.sides(bets.pair, ("sequential", "place", bets.index), placing)
+        self._spend_fitting(bets, runs)
+        self.reduced = runs
+        return learned_reducer(self.sampler, bets.pair, first, ("sequential reduce", bets.index, 0), runs - placing)
+
+    def _viewing(self, bets: PairBets) -> Sampler:
+        """Return a sampler that returns of a pair's wide outputs the columns that are looked at."""
+        return replace(self.sampler, view=bets.reducer)
+
+    def _spend_fitting(self, bets: PairBets, size: int) -> None:
+        self._spend(bets, 2 * size)
+        self.fitted += 2 * size
+
     def _spend(self, bets: PairBets, size: int) -> None:
         bets.runs += size
         self.used += size
-
-
-def _cut_off(pilot: Pilot) -> tuple[str, ...]:
-    """Return what bets do not look at of wide outputs: they are not reduced, but cut."""
-    return (f"numbers beyond the first {WIDTH} of a row, each alone",) if pilot.width else ()
 
 
 def _counted(discretizers: Sequence[Discretizer], sides: Sequence[object]) -> list[Sides]:

@@ -69,6 +69,11 @@ class Candidate:
         self.tallies: list[tuple[Tally, Tally]] = [(Counter(), Counter()) for _ in discretizers]
         self._slow_left = [SLOW_ROWS, SLOW_ROWS]
 
+    @property
+    def varies(self) -> bool:
+        """Whether outputs fall into more than one cell of a discretizer."""
+        return any(len(data.keys() | neighbour.keys()) > 1 for data, neighbour in self.tallies)
+
     def take_slowly(self, side: int, runs: int) -> bool:
         """Say whether slow discretizers count the next runs of a side, and remember them."""
         self._slow_left[side] -= runs

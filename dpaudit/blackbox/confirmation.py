@@ -18,9 +18,9 @@ from dpaudit.bounds.thresholds import choose_thresholds
 from dpaudit.clock import LOOKS, SHARES
 from dpaudit.distinguish.families import likelier_first
 from dpaudit.distinguish.histogram import Tally, tally
-from dpaudit.distinguish.reducer import Reducer
 from dpaudit.distinguish.selected_event import SelectedEvent
-from dpaudit.sampling import Observed, Sampler
+from dpaudit.sampling import Observed
+from dpaudit.wide_outputs import narrowed
 
 __all__ = ["Confirmed", "confirm", "curve_of", "tests_of"]
 
@@ -65,7 +65,7 @@ def confirm(request: Request, candidate: Candidate, selected: Sequence[SelectedE
 
     Both sides are made together, so that no worker waits.
     """
-    sampler = _narrowed(candidate.sampler, selected)
+    sampler = narrowed(candidate.sampler, [one.discretizer for one in selected])
     sides = [
         sampler.jobs(data, ("confirm", candidate.index, side), request.budget.confirmation)
         for side, data in enumerate((candidate.pair.data, candidate.pair.neighbour))
@@ -96,14 +96,6 @@ def _looks(chunks: int, limited: bool) -> Iterator[tuple[slice, float]]:
         if until > made:
             yield slice(made, until), kept
             made, kept = until, 0.0
-
-
-def _narrowed(sampler: Sampler, selected: Sequence[SelectedEvent]) -> Sampler:
-    """Return a sampler that makes no more columns of wide outputs than the selected events need."""
-    columns = [one.discretizer.columns for one in selected]
-    if not isinstance(sampler.view, Reducer) or any(some is None for some in columns):
-        return sampler
-    return replace(sampler, view=sampler.view.keep(j for some in columns for j in some or ()))
 
 
 def tests_of(

@@ -8,6 +8,7 @@ from dpaudit.blackbox.candidate import best_event, refuting_event
 from dpaudit.blackbox.confirmation import Confirmed, confirm, curve_of, tests_of
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.blackbox.power import REFUTING_SHARE, Power
+from dpaudit.blackbox.reduction import wide_limits
 from dpaudit.blackbox.request import Request
 from dpaudit.blackbox.runs import PilotRuns, run_pilot
 from dpaudit.blackbox.search import Found, search
@@ -66,6 +67,7 @@ def _finding(
         Power.of_test(*_masses(selected[0]), _learning_runs(request, looked), fresh, request.claim, made.share * gamma),
         made.seen,
         not_looked_at=tuple(looked.pilot.plan.unseen),
+        limits=wide_limits(request.width, request.budget.training // 2),
         refuted=best.epsilon_lower > request.claim.epsilon,
         epsilon_lower=best.epsilon_lower,
         selection_trials=request.budget.selection,

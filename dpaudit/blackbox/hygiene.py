@@ -20,6 +20,7 @@ from dpaudit import seeding
 from dpaudit.adapters import Mechanism
 from dpaudit.blackbox.checks import Answer, Check, CheckName
 from dpaudit.blackbox.looks import Label, arrangements, labels, one_way
+from dpaudit.blackbox.probing import probe_warnings
 from dpaudit.blackbox.surroundings import equal_global_generators, moved_clocks, other_process, ticking_clocks
 from dpaudit.contract import Pair
 from dpaudit.isolated import Context, told_with
@@ -78,6 +79,7 @@ class Hygiene:
     outputs: list[Any] = field(default_factory=list)
     others: list[Any] = field(default_factory=list)
     first: tuple[list[Label] | None, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def mechanism(self) -> Mechanism:
@@ -86,6 +88,12 @@ class Hygiene:
 
     def open(self) -> tuple[Check, ...]:
         """Make the looks before an audit and return what they say."""
+        checks = self._before()
+        self.warnings = probe_warnings(self.mechanism, [*self.outputs, *self.others])
+        self.others = []
+        return checks
+
+    def _before(self) -> tuple[Check, ...]:
         data = self._look(0, "data")
         # At once, with no run on the other input between: at the end of the audit there will have been many.
         again = None if self.own or data is None else self._look(0, "data", moved_clocks, other_process)
@@ -105,6 +113,11 @@ class Hygiene:
             self._check(CheckName.CLOCK, Answer.PASSED),
             self._check(CheckName.PROCESS, Answer.PASSED),
         )
+
+    def shown(self) -> list[list[Any]]:
+        """Return an output that the looks before an audit have shown, as a batch, and forget all of them."""
+        first, self.outputs = [self.outputs[:1]], []
+        return first
 
     def close(self, checks: tuple[Check, ...]) -> tuple[Check, ...]:
         """Return the checks after the looks at the end of an audit, which show what its many calls have changed."""

@@ -6,16 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from dpaudit.blackbox.candidate import Candidate
-from dpaudit.distinguish.batches import join
-from dpaudit.distinguish.leaves.plan import Plan
-from dpaudit.distinguish.reducer import Reducer, SumUp, wide_leaves
-from dpaudit.distinguish.wide import Moments
-from dpaudit.sampling import Sampler
+from dpaudit.distinguish.reducer import Reducer
+from dpaudit.distinguish.wide import least_dense_shift, least_shift
+from dpaudit.wide_outputs import learned_reducer, placing_runs
 
-__all__ = ["reduce_outputs"]
+__all__ = ["reduce_outputs", "wide_limits"]
 
-PLACING = 16
-"""The most runs a side that tell about where the numbers lie, on a pair that the pilot did not see."""
+TOLD_SHIFT = 3.0
+"""Standard deviations: where all weaker shifts of all numbers of a row escape, the finding says so."""
 
 
 def reduce_outputs(candidate: Candidate, training: int, pilot: list[Any] | None = None) -> tuple[Reducer, int]:
@@ -40,30 +38,25 @@ def reduce_outputs(candidate: Candidate, training: int, pilot: list[Any] | None 
     if pilot:
         first, placing, runs = pilot, 0, max(0, (training - len(pilot[0])) // 2)
     else:
-        placing = min(PLACING, max(1, training // 4))
+        placing = placing_runs(candidate.sampler, training)
         first = candidate.sampler.sides(candidate.pair, ("place", candidate.index), placing)
         runs = max(0, training // 2 - placing)
-    reducer = _learned(candidate, first, runs)
+    address = ("reduce", candidate.index, candidate.phase)
+    reducer = learned_reducer(candidate.sampler, candidate.pair, first, address, runs)
     candidate.sampler = replace(candidate.sampler, view=reducer)
     return reducer, placing + runs
 
 
-def _learned(candidate: Candidate, first: list[Any], runs: int) -> Reducer:
-    """Return the reducer that some outputs and further runs suggest."""
-    both = join(first)
-    plan = Plan.of(both)
-    sum_up = SumUp.around(wide_leaves(plan), both)
-    whole: Sampler = replace(candidate.sampler, view=None)
-    sums = []
-    for side, data in enumerate((candidate.pair.data, candidate.pair.neighbour)):
-        total = sum_up(first[side])
-        jobs = whole.jobs(data, ("reduce", candidate.index, side, candidate.phase), runs) if runs else []
-        for more in whole.reduced(jobs, sum_up):
-            _merge(total, more)
-        sums.append(total)
-    return Reducer.fit(plan, *sums)
+def wide_limits(width: int, runs: int) -> tuple[str, ...]:
+    """Return what `runs` runs a side cannot learn of rows of so many numbers; nothing where it is little.
 
-
-def _merge(total: tuple[Moments, ...], more: tuple[Moments, ...]) -> None:
-    for mine, other in zip(total, more, strict=True):
-        mine.merge(other)
+    Width 0 stands for outputs that are not wide.
+    """
+    dense = least_dense_shift(width, runs) if width else 0.0
+    if dense < TOLD_SHIFT:
+        return ()
+    return (
+        f"outputs hold rows of {width} numbers: {runs} runs a side can learn a shift of one number by "
+        f"{least_shift(width, runs):.2g} standard deviations, and one of all numbers by unknown signs only if it is "
+        f"{dense:.2g} or more in all (Mahalanobis distance)",
+    )

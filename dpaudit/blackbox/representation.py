@@ -1,7 +1,8 @@
 """Look at how floats are stored, beside the verdict, which speaks of their values.
 
 Noise added in floating point leaks through the bits of the sum whatever its scale: a sum lies on a coarser grid than a
-draw. An event over these bits is chosen on training runs and tested on the runs that confirm, with an error of its own.
+draw, and holes in what a sampler can return lie elsewhere around another centre. An event over these bits is chosen on
+training runs and tested on the runs that confirm, with an error of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 from dpaudit.blackbox.request import Request
 from dpaudit.distinguish.cell_families import CellFamilies
 from dpaudit.distinguish.events import PlannedTest
-from dpaudit.distinguish.featured import screened_discretizers
+from dpaudit.distinguish.featured import hole_discretizers, screened_discretizers
 from dpaudit.distinguish.histogram import tally
 from dpaudit.distinguish.leaves.plan import Plan
 from dpaudit.distinguish.selected_event import SelectedEvent
@@ -38,8 +39,8 @@ def representation_event(request: Request, plan: Plan, first: list[Any], second:
         return None
     runs, claim = request.budget.confirmation, request.claim
     (data, neighbour), others = ([outputs[:ROWS] for outputs in half] for half in (first, second))
-    found = screened_discretizers(data, neighbour, runs, epsilon=claim.epsilon, stored=None, plan=plan)
-    if not found:
-        return None
-    counts = tally(found[0](others[0])), tally(found[0](others[1]))
-    return CellFamilies.of(found[0], counts).best(PlannedTest(runs, claim.delta, request.gamma))
+    found = screened_discretizers(data, neighbour, runs, epsilon=claim.epsilon, stored=None, plan=plan)[:1]
+    found += hole_discretizers(data, neighbour, plan)
+    test = PlannedTest(runs, claim.delta, request.gamma)
+    events = [CellFamilies.of(one, (tally(one(others[0])), tally(one(others[1])))).best(test) for one in found]
+    return max(events, key=lambda event: event.expected, default=None)

@@ -14,20 +14,15 @@ from dpaudit.blackbox.evidence import Observations, gaps_of, identical, verdict_
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.blackbox.hygiene import Hygiene, runs_a_side
 from dpaudit.blackbox.power import REFUTING_SHARE, Power
-from dpaudit.blackbox.probing import probe_warnings
 from dpaudit.bounds.base import Bound
 from dpaudit.bounds.counts import MAX_RUNS
 from dpaudit.bounds.detectable import trials_needed
 from dpaudit.clock import Clock
 from dpaudit.contract import Pair, PrivacyClaim, Relation
-from dpaudit.distinguish.wide import least_dense_shift, least_shift
 from dpaudit.errors import InputError
 from dpaudit.sampling import Sampler
 
 __all__ = ["Request"]
-
-TOLD_SHIFT = 3.0
-"""Standard deviations: where all weaker shifts of all numbers of a row escape, the finding says so."""
 
 CURVE_SHARE = 0.2
 """The part of the error probability that a curve has where one is asked for."""
@@ -116,19 +111,27 @@ class Request:
         claim, gamma = self.claim, (1 - REFUTING_SHARE) * self.verdict_gamma
         return trials_needed(self.bound, epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """The limits of the finding that are known from the start."""
-        limits = _limits(self.width, self.budget.training // 2) if self.wide else ()
+    def _warnings(self, limits: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what a reader must know: what could not be learned, not be tried, or not be finished in time."""
         same = [i for i, pair in enumerate(self.pairs) if identical(pair)]
-        shown = [*self.hygiene.outputs, *self.hygiene.others] if self.hygiene else []
-        probed = probe_warnings(self.sampler.mechanism, shown)
-        return (*limits, *probed, *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same))
+        return (
+            *limits,
+            *(self.hygiene.warnings if self.hygiene else ()),
+            *(f"pair {i}: both inputs are the same, so it can show no leak" for i in same),
+            *(self.clock.warnings if self.clock else ()),
+        )
 
     def finding(
-        self, power: Power, seen: Observations, *, refuted: bool, not_looked_at: tuple[str, ...] = (), **found: Any
+        self,
+        power: Power,
+        seen: Observations,
+        *,
+        refuted: bool,
+        not_looked_at: tuple[str, ...] = (),
+        limits: tuple[str, ...] = (),
+        **found: Any,
     ) -> PrivacyFinding:
-        """Return the finding: whether the claim was refuted, the audit's power, and all else that it `found`."""
+        """Return the finding: whether the claim was refuted, the audit's power and limits, and all else it `found`."""
         checks = self.hygiene.close(self.checks) if self.hygiene else self.checks
         gaps = gaps_of(
             seen,
@@ -156,7 +159,7 @@ class Request:
             seed=self.sampler.seed,
             origins=tuple(pair.origin for pair in self.pairs),
             claim_id=self.claim.claim_id,
-            warnings=(*self.warnings, *(self.clock.warnings if self.clock else ())),
+            warnings=self._warnings(limits),
             stopped=self.clock.stopped if self.clock else UNSET,
             **found,
         )
@@ -173,15 +176,3 @@ class Request:
         """Raise `InputError` for the number of runs."""
         made = f"{self.trials} with {len(self.pairs)} pair(s) makes {self.budget.confirmation} runs a side to confirm"
         raise InputError(f"{{trials}} of {made}, {why}", value=self.trials, names=("trials", "bound"))
-
-
-def _limits(width: int, runs: int) -> tuple[str, ...]:
-    """Return what cannot be learned of rows of so many numbers; nothing where even a weak shift of all can."""
-    dense = least_dense_shift(width, runs)
-    if dense < TOLD_SHIFT:
-        return ()
-    return (
-        f"outputs hold rows of {width} numbers: {runs} runs a side can learn a shift of one number by "
-        f"{least_shift(width, runs):.2g} standard deviations, and one of all numbers by unknown signs only if it is "
-        f"{dense:.2g} or more in all (Mahalanobis distance)",
-    )

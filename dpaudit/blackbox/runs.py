@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -11,11 +11,11 @@ from dpaudit.blackbox.candidate import Candidate
 from dpaudit.blackbox.reduction import reduce_outputs
 from dpaudit.blackbox.request import Request
 from dpaudit.distinguish.batches import join
-from dpaudit.distinguish.columns import Flattener
 from dpaudit.distinguish.discretizers import CountCells
 from dpaudit.distinguish.fitting import fitted_discretizers
 from dpaudit.distinguish.pilot import Pilot
-from dpaudit.sampling import CHUNK_NUMBERS, Job, Sampler
+from dpaudit.sampling import Job, Sampler
+from dpaudit.wide_outputs import held_runs, knowing
 
 __all__ = ["PilotRuns", "count_runs", "run_pilot"]
 
@@ -48,8 +48,8 @@ def run_pilot(request: Request) -> PilotRuns:
     """Look at some outputs of a few pairs; one run a side of the first pair tells how many numbers they hold."""
     some = range(0, len(request.pairs), -(-len(request.pairs) // PILOT_PAIRS))
     first = request.sampler.sides(request.pairs[0], ("peek",), 1)
-    sampler = replace(request.sampler, numbers=max(1, Flattener.fit(first).scalars))
-    runs = min(request.budget.pilot // len(some), max(1, CHUNK_NUMBERS // sampler.numbers))
+    sampler = knowing(request.sampler, first)
+    runs = min(request.budget.pilot // len(some), held_runs(sampler))
     sides = {i: sampler.sides(request.pairs[i], ("pilot", i), runs - int(i == 0)) for i in some}
     sides[0] = [join(batches) for batches in zip(first, sides[0], strict=True)]
     return PilotRuns(Pilot.of(join([side for pair in sides.values() for side in pair])), sampler, sides)

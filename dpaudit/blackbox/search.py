@@ -54,8 +54,16 @@ def search(request: Request, looked: PilotRuns) -> Found:
 
 
 def _ranked(request: Request, candidates: Sequence[Candidate], runs: int) -> tuple[list[Candidate], int]:
-    """Return the candidates after more runs, the most promising first, and how many events were compared."""
+    """Return the candidates after more runs, the most promising first, and how many events were compared.
+
+    Where none promises anything, one whose outputs vary comes before a constant one, which could show nothing.
+    """
     count_runs(request, candidates, runs)
     events = [best_event(request, candidate) for candidate in candidates]
-    order = sorted(range(len(events)), key=lambda i: (-events[i].expected, candidates[i].index))
+
+    def rank(i: int) -> tuple[float, bool, float, int]:
+        expected = events[i].expected
+        return -max(expected, 0.0), not candidates[i].varies, -expected, candidates[i].index
+
+    order = sorted(range(len(events)), key=rank)
     return [candidates[i] for i in order], sum(event.compared for event in events)

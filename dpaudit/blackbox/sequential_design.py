@@ -7,10 +7,12 @@ from dpaudit.betting.schedule import leading_pair_runs
 from dpaudit.blackbox.evidence import Observations
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.blackbox.power import MASSES, Power
+from dpaudit.blackbox.reduction import wide_limits
 from dpaudit.blackbox.request import Request
 from dpaudit.contract import Direction
 from dpaudit.errors import InputError
 from dpaudit.event import Bets
+from dpaudit.wide_outputs import knowing
 
 __all__ = ["sequential_finding"]
 
@@ -25,16 +27,20 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     bits = request.float_bits
     betting = max(LEAST_RUNS, allowed - 2 * request.check_runs)
     time = {"over": request.clock.over} if request.clock else {}
-    found = audit_sequential(request.sampler, request.pairs, claim, runs=betting, gamma=gamma, float_bits=bits, **time)
+    sampler = knowing(request.sampler, request.hygiene.shown()) if request.hygiene else request.sampler
+    found = audit_sequential(sampler, request.pairs, claim, runs=betting, gamma=gamma, float_bits=bits, **time)
     # Where the time was over, no more could be detected than by the runs that were made.
     able = found.runs_used if request.clock and request.clock.stopped.looks else betting
     best = max(found.pairs, key=lambda pair: (pair.log_e, -pair.pair))
     # Bets have no single event and no counts; the witness is the pair that raised the stake most.
     event = Bets(best.runs, best.log_e)
+    # Scores take few of the runs, the choice of columns more than can be left out.
+    promised = max(0, able - found.fitted) if found.width else able
     return request.finding(
-        Power.of_bets(MASSES[0], leading_pair_runs(able, len(request.pairs)), claim, gamma),
+        Power.of_bets(MASSES[0], leading_pair_runs(promised, len(request.pairs)), claim, gamma),
         Observations(found.bet, found.different, found.raised),
         not_looked_at=found.unseen,
+        limits=wide_limits(found.width, found.reduced),
         refuted=found.rejected,
         epsilon_lower=found.epsilon_lower,
         selection_trials=0,

@@ -19,6 +19,8 @@ Matrix = NDArray[np.float64]
 
 TREE_ROWS = 50_000
 """Rows a side that trees are fitted on: more cost more than they tell, where simpler scores are fitted on all."""
+TREE_NUMBERS, LEAST_TREE_ROWS = 1_000_000, 2_000
+"""Numbers a side of these rows, but not below so many rows: of wide rows trees take most of an audit's time."""
 
 
 @cache
@@ -55,7 +57,8 @@ def boosting(data: Matrix, neighbour: Matrix) -> Classifier:
     """Fit gradient-boosted trees: any interaction, given enough runs."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    data, neighbour = data[:TREE_ROWS], neighbour[:TREE_ROWS]
+    rows = min(TREE_ROWS, max(LEAST_TREE_ROWS, TREE_NUMBERS // data.shape[1]))
+    data, neighbour = data[:rows], neighbour[:rows]
     model = HistGradientBoostingClassifier(
         max_iter=50,
         learning_rate=0.1,
@@ -65,9 +68,9 @@ def boosting(data: Matrix, neighbour: Matrix) -> Classifier:
         early_stopping=False,
         random_state=0,
     )
-    rows, labels = _rows(data, neighbour)
+    pooled, labels = _rows(data, neighbour)
     with _one_thread():
-        model.fit(rows, labels)
+        model.fit(pooled, labels)
     return Classifier(model)
 
 

@@ -24,6 +24,10 @@ Matrix = NDArray[np.float64]
 PLAN_ROWS = 2_000
 """Outputs a side that the plan is made from: a leaf in one of a hundred outputs is met twenty times."""
 TEXTS = 64
+MOST_KEPT = 6
+"""Batches whose matrices are kept: training has two of each side, and parts of them that say where bins are cut."""
+KEPT_NUMBERS = 8_000_000
+"""Numbers of those matrices at most, beside the last one."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +66,14 @@ class Flattener:
 
     def __call__(self, outputs: Any) -> Matrix:
         """Return the matrix, shape (outputs, width), which must not be changed: scores of one batch share it."""
-        if _LAST.outputs is not outputs or _LAST.flattener is not self:
-            _LAST.matrix = self._matrix(outputs)
-            _LAST.flattener, _LAST.outputs = self, outputs
-        return _LAST.matrix
+        for flattener, known, matrix in _LAST.known:
+            if known is outputs and flattener is self:
+                return matrix
+        matrix = self._matrix(outputs)
+        _LAST.known.append((self, outputs, matrix))
+        while len(_LAST.known) > MOST_KEPT or sum(kept.size for *_, kept in _LAST.known[:-1]) > KEPT_NUMBERS:
+            del _LAST.known[0]
+        return matrix
 
     def _matrix(self, outputs: Any) -> Matrix:
         if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iufb" and len(self.leaves) == 1:
@@ -90,11 +98,10 @@ class Flattener:
 
 
 class _Last(threading.local):
-    """The batch that a thread flattened last: each score of several asks for the same one."""
+    """The batches that a thread flattened last: each score of several asks for the same ones."""
 
-    flattener: Flattener | None = None
-    outputs: Any = None
-    matrix: Matrix = np.zeros((0, 0))
+    def __init__(self) -> None:
+        self.known: list[tuple[Flattener, Any, Matrix]] = []
 
 
 _LAST = _Last()
@@ -105,11 +112,11 @@ def _numeric(leaf: Leaf, batches: Sequence[Any]) -> Leaf:
     if not isinstance(leaf.reader, readers.Text | readers.Octets):
         return leaf
     values = [value for batch in batches for value in leaf.read(batch)[0]]
-    return Leaf(leaf.path, TextNumbers(readers.Categories.fit(_itself, values, TEXTS)), leaf.name)
+    return Leaf(leaf.path, TextNumbers(readers.Categories.fit(None, values, TEXTS)), leaf.name)
 
 
-def _itself(value: Any) -> Any:
-    return value
+def _hashed(value: Any) -> Any:
+    return bytes(value) if isinstance(value, bytearray | memoryview) else value
 
 
 @dataclass(frozen=True)
@@ -120,7 +127,9 @@ class TextNumbers:
 
     def __call__(self, values: Sequence[Any]) -> Matrix:
         """Return the rows (number of the text, length)."""
-        listed = [bytes(value) if isinstance(value, bytearray | memoryview) else value for value in values]
+        listed = (
+            values if type(values) is list and set(map(type, values)) <= {str, bytes} else list(map(_hashed, values))
+        )
         return np.stack([self.known(listed), np.fromiter(map(len, listed), np.int64, len(listed))], axis=1).astype(
             np.float64
         )

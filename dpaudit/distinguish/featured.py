@@ -11,19 +11,23 @@ import numpy as np
 from dpaudit.distinguish.discretizers import Discretizer, ScoreBins
 from dpaudit.distinguish.histogram import CellEvent
 from dpaudit.distinguish.leaves.plan import Plan
+from dpaudit.distinguish.leaves.readers import Real
 from dpaudit.distinguish.ranked import Ranked
 from dpaudit.distinguish.scored import score_edges
 from dpaudit.distinguish.screen.features import Feature
 from dpaudit.distinguish.screen.groups import Cells
+from dpaudit.distinguish.screen.holes import samplers_of
 from dpaudit.distinguish.screen.parity import Parity
 from dpaudit.distinguish.screen.search import screen
 from dpaudit.event import Cells as CellsEvent
 from dpaudit.event import Event
 
-__all__ = ["FeatureBins", "FeatureCells", "screened_discretizers"]
+__all__ = ["FeatureBins", "FeatureCells", "hole_discretizers", "screened_discretizers"]
 
 KEPT = 3
 """Features of the screen that meet the fitted scores on runs that chose neither."""
+MOST_HOLES = 8
+"""Samplers whose holes are compared, of outputs of many floats."""
 MANY = 6
 """More cells have an order by luck: sixty without a signal promised an epsilon of 0.3 of 50,000 runs, and gave 0."""
 
@@ -108,6 +112,17 @@ def screened_discretizers(
             found.append(FeatureBins(feature, feature.name, score_edges(pooled)))
         else:
             found.append(_of_cells(feature, data, neighbour))
+    return found
+
+
+def hole_discretizers(data: Sequence[Any], neighbour: Sequence[Any], plan: Plan) -> list[Discretizer]:
+    """Return discretizers by the holes of the floating-point samplers that have made floats of training outputs."""
+    found: list[Discretizer] = []
+    for leaf in plan.leaves:
+        if isinstance(leaf.reader, Real) and not leaf.representation and len(found) < MOST_HOLES:
+            samplers = [sampler for side in (data, neighbour) for sampler in samplers_of(leaf.read(side)[0])]
+            features = [Feature(leaf, sampler, 0) for sampler in dict.fromkeys(samplers)]
+            found += [FeatureCells(feature, feature.name) for feature in features]
     return found
 
 

@@ -13,7 +13,7 @@ from dpaudit.distinguish import classifiers
 from dpaudit.distinguish.canonical import canonical
 from dpaudit.distinguish.columns import Flattener
 from dpaudit.distinguish.discretizers import FEW, Atoms, Discretizer, Joint, PackedRows
-from dpaudit.distinguish.featured import screened_discretizers
+from dpaudit.distinguish.featured import hole_discretizers, screened_discretizers
 from dpaudit.distinguish.features import GROUPS, group_columns
 from dpaudit.distinguish.histogram import LEAST
 from dpaudit.distinguish.naive_bayes import NaiveBayes
@@ -42,6 +42,7 @@ CLEAR = 0.3
 """The epsilon that naive scores must promise: below it, so few rows cannot say which score is better."""
 EDGE_ROWS, SLOW_EDGE_ROWS = 100_000, 25_000
 """Rows a side whose scores say where bins are cut: their outermost bins hold 4 runs of either."""
+HASH = np.uint64(0x9E3779B97F4A7C15)
 ATOM_ROWS = 10_000
 """Outputs a side that are looked through for atoms: one of a thousandth of the mass is met ten times."""
 
@@ -88,10 +89,13 @@ def fitted_discretizers(
     names = group_columns(np.concatenate([left[:GROUP_ROWS], right[:GROUP_ROWS]])) if reducer is None else ["values"]
     names = [name for name in names if float_bits or name != "float bits"]
     found: list[Discretizer] = []
+    parts: dict[int, list[Any]] = {}
     for groups, score, name in _scores(left, right, names, thorough, confirm):
         scored = Scored(flattener, groups, score, np.zeros(0), name)
         rows = len(left) if score is None else SLOW_EDGE_ROWS if scored.slow else EDGE_ROWS
-        pooled = np.concatenate([scored.scores(data[:rows]), scored.scores(neighbour[:rows])])
+        if rows not in parts:
+            parts[rows] = [data, neighbour] if rows >= max(len(left), len(right)) else [data[:rows], neighbour[:rows]]
+        pooled = np.concatenate([scored.scores(side) for side in parts[rows]])
         found.append(Scored(flattener, groups, score, score_edges(pooled), name))
     for name in ("halves", "summaries"):
         joint = _joint(flattener, name, GROUPS[name](left)) if name in names else None
@@ -100,7 +104,8 @@ def fitted_discretizers(
         found += screened_discretizers(
             data, neighbour, confirm, epsilon=epsilon, stored=float_bits, plan=flattener.plan
         )
-    base = discrete or _atoms(data, neighbour)
+        found += hole_discretizers(data, neighbour, flattener.plan) if float_bits else []
+    base = discrete or _atoms((data, neighbour), (left, right))
     return [*found, Ranked.fit(base, data, neighbour)] if base else found
 
 
@@ -173,10 +178,24 @@ def _joint(flattener: Flattener, name: str, columns: Array) -> Joint | None:
     return Joint(flattener, name, rows, f"histogram of {name}") if rows else None
 
 
-def _atoms(data: Any, neighbour: Any) -> Atoms | None:
-    """Return a discretizer for outputs that repeat among ones that do not, or None if there are none."""
-    if isinstance(data, np.ndarray) and data.ndim > 1:  # rows of an array have no cheap hash
+def _atoms(sides: Sequence[Any], rows: Sequence[Array]) -> Atoms | None:
+    """Return a discretizer for outputs that repeat among ones that do not, or None if there are none.
+
+    Outputs that are equal have equal rows of numbers, so that only such outputs are compared.
+    """
+    if isinstance(sides[0], np.ndarray) and sides[0].ndim > 1:  # rows of an array have no cheap hash
         return None
-    counts = Counter(canonical(v) for side in (data, neighbour) for v in side[:ATOM_ROWS])
+    alike = _alike(np.concatenate([side[:ATOM_ROWS] for side in rows]))
+    outputs = [value for side in sides for value in side[:ATOM_ROWS]]
+    counts = Counter(canonical(outputs[i]) for i in np.flatnonzero(alike).tolist())
     repeated = sorted((atom for atom, c in counts.items() if c >= LEAST), key=stable_repr)[:FEW]
     return Atoms({atom: i for i, atom in enumerate(repeated)}) if repeated else None
+
+
+def _alike(rows: Array) -> NDArray[np.bool_]:
+    """Say which rows have as many equal ones as an atom has, by a hash of their numbers."""
+    code = np.zeros(len(rows), dtype=np.uint64)
+    for column in rows.T:
+        code = code * HASH + (column + 0.0).view(np.uint64)  # + 0.0 makes both zeros one
+    _, which, counts = np.unique(code, return_inverse=True, return_counts=True)
+    return np.asarray(counts[which] >= LEAST)

@@ -23,7 +23,7 @@ FLOORS = {
         ("errors", "harmless", "jsonable", "picture", "contract", "record", "event", "results", "calls"),
         ("seeding", "arguments", "progress", "workers", "registry", "places"),
         ("bounds", "distinguish", "neighbours"),
-        ("adapters", "sampling", "exact", "utility", "conformance"),
+        ("adapters", "sampling", "wide_outputs", "exact", "utility", "conformance"),
         ("betting",),
         ("blackbox",),
         ("engine", "certificates"),

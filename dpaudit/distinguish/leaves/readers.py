@@ -5,8 +5,10 @@ Each reader looks at one value at a time, with widths and categories that traini
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -144,26 +146,23 @@ class Categories:
 
     Attributes
     ----------
-    of : callable
-        Maps a value to a hashable category.
+    of : callable or None
+        Maps a value to a hashable category; None where values are categories themselves.
     numbers : mapping
         The number of each known category.
     """
 
-    of: Callable[[Any], Hashable]
+    of: Callable[[Any], Hashable] | None
     numbers: Mapping[Hashable, int]
 
     @classmethod
-    def fit(cls, of: Callable[[Any], Hashable], values: Sequence[Any], most: int) -> Categories:
+    def fit(cls, of: Callable[[Any], Hashable] | None, values: Sequence[Any], most: int) -> Categories:
         """Return a reader that numbers the commonest categories of some values."""
-        counts: dict[Hashable, int] = {}
-        for value in values:
-            category = of(value)
-            counts[category] = counts.get(category, 0) + 1
+        counts = Counter(values if of is None else map(of, values))
         common = sorted(counts, key=lambda category: (-counts[category], stable_repr(category)))[:most]
         return cls(of, {category: i for i, category in enumerate(common)})
 
     def __call__(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
         """Return the number of each value's category."""
-        of, known = self.of, self.numbers
-        return np.fromiter((known.get(of(value), OTHER) for value in values), np.int64, len(values))
+        categories = values if self.of is None else map(self.of, values)
+        return np.fromiter(map(self.numbers.get, categories, repeat(OTHER)), np.int64, len(values))

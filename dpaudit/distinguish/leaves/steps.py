@@ -149,13 +149,23 @@ def walk(rows: Sequence[Any] | NDArray[Any], path: Path) -> Reached:
         From an output to a part of it.
     """
     if _LAST.rows is not rows:
-        _LAST.reached, _LAST.rows = {(): (_listed(rows), None)}, rows
+        _LAST.reached, _LAST.rows = _begun(rows), rows
     known = _LAST.reached
     start = next(length for length in range(len(path), -1, -1) if path[:length] in known)
     found = known[path[:start]]
     for length in range(start, len(path)):
         found = known[path[: length + 1]] = _after(path[length], *found)
     return found
+
+
+def _begun(rows: Sequence[Any] | NDArray[Any]) -> dict[Path, Reached]:
+    """Return where walks from a batch begin; arrays in an array of objects are taken apart at once, as `parts` does."""
+    reached: dict[Path, Reached] = {(): (_listed(rows), None)}
+    if type(rows) is np.ndarray and rows.dtype == object and rows.ndim > 1:
+        inside = (Family("array"), Part(), Family("mapping"))
+        reached[(*inside, Key("shape"))] = [rows.shape[1:]] * len(rows), None
+        reached[(*inside, Key("values"))] = list(map(tuple, rows.reshape(len(rows), -1).tolist())), None
+    return reached
 
 
 def _listed(rows: Sequence[Any] | NDArray[Any]) -> list[Any]:

@@ -15,10 +15,12 @@ from dpaudit.distinguish.screen import blocks, common, octets, real, relations, 
 from dpaudit.distinguish.screen.groups import Cells, Group
 from dpaudit.distinguish.stand_ins import is_usual
 
-__all__ = ["ABSENT", "Feature", "WholeOfRow", "groups_of"]
+__all__ = ["ABSENT", "Feature", "WholeOfRow", "cells_of", "groups_of", "placed"]
 
 ABSENT = -1
 """The cell of an output that has no such leaf."""
+REPEATING = 0.25
+"""Texts of so few different values are looked at once each."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Feature:
     def __call__(self, outputs: Sequence[Any]) -> Cells:
         """Return the cell of each output."""
         values, where = self.leaf.read(outputs)
-        return placed(self.group.column(values, self.index), where, len(outputs))
+        return placed(cells_of(self.group, values, self.index), where, len(outputs))
 
     @property
     def ordered(self) -> bool:
@@ -80,6 +82,16 @@ class Feature:
     def cell(self, code: int) -> str | int:
         """Return a cell as a person would write it."""
         return "absent" if code == ABSENT else self.group.cell(self.index, code)
+
+
+def cells_of(group: Group, values: Any, j: int) -> Cells:
+    """Return the cell of each value in a feature of a group; of texts that repeat each is looked at once."""
+    if isinstance(values, list) and type(values[0]) is str:
+        numbers = {value: i for i, value in enumerate(dict.fromkeys(values))}
+        if len(numbers) <= REPEATING * len(values):
+            places = np.fromiter(map(numbers.__getitem__, values), np.intp, len(values))
+            return group.column(list(numbers), j)[places]
+    return group.column(values, j)
 
 
 def placed(cells: Cells, where: NDArray[np.intp] | None, total: int) -> Cells:

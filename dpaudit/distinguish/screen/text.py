@@ -100,9 +100,11 @@ class Affixes:
     @classmethod
     def of(cls, values: Sequence[Any]) -> Affixes:
         """Return the group for texts or bytes like these."""
-        known = []
+        known, times = [], Counter(values)
         for j in range(2 * len(AFFIXES)):
-            counts = Counter(_affix(value, j) for value in values)
+            counts: Counter[Any] = Counter()
+            for value, count in times.items():
+                counts[_affix(value, j)] += count
             common = [affix for affix, count in counts.most_common(KNOWN) if count >= REPEATED]
             known.append({affix: i for i, affix in enumerate(common)})
         return cls(tuple(known))
@@ -137,7 +139,10 @@ class Words:
     @classmethod
     def of(cls, values: Sequence[str]) -> Words:
         """Return the group for texts like these."""
-        counts = Counter(word for text in values for word in set(_WORD.findall(text[:4096])))
+        counts: Counter[str] = Counter()
+        for text, times in Counter(values).items():
+            for word in set(_WORD.findall(text[:4096])):
+                counts[word] += times
         return cls(tuple(word for word, n in counts.most_common(WORDS) if REPEATED <= n < len(values)))
 
     @property

@@ -5,13 +5,14 @@ Seeds are fixed; the leaks are so large that one is missed with a probability fa
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.blackbox.gaps import NotLookedAt
+from dpaudit import sampling, wide_outputs
 
 WIDTH = 300
 
@@ -56,13 +57,54 @@ def test_a_wide_row_without_a_leak_is_consistent_and_its_limit_is_told_where_it_
     assert told.startswith("outputs hold rows of 20000 numbers: ")
 
 
-def test_bets_say_that_they_cut_wide_rows() -> None:
-    def quiet(x: int, rng: np.random.Generator) -> Any:
-        return rng.normal(size=WIDTH)
+@pytest.mark.parametrize("mechanism", [one, total, norm, pair, beside])
+def test_bets_look_at_wide_rows_whole(mechanism: Any) -> None:
+    finding = dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=0.5, trials=2_000, sequential=True)
+    assert finding.verdict == "violation"
+    assert finding.not_looked_at == ()
 
-    finding = dpaudit.audit_privacy(quiet, [(0, 1)], epsilon=0.5, trials=1_000, sequential=True)
-    assert finding.verdict == "no evidence"
-    assert NotLookedAt(("numbers beyond the first 128 of a row, each alone",)) in finding.gaps
+
+def test_bets_on_a_wide_row_without_a_leak_tell_their_limit_where_it_matters() -> None:
+    def quiet(x: int, rng: np.random.Generator, size: int, width: int = 300) -> Any:
+        return rng.normal(size=(size, width))
+
+    def audit(mechanism: Any, trials: int) -> dpaudit.PrivacyFinding:
+        return dpaudit.audit_privacy(
+            mechanism, [(0, 1)], epsilon=0.5, trials=trials, sequential=True, batched=True, confidence=0.95
+        )
+
+    finding = audit(quiet, 1_000)
+    assert (finding.verdict, finding.warnings) == ("consistent", ())
+    (told,) = audit(partial(quiet, width=20_000), 400).warnings
+    assert told.startswith("outputs hold rows of 20000 numbers: 60 runs a side can learn")
+
+
+def test_bets_hold_few_wide_outputs_at_a_time() -> None:
+    asked: list[int] = []
+
+    def wide(x: int, rng: np.random.Generator, size: int) -> Any:
+        asked.append(size)
+        return rng.random((size, WIDTH), dtype=np.float32)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (sampling, wide_outputs):
+            patch.setattr(module, "CHUNK_NUMBERS", 10 * WIDTH)
+        dpaudit.audit_privacy(wide, [(0, 1)], epsilon=0.5, trials=300, sequential=True, batched=True)
+    assert sum(asked) >= 600
+    assert max(asked) <= 10
+
+
+def test_a_constant_pair_is_not_preferred_to_one_that_varies() -> None:
+    def mechanism(x: tuple[str, int], rng: np.random.Generator, size: int) -> Any:
+        return np.zeros(size, dtype=int) if x[0] == "constant" else rng.integers(0, 5, size)
+
+    pairs = [(("constant", 0), ("constant", 1)), (("varies", 0), ("varies", 1)), (("constant", 2), ("constant", 3))]
+    for sequential in (False, True):
+        finding = dpaudit.audit_privacy(
+            mechanism, pairs, epsilon=0.5, trials=1_000, batched=True, sequential=sequential
+        )
+        assert finding.verdict == "consistent"
+        assert sequential or finding.witness.pair == 1
 
 
 def test_every_run_is_counted() -> None:
@@ -104,6 +146,18 @@ def test_the_bits_of_floats_are_told_beside_the_verdict() -> None:
     assert finding.representation.error == pytest.approx(1 - finding.confidence)
     counting = dpaudit.audit_privacy(noisy, [(0, 1)], epsilon=1.0, trials=20_000, batched=True, float_bits=True)
     assert (counting.verdict, counting.representation) == ("violation", None)
+
+
+def test_holes_of_the_sampler_are_told_where_grids_are_alike() -> None:
+    def noisy(x: float, rng: np.random.Generator, size: int) -> Any:
+        return x + rng.laplace(size=size)
+
+    for centres, leaks in (((10.0, 11.0), True), ((10.0, 10.0), False)):
+        finding = dpaudit.audit_privacy(noisy, [centres], epsilon=1.0, trials=10_000, batched=True)
+        assert finding.representation is not None
+        assert (finding.representation.epsilon_lower > 3) == leaks
+    counting = dpaudit.audit_privacy(noisy, [(10.0, 11.0)], epsilon=1.0, trials=10_000, batched=True, float_bits=True)
+    assert counting.verdict == "violation"
 
 
 @pytest.mark.parametrize("width", [5, 30])
