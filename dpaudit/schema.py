@@ -17,12 +17,14 @@ from dpaudit.exact.finding import LawFinding
 from dpaudit.record import schema_of_type
 from dpaudit.reporters.document import Report
 from dpaudit.results import SCHEMA_VERSION
+from dpaudit.utility.complexity_finding import SampleComplexityFinding
 from dpaudit.utility.finding import UtilityFinding
+from dpaudit.utility.scaling_finding import ScalingFinding
 
 __all__ = ["NAMES", "load"]
 
 _KINDS: dict[str, tuple[type, ...]] = {
-    "finding": (PrivacyFinding, LawFinding, UtilityFinding),
+    "finding": (PrivacyFinding, LawFinding, UtilityFinding, SampleComplexityFinding, ScalingFinding),
     "ledger": (LedgerRow,),
     "picture": (PictureFinding,),
     "certificate": (Certificate,),

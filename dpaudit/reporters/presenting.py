@@ -19,28 +19,39 @@ from dpaudit.exact.finding import LawFinding
 from dpaudit.harmless import harmless
 from dpaudit.reporters.aligned import laid_out
 from dpaudit.reporters.brief import brief_lines
+from dpaudit.reporters.complexity import complexity_lines, complexity_page
 from dpaudit.reporters.plots.failure import paint_failure
 from dpaudit.reporters.plots.privacy import paint_privacy
+from dpaudit.reporters.plots.scaling import paint_scaling, paint_sizes
 from dpaudit.reporters.plots.style import drawn
 from dpaudit.reporters.row import Case, Row
 from dpaudit.reporters.verdict_block import aligned, finding_lines
+from dpaudit.utility.complexity_finding import SampleComplexityFinding
 from dpaudit.utility.finding import UtilityFinding
+from dpaudit.utility.scaling_finding import ScalingFinding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["brief", "figure", "notebook", "page"]
 
-AnyAudit = PrivacyFinding | LawFinding | UtilityFinding
+Audit = PrivacyFinding | LawFinding | UtilityFinding
+AnyAudit = Audit | SampleComplexityFinding | ScalingFinding
 
 
 def brief(finding: AnyAudit) -> str:
     """Return the verdict, what it rests on, and the call that makes the finding again, or its seed."""
+    if isinstance(finding, SampleComplexityFinding | ScalingFinding):
+        return laid_out(complexity_lines(finding, finding.audited, finding.call), shell=False).rstrip()
     return laid_out(brief_lines(finding, finding.audited, repeat=finding.call or None), shell=False).rstrip()
 
 
 def figure(finding: AnyAudit) -> Figure:
     """Return the figure of a finding: the curve of privacy with what is ruled out, or the failure rate and beta."""
+    if isinstance(finding, SampleComplexityFinding):
+        return drawn(partial(paint_sizes, finding=finding))
+    if isinstance(finding, ScalingFinding):
+        return drawn(partial(paint_scaling, finding=finding))
     if isinstance(finding, UtilityFinding):
         return drawn(partial(paint_failure, finding=finding))
     return drawn(partial(paint_privacy, row=_row(finding)))
@@ -61,6 +72,8 @@ def notebook(finding: AnyAudit) -> str:
 
 def page(finding: AnyAudit) -> str:
     """Return all that a finding says, a line each: what, claim, bound, power, runs, errors, witness, warnings."""
+    if isinstance(finding, SampleComplexityFinding | ScalingFinding):
+        return aligned(complexity_page(finding, finding.audited, finding.call))
     repeat = [("repeat", finding.call)] if finding.call else []
     return aligned([("audited", finding.audited), *finding_lines(_result(finding)), *repeat])
 
@@ -69,7 +82,7 @@ def _preformatted(text: str) -> str:
     return f'<pre style="white-space: pre-wrap">{escape(text)}</pre>'
 
 
-def _result(finding: AnyAudit) -> Result:
+def _result(finding: Audit) -> Result:
     """Return the record of a finding that is of no run: what the finding does not say is left open."""
     arguments: Arguments
     if isinstance(finding, PrivacyFinding):
@@ -93,7 +106,7 @@ def _result(finding: AnyAudit) -> Result:
     return Result(task="alone", learner=f"alone:{finding.audited}", parameters={}, arguments=arguments, finding=finding)
 
 
-def _row(finding: AnyAudit) -> Row:
+def _row(finding: Audit) -> Row:
     """Return the row of a report on one finding alone."""
     return Row(
         label=finding.audited,
@@ -112,7 +125,7 @@ def _row(finding: AnyAudit) -> Row:
     )
 
 
-def _claim(finding: AnyAudit) -> PrivacyClaim | None:
+def _claim(finding: Audit) -> PrivacyClaim | None:
     """Return the claim of privacy that a finding tested."""
     if isinstance(finding, PrivacyFinding):
         return PrivacyClaim(finding.epsilon, finding.delta, finding.relation or Relation.REPLACE_ONE)

@@ -17,10 +17,11 @@ class WorstCase(Frozen, frozen=True, kw_only=True):
 
     Attributes
     ----------
-    concept : int
-        The concept's code.
+    concept : int or None
+        The concept's code; None where the case is told in words alone, as a learner offers it for its domain's points
+        without listing them.
     points : list of list of int
-        The points of the distribution, a row each.
+        The points of the distribution, a row each; none where the case is told in words alone.
     probabilities : list of float
         Their probabilities.
     noise : list of float
@@ -29,7 +30,7 @@ class WorstCase(Frozen, frozen=True, kw_only=True):
         How it was found, in words.
     """
 
-    concept: Count
+    concept: Count | None
     points: list[list[int]]
     probabilities: list[Probability]
     noise: list[Probability]
@@ -69,8 +70,8 @@ class SampleComplexityFinding(AuditFinding, kw_only=True, frozen=True, tag="samp
         The root seed.
     claim_id : str
         The theorem.
-    grade : {"exact", "statistical"}
-        The kind of the evidence.
+    grade : {"exact", "numeric", "statistical"}
+        The kind of the evidence; "numeric" where the learner's own formula gave the failure rate.
     """
 
     kind: ClassVar[str] = "sample-complexity"

@@ -6,20 +6,21 @@ import logging
 
 from dpaudit.arguments import check_built, read_integer, read_number
 from dpaudit.calls import remembering
-from dpaudit.contract import Grade, Learner, UtilityClaim, UtilityVerdict
+from dpaudit.contract import Grade, HasFault, HasHardFailure, Learner, UtilityClaim, UtilityVerdict
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.seeding import check_seed
 from dpaudit.utility.claims import stated_claim
 from dpaudit.utility.complexity_finding import SampleComplexityFinding, WorstCase
 from dpaudit.utility.decision import Bracket, Decider
+from dpaudit.utility.exact_size import exact_size
 from dpaudit.utility.failure_rate import CaseFailure
 from dpaudit.utility.hard_cases import HardCase, hard_cases
 from dpaudit.utility.interval import is_vacuous
 from dpaudit.utility.request import read_setting
 from dpaudit.utility.search import Candidate, Search
 
-__all__ = ["sample_complexity"]
+__all__ = ["claimed", "own_case", "sample_complexity"]
 
 LOG = logging.getLogger(__name__)
 
@@ -94,14 +95,18 @@ def sample_complexity(
     )
     seed = check_seed(seed)
     asked = None if setting is None else read_setting(learner, setting)
-    claim = _claim(learner, alpha, beta, asked)
+    claim = claimed(learner, alpha, beta, asked)
     cap = BEYOND * claim.sample_size
     search = Search(learner, alpha, beta, claim.setting, cap, seed)
     with followed(progress, starts * moves, "moves") as tell:
         found = search.best(starts, moves, tell)
     LOG.info("sample complexity of %s: %d cases compete", learner.id, len(found))
     decider = Decider(beta, confidence, draws, seed)
-    worst, bracket = _decided(learner, found, decider, alpha, claim.setting, cap)
+    case, bracket = _decided(learner, found, decider, alpha, claim.setting, cap)
+    worst, own = _told(case), own_case(learner, alpha, beta, claim)
+    if own is not None and own[0].lower > bracket.lower:
+        bracket, words = own
+        worst = WorstCase(concept=None, points=[], probabilities=[], noise=[], name=words)
     cases = hard_cases(learner, alpha, claim.setting)
     uniform = [case for case in cases if case.distribution.name.startswith("uniform")]
     return SampleComplexityFinding(
@@ -111,19 +116,19 @@ def sample_complexity(
         theorem=claim.sample_size,
         uniform=search.largest(uniform),
         hard_cases=search.largest(cases),
-        worst=_told(worst),
+        worst=worst,
         alpha=float(alpha),
         beta=float(beta),
         setting=claim.setting,
         candidates=len(found),
-        confidence=1.0 if bracket.grade == Grade.EXACT else float(confidence),
+        confidence=float(confidence) if bracket.grade == Grade.STATISTICAL else 1.0,
         seed=seed,
         claim_id=claim.claim_id,
         grade=bracket.grade,
     )
 
 
-def _claim(learner: Learner, alpha: float, beta: float, setting: str | None) -> UtilityClaim:
+def claimed(learner: Learner, alpha: float, beta: float, setting: str | None) -> UtilityClaim:
     """Return the theorem's claim in the setting asked for, by default its own."""
     claim = stated_claim(learner, alpha, beta, setting)
     if claim is None:
@@ -133,6 +138,17 @@ def _claim(learner: Learner, alpha: float, beta: float, setting: str | None) -> 
     if setting not in (None, claim.setting):
         raise InputError.of("setting", setting, f"{claim.setting!r}, of which the theorem of {learner.id!r} speaks")
     return claim
+
+
+def own_case(learner: Learner, alpha: float, beta: float, claim: UtilityClaim) -> tuple[Bracket, str] | None:
+    """Return the bracket of n*, and the words, for the hard case whose failure rate the learner offers; or None.
+
+    A control inherits what its honest base offers, and is not it.
+    """
+    if not isinstance(learner, HasHardFailure) or isinstance(learner, HasFault) or claim.setting != "realizable":
+        return None
+    found = exact_size(lambda n: learner.hard_failure(alpha, n)[0], beta, claim.sample_size)
+    return Bracket(found - 1, found, Grade.NUMERIC), learner.hard_failure(alpha, found)[1]
 
 
 def _decided(

@@ -16,6 +16,7 @@ from dpaudit.contract import ConceptClass, Domain, Hypothesis, Law, PrivacyClaim
 from learners.arrays import Bools, Integers
 from learners.citations import NIS
 from learners.finite.scores import check_law_size, scores
+from learners.finite.two_points import RivalCounts, best_rivals, two_point_failure
 from learners.inputs import check_run, check_sample
 from learners.mechanisms import exponential
 from learners.parameters import check_statement
@@ -111,6 +112,23 @@ class ExponentialLearner:
             code: powers[gap] if kept else field.number(0)
             for code, (gap, kept) in enumerate(zip(gaps, allowed, strict=True))
         }
+
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return Pr[error > alpha] on a case of two points, and the case; see `finite.two_points`.
+
+        Raises
+        ------
+        InputError
+            If the class is too large to look for the points.
+        """
+        return two_point_failure(self._rivals, self._rate, alpha, n)
+
+    @property
+    def _rivals(self) -> RivalCounts:
+        """The labels of the class at two points at which it is hard to learn."""
+        points = self.domain.points()
+        check_law_size(self.concepts)
+        return best_rivals(self.concepts.evaluate(points), points)
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the sample size of the realizable claim, derived in the class docstring."""

@@ -13,6 +13,7 @@ from learners.citations import NIS
 from learners.domains import Cube, OnTheCube, grid_rows
 from learners.parameters import check_statement
 from learners.parities.concepts import Parities, Parity
+from learners.parities.diluted_cube import diluted_cube_failure
 from learners.parities.subsample import Subsampler
 from learners.symmetries import moving_points
 
@@ -66,6 +67,12 @@ class SubsamplingLearner(ParityLearner):
 
     def _subsampler(self, sample: Sample, rng: np.random.Generator) -> Subsampler:
         return Subsampler(sample, self.dimension, self._keep, rng, uniform=self._uniform)
+
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return the failure rate on the diluted cube; see `parities.diluted_cube`."""
+        if not (self._uniform and alpha < 0.5):
+            raise InputError.of("alpha", alpha, "below 1/2, for a learner that answers uniform solutions")
+        return diluted_cube_failure(self.dimension, self._keep, self.failure, alpha, n)
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the least n with f + (1 - f) 2^d (1 - p alpha)^n <= beta; see `utility`."""
