@@ -68,11 +68,13 @@ def _case_text(case: WorstCase) -> str:
 def _law_lines(finding: ScalingFinding) -> Lines:
     first, last = finding.points[0], finding.points[-1]
     sizes = f"n* from {_size(first.upper)} to {_size(last.upper)}"
+    slopes = finding.ratio_slope, finding.exponent, finding.upper_exponent
+    ratio, all_values, upper = map(_slope_text, slopes)
     asked = f"the theorem's from {count(first.theorem)} to {count(last.theorem)}"
     return [
         (finding.verdict.upper(), f"{finding.learner}: {_LAWS[finding.verdict]} of {finding.abscissa}"),
-        ("because", f"ln(n*/theorem) has slope {_slope_text(finding.ratio_slope)} there ({percent(finding.confidence)})"),
-        ("exponent", f"{_slope_text(finding.exponent)} over all, {_slope_text(finding.upper_exponent)} in the upper half"),
+        ("because", f"ln(n*/theorem) has slope {ratio} there ({percent(finding.confidence)})"),
+        ("exponent", f"{all_values} over all, {upper} in the upper half"),
         ("covers", f"{plural(len(finding.points), 'value')}: {sizes}, {asked} ({finding.grade})"),
     ]
 

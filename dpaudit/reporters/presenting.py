@@ -42,7 +42,7 @@ AnyAudit = Audit | SampleComplexityFinding | ScalingFinding
 def brief(finding: AnyAudit) -> str:
     """Return the verdict, what it rests on, and the call that makes the finding again, or its seed."""
     if isinstance(finding, SampleComplexityFinding | ScalingFinding):
-        return laid_out(complexity_lines(finding, finding.audited, finding.call), shell=False).rstrip()
+        return laid_out(complexity_lines(finding, _subject(finding), finding.call), shell=False).rstrip()
     return laid_out(brief_lines(finding, finding.audited, repeat=finding.call or None), shell=False).rstrip()
 
 
@@ -73,9 +73,14 @@ def notebook(finding: AnyAudit) -> str:
 def page(finding: AnyAudit) -> str:
     """Return all that a finding says, a line each: what, claim, bound, power, runs, errors, witness, warnings."""
     if isinstance(finding, SampleComplexityFinding | ScalingFinding):
-        return aligned(complexity_page(finding, finding.audited, finding.call))
+        return aligned(complexity_page(finding, _subject(finding), finding.call))
     repeat = [("repeat", finding.call)] if finding.call else []
     return aligned([("audited", finding.audited), *finding_lines(_result(finding)), *repeat])
+
+
+def _subject(finding: SampleComplexityFinding | ScalingFinding) -> str:
+    """Return the learner of a finding; a law says it itself."""
+    return finding.learner if isinstance(finding, ScalingFinding) else finding.audited
 
 
 def _preformatted(text: str) -> str:

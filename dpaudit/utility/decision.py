@@ -31,8 +31,9 @@ class Decider:
     """Decides whether a learner's failure rate at a size is above or below beta.
 
     Exact sums decide where there are few count vectors. Else test number k, of all that one decider makes, errs with
-    probability at most (1 - confidence)/(k (k + 1)) whichever way it answers, so that all its answers are right together
-    with probability at least `confidence`: each uses fresh samples, so what to test next may depend on what was found.
+    probability at most (1 - confidence)/(k (k + 1)) whichever way it answers, so that all its answers are right
+    together with probability at least `confidence`: each uses fresh samples, so what is tested next may depend on what
+    was found.
 
     Parameters
     ----------

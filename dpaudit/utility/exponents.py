@@ -43,8 +43,8 @@ def slope(x: Sequence[float], lower: Sequence[float], upper: Sequence[float], co
     """Return the slope b of y = a + b x + s z, z normal, where y_i is only known to lie in (lower_i, upper_i].
 
     Narrow brackets are taken for their middles: ordinary least squares with t limits. Otherwise the likelihood is the
-    product of Phi((upper_i - a - b x_i)/s) - Phi((lower_i - a - b x_i)/s), maximised over a, b and s, and the limits are
-    the b at which twice the fall of the logarithm of the profile likelihood is the quantile of F(1, m - 2); that
+    product of Phi((upper_i - a - b x_i)/s) - Phi((lower_i - a - b x_i)/s), maximised over a, b and s, and the limits
+    are the b at which twice the fall of the logarithm of the profile likelihood is the quantile of F(1, m - 2); that
     distribution, not chi^2, because m is small, and no Wald limits, because s may go to 0.
 
     Parameters

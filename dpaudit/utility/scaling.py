@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +19,7 @@ from dpaudit.utility.exponents import Slope, slope
 from dpaudit.utility.sample_complexity import claimed, own_case, sample_complexity
 from dpaudit.utility.scaling_finding import ScalingFinding, ScalingPoint
 
-__all__ = ["LEAST_VALUES", "scaling_law"]
+__all__ = ["LEAST_VALUES", "law_of", "scaling_law"]
 
 LEAST_VALUES = 6
 """Fewer values tell no exponent: the slope that decides is taken from half of them."""
@@ -78,18 +79,37 @@ def scaling_law(
     InputError
         If the values are too few or not increasing, alpha or beta is missing, or a learner cannot be built.
     """
-    given = [read_number(f"values[{i}]", value, -math.inf, math.inf) for i, value in enumerate(values)]
+    return law_of(
+        learner_id, partial(get_learner, learner_id), parameter, values, fixed, alpha=alpha, beta=beta,
+        setting=setting, confidence=confidence, seed=seed, progress=progress,
+    )  # fmt: skip
+
+
+def law_of(
+    learner_id: str,
+    build: Callable[..., Learner],
+    parameter: str,
+    values: Sequence[float],
+    fixed: Mapping[str, Any],
+    *,
+    alpha: float | None,
+    beta: float | None,
+    setting: str | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    progress: Progress = False,
+) -> ScalingFinding:
+    """Return the law of `scaling_law` for learners that `build` makes of their parameters."""
     check_values(values)
     confidence, seed = read_number("confidence", confidence, 0, 1), check_seed(seed)
     measured, grades, claims = [], [], []
-    with followed(progress, len(given), "values") as tell:
+    with followed(progress, len(values), "values") as tell:
         for value in values:
             levels, parameters = _settled(parameter, value, alpha, beta, fixed)
-            learner = get_learner(learner_id, **parameters)
+            learner = build(**parameters)
             claim = claimed(learner, *levels, setting)
             lower, upper, case, grade = _bracket(learner, *levels, claim, seed)
-            x = _abscissa(parameter, float(value))
-            measured.append(ScalingPoint(value=float(value), x=x, lower=lower, upper=upper,
+            measured.append(ScalingPoint(value=float(value), x=_abscissa(parameter, value), lower=lower, upper=upper,
                                          theorem=claim.sample_size, case=case))  # fmt: skip
             grades.append(grade)
             claims.append(claim)
@@ -120,7 +140,10 @@ def scaling_law(
 
 
 def check_values(values: Sequence[float]) -> None:
-    """Raise `InputError` for too few values, and for values that do not increase."""
+    """Raise `InputError` for too few values, and for values that are no positive numbers or do not increase."""
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            raise InputError.of("values", list(values), "positive numbers")
     if len(values) < LEAST_VALUES:
         raise InputError.of("values", list(values), f"at least {LEAST_VALUES} numbers")
     for before, after in pairwise(values):
@@ -129,7 +152,7 @@ def check_values(values: Sequence[float]) -> None:
 
 
 def _settled(
-    parameter: str, value: float, alpha: float | None, beta: float | None, fixed: dict[str, Any]
+    parameter: str, value: float, alpha: float | None, beta: float | None, fixed: Mapping[str, Any]
 ) -> tuple[tuple[float, float], dict[str, Any]]:
     """Return alpha and beta, and the learner's parameters, at one value."""
     levels: dict[str, float | None] = {"alpha": alpha, "beta": beta}
@@ -160,7 +183,7 @@ def _bracket(
 def _abscissa(parameter: str, value: float) -> float:
     if parameter in INVERSE:
         return 1 / value
-    return math.log(value) if parameter in LOGARITHM else value
+    return math.log(value) if parameter in LOGARITHM else float(value)
 
 
 def _named(parameter: str) -> str:

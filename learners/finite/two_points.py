@@ -51,8 +51,11 @@ def best_rivals(labels: Any, points: Any) -> RivalCounts:
     }  # fmt: skip
     a, b = max(ratios, key=lambda key: float(ratios[key].max()))
     hard, easy = (int(i) for i in np.unravel_index(int(ratios[a, b].argmax()), ratios[a, b].shape))
-    counts = [int(joint[x, y][hard, easy]) for x, y in ((a, b), (1 - a, b), (a, 1 - b), (1 - a, 1 - b))]
-    return RivalCounts(*counts, f"label {a} at {points[hard].tolist()}, label {b} at {points[easy].tolist()}")
+    right, wrong, other, both = (
+        int(joint[x, y][hard, easy]) for x, y in ((a, b), (1 - a, b), (a, 1 - b), (1 - a, 1 - b))
+    )
+    case = f"label {a} at {points[hard].tolist()}, label {b} at {points[easy].tolist()}"
+    return RivalCounts(right, wrong, other, both, case)
 
 
 def two_point_failure(rivals: RivalCounts, rate: float, alpha: float, n: int) -> tuple[float, str]:
