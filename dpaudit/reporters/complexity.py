@@ -28,7 +28,9 @@ def complexity_lines(finding: SampleComplexityFinding | ScalingFinding, name: st
 
 def complexity_page(finding: SampleComplexityFinding | ScalingFinding, name: str, repeat: str) -> Lines:
     """Return all that a finding says."""
-    levels = [f"{word} {value_text(level)}" for word, level in (("alpha", finding.alpha), ("beta", finding.beta)) if level]
+    levels = [
+        f"{word} {value_text(level)}" for word, level in (("alpha", finding.alpha), ("beta", finding.beta)) if level
+    ]
     about = [("audited", name), ("claim", f"{finding.claim_id or 'none'}: {', '.join(levels)} ({finding.setting})")]
     more = _size_page(finding) if isinstance(finding, SampleComplexityFinding) else _law_page(finding)
     *lines, repeated = complexity_lines(finding, name, repeat)
