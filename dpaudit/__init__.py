@@ -40,8 +40,12 @@ if TYPE_CHECKING:
     from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
     from dpaudit.registry import get_learner, list_learners
     from dpaudit.tables import to_frame
+    from dpaudit.utility.complexity_finding import SampleComplexityFinding
     from dpaudit.utility.finding import UtilityFinding
     from dpaudit.utility.pac import audit_utility
+    from dpaudit.utility.sample_complexity import sample_complexity
+    from dpaudit.utility.scaling import scaling_law
+    from dpaudit.utility.scaling_finding import ScalingFinding
 
 __version__ = "0.1.0"
 
@@ -57,6 +61,8 @@ _HOMES = {
     "PrivacyClaim": "contract",
     "PrivacyFinding": "blackbox.finding",
     "Relation": "contract",
+    "SampleComplexityFinding": "utility.complexity_finding",
+    "ScalingFinding": "utility.scaling_finding",
     "SupremumFinding": "exact.supremum.finding",
     "ToolFault": "errors",
     "UtilityClaim": "contract",
@@ -77,6 +83,8 @@ _HOMES = {
     "read_dataset": "neighbours.own_data.files",
     "register_dataset": "neighbours.own_data.kinds",
     "register_flattener": "distinguish.leaves.parts",
+    "sample_complexity": "utility.sample_complexity",
+    "scaling_law": "utility.scaling",
     "to_frame": "tables",
 }
 
@@ -92,6 +100,8 @@ __all__ = [
     "PrivacyClaim",
     "PrivacyFinding",
     "Relation",
+    "SampleComplexityFinding",
+    "ScalingFinding",
     "SupremumFinding",
     "ToolFault",
     "UtilityClaim",
@@ -112,6 +122,8 @@ __all__ = [
     "read_dataset",
     "register_dataset",
     "register_flattener",
+    "sample_complexity",
+    "scaling_law",
     "to_frame",
 ]
 

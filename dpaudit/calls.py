@@ -43,7 +43,9 @@ def _call_text(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
     words = []
     for name, value in given.items():
         parameter = signature(function).parameters[name]
-        if parameter.kind is not parameter.KEYWORD_ONLY:
+        if parameter.kind is parameter.VAR_KEYWORD:
+            words += [f"{key}={_shown(key, item)}" for key, item in value.items()]
+        elif parameter.kind is not parameter.KEYWORD_ONLY:
             words.append(_shown(name, value))
         elif name not in _TIME_ALONE and not _same(value, parameter.default):
             words.append(f"{name}={_shown(name, value)}")

@@ -18,12 +18,21 @@ from dpaudit.exact.supremum.finding import SupremumFinding
 from dpaudit.record import schema_of_type
 from dpaudit.reporters.document import Report
 from dpaudit.results import SCHEMA_VERSION
+from dpaudit.utility.complexity_finding import SampleComplexityFinding
 from dpaudit.utility.finding import UtilityFinding
+from dpaudit.utility.scaling_finding import ScalingFinding
 
 __all__ = ["NAMES", "load"]
 
 _KINDS: dict[str, tuple[type, ...]] = {
-    "finding": (PrivacyFinding, LawFinding, SupremumFinding, UtilityFinding),
+    "finding": (
+        PrivacyFinding,
+        LawFinding,
+        SupremumFinding,
+        UtilityFinding,
+        SampleComplexityFinding,
+        ScalingFinding,
+    ),
     "ledger": (LedgerRow,),
     "picture": (PictureFinding,),
     "certificate": (Certificate,),

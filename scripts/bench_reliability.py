@@ -311,6 +311,7 @@ class Turned:
         self.seconds = 0.0
 
     def __call__(self) -> float:
+        """Return the seconds so far."""
         return self.seconds
 
 

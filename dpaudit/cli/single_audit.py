@@ -22,21 +22,26 @@ from dpaudit.reporters.aligned import laid_out
 from dpaudit.reporters.repeat import repeat_command
 from dpaudit.reporters.verdict_block import verdict_block
 
-__all__ = ["audit", "find_learner", "show"]
+__all__ = ["audit", "find_learner", "read_parameters", "show"]
 
 
 def find_learner(args: Given) -> tuple[Entry, Learner, dict[str, Any]]:
     """Return the learner of a single audit: parameters not given are its example's, which a note says."""
-    entry = find_learners(args).get(args.id)
+    entry, given = find_learners(args).get(args.id), read_parameters(args)
+    taken = {name: value for name, value in entry.instance.parameters.items() if name not in given}
+    note_taken(entry, taken)
+    parameters = {**taken, **given}
+    return entry, _built(entry, parameters), parameters
+
+
+def read_parameters(args: Given) -> dict[str, Any]:
+    """Return the parameters of the learner that were given."""
     named = [_parameter(text) for text in args.parameter]
     given = dict(named)
     if len(given) < len(named):
         twice = sorted(name for name in given if [other for other, _ in named].count(name) > 1)
         raise InputError(f"-p must be given once for each parameter; got {', '.join(twice)} more than once")
-    taken = {name: value for name, value in entry.instance.parameters.items() if name not in given}
-    note_taken(entry, taken)
-    parameters = {**taken, **given}
-    return entry, _built(entry, parameters), parameters
+    return given
 
 
 def _parameter(text: str) -> tuple[str, Any]:

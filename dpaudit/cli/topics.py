@@ -9,6 +9,8 @@ VERBS = {
     "exact": "the true epsilon, if the output law is known",
     "supremum": "the greatest loss over samples of every size",
     "utility": "how often a learner fails, against what is promised",
+    "sample-complexity": "how many examples a learner needs at worst",
+    "scaling": "how that number grows with a parameter, against the theorem",
     "check": "all claims of a project; exit status 1 if one is broken",
     "diff": "what got worse between two checks or runs",
     "history": "the checks of a project",

@@ -24,6 +24,7 @@ __all__ = [
     "HasExactLaw",
     "HasFault",
     "HasFurtherInstances",
+    "HasHardFailure",
     "HasHardTargets",
     "HasLaw",
     "HasLimitLaw",
@@ -154,6 +155,20 @@ class HasHardTargets(Protocol):
 
 
 @runtime_checkable
+class HasHardFailure(Protocol):
+    """The failure rate on a hard case of the learner's own, computed: it makes the laws of large instances measurable.
+
+    It is derived apart from `run` and `law`, which guard it on small instances.
+    """
+
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return Pr[error > alpha] on n examples of the hard case for alpha, and the case in words.
+
+        The rate must not increase with n.
+        """
+
+
+@runtime_checkable
 class HasFurtherInstances(Protocol):
     """Further instances on which utility is audited."""
 
@@ -219,6 +234,7 @@ ABILITIES: Mapping[str, type[Any]] = {
     "solves": Solves,
     "symmetries": HasSymmetries,
     "hard_targets": HasHardTargets,
+    "hard_failure": HasHardFailure,
     "audited": HasFurtherInstances,
     "picture": Pictured,
     "pictured": HasPicturedInstance,

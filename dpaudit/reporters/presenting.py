@@ -20,14 +20,18 @@ from dpaudit.exact.supremum.finding import SupremumFinding
 from dpaudit.harmless import harmless
 from dpaudit.reporters.aligned import laid_out
 from dpaudit.reporters.brief import brief_lines
+from dpaudit.reporters.complexity import complexity_lines, complexity_page
 from dpaudit.reporters.plots.failure import paint_failure
 from dpaudit.reporters.plots.privacy import paint_privacy
+from dpaudit.reporters.plots.scaling import paint_scaling, paint_sizes
 from dpaudit.reporters.plots.style import drawn
 from dpaudit.reporters.plots.supremum import paint_supremum
 from dpaudit.reporters.row import Case, Row
 from dpaudit.reporters.supremum import supremum_brief, supremum_lines
 from dpaudit.reporters.verdict_block import aligned, finding_lines
+from dpaudit.utility.complexity_finding import SampleComplexityFinding
 from dpaudit.utility.finding import UtilityFinding
+from dpaudit.utility.scaling_finding import ScalingFinding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +40,7 @@ __all__ = ["brief", "figure", "notebook", "page"]
 
 OneAudit = PrivacyFinding | LawFinding | UtilityFinding
 """The findings that a report of a run may hold."""
-AnyAudit = OneAudit | SupremumFinding
+AnyAudit = OneAudit | SupremumFinding | SampleComplexityFinding | ScalingFinding
 
 
 def brief(finding: AnyAudit) -> str:
@@ -44,13 +48,19 @@ def brief(finding: AnyAudit) -> str:
     if isinstance(finding, SupremumFinding):
         lines = supremum_brief(finding, finding.audited, repeat=finding.call or None)
         return laid_out(lines, shell=False).rstrip()
+    if isinstance(finding, SampleComplexityFinding | ScalingFinding):
+        return laid_out(complexity_lines(finding, _subject(finding), finding.call), shell=False).rstrip()
     return laid_out(brief_lines(finding, finding.audited, repeat=finding.call or None), shell=False).rstrip()
 
 
 def figure(finding: AnyAudit) -> Figure:
-    """Return the figure of a finding: the curve of privacy, the failure rate and beta, or the loss as samples grow."""
+    """Return the figure of a finding: the curve of privacy, failure rates, or the loss or sizes as samples grow."""
     if isinstance(finding, SupremumFinding):
         return drawn(partial(paint_supremum, finding=finding))
+    if isinstance(finding, SampleComplexityFinding):
+        return drawn(partial(paint_sizes, finding=finding))
+    if isinstance(finding, ScalingFinding):
+        return drawn(partial(paint_scaling, finding=finding))
     if isinstance(finding, UtilityFinding):
         return drawn(partial(paint_failure, finding=finding))
     return drawn(partial(paint_privacy, row=_row(finding)))
@@ -71,9 +81,16 @@ def notebook(finding: AnyAudit) -> str:
 
 def page(finding: AnyAudit) -> str:
     """Return all that a finding says, a line each: what, claim, bound, power, runs, errors, witness, warnings."""
+    if isinstance(finding, SampleComplexityFinding | ScalingFinding):
+        return aligned(complexity_page(finding, _subject(finding), finding.call))
     repeat = [("repeat", finding.call)] if finding.call else []
     lines = supremum_lines(finding) if isinstance(finding, SupremumFinding) else finding_lines(_result(finding))
     return aligned([("audited", finding.audited), *lines, *repeat])
+
+
+def _subject(finding: SampleComplexityFinding | ScalingFinding) -> str:
+    """Return the learner of a finding; a law says it itself."""
+    return finding.learner if isinstance(finding, ScalingFinding) else finding.audited
 
 
 def _preformatted(text: str) -> str:

@@ -55,9 +55,10 @@ def command_line(
     parameters: Mapping[str, Any],
     options: Mapping[str, Any],
     paths: Iterable[str] = (),
+    arguments: Iterable[str] = (),
 ) -> str:
     """Return a command line; options that are None or False are left out, and one that is True has no value."""
-    words = ["dpaudit", verb, learner]
+    words = ["dpaudit", verb, learner, *arguments]
     for name, value in parameters.items():
         words += ["-p", f"{name}={getattr(value, 'value', value)}"]
     for name, value in options.items():

@@ -8,6 +8,7 @@ for a problem on the points, the data lie as close to each other as they can.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,8 +20,9 @@ from numpy.typing import NDArray
 from dpaudit.contract import SETTINGS, Distribution, Domain, HasHardTargets, Learner
 from dpaudit.errors import InputError
 from dpaudit.utility.hard_points import hard_points
+from dpaudit.utility.rivals import just_bad
 
-__all__ = ["HardCase", "hard_cases"]
+__all__ = ["HardCase", "evaluated_points", "hard_cases", "just_above"]
 
 MAX_POINTS = 2**12
 """Domains up to this size are used whole; of larger ones the landmarks."""
@@ -73,11 +75,16 @@ def hard_cases(learner: Learner, alpha: float, setting: str = "realizable") -> l
         raise InputError.of("alpha", alpha, "in (0, 1)")
     if setting not in SETTINGS:
         raise InputError.among("setting", setting, SETTINGS)
-    whole = learner.domain.size <= MAX_POINTS
-    points = learner.domain.points() if whole else learner.domain.landmarks()
+    points, whole = evaluated_points(learner)
     makers = {"agnostic": _noisy, "solution": _close}
     uniform = "uniform" if whole else "uniform on landmarks"
     return _distinct(learner.concepts.size, makers.get(setting, _plain)(learner, points, alpha, uniform))
+
+
+def evaluated_points(learner: Learner) -> tuple[NDArray[Any], bool]:
+    """Return the points on which cases are made, and whether they are the whole domain or only its landmarks."""
+    whole = learner.domain.size <= MAX_POINTS
+    return (learner.domain.points() if whole else learner.domain.landmarks()), whole
 
 
 def _distinct(size: int, cases: Iterable[_Case]) -> list[HardCase]:
@@ -94,13 +101,14 @@ def _distinct(size: int, cases: Iterable[_Case]) -> list[HardCase]:
     return list(kept.values())
 
 
-def _just_above(alpha: float) -> float:
+def just_above(alpha: float) -> float:
+    """Return a mass a little more than alpha."""
     return alpha + min(alpha, 1 - alpha) / 1000
 
 
 def _plain(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -> Iterator[_Case]:
     """Yield the cases without noise, the hardest first, repeats included."""
-    concepts, size, mass = learner.concepts, len(points), _just_above(alpha)
+    concepts, size, mass = learner.concepts, len(points), just_above(alpha)
     middle, last = concepts.size // 2, concepts.size - 1
     for code, take in ((middle, 2), (last, 1)):
         found = list(hard_points(concepts, points, code))[:take]
@@ -113,13 +121,22 @@ def _plain(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -
             yield code, points, halving, f"probabilities halving towards a {at.word} point", None
     for code in (0, middle, last):
         yield code, points, np.full(size, 1 / size), uniform, None
+    for weights, name in _just_bad(learner, points, mass):
+        yield middle, points, weights, name, None
     for code, law, name in learner.hard_targets(alpha) if isinstance(learner, HasHardTargets) else ():
         yield code, law.points, np.asarray(law.probabilities, dtype=np.float64), name, None
 
 
+def _just_bad(learner: Learner, points: NDArray[Any], mass: float) -> Iterator[tuple[Floats, str]]:
+    """Yield the first distribution on which many rivals of the middle concept are just bad, if the class is small."""
+    concepts = learner.concepts
+    if concepts.size * len(points) <= MAX_TRIED:
+        yield from itertools.islice(just_bad(concepts.evaluate(points), concepts.size // 2, mass), 1)
+
+
 def _noisy(learner: Learner, points: NDArray[Any], alpha: float, uniform: str) -> Iterator[_Case]:
     """Yield the cases with noise."""
-    concepts, size, excess = learner.concepts, len(points), _just_above(alpha)
+    concepts, size, excess = learner.concepts, len(points), just_above(alpha)
     middle, flat = concepts.size // 2, np.full(size, 1 / size)
 
     def flipped(advantage: float) -> Floats:

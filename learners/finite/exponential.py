@@ -17,6 +17,7 @@ from learners.arrays import Bools, Integers
 from learners.citations import NIS
 from learners.finite.scores import BLOCK, check_law_size, scores
 from learners.finite.supremum import softmax_supremum
+from learners.finite.two_points import RivalCounts, best_rivals, two_point_failure
 from learners.inputs import check_run, check_sample
 from learners.mechanisms import exponential
 from learners.parameters import check_statement
@@ -130,6 +131,23 @@ class ExponentialLearner:
         if self.domain.size * self.concepts.size > BLOCK:
             return None
         return softmax_supremum(self.domain, self.concepts.evaluate(self.domain.points()), self._rate)
+
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return Pr[error > alpha] on a case of two points, and the case; see `finite.two_points`.
+
+        Raises
+        ------
+        InputError
+            If the class is too large to look for the points.
+        """
+        return two_point_failure(self._rivals, self._rate, alpha, n)
+
+    @property
+    def _rivals(self) -> RivalCounts:
+        """The labels of the class at two points at which it is hard to learn."""
+        points = self.domain.points()
+        check_law_size(self.concepts)
+        return best_rivals(self.concepts.evaluate(points), points)
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the sample size of the realizable claim, derived in the class docstring."""

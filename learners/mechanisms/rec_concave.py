@@ -201,14 +201,43 @@ class RecConcave:
         _, (first, second) = self._choices(padded, k)
         return padded.restricted(self._intervals(k, first.best if a else None, second.best if b else None))
 
+    def outside(self, score: Steps, low: int, high: int, skipped: float = 0.0) -> float:
+        """Return the probability of an index outside of low .. high, 0 <= low <= high < top, on any domain.
+
+        As `log_law`, but for the last step, of which only the mass on either side is summed. Unlikely widths, which
+        have at most the probability `skipped` together, count as outside: on huge domains most widths are of that kind.
+        """
+        self._check(score)
+        rate = float(self.epsilon) / 2
+        if self.inner is None:
+            return score.outside(rate, low, high)
+        padded = self._padded(score)
+        ks, _ = self.inner._listed_law(self._inner_score(padded).merged())
+        likely = np.exp(ks) > skipped / len(ks)
+        terms = [float(np.exp(ks[~likely]).sum())]
+        for k in np.flatnonzero(likely).tolist():
+            select, standings = self._choices(padded, k)
+            first, second = (select.log_law(standing) for standing in standings)
+            for a, b in product((True, False), repeat=2):
+                weight = math.exp(float(ks[k]) + first[0 if a else 1] + second[0 if b else 1])
+                if not (a or b):
+                    terms.append(weight * (low > 0))
+                elif weight > 0:
+                    terms.append(weight * self._candidates(padded, k, a, b).outside(rate, low, high))
+        return math.fsum(terms)
+
     def log_law(self, score: Steps) -> tuple[Floats, float]:
         """Return the log-probabilities (top + 1,) of the indices and a bound on their error."""
         self._check(score)
         check_size(self.top + 1)
+        return self._listed_law(score)
+
+    def _listed_law(self, score: Steps) -> tuple[Floats, float]:
+        """Return the law whatever the number of indices."""
         if self.inner is None:
             return score.log_exponential(float(self.epsilon) / 2, self.top + 1)
         padded = self._padded(score)
-        ks, error = self.inner.log_law(self._inner_score(padded))
+        ks, error = self.inner._listed_law(self._inner_score(padded))
         weights, laws, worst = [], [], 0.0
         for k, (a, b) in product(range(len(ks)), product((True, False), repeat=2)):
             select, standings = self._choices(padded, k)

@@ -53,6 +53,11 @@ class Steps:
         """One more than the last integer of the last piece."""
         return self.starts[-1] + self.lengths[-1]
 
+    def merged(self) -> Steps:
+        """Return the same function on 0 .. size - 1 in as few pieces as possible."""
+        kept = [i for i, value in enumerate(self.values) if i == 0 or value != self.values[i - 1]]
+        return Steps.of([self.starts[i] for i in kept], [self.values[i] for i in kept], self.size)
+
     def restricted(self, intervals: Iterable[tuple[int, int]]) -> Steps:
         """Return the function on the union of disjoint intervals [a, b), in the order given."""
         pieces = [
@@ -87,6 +92,21 @@ class Steps:
         logs, error = exponential.log_law(np.repeat(scores, self.lengths), rate / divisor)
         points = np.concatenate([np.arange(s, s + n) for s, n in zip(self.starts, self.lengths, strict=True)])
         return placed(size, points, logs), error + ULP * float(-logs.min())
+
+    def outside(self, rate: float, low: int, high: int) -> float:
+        """Return the probability that `draw_exponential` gives an integer outside of low .. high.
+
+        Only the lengths of pieces are used, as integers of any size: domains that no computer lists are no harder.
+        """
+        inside = [(low, high + 1)]
+        beyond = [(self.starts[0], low), (high + 1, self.size)]
+        odds = self.restricted(beyond)._log_mass(rate) - self.restricted(inside)._log_mass(rate)
+        return 1 / (1 + math.exp(-odds)) if odds > -700 else 0.0
+
+    def _log_mass(self, rate: float) -> float:
+        """Return ln of the sum of exp(rate f(x)) over all integers of the pieces; -inf for none."""
+        terms = [math.log(n) + rate * float(v) for n, v in zip(self.lengths, self.values, strict=True)]
+        return float(np.logaddexp.reduce(terms)) if terms else -math.inf
 
 
 def interior_scores(points: Sequence[int], counts: Sequence[int], size: int) -> Steps:

@@ -23,6 +23,7 @@ from dpaudit.contract import (
     Relation,
     Sample,
     UtilityClaim,
+    later,
 )
 from learners.arrays import Bools, Integers
 from learners.bisection import least_beyond
@@ -89,7 +90,7 @@ class MixtureHalfspace(HalfspacesOnAGrid):
     epsilon: float
     side: int = 4
     literal: bool = False
-    public_label: int = 0
+    public_label: int = later(0)
 
     id: ClassVar[str] = "mixture-halfspace"
     instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "side": 2}, n=6, exhaustive=False)

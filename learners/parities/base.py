@@ -13,6 +13,7 @@ from learners.citations import NIS
 from learners.domains import Cube, OnTheCube, grid_rows
 from learners.parameters import check_statement
 from learners.parities.concepts import Parities, Parity
+from learners.parities.diluted_cube import diluted_cube_failure
 from learners.parities.subsample import Subsampler
 from learners.symmetries import moving_points
 
@@ -72,6 +73,12 @@ class SubsamplingLearner(ParityLearner):
         x = [0] * (self.dimension - 1) + [1]
         left = self.domain.sample([x, x], [0, 1], [t, 1])
         return Pair(left, self.domain.sample([x], [0], [t + 1]), "one example against t others")
+
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return the failure rate on the diluted cube; see `parities.diluted_cube`."""
+        if not (self._uniform and alpha < 0.5):
+            raise InputError.of("alpha", alpha, "below 1/2, for a learner that answers uniform solutions")
+        return diluted_cube_failure(self.dimension, self._keep, self.failure, alpha, n)
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the least n with f + (1 - f) 2^d (1 - p alpha)^n <= beta; see `utility`."""

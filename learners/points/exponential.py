@@ -12,6 +12,7 @@ from dpaudit.contract import Instance, Sample
 from learners.arrays import Integers
 from learners.finite.counting import as_codes
 from learners.finite.exponential import ExponentialLearner
+from learners.finite.two_points import RivalCounts
 from learners.inputs import check_run
 from learners.mechanisms import equal_scores
 from learners.parameters import check_integer, check_positive
@@ -34,6 +35,11 @@ class PointExponential(PointsOnALine, ExponentialLearner):
     def __post_init__(self) -> None:
         check_integer("domain_size", self.domain_size, 2)
         check_positive("epsilon", self.epsilon)
+
+    @property
+    def _rivals(self) -> RivalCounts:
+        """The target's own point is the hard one: all others are wrong there, one of them at the easy point too."""
+        return RivalCounts(1, self.domain_size - 2, 0, 1, "the target's own point, and another")
 
     def symmetries(self) -> list[Integers]:
         """Return generators of all permutations of the points: a transposition and a cycle."""
@@ -78,6 +84,11 @@ class ThresholdExponential(ThresholdsOnALine, ExponentialLearner):
         offsets = equal_scores.uniform_within([lengths[kept[cell]] for cell in cells], rng)
         codes = [starts[kept[cell]] + offset for cell, offset in zip(cells, offsets, strict=True)]
         return as_codes(codes, self.concepts.size)
+
+    @property
+    def _rivals(self) -> RivalCounts:
+        """With target c_0, all others are wrong at the first point, and c_{domain_size} at the last one too."""
+        return RivalCounts(1, self.domain_size - 1, 0, 1, "target c_0, the first and the last point")
 
     def symmetries(self) -> list[Integers]:
         """Return the reflection x -> T - 1 - x with labels flipped: it takes c_j to c_{T - j}."""

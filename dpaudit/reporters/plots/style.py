@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["AREA", "BOUND", "CLAIM", "EXACT", "INK", "drawn", "legend"]
+__all__ = ["AREA", "BOUND", "CLAIM", "EXACT", "INK", "as_svg", "drawn", "legend"]
 
 # Okabe and Ito's palette, told apart with every common colour blindness.
 INK, GRID, EXACT, CLAIM, BOUND, AREA = "#1b1b1b", "#d8d8d8", "#0072b2", "#d55e00", "#8a5a83", "#f0e4ee"
@@ -46,6 +47,16 @@ def drawn(paint: Callable[[Figure], None]) -> Figure:
         FigureCanvasAgg(figure)
         paint(figure)
     return figure
+
+
+def as_svg(figure: Figure) -> bytes:
+    """Return a figure as SVG, the same bytes each time."""
+    import matplotlib as mpl
+
+    written = io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "dpaudit", "svg.fonttype": "none"}):
+        figure.savefig(written, format="svg", metadata={"Date": None, "Creator": "dpaudit"})
+    return written.getvalue()
 
 
 def legend(figure: Figure, first: Sequence[str]) -> None:

@@ -1,0 +1,174 @@
+"""The failure rate of a learner on one case: exact sums, or means over samples of exact conditional rates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import FIXED_SETTINGS, HasLaw, Hypothesis, Learner
+from dpaudit.errors import InputError
+from dpaudit.utility.error import Judge, best_error, empirical_error, labels_of, population_error
+from dpaudit.utility.hard_cases import HardCase
+from dpaudit.utility.instances import draw_noisy, fixed_sample
+
+__all__ = ["CaseFailure"]
+
+MAX_VECTORS = 4000
+"""Sums over up to this many count vectors are made instead of drawing samples."""
+MAX_SUPPORT = 4
+"""On more points than these there are too many count vectors."""
+TAIL = 1e-12
+"""The probability that each one of the nested ranges of counts leaves out, on either side."""
+MAX_KNOWN = 2**14
+"""The number of samples whose conditional rates are remembered."""
+
+Floats = NDArray[np.float64]
+
+
+class CaseFailure:
+    """Pr[a learner fails] on n examples of one case, where failing is an error above alpha or no hypothesis.
+
+    Where the learner has a law, the rate given the sample is the law's mass of the outputs that fail, without the
+    variance that runs would add; else it is the indicator that one run fails.
+
+    Parameters
+    ----------
+    learner : Learner
+        The learner.
+    case : HardCase
+        Concept, distribution, and in the setting "agnostic" the noise.
+    alpha : float
+        The accuracy.
+    setting : str
+        As for `contract.UtilityClaim`.
+    """
+
+    def __init__(self, learner: Learner, case: HardCase, alpha: float, setting: str) -> None:
+        self.case, self.setting = case, setting
+        self._learner, self._alpha = learner, alpha
+        self._concept = learner.concepts.concept(case.concept_code)
+        self._truth = labels_of(self._concept, case.distribution.points)
+        self._lawful = isinstance(learner, HasLaw)
+        self._known: dict[Any, float] = {}
+        self._masks: dict[range, NDArray[np.bool_]] = {}
+        self._judge = Judge.of_error(learner, self._error, self._best() + alpha)
+
+    def draws(self, n: int, rng: np.random.Generator, size: int) -> Floats:
+        """Return the failure rates given each of `size` independent samples of n examples, (size,)."""
+        if self.setting in FIXED_SETTINGS:
+            sample = fixed_sample(self._learner, self.case.distribution, self._truth, n)
+            return np.array([self._given(sample, rng, self._judge_on(sample)) for _ in range(size)])
+        return np.array([self._given(self._draw(n, rng), rng, self._judge) for _ in range(size)])
+
+    def exact(self, n: int) -> tuple[float, float] | None:
+        """Return an interval that contains the failure rate, from a sum over all likely samples; None if too many.
+
+        Count vectors that are left out, below 1e-9 together, widen it; so may rounding, by 1e-9 relatively.
+        """
+        if not self._lawful:
+            return None
+        fixed = self.setting in FIXED_SETTINGS
+        if not fixed and (self.setting == "agnostic" or self._draw(1, np.random.default_rng(0)).public is not None):
+            return None
+        try:
+            if fixed:
+                sample = fixed_sample(self._learner, self.case.distribution, self._truth, n)
+                rate, left_out = self._by_law(sample, self._judge_on(sample)), 0.0
+            else:
+                weights = np.asarray(self.case.distribution.probabilities, dtype=np.float64)
+                vectors = _likely_counts(n, weights / weights.sum())
+                if vectors is None:
+                    return None
+                rate = sum(p * self._by_law(self._sample(counts), self._judge) for counts, p in vectors)
+                left_out = max(0.0, 1 - sum(p for _, p in vectors))
+        except InputError:  # the law of so large a sample is not offered
+            return None
+        return max(0.0, rate * (1 - 1e-9)), min(1.0, rate * (1 + 1e-9) + left_out)
+
+    def _given(self, sample: Any, rng: np.random.Generator, judge: Judge) -> float:
+        """Return the failure rate given a sample."""
+        if self._lawful:
+            if (known := self._known.get(sample)) is None:
+                try:
+                    known = self._by_law(sample, judge)
+                except InputError:
+                    self._lawful = False
+                    return self._given(sample, rng, judge)
+                if len(self._known) < MAX_KNOWN:
+                    self._known[sample] = known
+            return known
+        return float(judge.fails(self._learner.run(sample, rng, 1)[0]))
+
+    def _by_law(self, sample: Any, judge: Judge) -> float:
+        """Return the mass of the outputs that fail."""
+        law = self._learner.law(sample)  # type: ignore[attr-defined]  # asked for where the learner has one
+        if isinstance(law.atoms, range) and judge is self._judge:
+            if law.atoms not in self._masks:
+                self._masks[law.atoms] = _fails(law.atoms, judge)
+            failing = self._masks[law.atoms]
+        else:
+            failing = _fails(law.atoms, judge)
+        return float(np.exp(np.asarray(law.log_prob)[failing]).sum())
+
+    def _draw(self, n: int, rng: np.random.Generator) -> Any:
+        law, noise = self.case.distribution, self.case.noise
+        if noise is None:
+            return self._learner.domain.draw(self._concept, law, n, rng)
+        return draw_noisy(self._learner, law, self._truth, noise, n, rng)
+
+    def _sample(self, counts: NDArray[np.int64]) -> Any:
+        seen = counts > 0
+        points = self.case.distribution.points[seen]
+        return self._learner.domain.sample(points, self._truth[seen], counts[seen])
+
+    def _best(self) -> float:
+        """Return the error of the best concept, over which the excess is counted."""
+        if self.case.noise is None:
+            return 0.0
+        law, noise = self.case.distribution, self.case.noise
+        return best_error(self._learner.concepts, law, self._truth, noise, of_class=True)
+
+    def _error(self, hypothesis: Hypothesis) -> float:
+        return population_error(hypothesis, self.case.distribution, self._truth, self.case.noise)
+
+    def _judge_on(self, sample: Any) -> Judge:
+        """Return the judge of the setting: on the fixed sample, or of the error on the population."""
+        if self.setting == "solution":
+            return Judge.of_solution(self._learner, sample)
+        return Judge.of_error(self._learner, lambda h: empirical_error(h, sample), self._alpha)
+
+
+def _fails(atoms: Any, judge: Judge) -> NDArray[np.bool_]:
+    return np.fromiter((judge.fails(atom) for atom in atoms), dtype=np.bool_, count=len(atoms))
+
+
+def _likely_counts(n: int, weights: Floats) -> list[tuple[NDArray[np.int64], float]] | None:
+    """Return the likely count vectors of a multinomial draw with their probabilities; None if there are too many."""
+    if len(weights) > MAX_SUPPORT:
+        return None
+    found = []
+    for counts, probability in _nested(n, weights, 1.0):
+        found.append((np.array(counts, dtype=np.int64), probability))
+        if len(found) > MAX_VECTORS:
+            return None
+    return found
+
+
+def _nested(n: int, weights: Floats, reached: float) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Yield likely counts of the points with these weights, one point after the other."""
+    from scipy.stats import binom
+
+    if len(weights) == 1:
+        yield (n,), reached
+        return
+    if reached < TAIL or not weights.sum() > 0:
+        return
+    share = min(1.0, float(weights[0] / weights.sum()))
+    least, most = int(binom.ppf(TAIL, n, share)), int(binom.isf(TAIL, n, share))
+    counts = np.arange(max(0, least), most + 1)
+    for count, probability in zip(counts.tolist(), binom.pmf(counts, n, share).tolist(), strict=True):
+        for rest, joint in _nested(n - count, weights[1:], reached * probability):
+            yield (count, *rest), joint

@@ -1,0 +1,217 @@
+"""Sample-complexity theorems as measured laws: how n* grows with a parameter, and whether it outgrows the theorem."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from dpaudit.arguments import read_number
+from dpaudit.calls import remembering
+from dpaudit.contract import Grade, Learner, UtilityClaim, UtilityVerdict
+from dpaudit.errors import InputError
+from dpaudit.progress import Progress, followed
+from dpaudit.registry import get_learner
+from dpaudit.seeding import check_seed
+from dpaudit.utility.exponents import Slope, slope
+from dpaudit.utility.sample_complexity import claimed, own_case, sample_complexity
+from dpaudit.utility.scaling_finding import ScalingFinding, ScalingPoint
+
+__all__ = ["LEAST_VALUES", "law_of", "scaling_law"]
+
+LEAST_VALUES = 6
+"""Fewer values tell no exponent: the slope that decides is taken from half of them."""
+CLEAR = 0.1
+"""A slope of ln(n*/theorem) up to this may be curvature that a finite range leaves."""
+INVERSE = ("alpha", "beta", "epsilon")
+"""Parameters in whose inverse the theorems grow."""
+LOGARITHM = ("domain_size",)
+"""Parameters in whose logarithm the theorems grow."""
+
+
+@remembering
+def scaling_law(
+    learner_id: str,
+    parameter: str,
+    values: Sequence[float],
+    *,
+    alpha: float | None = None,
+    beta: float | None = None,
+    setting: str | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    progress: Progress = False,
+    **fixed: Any,
+) -> ScalingFinding:
+    """Measure how a learner's sample complexity grows with a parameter, and compare it with its theorem.
+
+    For each value n* is computed on the learner's own hard case where it offers the exact failure rate
+    (`hard_failure`), else measured by `sample_complexity`. The raw exponent is the slope of ln n* on ln x. Additive
+    terms such as ln(1/beta) bend that line where the theorem's shape is exactly right, so what decides is the slope of
+    ln(n*/theorem) in the upper half of the values.
+
+    Parameters
+    ----------
+    learner_id : str
+        The learner.
+    parameter : str
+        A parameter of the learner, or "alpha" or "beta". x is its inverse for alpha, beta and epsilon, its logarithm
+        for domain_size, else its value.
+    values : sequence of number
+        At least six, increasing.
+    alpha, beta : float, optional
+        The accuracy and the rate of failure; needed unless varied.
+    setting : str, optional
+        As for `sample_complexity`.
+    confidence : float
+        Of each interval.
+    seed : int
+        Root seed.
+    progress : bool or callable
+        As for `audit_privacy`; the unit is a value.
+    **fixed
+        The learner's other parameters.
+
+    Raises
+    ------
+    InputError
+        If the values are too few or not increasing, alpha or beta is missing, or a learner cannot be built.
+    """
+    return law_of(
+        learner_id, partial(get_learner, learner_id), parameter, values, fixed, alpha=alpha, beta=beta,
+        setting=setting, confidence=confidence, seed=seed, progress=progress,
+    )  # fmt: skip
+
+
+def law_of(
+    learner_id: str,
+    build: Callable[..., Learner],
+    parameter: str,
+    values: Sequence[float],
+    fixed: Mapping[str, Any],
+    *,
+    alpha: float | None,
+    beta: float | None,
+    setting: str | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    progress: Progress = False,
+) -> ScalingFinding:
+    """Return the law of `scaling_law` for learners that `build` makes of their parameters."""
+    check_values(values)
+    confidence, seed = read_number("confidence", confidence, 0, 1), check_seed(seed)
+    measured, grades, claims = [], [], []
+    with followed(progress, len(values), "values") as tell:
+        for value in values:
+            levels, parameters = _settled(parameter, value, alpha, beta, fixed)
+            learner = build(**parameters)
+            claim = claimed(learner, *levels, setting)
+            lower, upper, case, grade = _bracket(learner, *levels, claim, seed)
+            measured.append(ScalingPoint(value=float(value), x=_abscissa(parameter, value), lower=lower, upper=upper,
+                                         theorem=claim.sample_size, case=case))  # fmt: skip
+            grades.append(grade)
+            claims.append(claim)
+            if tell is not None:
+                tell(1)
+    points = sorted(measured, key=lambda point: point.x)
+    half = points[len(points) // 2 :]
+    ratio = _fitted(half, confidence, over_theorem=True)
+    return ScalingFinding(
+        verdict=_verdict(ratio),
+        exponent=_fitted(points, confidence),
+        upper_exponent=_fitted(half, confidence),
+        ratio_slope=ratio,
+        local_exponents=[_rise(a, b) for a, b in pairwise(points)],
+        points=points,
+        learner=learner_id,
+        parameter=parameter,
+        abscissa=_named(parameter),
+        fixed=dict(fixed),
+        alpha=alpha,
+        beta=beta,
+        setting=claims[0].setting,
+        confidence=confidence,
+        seed=seed,
+        claim_id=claims[0].claim_id,
+        grade=max(grades, key=list(Grade).index),
+    )
+
+
+def check_values(values: Sequence[float]) -> None:
+    """Raise `InputError` for too few values, and for values that are no positive numbers or do not increase."""
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            raise InputError.of("values", list(values), "positive numbers")
+    if len(values) < LEAST_VALUES:
+        raise InputError.of("values", list(values), f"at least {LEAST_VALUES} numbers")
+    for before, after in pairwise(values):
+        if not after > before:
+            raise InputError.of("values", list(values), f"increasing, and {after!r} is not above {before!r}")
+
+
+def _settled(
+    parameter: str, value: float, alpha: float | None, beta: float | None, fixed: Mapping[str, Any]
+) -> tuple[tuple[float, float], dict[str, Any]]:
+    """Return alpha and beta, and the learner's parameters, at one value."""
+    levels: dict[str, float | None] = {"alpha": alpha, "beta": beta}
+    parameters = dict(fixed)
+    if parameter in levels:
+        if levels[parameter] is not None:
+            raise InputError.of(parameter, levels[parameter], "left out where it is varied")
+        levels[parameter] = value
+    else:
+        parameters[parameter] = value
+    for name, level in levels.items():
+        if level is None:
+            raise InputError.of(name, None, "given unless it is varied")
+    return (float(levels["alpha"] or 0), float(levels["beta"] or 0)), parameters
+
+
+def _bracket(
+    learner: Learner, alpha: float, beta: float, claim: UtilityClaim, seed: int
+) -> tuple[int, int | None, str, Grade]:
+    """Return a size that fails, one that suffices, the case and the grade."""
+    if (own := own_case(learner, alpha, beta, claim)) is not None:
+        bracket, words = own
+        return bracket.lower, bracket.upper, words, bracket.grade
+    finding = sample_complexity(learner, alpha=alpha, beta=beta, setting=claim.setting, seed=seed)
+    return finding.lower, finding.upper, finding.worst.name, finding.grade
+
+
+def _abscissa(parameter: str, value: float) -> float:
+    if parameter in INVERSE:
+        return 1 / value
+    return math.log(value) if parameter in LOGARITHM else float(value)
+
+
+def _named(parameter: str) -> str:
+    if parameter in INVERSE:
+        return f"1/{parameter}"
+    return f"ln {parameter}" if parameter in LOGARITHM else parameter
+
+
+def _fitted(points: Iterable[ScalingPoint], confidence: float, *, over_theorem: bool = False) -> Slope:
+    """Return the slope of ln n*, or of ln(n*/theorem), on ln x."""
+    x, lower, upper = [], [], []
+    for point in points:
+        base = math.log(point.theorem) if over_theorem else 0.0
+        x.append(math.log(point.x))
+        # n* is an integer above `lower`: where it is known, the middle of the bracket is its own logarithm.
+        exact = point.upper == point.lower + 1
+        lower.append(math.log(point.lower + 1 if exact else max(point.lower, 0.5)) - base)
+        upper.append(math.inf if point.upper is None else math.log(point.upper) - base)
+    return slope(x, lower, upper, confidence)
+
+
+def _rise(a: ScalingPoint, b: ScalingPoint) -> float:
+    """Return the slope of ln n* from one point to the next, from the ends of their brackets."""
+    ends = [math.log(point.upper or max(point.lower, 1)) for point in (a, b)]
+    return (ends[1] - ends[0]) / (math.log(b.x) - math.log(a.x))
+
+
+def _verdict(ratio: Slope) -> UtilityVerdict:
+    if ratio.lower > CLEAR:
+        return UtilityVerdict.VIOLATION
+    return UtilityVerdict.HOLDS if ratio.upper <= CLEAR else UtilityVerdict.UNDECIDED

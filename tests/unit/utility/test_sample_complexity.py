@@ -1,0 +1,184 @@
+"""The measured sample complexity: proposals, exact sums, decisions, and what it refuses."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.bounds.mean_test import MeanTest
+from dpaudit.contract import Distribution
+from dpaudit.errors import InputError
+from dpaudit.utility.decision import Decider
+from dpaudit.utility.exact_size import exact_size
+from dpaudit.utility.failure_rate import CaseFailure
+from dpaudit.utility.hard_cases import HardCase, hard_cases
+from dpaudit.utility.rivals import just_bad
+
+
+def wrongly_decided(tests: int, values: int, mean: float, seed: int) -> int:
+    """Return how many tests answer "above" although the mean of the coins is exactly the threshold."""
+    rng = np.random.default_rng(seed)
+    answers = (MeanTest(mean, 0.05).take((rng.random(values) < mean).astype(float)) for _ in range(tests))
+    return sum(answer == "above" for answer in answers)
+
+
+def test_a_mean_at_the_threshold_is_rarely_called_above() -> None:
+    # Bin(300, 0.05) exceeds 27 with probability 0.0013; the bets are valid at every n, hence far below that.
+    assert wrongly_decided(300, 400, 0.1, seed=1) <= 27
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("mean", [0.02, 0.1, 0.5, 0.9])
+def test_the_level_holds_at_the_boundary(mean: float) -> None:
+    assert wrongly_decided(4000, 4000, mean, seed=2) <= 0.05 * 4000 + 3 * math.sqrt(4000 * 0.05 * 0.95)
+
+
+@pytest.mark.parametrize(("mean", "answer"), [(0.14, "above"), (0.07, "below"), (0.0, "below"), (1.0, "above")])
+def test_a_mean_off_the_threshold_is_told(mean: float, answer: str) -> None:
+    rng = np.random.default_rng(3)
+    assert MeanTest(0.1, 0.01).take((rng.random(6000) < mean).astype(float)) == answer
+
+
+def test_values_may_come_in_batches() -> None:
+    values = (np.random.default_rng(4).random(2000) < 0.15).astype(float)
+    whole, parts = MeanTest(0.1, 0.01), MeanTest(0.1, 0.01)
+    whole.take(values)
+    for batch in np.split(values, 8):
+        parts.take(batch)
+    assert whole.answer == parts.answer == "above"
+
+
+def test_all_rivals_of_a_parity_are_just_bad_on_the_diluted_cube() -> None:
+    learner = dpaudit.get_learner("parity-private", dimension=3, epsilon=1.0)
+    weights, name = next(just_bad(learner.concepts.evaluate(learner.domain.points()), 4, 0.1001))
+    assert name == "all rivals just above alpha"
+    assert weights[1:] == pytest.approx([0.025025] * 7)
+    assert weights[0] == pytest.approx(1 - 7 * 0.025025)
+    assert any("all rivals" in case.name for case in hard_cases(learner, 0.1))
+
+
+@pytest.mark.parametrize(
+    ("id", "parameters", "n"),
+    [
+        ("point-exponential", {"domain_size": 6}, 30),
+        ("threshold-exponential", {"domain_size": 5}, 30),
+        ("box-exponential", {"side": 3, "dimension": 1}, 25),
+        ("conjunction-exponential", {"dimension": 2, "k": 1}, 20),
+    ],
+)
+def test_failure_on_two_points_is_that_of_the_law(id: str, parameters: dict[str, int], n: int) -> None:
+    learner = dpaudit.get_learner(id, epsilon=1.5, **parameters)
+    points = learner.domain.points()
+    right = learner.concepts.evaluate(points)[:, None, :] == learner.concepts.evaluate(points)[None, :, :]
+    ratios: dict[tuple[int, int, int], float] = {}
+    for code, hard, easy in product(range(len(right)), range(len(points)), range(len(points))):
+        if hard != easy:
+            easily = right[code][:, easy]
+            ratios[code, hard, easy] = (~right[code][:, hard] & easily).sum() / (right[code][:, hard] & easily).sum()
+    rate, words = learner.hard_failure(0.1, n)
+    rates = []
+    for (code, hard, easy), ratio in ratios.items():
+        if ratio == max(ratios.values()):
+            law = Distribution(points[[hard, easy]], np.array([0.1001, 0.8999]))
+            exact = CaseFailure(learner, HardCase(code, law, "two points"), 0.1, "realizable").exact(n)
+            assert exact is not None
+            rates.append(exact[0])
+    assert min(abs(rate - other) for other in rates) < 1e-7 * rate
+    assert "0.1001" in words
+
+
+def test_failure_on_the_diluted_cube_is_that_of_the_law() -> None:
+    learner = dpaudit.get_learner("parity-private", dimension=2, epsilon=2.0)
+    weights = np.array([1 - 0.15015, *[0.05005] * 3])
+    case = HardCase(1, Distribution(learner.domain.points(), weights), "diluted cube")
+    exact = CaseFailure(learner, case, 0.1, "realizable").exact(12)
+    assert exact is not None
+    assert learner.hard_failure(0.1, 12)[0] == pytest.approx(exact[0], rel=1e-7)
+
+
+def test_draws_agree_with_the_exact_sum() -> None:
+    learner = dpaudit.get_learner("threshold-exponential", domain_size=4, epsilon=1.0)
+    failure = CaseFailure(learner, hard_cases(learner, 0.2)[0], 0.2, "realizable")
+    exact = failure.exact(30)
+    drawn = failure.draws(30, np.random.default_rng(5), 1500)
+    assert exact is not None
+    assert exact[1] - exact[0] < 1e-8
+    assert abs(drawn.mean() - exact[0]) < 4 * drawn.std() / math.sqrt(1500)
+
+
+def test_the_sample_complexity_of_parities_is_99() -> None:
+    learner = dpaudit.get_learner("parity-private", dimension=3, epsilon=1.0)
+    assert exact_size(lambda n: learner.hard_failure(0.1, n)[0], 0.6, 1) == 99
+    with pytest.raises(InputError, match=r"at least 0\.5"):
+        exact_size(lambda n: learner.hard_failure(0.1, n)[0], 0.45, 1)
+
+
+def test_decisions_are_exact_where_sums_are() -> None:
+    learner = dpaudit.get_learner("point-exponential", domain_size=64, epsilon=1.0)
+    failure = CaseFailure(learner, hard_cases(learner, 0.1)[0], 0.1, "realizable")
+    found = Decider(0.1, 0.95, 1000, 0).bracket(failure, 140, 1000)
+    assert (found.lower, found.upper, found.grade) == (146, 147, "exact")
+
+
+def boundary_lies(seed: int, draws: int) -> bool:
+    """Say whether a statistical bracket contradicts the n* = 99 of the diluted cube."""
+    learner = dpaudit.get_learner("parity-private", dimension=3, epsilon=1.0)
+    weights = np.array([1 - 0.175175, *[0.025025] * 7])
+    case = HardCase(1, Distribution(learner.domain.points(), weights / weights.sum()), "diluted cube")
+    found = Decider(0.6, 0.9, draws, seed).bracket(CaseFailure(learner, case, 0.1, "realizable"), 99, 300)
+    return found.lower >= 99 or (found.upper is not None and found.upper < 99)
+
+
+def test_brackets_by_drawing_contain_n() -> None:
+    assert not boundary_lies(0, 150)
+
+
+@pytest.mark.full
+def test_brackets_by_drawing_lie_no_more_often_than_stated() -> None:
+    # 0.1 of 40 and three standard deviations.
+    assert sum(boundary_lies(seed, 500) for seed in range(40)) <= 9
+
+
+def test_a_small_learner_is_measured_from_python() -> None:
+    learner = dpaudit.get_learner("threshold-exponential", domain_size=3, epsilon=4.0)
+    given = {"alpha": 0.3, "beta": 0.3, "starts": 1, "moves": 4, "draws": 300}
+    finding = dpaudit.sample_complexity(learner, **given)
+    assert 0 < finding.lower < (finding.upper or 0) <= finding.theorem
+    assert finding.verdict == "holds"
+    assert finding.uniform is not None
+    assert dpaudit.SampleComplexityFinding.from_dict(finding.to_dict()) == finding
+    assert dpaudit.sample_complexity(learner, **given) == finding
+    assert f"n* > {finding.lower}" in str(finding)
+    assert "worst" in finding.summary()
+
+
+def test_what_cannot_be_measured_is_refused() -> None:
+    parity = dpaudit.get_learner("parity-private", dimension=2, epsilon=1.0)
+    with pytest.raises(InputError, match=r"beta must be above 0\.5"):
+        dpaudit.sample_complexity(parity, alpha=0.1, beta=0.5)
+    with pytest.raises(InputError, match="setting"):
+        dpaudit.sample_complexity(parity, alpha=0.1, beta=0.6, setting="solution")
+    with pytest.raises(InputError, match="alpha"):
+        dpaudit.sample_complexity(parity, alpha=0.0, beta=0.6)
+
+
+def test_a_learner_without_a_theorem_is_refused() -> None:
+    class Silent:
+        """A learner that promises nothing on utility."""
+
+        id = "silent"
+        domain = concepts = privacy = None
+        instance = dpaudit.Instance({}, n=1)
+
+        def run(self, sample: object, rng: object, size: int) -> list[int]:
+            return [0] * size
+
+        def decode(self, code: object) -> None:
+            return None
+
+    with pytest.raises(InputError, match="states no theorem on utility"):
+        dpaudit.sample_complexity(Silent(), alpha=0.1, beta=0.1)  # type: ignore[arg-type]

@@ -1,0 +1,182 @@
+"""Scaling laws: exponents with their limits, the figure, the commands, and the statements that rest on them."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from cli_support import called
+
+import dpaudit
+from dpaudit.errors import InputError
+from dpaudit.utility.exponents import slope
+from learners.mechanisms.rec_concave import RecConcave
+from learners.mechanisms.steps import Steps, interior_scores
+from learners.papers import log_star, scaling
+
+PARITY = ("parity-private", "dimension", [1, 3, 8, 16, 32, 63])
+
+
+def test_a_straight_line_has_its_slope() -> None:
+    x = np.arange(6.0)
+    found = slope(x, 1 + 2 * x, 1 + 2 * x, 0.95)
+    assert found.method == "least squares"
+    assert (found.value, found.lower, found.upper) == pytest.approx((2, 2, 2), abs=1e-6)
+
+
+def test_limits_of_least_squares_are_those_of_the_t_law() -> None:
+    from scipy.stats import linregress, t
+
+    x = np.array([0.0, 1, 2, 3, 4, 5])
+    y = np.array([0.0, 1.2, 1.9, 3.3, 3.8, 5.1])
+    found, other = slope(x, y, y, 0.9), linregress(x, y)
+    half = other.stderr * t.ppf(0.95, 4)
+    assert (found.value, found.lower, found.upper) == pytest.approx(
+        (other.slope, other.slope - half, other.slope + half)
+    )
+
+
+def test_wide_and_unbounded_brackets_are_censored() -> None:
+    x = np.arange(7.0)
+    ends = 0.9 * x + np.array([0.2, 0.5, 0.3, 0.6, 0.2, 0.4, 0.5])
+    upper = ends.copy()
+    upper[-1] = np.inf
+    found = slope(x, ends - 0.8, upper, 0.95)
+    assert found.method == "interval-censored likelihood"
+    assert found.lower < 0.9 < found.upper
+    assert found.upper - found.lower < 1.5
+
+
+@pytest.mark.full
+def test_censored_limits_cover_as_often_as_stated() -> None:
+    rng = np.random.default_rng(0)
+    covered = 0
+    for _ in range(40):
+        x = np.linspace(0, 4, 7)
+        y = 1 + 0.9 * x + 0.1 * rng.standard_normal(7)
+        low = y - 0.2 * rng.random(7)
+        found = slope(x, low, low + 0.2, 0.95)
+        covered += found.lower <= 0.9 <= found.upper
+    assert covered >= 34  # Bin(40, 0.95) is below with probability 0.003
+
+
+def test_the_law_of_parities_is_linear_in_the_dimension() -> None:
+    law = dpaudit.scaling_law(*PARITY, alpha=0.1, beta=0.6, epsilon=1.0)
+    assert [point.upper for point in law.points] == [37, 99, 216, 393, 737, 1392]
+    assert (law.verdict, law.grade, law.abscissa) == ("holds", "numeric", "dimension")
+    assert abs(law.ratio_slope.value) < 0.02
+    assert dpaudit.ScalingFinding.from_dict(law.to_dict()) == law
+    assert "epsilon=1.0)" in law.call
+    assert law.plot().axes
+    assert "does not outgrow" in str(law)
+
+
+def test_generic_sizes_are_four_times_below_the_theorem() -> None:
+    sizes = [2**k for k in (2, 4, 8, 16, 32, 64, 128, 256)]
+    law = dpaudit.scaling_law("point-exponential", "domain_size", sizes, alpha=0.1, beta=0.1, epsilon=1.0)
+    assert law.exponent.value == pytest.approx(0.826, abs=1e-3)
+    assert law.upper_exponent.value == pytest.approx(0.933, abs=1e-3)
+    assert all(3.6 < point.theorem / point.upper < 5.2 for point in law.points)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [([1, 2, 3], "at least 6"), ([1, 2, 3, 3, 4, 5], "increasing"), ([6, 5, 4, 3, 2, 1], "increasing"),
+     ([0, 1, 2, 3, 4, 5], "positive")],
+)  # fmt: skip
+def test_values_must_increase(values: list[int], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        dpaudit.scaling_law("parity-private", "dimension", values, alpha=0.1, beta=0.6, epsilon=1.0)
+
+
+def test_levels_are_needed_unless_varied() -> None:
+    with pytest.raises(InputError, match="beta must be given"):
+        dpaudit.scaling_law(*PARITY, alpha=0.1, epsilon=1.0)
+    values = [0.05, 0.06, 0.07, 0.08, 0.09, 0.1]
+    with pytest.raises(InputError, match="left out"):
+        dpaudit.scaling_law("parity-private", "alpha", values, alpha=0.1, beta=0.6, epsilon=1.0, dimension=2)
+
+
+def test_the_command_shows_a_law_and_writes_its_figure(capsys: Any, tmp_path: Path) -> None:
+    words = "scaling parity-private dimension 1,3,8,16,32,63 -p epsilon=1 --alpha 0.1 --beta 0.6".split()
+    files = [tmp_path / "a.svg", tmp_path / "b.svg"]
+    for file in files:
+        status, text, _ = called(capsys, *words, "--json", "--out", str(file), joined=False)
+        assert status == 0
+    assert files[0].read_bytes() == files[1].read_bytes()
+    told = json.loads(text)
+    assert told["command"].startswith("dpaudit scaling parity-private dimension 1,3,8,16,32,63 -p epsilon=1")
+    del told["command"]
+    assert dpaudit.ScalingFinding.from_dict(told).verdict == "holds"
+
+
+def test_the_command_shows_a_sample_complexity(capsys: Any) -> None:
+    words = "sample-complexity interior-point-exponential -p domain_size=256 -p epsilon=1 --alpha 0.1 --beta 0.1"
+    status, text, _ = called(capsys, *words.split(), joined=False)
+    assert status == 0
+    assert f"n* > {log_star.exponential_needs(8) - 1} examples" in text
+    assert "dpaudit sample-complexity interior-point-exponential" in text.replace("\\\n", "")
+
+
+def test_bad_input_to_the_commands_is_told(capsys: Any) -> None:
+    for words, told in (
+        ("scaling parity-private dimension 1,2,x,4,5,6", "numbers with commas"),
+        ("scaling parity-private dimension 1,2,3,4,5,6 -p dimension=2", "varied"),
+        ("scaling parity-private dimension 1,2,3,4,5,6 --out a.html", ".svg"),
+        ("sample-complexity parity-privat", "parity-private"),
+    ):
+        status, _, err = called(capsys, *words.split(), joined=False)
+        assert status == 2
+        assert told in err
+
+
+@pytest.mark.parametrize("n", [50, 233, 260])
+def test_the_mass_outside_is_that_of_the_law(n: int) -> None:
+    mechanism = RecConcave.within(63, Fraction(n, 2), Fraction(1, 2), Fraction(1), 1e-6)
+    scores = interior_scores([32, 33], [n - n // 2, n // 2], 64)
+    law = np.exp(mechanism.log_law(scores)[0])
+    assert mechanism.outside(scores, 32, 33) == pytest.approx(law.sum() - law[32:34].sum(), rel=1e-9)
+    assert mechanism.outside(scores, 32, 33, 1e-4) >= mechanism.outside(scores, 32, 33) - 1e-12
+
+
+def test_steps_are_merged_and_weighed_by_their_lengths() -> None:
+    steps = Steps.of_values([0, 0, 3, 3, 3, 0])
+    assert steps.merged() == Steps.of([0, 2, 5], [0, 3, 0], 6)
+    law = np.exp(steps.log_exponential(0.7, 6)[0])
+    assert steps.outside(0.7, 2, 4) == pytest.approx(law[[0, 1, 5]].sum())
+    assert Steps.of([0], [0], 2**70000).outside(1.0, 0, 0) == pytest.approx(1.0)
+
+
+def test_log_star_sizes() -> None:
+    assert log_star.exponential_needs(12) == 40
+    assert log_star.exponential_needs(64) == 184
+    assert log_star.rec_concave_needs(32) == (233, 2)
+    assert log_star.rec_concave_needs(64, 423) == (423, 3)
+    assert log_star.tree_log_fallback_needs(12) == (158, True, 1191)
+
+
+@pytest.mark.parametrize("statement", scaling.STATEMENTS, ids=lambda statement: statement.id)
+def test_the_statements_hold_and_can_be_refuted(statement: Any) -> None:
+    assert statement.check(dpaudit).verdict == "holds"
+
+    def outgrown(*given: Any, **parameters: Any) -> Any:
+        """Return a law whose theorem asks for the square root of what it should."""
+        law = dpaudit.scaling_law(*given, **parameters)
+        points = [replaced(point, theorem=round(point.theorem**0.5)) for point in law.points]
+        return replaced(law, points=points)
+
+    found = statement.check(SimpleNamespace(scaling_law=outgrown))
+    assert found.verdict == "refuted"
+    assert found.witness
+
+
+def replaced(record: Any, **changes: Any) -> Any:
+    """Return a record with other fields."""
+    from msgspec.structs import replace
+
+    return replace(record, **changes)
