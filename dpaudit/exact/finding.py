@@ -87,7 +87,7 @@ class LawFinding(AuditFinding, kw_only=True, frozen=True, tag="exact"):
     n: Count | None
     relation: Relation
     grade: Grade
-    curve: tuple[tuple[float, Probability], ...]
+    curve: tuple[tuple[Amount, Probability], ...]
     claim_id: str = ""
     epsilon_at_claim: NonNegative | None = None
     enclosure: tuple[Extended, Extended] | None = None

@@ -60,7 +60,8 @@ def test_junit_has_the_usual_shape():
     for suite in root:
         assert suite.tag == "testsuite"
         assert suite.attrib["name"]
-        cases = list(suite)
+        properties, *cases = suite
+        assert [(p.attrib["name"], p.attrib["value"]) for p in properties] == [("seal", load_small().total)]
         counted = {"tests": len(cases)}
         for tag, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
             counted[name] = sum(case.find(tag) is not None for case in cases)
