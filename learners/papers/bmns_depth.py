@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence
+from dpaudit.contract import Evidence, Pair
 from learners.citations import BMNS
 from learners.domains import Grid
 from learners.halfspaces.depth.tukey_depth import tukey_depth
 from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point_joint import HullPointJoint
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
-from learners.papers.instances import learner_data, sample_data
+from learners.halfspaces.sizes import measured_examples
+from learners.papers.instances import learner_data, pair_data, sample_data
 from learners.papers.statements import states
 from learners.papers.verdicts import judged
 
@@ -187,4 +189,39 @@ def _rank(tools: Any) -> Evidence:
     )
 
 
-STATEMENTS = (_projections, _removal, _step_loss, _rank)
+@states(
+    "BMNS-Joint",
+    "One exponential mechanism over the extended domain, score the Tukey depth, is epsilon-private and needs no more "
+    "examples for a point of depth n/(2 (d + 1)) than one a coordinate with epsilon/d each.",
+    f"{BMNS}, Section 1.1",
+    short="One exponential mechanism over all points, its ε and examples",
+    printed="ε = 1, n ≤ {by coordinates, side 2} (side 2)",
+    found="ε = {epsilon:.3g}, n = {joint, side 2} (side 2)",
+    best="n = {joint, side 2} for {by coordinates, side 2} by coordinates (d = 2, side 2)",
+)
+def _joint(tools: Any) -> Evidence:
+    learner = HullPointJoint(1, 2, 1.0)
+    corners = learner.domain.sample
+    # The ray on which a corner's depth leaves 0 against every other's, and all samples of 3 corners.
+    far = Pair(corners([[0, 0], [1, 1]], [0, 0], [200, 1]), corners([[0, 0]], [0], [201]), "(1, 1) replaced by (0, 0)")
+    findings = tools.audit_law(learner, n=3), tools.audit_law(learner, samples=[far])
+    worst = max(findings, key=lambda finding: finding.epsilon)
+    numbers: dict[str, float] = {"epsilon": worst.epsilon}
+    for side in (1, 2):
+        numbers[f"joint, side {side}"] = measured_examples(HullPointJoint(side, 2, 1.0), 0.1)
+        numbers[f"by coordinates, side {side}"] = measured_examples(HullPointExponential(side, 2, 1.0), 0.1)
+    leaks = any(finding.verdict == "violation" for finding in findings)
+    more = any(numbers[f"joint, side {side}"] > numbers[f"by coordinates, side {side}"] for side in (1, 2))
+    return judged(
+        "holds",
+        failed=leaks or more,
+        summary=f"d = 2, epsilon = 1: exact epsilon {worst.epsilon:.4f} over all samples of 3 corners and on a ray; n "
+        f"for depth n/6 with probability 0.9 on the hardest of a few samples: "
+        + ", ".join(f"{name}: {value}" for name, value in numbers.items() if name != "epsilon"),
+        numbers=numbers,
+        witness=repr(worst.worst_pair) if leaks else str(numbers),
+        data=pair_data(learner, worst.worst_pair, epsilon=worst.epsilon),
+    )
+
+
+STATEMENTS = (_projections, _removal, _step_loss, _rank, _joint)

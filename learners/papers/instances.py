@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -9,7 +10,16 @@ import numpy as np
 
 from dpaudit.contract import Distribution, Pair, Sample
 
-__all__ = ["case_data", "errors_data", "learner_data", "pair_data", "sample_data"]
+__all__ = ["case_data", "errors_data", "learner_data", "pair_data", "plain", "sample_data"]
+
+
+def plain(value: Any) -> Any:
+    """Return data with arrays, NumPy's numbers and tuples as lists and numbers of Python: equal data compare equal."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def learner_data(learner: Any) -> dict[str, Any]:

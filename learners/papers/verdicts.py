@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpaudit.contract import Evidence, Pair, Support
+from learners.papers.instances import plain
 
 __all__ = [
     "LOOSE",
@@ -50,9 +51,8 @@ def judged(
 
     `data` is the witness as data, and is given whatever the verdict.
     """
-    if failed:
-        return Evidence("refuted", summary, numbers, grade, witness, data or {})
-    return Evidence(otherwise, summary, numbers, grade, witness_data=data or {})
+    verdict, told = ("refuted", witness) if failed else (otherwise, "")
+    return Evidence(verdict, summary, numbers, grade, told, plain(data or {}))
 
 
 def exceeds(found: float, claimed: float) -> bool:

@@ -20,10 +20,12 @@ import dpaudit
 # dpaudit/__init__.py. Every other folder of learners/ is a family.
 FLOORS = {
     "dpaudit": (
-        ("errors", "harmless", "jsonable", "picture", "contract", "record", "event", "results", "calls"),
-        ("seeding", "arguments", "progress", "workers", "registry", "places"),
+        ("errors", "harmless", "jsonable", "picture", "contract", "record", "event", "results", "calls",
+         "lifeline", "scratch"),
+        ("seeding", "arguments", "progress", "workers", "registry", "places", "process",
+         "clock"),
         ("bounds", "distinguish", "neighbours"),
-        ("adapters", "sampling", "wide_outputs", "exact", "utility", "conformance"),
+        ("isolated", "adapters", "sampling", "wide_outputs", "exact", "utility", "conformance"),
         ("betting",),
         ("blackbox",),
         ("engine", "certificates"),

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from test_statements_refutable import CASES, Barely, Leaky, Shallow, domains, made, with_sizes
+from test_statements_refutable import CASES, Barely, Leaky, Shallow, domains, made, scaled, with_sizes
 
 import dpaudit
 from dpaudit.contract import HasSettings, HasUtility
@@ -20,6 +20,7 @@ from dpaudit.engine.evidence import check_statement
 from dpaudit.errors import InputError
 from dpaudit.registry import list_learners, list_statements
 from learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied
+from learners.halfspaces.hull_point_joint import HullPointJoint
 from learners.papers import (
     bmn,
     bmn_bounds,
@@ -108,6 +109,7 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (bmn_bounds, "BMN-Lem4.8", {"compression_bound": lambda *_: 0.01}, dpaudit, "refuted"),
     (bmns_depth, "BMNS-Clm2.17", {"tukey_depth": lambda p, w, x: 1 + depth(p, w, x)}, dpaudit, "refuted"),
     (bmns_depth, "BMNS-Clm2.18", {"tukey_depth": lambda p, w, x: min(1, depth(p, w, x))}, dpaudit, "refuted"),
+    (bmns_depth, "BMNS-Joint", {"HullPointExponential": scaled(HullPointJoint, 3.0)}, dpaudit, "refuted"),
     (kmms_covers, "KMMS-Claim3.4-sketch", {"sketched_cost": lambda *_: 0.9}, dpaudit, "holds"),
     (ste_boxes, "STE-Boxd", {"BoxInteriorPoint": with_sizes(ste_boxes.BoxInteriorPoint, lambda a: a.dimension**3)},
      dpaudit, "refuted"),

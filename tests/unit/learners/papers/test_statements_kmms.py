@@ -16,7 +16,6 @@ from learners.regions.planar.families import halfplane_family
 
 VERDICTS = {
     "KMMS-Obs2.2": "holds",
-    "KMMS-Claim3.4": "loose",
     "KMMS-Obs4.1": "holds",
     "KMMS-SelHP-priv": "holds",
     "KMMS-Obs4.4": "holds",

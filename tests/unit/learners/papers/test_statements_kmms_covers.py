@@ -16,6 +16,8 @@ VERDICTS = {
     "KMMS-Claim3.4-loss": "loose",
     "KMMS-Claim3.4-pure": "holds",
     "KMMS-Ex3.3-pure": "holds",
+    "KMMS-Claim3.4": "loose",
+    "KMMS-Claim3.4-sketch": "refuted",
 }
 
 

@@ -21,6 +21,7 @@ EXPECTED: dict[str, tuple[str, dict[str, float]]] = {
     "NIS-VC-Bounds": ("holds", {"lower": 36, "failure_below_lower": 0.89999**35}),
     "NIS-Generic": ("loose", {"epsilon": 1.0, "n": 369, "slides_factor": 1e4, "sufficient_factor": 4e3}),
     "NIS-Generic-LargeEpsilon": ("refuted", {"n": 5, "failure": 0.98999**5 / 2}),
+    "NIS-DPgen": ("undecided", {"share": math.tanh(0.025) / 0.1}),
     "NIS-ParityLearner": ("loose", {"exact_epsilon": math.log(5 / 3)}),
     "NIS-ParityFailure": ("refuted", {"before": 0.5, "after": 0.625, "slides": 0.75}),
     "NIS-ParityAmplification": ("loose", {"epsilon_repeated": 10 * math.log1p(1 / 40)}),
