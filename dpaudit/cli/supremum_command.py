@@ -33,7 +33,7 @@ def command(args: Given) -> int:
     with blamed(f"the audit of {entry.id}"):
         finding = audit_supremum(learner, **options, progress=not args.quiet)
     repeat = command_line("supremum", entry.id, parameters, options, args.learners)
-    told = {**finding.to_dict(), "learner": entry.id, "parameters": parameters, "command": repeat}
+    told = {"learner": entry.id, "parameters": parameters, "finding": finding.to_dict(), "command": repeat}
     if args.json:
         say(f"{canonical(told)}\n")
     else:
