@@ -26,7 +26,7 @@ _FORMS = (".json", ".txt")
 
 
 def command(args: Given) -> int:
-    """Search one supremum and return the status: 1 if the witness refutes the claim, or the learner's closed form."""
+    """Search one supremum and return the status: 1 if the claim, or the learner's closed form, is refuted."""
     out = None if args.out is None else _place(args.out)
     entry, learner, parameters = find_learner(args)
     options = {name: getattr(args, name) for name in ("starts", "evaluations", "most", "relation", "seed")}

@@ -37,7 +37,8 @@ FLOORS = {
 PUBLIC = {
     "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner", "Pair", "PrivacyClaim",
     "PrivacyFinding", "Relation", "SupremumFinding", "ToolFault", "UtilityClaim", "UtilityFinding", "audit_law",
-    "audit_privacy", "audit_supremum", "audit_utility", "crafted_pairs", "get_learner", "ledger", "list_learners", "neighbours_of", "pairs_from_strategy",
+    "audit_privacy", "audit_supremum", "audit_utility", "crafted_pairs", "get_learner", "ledger", "list_learners",
+    "neighbours_of", "pairs_from_strategy",
     "query_patterns", "random_pairs", "read_dataset", "register_dataset", "register_flattener", "to_frame",
 }  # fmt: skip
 
