@@ -26,14 +26,14 @@ _FORMS = (".json", ".txt")
 
 
 def command(args: Given) -> int:
-    """Search one supremum and return the status: 1 if the witness refutes the claim, or the learner's closed form."""
+    """Search one supremum and return the status: 1 if the claim, or the learner's closed form, is refuted."""
     out = None if args.out is None else _place(args.out)
     entry, learner, parameters = find_learner(args)
     options = {name: getattr(args, name) for name in ("starts", "evaluations", "most", "relation", "seed")}
     with blamed(f"the audit of {entry.id}"):
         finding = audit_supremum(learner, **options, progress=not args.quiet)
     repeat = command_line("supremum", entry.id, parameters, options, args.learners)
-    told = {**finding.to_dict(), "learner": entry.id, "parameters": parameters, "command": repeat}
+    told = {"learner": entry.id, "parameters": parameters, "finding": finding.to_dict(), "command": repeat}
     if args.json:
         say(f"{canonical(told)}\n")
     else:

@@ -46,10 +46,8 @@ def supremum_lines(finding: SupremumFinding) -> Lines:
     """Return all that a finding says, a line each."""
     lines = [
         ("claim", _claim(finding)),
-        (
-            "supremum",
-            f"{_value(finding)} ({finding.grade}, error at most {significant(finding.error, 'up', digits=2)})",
-        ),
+        ("supremum", _value(finding)),
+        ("error", f"at most {significant(finding.error, 'up', digits=2)} ({finding.grade})"),
         ("verdict", finding.verdict.value),
         ("witness", f"{_witness(finding)} [{finding.relation.value}]"),
         ("growth", ", ".join(f"{_number(loss)} at n = {count(n)}" for n, loss in finding.growth)),

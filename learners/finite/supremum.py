@@ -44,8 +44,8 @@ def softmax_supremum(domain: Domain, labels: Labels, rate: float) -> Supremum | 
         more = np.full(len(points) + 1, t)
         more[-1] = 1
         places = [*range(len(points)), x]
-        data, neighbour = (domain.sample(points[places], [*ours, label], more) for label in (1 - ours[x], ours[x]))
-        return Pair(data, neighbour, "one function fits all examples but one")
+        left, right = (domain.sample(points[places], [*ours, label], more) for label in (1 - ours[x], ours[x]))
+        return Pair(left, right, "one function fits all examples but one")
 
     proof = (
         "softmax weights with D = q_S - q_S' in [-1, 1] lose at most twice the rate; with t copies of every example of "

@@ -132,8 +132,8 @@ class ParityAmplified(SubsamplingLearner):
         """Return the supremum; see `amplified_cost` for the proof."""
         keep, runs = self._keep, self.repetitions
         value = amplified_cost(keep, runs)
-        data, neighbour = (self.domain.sample([[0] * self.dimension], [label]) for label in (1, 0))
-        flip = Pair(data, neighbour, "0 is labelled 1 or 0")
+        left, right = (self.domain.sample([[0] * self.dimension], [label]) for label in (1, 0))
+        flip = Pair(left, right, "0 is labelled 1 or 0")
         proof = "theorem in learners.parities.amplified: K ln(1 + p) for failures, or what answers cost"
         attained = value == runs * math.log1p(keep)
         return Supremum(value, proof, lambda t: flip if attained else self._contradicted_ray(t))

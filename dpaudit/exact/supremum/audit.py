@@ -24,6 +24,7 @@ from dpaudit.contract import (
     Origin,
     OriginKind,
     Pair,
+    PrivacyVerdict,
     Relation,
     Support,
     Supremum,
@@ -33,6 +34,7 @@ from dpaudit.exact.audit import audit_law
 from dpaudit.exact.enclosure import owner_of
 from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.exact.supremum.finding import SupremumFinding
+from dpaudit.exact.supremum.growth import growth
 from dpaudit.exact.supremum.proposals import climb, ray_bases
 from dpaudit.exact.supremum.star import Peak, Star
 from dpaudit.exact.supremum.universe import CAP, Universe, plus
@@ -69,7 +71,8 @@ def audit_supremum(
     a few examples can be far below its supremum over all n. The search climbs over samples of few distinct examples
     with any multiplicities, and follows rays: t copies of one example beside a few others. For examples T that a pair
     shares, 2 |X| laws give the loss of every replacement. Where the learner has `limit_law`, rays are followed to
-    their exact limit; where it has `supremum`, its closed form is the value unless the search refutes it.
+    their exact limit; where it has `supremum`, its closed form is the value unless the search refutes it. Of a domain
+    of more than 64 points the landmarks alone are tried.
 
     Parameters
     ----------
@@ -125,11 +128,11 @@ class _Limit:
 
 
 class _Search:
-    """What has been found so far."""
+    """One search: the best pair, the best limit and the closed form found so far."""
 
     def __init__(self, learner: Learner, relation: Relation, seed: int) -> None:
         assert isinstance(learner, HasLaw)
-        self.learner, self.law, self.relation, self.seed = learner, learner.law, relation, seed
+        self.learner, self.relation, self.seed = learner, relation, seed
         self.universe = Universe(learner.domain, relation)
         self.universe.fold(learner.law, seeding.generator(seed, "supremum", learner.id, "fold"))
         self.star = Star(self.universe, relation, learner.law)
@@ -223,13 +226,16 @@ class _Search:
             value, error, support = limit.peak.loss, limit.peak.error, Support.LIMIT
         refuted = self.closed is not None and value - error > self.closed.value * (1 + ROUNDING)
         if self.closed is not None and not refuted:
-            value, error, support = self.closed.value, ROUNDING * self.closed.value, Support.PROVED
+            value, support = self.closed.value, Support.PROVED
+            error = ROUNDING * value if math.isfinite(value) else 0.0
+        # A pure claim fails below its supremum at some sample, also where none that was computed shows it.
+        refutes = claim is not None and claim.delta == 0 and value - error > claim.epsilon
         pair = best.worst_pair
         assert isinstance(pair, Pair)
         found = SupremumFinding(
-            verdict=best.verdict,
+            verdict=PrivacyVerdict.VIOLATION if refutes else best.verdict,
             value=value,
-            error=error if math.isfinite(error) else 0.0,
+            error=error,
             support=support,
             claimed_epsilon=claim.epsilon if claim else None,
             claimed_delta=claim.delta if claim else 0.0,
@@ -238,7 +244,7 @@ class _Search:
             pair_in_words=PairInWords(repr(pair.data), repr(pair.neighbour), pair.origin),
             worst_atom=best.worst_atom,
             n=pair.data.n,
-            growth=tuple(self._growth(pair)),
+            growth=tuple(growth(pair, self.learner.domain, self._loss)),
             starts=starts,
             agreement=sum(peak.loss >= value * (1 - AGREES) for peak in self.peaks),
             laws=self.star.laws,
@@ -255,35 +261,8 @@ class _Search:
         LOG.info("supremum of %s: %.6g (%s), %d laws", self.learner.id, value, support, self.star.laws)
         return found.with_pair(pair)
 
-    def _growth(self, pair: Pair) -> Iterator[tuple[int, float]]:
-        """Yield size and loss of a pair with 0, 1, 2, 5, 10, ... copies of the example that both sides have most of."""
-        shared = {_example(pair.neighbour, i): int(count) for i, count in enumerate(pair.neighbour.counts)}
-        least = [min(int(count), shared.get(_example(pair.data, i), 0)) for i, count in enumerate(pair.data.counts)]
-        copies = max(least, default=0)
-        if copies == 0:
-            yield pair.data.n, self._loss(pair)
-            return
-        common = _example(pair.data, least.index(copies))
-        steps = [step * 10**power for power in range(7) for step in (1, 2, 5)]
-        for kept in [0, *(step for step in steps if step < copies), copies]:
-            smaller = Pair(*(self._with_fewer(side, common, copies - kept) for side in (pair.data, pair.neighbour)))
-            if smaller.data.n and smaller.neighbour.n:
-                yield smaller.data.n, self._loss(smaller)
-
     def _loss(self, pair: Pair) -> float:
         return audit_law(self.learner, samples=[pair], relation=self.relation).epsilon
-
-    def _with_fewer(self, sample: Any, example: tuple[Any, ...], fewer: int) -> Any:
-        counts = [int(c) - fewer * (_example(sample, i) == example) for i, c in enumerate(sample.counts)]
-        if not any(counts):
-            return self.learner.domain.empty_sample()
-        return self.learner.domain.sample(sample.points, sample.labels, counts, sample.public)
-
-
-def _example(sample: Any, row: int) -> tuple[Any, ...]:
-    """Return point, label and flag of a row of a sample."""
-    public = None if sample.public is None else bool(sample.public[row])
-    return (*sample.points[row].tolist(), int(sample.labels[row]), public)
 
 
 def _owns(learner: Learner, ability: str) -> bool:

@@ -20,7 +20,8 @@ class SupremumFinding(AuditFinding, kw_only=True, frozen=True, tag="supremum"):
     Attributes
     ----------
     verdict : {"violation", "consistent"}
-        Whether the witness refutes the claim by more than the error; "consistent" where there is none.
+        Whether the witness, or for a pure claim the value, refutes the claim by more than the error; "consistent" where
+        there is none.
     value, error : float
         The supremum of ln(Pr[output | data] / Pr[output | neighbour]), as far as it is known, and a bound on the error
         of the number.
