@@ -13,7 +13,7 @@ __all__ = ["RivalCounts", "best_rivals", "two_point_failure"]
 
 @dataclass(frozen=True)
 class RivalCounts:
-    """How many concepts of a class have which labels at a hard and an easy point, beside those of the target.
+    """The numbers of concepts of a class that are right or wrong at a hard and at an easy point.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from learners.bisection import least_beyond
 from learners.citations import BMNS
 from learners.interior_points.solvers import ExponentialSolver
 from learners.mechanisms.rec_concave import RecConcave
-from learners.mechanisms.steps import interior_scores
+from learners.mechanisms.steps import Steps, interior_scores
 from learners.mechanisms.tree_log import TreeLog
 from learners.papers.statements import states
 from learners.papers.verdicts import judged
@@ -64,7 +64,7 @@ def tree_log_fallback_needs(bits: int) -> tuple[int, bool, int]:
     return n, tree.inner is None, tree.points_needed
 
 
-def _close_pair(size: int, n: int) -> tuple[int, Any]:
+def _close_pair(size: int, n: int) -> tuple[int, Steps]:
     """Return the first of two points side by side with half of n points each, and the scores of the domain."""
     middle = size // 2
     return middle, interior_scores([middle, middle + 1], [n - n // 2, n // 2], size)
