@@ -272,11 +272,11 @@ def memory(number: int) -> Row:
         folder = Path(name)
         (folder / "mine.py").write_text(MECHANISM)
         for case in range(number):
-            limit = int(2**31 * 0.8 ** (case * 12 / max(1, number - 1)))
+            limit = int(2**31 * 0.8 ** (case * 8 / max(1, number - 1)))  # with less, OpenBLAS waits for ever
             words = ("privacy", "mine.py:response", "--epsilon", "1", "--trials", "2000", "--quiet")
             status, err = finished(str(limit), *words, folder=folder, code=LIMITED)
             statuses[status] += 1
-            if status not in FOUND and status not in (1, 2):
+            if status not in (0, 2):
                 lost += 1
                 notes.append(f"{limit} bytes: status {status}, {err[-200:]}")
     told = "a finding, or status 2 with a message: " + ", ".join(
@@ -311,6 +311,7 @@ class Turned:
         self.seconds = 0.0
 
     def __call__(self) -> float:
+        """Return the seconds that it was turned by."""
         return self.seconds
 
 

@@ -21,9 +21,9 @@ import dpaudit
 FLOORS = {
     "dpaudit": (
         ("errors", "harmless", "jsonable", "picture", "contract", "record", "event", "results", "calls"),
-        ("seeding", "arguments", "progress", "workers", "registry", "places"),
+        ("seeding", "arguments", "progress", "lifeline", "scratch", "process", "workers", "clock", "registry", "places"),
         ("bounds", "distinguish", "neighbours"),
-        ("adapters", "sampling", "exact", "utility", "conformance"),
+        ("isolated", "adapters", "sampling", "exact", "utility", "conformance"),
         ("betting",),
         ("blackbox",),
         ("engine", "certificates"),
