@@ -21,7 +21,8 @@ import dpaudit
 FLOORS = {
     "dpaudit": (
         ("errors", "harmless", "jsonable", "picture", "contract", "record", "event", "results", "calls"),
-        ("seeding", "arguments", "progress", "lifeline", "scratch", "process", "workers", "clock", "registry", "places"),
+        ("seeding", "arguments", "progress", "lifeline", "scratch", "process", "workers", "clock"),
+        ("registry", "places"),
         ("bounds", "distinguish", "neighbours"),
         ("isolated", "adapters", "sampling", "exact", "utility", "conformance"),
         ("betting",),
