@@ -86,6 +86,7 @@ class Isolated:
 
     def __init__(self, function: Any, name: str, one_by_one: bool, timeout: Timeout) -> None:
         self.function, self.name, self.one_by_one, self.timeout = function, name, one_by_one, timeout
+        self._moved = False
         self._children = threading.local()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -127,13 +128,15 @@ class Isolated:
 
     def end(self) -> None:
         """End the process of this thread; the next call begins one anew."""
-        if child := self.__dict__["_children"].__dict__.pop("child", None):
+        child: Child | None = getattr(self._children, "child", None)
+        if child is not None:
             child.close()
 
     def _child(self) -> Child:
         child: Child | None = getattr(self._children, "child", None)
         if child is None or child.closed:
-            child = self._children.child = Child(self._runs)
+            anew = child is not None
+            child = self._children.child = Child(self._runs_anew if anew else self._runs)
         return child
 
     def _most(self, size: int) -> float:
@@ -142,6 +145,13 @@ class Isolated:
     def _too_long(self, size: int) -> str:
         whose = "a run" if self.one_by_one else f"a call that makes {size} runs"
         return f"{whose} of the mechanism {self.name} took longer than {self._most(size):g} s"
+
+    def _runs_anew(self, emit: Callable[[Any], None], *arguments: Any) -> tuple[Any, Any]:
+        """Make runs in a child that takes the place of one: the state of generators that all share goes elsewhere."""
+        if not self._moved:
+            np.random.seed()  # noqa: NPY002 (`random` does so itself)
+            self._moved = True
+        return self._runs(emit, *arguments)
 
     def _runs(
         self,

@@ -34,7 +34,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return shell_complete(app, {}, "dpaudit", COMPLETION, instruction)
     with _stoppable():
-        return _status(words)
+        try:
+            return _status(words)
+        except MemoryError:  # not even for the words of an error; uncaught it would end with 1, a violation
+            os.write(2, b"dpaudit: error: there is no memory left\n")
+            return 2
 
 
 class Stopped(KeyboardInterrupt):
@@ -99,6 +103,8 @@ def _status(words: list[str]) -> int:
         first, *more = told or ["nothing was stored"]
         complain("INTERRUPTED", first, *(("resume", line) for line in more))
         return 128 + getattr(stop, "signal", signal.SIGINT)
+    except MemoryError:
+        raise
     # An uncaught exception would exit with 1, which means a violation; an exit of what is audited with 0, even.
     except (Exception, SystemExit) as error:
         import traceback

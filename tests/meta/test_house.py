@@ -20,10 +20,9 @@ import dpaudit
 # dpaudit/__init__.py. Every other folder of learners/ is a family.
 FLOORS = {
     "dpaudit": (
-        ("errors", "harmless", "jsonable", "picture", "contract", "record", "event", "results", "calls",
-         "lifeline", "scratch"),
-        ("seeding", "arguments", "progress", "workers", "registry", "places", "process",
-         "clock"),
+        ("errors", "harmless", "jsonable", "picture", "contract", "record", "event", "results", "calls"),
+        ("seeding", "arguments", "progress", "lifeline", "scratch", "process", "workers", "clock"),
+        ("registry", "places"),
         ("bounds", "distinguish", "neighbours"),
         ("isolated", "adapters", "sampling", "wide_outputs", "exact", "utility", "conformance"),
         ("betting",),

@@ -141,3 +141,9 @@ def test_a_foreign_file_is_no_run_of_dpaudit(tmp_path, capsys, text):
     (tmp_path / FILENAME).write_text(text)
     assert main(["report", str(tmp_path)]) == 2
     assert "dpaudit run" in capsys.readouterr().err
+
+
+def test_no_memory_is_status_2_and_no_violation(capfd, monkeypatch):
+    monkeypatch.setattr("dpaudit.cli.status.app.invoke", lambda context: [0] * 2**60)
+    assert main(["list"]) == 2
+    assert capfd.readouterr().err == "dpaudit: error: there is no memory left\n"
