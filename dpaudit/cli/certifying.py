@@ -7,6 +7,7 @@ from typing import Any
 
 from dpaudit import certificates
 from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.certificates.certificate import Referred
 from dpaudit.cli.streams import pending
 from dpaudit.cli.verb import Given
 from dpaudit.contract import PrivacyVerdict
@@ -34,10 +35,13 @@ def certify(args: Given, finding: PrivacyFinding, mechanism: Any, pairs: Any, **
         mechanism=mechanism,
         float_bits=args.float_bits,
         n_jobs=args.n_jobs,
+        include_data=args.include_data,
         **told,
     )
     made.write(args.certificate)
     checked = f"python -m dpaudit.verify_certificate {args.certificate}"
+    named = isinstance(made.data, Referred) or isinstance(made.neighbour, Referred)
+    again = f"; it names its inputs by recipe and digest: replay with --data {args.data}" if named and args.data else ""
     pending.append(
-        f"the certificate {args.certificate} shows epsilon >= {made.epsilon_lower:.3g}; check it by {checked}"
+        f"the certificate {args.certificate} shows epsilon >= {made.epsilon_lower:.3g}; check it by {checked}{again}"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from dpaudit.cli.streams import complain, say, tell, wants_color
@@ -12,8 +13,9 @@ from dpaudit.cli.written import check_suffix, run_of, write_report
 from dpaudit.engine.tasks import canonical
 from dpaudit.harmless import harmless
 from dpaudit.progress import Line, duration
-from dpaudit.project.check import check, estimate, status
+from dpaudit.project.check import Checked, check, estimate, status
 from dpaudit.project.history import keep
+from dpaudit.project.rows import Row
 from dpaudit.project.settings import find_settings, read_project
 from dpaudit.project.table import check_text
 from dpaudit.record import encodable
@@ -33,13 +35,39 @@ def command(args: Given) -> int:
         if not args.quiet:
             line(done, total, f"{name} {share:.0%}")
 
+    checked: list[Checked] = []
     try:
-        checked = check(settings, args.names, n_jobs=args.n_jobs, listener=show)
+        check(settings, args.names, n_jobs=args.n_jobs, listener=show, keep=checked.append)
+    except KeyboardInterrupt as stop:
+        line.end()
+        _tell_rest(args, settings, checked, stop)
+        raise
     finally:
         line.end()
+    return _shown(args, settings, checked)
+
+
+def _tell_rest(args: Given, settings: Path, checked: Sequence[Checked], stop: KeyboardInterrupt) -> None:
+    """Show what an interrupted check has found, and say how to make the rest; it is kept for no comparison."""
+    if checked:
+        say(_told(args, [one.row for one in checked]))
+    chosen = [audit.name for audit in read_project(settings).chosen(args.names)]
+    stop.add_note(f"after {len(checked)} of {len(chosen)} audits, which the table shows")
+    config = [] if args.config is None else ["--config", args.config]
+    stop.add_note(shlex.join(["dpaudit", "check", *chosen[len(checked) :], *config]))
+
+
+def _told(args: Given, rows: Sequence[Row]) -> str:
+    """Return rows as the table, or as JSON."""
+    if args.json:
+        return "".join(f"{canonical(encodable(row))}\n" for row in rows)
+    return check_text(rows, wants_color(args.color))
+
+
+def _shown(args: Given, settings: Path, checked: Sequence[Checked]) -> int:
+    """Show the rows of a whole check, keep them, and return the status."""
     rows = [one.row for one in checked]
-    told = "".join(f"{canonical(encodable(row))}\n" for row in rows)
-    say(told if args.json else check_text(rows, wants_color(args.color)))
+    say(_told(args, rows))
     if args.out is not None:
         results, command = [result for one in checked for result in one.results], ["dpaudit", "check", *args.names]
         write_report(run_of(results, read_project(settings).seed, shlex.join(command)), args.out)

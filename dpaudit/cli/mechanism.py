@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -10,13 +11,14 @@ from dpaudit.arguments import check_built
 from dpaudit.blackbox.audit import audit_privacy
 from dpaudit.cli.certifying import certify
 from dpaudit.cli.verb import Given
-from dpaudit.contract import Learner
+from dpaudit.contract import Learner, Relation
 from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
 from dpaudit.neighbours.own_data.bounds import bounds_of_text
 from dpaudit.neighbours.own_data.files import read_dataset
+from dpaudit.neighbours.own_data.make import neighbours_of
 from dpaudit.neighbours.placed import is_strategy, pairs_at, pairs_beside
 from dpaudit.neighbours.sources import is_source, pairs_of_source
 from dpaudit.places import Place, importable
@@ -41,11 +43,6 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
     """
     if args.parameter:
         raise InputError(f"-p is for learners of the registry; {args.id} takes none")
-    if args.certificate is not None and arguments.data is not None:
-        raise InputError(
-            "--certificate must be left out with --data: a certificate names its inputs. Give the pairs that "
-            "dpaudit.neighbours_of makes of the data as --pairs FILE.py:NAME"
-        )
     place = Place.parse("the mechanism", args.id)
     given = None if arguments.pairs is None or is_source(arguments.pairs) else Place.parse("--pairs", arguments.pairs)
     with importable(place.folder, *([given.folder] if given else [])):
@@ -67,7 +64,8 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
         finding = audit_privacy(mechanism, **chosen, seed=args.seed, n_jobs=args.n_jobs, progress=not args.quiet)
         strategy = given.find() if given and is_strategy(given.find()) else None
         told = {"name": args.id, "batched": args.batched, "strategy": strategy, "n": None if given else args.n}
-        certify(args, finding, mechanism, chosen["pairs"], **told, place=arguments.pairs or "crafted pairs")
+        told["place"] = arguments.data or arguments.pairs or "crafted pairs"
+        certify(args, finding, mechanism, _certified(args, chosen), **told)
     claim = None if learner is None else learner.privacy
     key = Task(args.id, {}, arguments).key
     return Result(task=key, learner=args.id, parameters={}, arguments=arguments, finding=finding, claim=claim)
@@ -80,6 +78,14 @@ def _pairs(args: Given, place: Place | None, source: str | None, mechanism: Any)
     if source is None:
         return None
     return list(pairs_of_source(source, mechanism, n=args.n, relation=args.relation, seed=args.seed))
+
+
+def _certified(args: Given, chosen: Mapping[str, Any]) -> Any:
+    """Return the pairs that were audited, made again where they are made of data and a certificate is asked for."""
+    if args.certificate is None or chosen["data"] is None:
+        return chosen["pairs"]
+    relation = chosen["relation"] or Relation.ADD_REMOVE_ONE
+    return neighbours_of(chosen["data"], relation, bounds=chosen["bounds"], unit=chosen["unit"], seed=args.seed)
 
 
 def _check_plain(args: Given, mechanism: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from dpaudit import certificates
@@ -10,10 +11,13 @@ from dpaudit.certificates.certificate import Referred
 from dpaudit.cli.single_audit import find_learner
 from dpaudit.cli.streams import output, say, wants_color, width_of
 from dpaudit.cli.verb import Given
-from dpaudit.contract import PrivacyVerdict
+from dpaudit.contract import OriginKind, PrivacyVerdict, Relation
 from dpaudit.engine.outcome import OPEN
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
+from dpaudit.neighbours.own_data.bounds import bounds_of_text
+from dpaudit.neighbours.own_data.files import read_dataset
+from dpaudit.neighbours.own_data.make import neighbours_of
 from dpaudit.neighbours.placed import pairs_at
 from dpaudit.places import Place, importable, is_place
 from dpaudit.record import encodable
@@ -26,6 +30,8 @@ __all__ = ["command"]
 
 def command(args: Given) -> int:
     """Replay a certificate and return the status: 1 for a violation, 3 where the fresh runs show none."""
+    if args.data is not None and args.pairs is not None:
+        raise InputError("one of --data and --pairs must be left out: each says where the inputs are")
     certificate = certificates.read(args.file)
     places = [Place.parse("the mechanism", args.id)] if is_place(args.id) else []
     given = [Place.parse("--pairs", args.pairs)] if args.pairs else []
@@ -34,7 +40,7 @@ def command(args: Given) -> int:
         found = certificates.replay(
             certificate,
             mechanism,
-            pair=_pair(certificate, given[0]) if given else None,
+            pair=_pair(certificate, args, given),
             trials=args.trials,
             seed=args.seed,
             batched=args.batched,
@@ -48,16 +54,31 @@ def command(args: Given) -> int:
     return 1 if found.verdict == PrivacyVerdict.VIOLATION else OPEN
 
 
-def _pair(certificate: certificates.Certificate, place: Place) -> Any:
-    """Return the pair of a list that a certificate names."""
-    pairs = pairs_at(place, certificate.seed)
+def _pair(certificate: certificates.Certificate, args: Given, given: Sequence[Place]) -> Any:
+    """Return the pair of a list that a certificate names; None where it holds its inputs."""
     told = [side.place for side in (certificate.data, certificate.neighbour) if isinstance(side, Referred)]
     index = re.search(r"\[(\d+)\]$", told[0]) if told else None
+    source = "--data" if args.data else "--pairs"
+    if not given and args.data is None:
+        if index is not None and certificate.origin.kind == OriginKind.OWN_DATA:
+            named = f"{told[0]} ({certificate.origin.text})"
+            raise InputError(
+                f"the certificate names its inputs and does not hold them, {named}: replay with --data FILE"
+            )
+        return None
     if index is None:
-        raise InputError("--pairs must be left out: the certificate holds its inputs")
+        raise InputError(f"{source} must be left out: the certificate holds its inputs")
+    pairs = pairs_at(given[0], certificate.seed) if given else _made(certificate, args)
     if int(index[1]) >= len(pairs):
-        raise InputError(f"--pairs must have the pair {index[0]} of the certificate; it has {len(pairs)}")
+        raise InputError(f"{source} must have the pair {index[0]} of the certificate; it has {len(pairs)}")
     return pairs[int(index[1])]
+
+
+def _made(certificate: certificates.Certificate, args: Given) -> list[Any]:
+    """Return the pairs that the audit made of the data."""
+    relation = certificate.relation or Relation.ADD_REMOVE_ONE
+    bounds = bounds_of_text(args.bounds)
+    return neighbours_of(read_dataset(args.data), relation, bounds=bounds, unit=args.unit, seed=certificate.seed)
 
 
 def _lines(args: Given, certificate: certificates.Certificate, found: certificates.Replay) -> Lines:

@@ -46,6 +46,7 @@ def check(
     *,
     n_jobs: int = 1,
     listener: Listener = lambda *step: None,
+    keep: Callable[[Checked], None] = lambda one: None,
 ) -> tuple[Checked, ...]:
     """Audit the mechanisms of a project, in the order of its settings.
 
@@ -59,6 +60,8 @@ def check(
         Processes, as joblib counts them; no number depends on them.
     listener : callable, optional
         Is told before each audit, during it, and after the last one.
+    keep : callable, optional
+        Is given each audit when it is done, so that an interrupted check loses one at most.
 
     Returns
     -------
@@ -78,6 +81,7 @@ def check(
         tell(0.0)
         options = {"n_jobs": n_jobs, "progress": partial(_share, tell)}
         found.append(_checked(audit, project, settings.resolve().parent, options))
+        keep(found[-1])
     listener(len(chosen), len(chosen), "", 1.0)
     return tuple(found)
 

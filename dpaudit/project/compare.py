@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from dpaudit.exact.finding import LawFinding
 from dpaudit.project.history import PLACE, read_history
 from dpaudit.project.rows import Row, Verdict, row_of
 from dpaudit.record import decode
+from dpaudit.reporters.document import Report
 from dpaudit.reporters.numbers import significant
 from dpaudit.reporters.wording import label_parameters
 from dpaudit.utility.finding import UtilityFinding
@@ -115,8 +116,8 @@ def read_rows(path: Path | str) -> tuple[Row, ...]:
     Parameters
     ----------
     path : Path or str
-        A history, of which the last check counts; a run, its folder or ``run.jsonl``; a finding that was saved; or the
-        folder of a project.
+        A history, of which the last check counts; a run, its folder, ``run.jsonl`` or ``report.json``; a finding that
+        was saved; or the folder of a project.
 
     Raises
     ------
@@ -130,18 +131,18 @@ def read_rows(path: Path | str) -> tuple[Row, ...]:
             raise InputError(f"there is neither a run ({FILENAME}) nor a history ({PLACE}) in {str(path)!r}")
         where = found[0]
     if not where.is_file():
-        raise InputError(f"there is no file {str(path)!r}: give a run, a history or a finding that was saved")
+        raise InputError(f"there is no file {str(path)!r}: give a run, a history, a report or a finding that was saved")
     if where.name.endswith(".jsonl"):
         with where.open("rb") as file:
             first = file.readline()
-        return read_history(where)[-1].rows if b'"record":"check"' in first else _rows_of_run(where)
-    return (_row_of_finding(where),)
+        return read_history(where)[-1].rows if b'"record":"check"' in first else _rows_of(load_run(where).results)
+    return _rows_of_json(where)
 
 
-def _rows_of_run(path: Path) -> tuple[Row, ...]:
+def _rows_of(results: Iterable[Result]) -> tuple[Row, ...]:
     """Return the rows of a run: a learner and parameters each, and of utility a case each."""
     found: dict[tuple[str, str], list[PrivacyFinding | LawFinding | UtilityFinding]] = {}
-    for result in load_run(path).results:
+    for result in results:
         if isinstance(result.finding, PrivacyFinding | LawFinding | UtilityFinding) and not is_ladder(result):
             found.setdefault((_name(result), result.learner), []).append(result.finding)
     return tuple(row_of(name, learner, *findings) for (name, learner), findings in found.items())
@@ -155,16 +156,18 @@ def _name(result: Result) -> str:
     return told
 
 
-def _row_of_finding(path: Path) -> Row:
-    """Return the row of a finding that was saved."""
+def _rows_of_json(path: Path) -> tuple[Row, ...]:
+    """Return the rows of a report, or the row of a finding that was saved."""
     text = path.read_bytes()
     kinds: Mapping[str, type] = {kind.kind: kind for kind in (PrivacyFinding, LawFinding, UtilityFinding)}
     try:
         told = json.loads(text)
-        kind = kinds[told["kind"]]
+        kind = Report if "results" in told else kinds[told["kind"]]
     except (ValueError, KeyError, TypeError):
-        raise InputError(f"{path} holds no finding: give a run, a history or what finding.save wrote") from None
+        allowed = "give a run, a history, a report in JSON or what finding.save wrote"
+        raise InputError(f"{path} holds no finding: {allowed}") from None
     try:
-        return row_of("the finding", "the mechanism", decode(text, kind))
+        found = decode(text, kind)
     except ToolFault as error:
         raise ToolFault(f"{path}: {error}") from None
+    return _rows_of(found.results) if isinstance(found, Report) else (row_of("the finding", "the mechanism", found),)

@@ -15,7 +15,7 @@ command = Verb(
     Runs a mechanism again on the pair of a certificate, on fresh seeds, and tests the certificate's event alone: what
     it finds rests on nothing that the certificate says but the claim, the pair and the event. ID is as for `dpaudit
     privacy`; a certificate never names what is loaded. Inputs that the certificate names and does not hold are taken
-    from --pairs, and must have its digests.
+    from --pairs or --data, and must have its digests.
     """,
     "dpaudit replay certificate.json mean.py:mean",
     (
@@ -33,6 +33,13 @@ command = Verb(
             metavar="SOURCE",
             help="FILE.py:NAME or MODULE:NAME, the list that was audited (default: the certificate's own inputs)",
         ),
+        option(
+            "--data",
+            metavar="FILE",
+            help="the dataset that was audited, where the certificate names its inputs by recipe and digest",
+        ),
+        option("--bounds", metavar="LOW,HIGH", help="as in the audit of --data (default: none)"),
+        option("--unit", metavar="COLUMN", help="as in the audit of --data (default: every row is one)"),
         flag("--batched", help="call the function with (data, rng, size) for size outputs (default: one at a time)"),
         option(
             "--randomness",

@@ -63,7 +63,7 @@ def curve_figure(mechanism: Mechanism) -> CurveView | None:
     if not promised and not exact and not any(d > 0 for _, d in found):
         return None
     top = 1.08 * max((d for _, d in (*promised, *exact, *found)), default=0.0) or 1.0
-    paths = _areas(promised, exact, found, right, top)
+    paths = [*_areas(promised, exact, found, right, top), *_mark(row, exact or found, right, top)]
     told = escape(harmless(f"Privacy curve of {mechanism.name}: the least true delta at each epsilon"))
     box = f'<svg viewBox="0 0 {_WIDTH:g} {_HEIGHT}" preserveAspectRatio="none">{"".join(paths)}</svg>'
     svg = (
@@ -115,6 +115,14 @@ def _areas(promised: Points, exact: Points, found: Points, right: float, top: fl
     if exact:
         parts.append(f'<path class="curve" d="{_path(exact, right, top)}"/>')
     return parts
+
+
+def _mark(row: Row, drawn: Points, right: float, top: float) -> list[str]:
+    """Return a line at the epsilon that was found, from the claim's delta up, where no curve is drawn beside it."""
+    if drawn or row.blackbox is None or not 0 < row.blackbox.epsilon_lower <= right:
+        return []
+    x, low = _WIDTH * row.blackbox.epsilon_lower / right, _y(row.blackbox.delta, top)
+    return [f'<path class="found" d="M{x:.0f} {low:.1f}L{x:.0f} {low - 24:.1f}"/>']
 
 
 def _area(points: Points, right: float, top: float, name: str) -> str:
@@ -185,9 +193,10 @@ def _labels(mechanism: Mechanism, promised: Points, exact: Points, found: Points
     if exact and row.exact is not None:
         e = 0.45 * min(right if mechanism.exact_epsilon is None else mechanism.exact_epsilon, exact[-1][0])
         labels.append(_Label(e, _at(exact, e), f"exact, ε = {epsilon_exact(row, row.exact)}"))
-    elif found and row.blackbox is not None and row.blackbox.epsilon_lower > 0:
-        e = 0.75 * min(row.blackbox.epsilon_lower, right)
-        labels.append(_Label(e, _at(found, e), f"found, ε ≥ {epsilon_found(row)}"))
+    elif row.blackbox is not None and row.blackbox.epsilon_lower > 0:
+        shown = min(row.blackbox.epsilon_lower, right)
+        e, d = (0.75 * shown, _at(found, 0.75 * shown)) if found else (shown, row.blackbox.delta)
+        labels.append(_Label(e, d, f"found, ε ≥ {epsilon_found(row)}"))
     return sorted(labels, key=lambda label: -label.delta)
 
 

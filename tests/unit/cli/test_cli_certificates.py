@@ -68,6 +68,25 @@ def test_inputs_that_are_named_come_from_the_pairs(folder: Path, capsys: pytest.
     assert "must be left out" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("shown", [False, True])
+def test_of_data_the_recipe_is_named_or_the_values_are_shown(
+    shown: bool, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "few.py").write_text("def few(data, rng, size):\n    return (len(data) < 2) + rng.random(size)\n")
+    (folder / "ages.csv").write_text("age\n23\n47\n61\n")
+    options = ["--epsilon", "1", "--batched", "--trials", "500", "--quiet", *(["--include-data"] if shown else [])]
+    given = ["--data", "ages.csv", "--bounds", "0,100"]
+    assert main(["privacy", "few.py:few", *options, *given, "--certificate", "c.json"]) == 1
+    assert ("replay with --data ages.csv" in " ".join(capsys.readouterr().err.split())) is not shown
+    assert verify((folder / "c.json").read_bytes())[0] == 0
+    assert ("frame" in (folder / "c.json").read_text()) is shown
+    assert main(["replay", "c.json", "few.py:few", "--batched"]) == (1 if shown else 2)
+    assert ("replay with --data FILE" in " ".join(capsys.readouterr().err.split())) is not shown
+    assert main(["replay", "c.json", "few.py:few", "--batched", *given]) == (2 if shown else 1)
+    assert main(["replay", "c.json", "few.py:few", *given, "--pairs", "means.py:PAIRS"]) == 2
+    assert "one of --data and --pairs" in capsys.readouterr().err
+
+
 def test_without_a_violation_there_is_none(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert audited("means.py:honest") == 0
     assert "no certificate is written" in capsys.readouterr().err

@@ -61,6 +61,19 @@ def test_a_part_of_the_audits_is_not_kept(capsys: Capture, project: Path) -> Non
     assert not (project / ".dpaudit").exists()
 
 
+def test_an_interrupted_check_shows_what_it_has_found_and_how_to_go_on(capsys: Capture, project: Path) -> None:
+    stopping = "\ndef stopping(bit, rng):\n    raise KeyboardInterrupt\n"
+    (project / "rr.py").write_text(MECHANISM + stopping)
+    more = SETTINGS.partition("\n")[2]
+    others = more.replace('"rr"', '"stops"').replace(":response", ":stopping") + more.replace('"rr"', '"last"')
+    (project / "audit.toml").write_text(SETTINGS + others)
+    status, out, err = called(capsys, "check", joined=False)
+    assert (status, out.splitlines()[-1]) == (130, "1 claim: 1 consistent.")
+    assert "INTERRUPTED  after 1 of 3 audits, which the table shows" in err
+    assert "resume       dpaudit check stops last" in err
+    assert not (project / ".dpaudit").exists()
+
+
 def test_check_writes_a_report(capsys: Capture, project: Path) -> None:
     assert called(capsys, "check", "--out", "report.json")[0] == 0
     assert json.loads((project / "report.json").read_text())["learners"][0]["learner"] == "rr.py:response"

@@ -13,12 +13,13 @@ from toy_records import law_finding, privacy_finding, utility_finding
 from dpaudit.contract import Relation
 from dpaudit.engine.arguments import ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Planned, Result
-from dpaudit.engine.store import Store, make_header
+from dpaudit.engine.store import Store, load_run, make_header
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.project.compare import Change, compare, read_rows
 from dpaudit.project.history import PLACE, keep, read_history
 from dpaudit.project.rows import Row, Verdict
 from dpaudit.project.table import changes_text, history_text
+from dpaudit.reporters.json import render
 
 NOON = datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.UTC)
 
@@ -130,6 +131,8 @@ def test_the_rows_of_a_run_are_those_of_its_learners(tmp_path: Path) -> None:
     assert (privacy.name, privacy.verdict, privacy.found, privacy.exact) == ("toy (k = 2)", "violation", 1.5, 1.0)
     assert (utility.name, utility.promise) == ("toy (k = 2), hard, n = 5 (realizable)", "utility")
     assert read_rows(tmp_path / "run.jsonl") == (privacy, utility)
+    (tmp_path / "report.json").write_text(render(load_run(tmp_path / "run.jsonl")))
+    assert read_rows(tmp_path / "report.json") == (privacy, utility)
 
 
 def test_histories_projects_and_findings_are_read_too(tmp_path: Path) -> None:
@@ -144,8 +147,8 @@ def test_histories_projects_and_findings_are_read_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("none.json", None, "there is no file .*: give a run, a history or a finding that was saved"),
-        ("x.json", "[1]", "holds no finding: give a run, a history or what finding.save wrote"),
+        ("none.json", None, "there is no file .*: give a run, a history, a report or a finding that was saved"),
+        ("x.json", "[1]", "holds no finding: give a run, a history, a report in JSON or what finding.save wrote"),
         ("x.json", '{"kind": "privacy"}', r"x\.json: Object missing required field"),
         (".", None, "there is neither a run"),
     ],

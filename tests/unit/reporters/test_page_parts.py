@@ -197,6 +197,17 @@ def test_what_is_ruled_out_beyond_the_promise_is_told_apart():
     assert "found, ε ≥ 3.00" in view.svg
 
 
+def test_without_a_curve_the_epsilon_that_was_found_is_marked():
+    run = change(only(load_small(), "parity-private", "privacy"), "privacy", curve=None, epsilon_lower=3.0)
+    svg = curve_figure(mechanism(run)).svg
+    assert "found, ε ≥ 3.00" in svg
+    mark, promised = line_of(svg, "found"), line_of(svg, "promised")
+    assert mark[0, 0] == pytest.approx(promised[:, 0].max() / 1.15, abs=1)
+    assert mark[1, 1] < mark[0, 1]
+    silent = curve_figure(mechanism(change(run, "privacy", epsilon_lower=0.0))).svg
+    assert 'class="found"' not in silent
+
+
 def test_degenerate_curves_are_drawn_or_left_out():
     run = only(load_small(), "parity-private")
     flat = claiming(run, epsilon=0.0, delta=0.0)
