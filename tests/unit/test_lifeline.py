@@ -69,5 +69,3 @@ def lives(pid: int) -> bool:
         return False
     except FileNotFoundError:
         return os.path.isdir("/proc/self") is False
-
-
