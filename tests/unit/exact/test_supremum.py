@@ -180,7 +180,6 @@ def test_the_search_reaches_what_is_known(id: str, parameters: dict[str, Any], s
         ("threshold-interior-point", {"domain_size": 4, "epsilon": 4.0, "beta": 0.5}, 0.95892),
         ("box-interior-point", {"side": 2, "dimension": 1, "epsilon": 8.0, "beta": 0.8}, 0.98136),
         ("conjunction-greedy", {"dimension": 3, "k": 3, "epsilon": 1.0, "rounds": 2}, 0.75),
-        ("hull-point-exponential", {"side": 2, "dimension": 2, "epsilon": 1.0}, 0.861),
     ],
 )
 def test_a_long_search_reaches_what_is_known(id: str, parameters: dict[str, Any], share: float) -> None:
