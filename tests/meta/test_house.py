@@ -38,8 +38,8 @@ PUBLIC = {
     "Distribution", "DpauditError", "InputError", "Instance", "Law", "LawFinding", "Learner", "Pair", "PrivacyClaim",
     "PrivacyFinding", "Relation", "SampleComplexityFinding", "ScalingFinding", "ToolFault", "UtilityClaim",
     "UtilityFinding", "audit_law", "audit_privacy", "audit_utility", "crafted_pairs", "get_learner", "ledger",
-    "list_learners", "neighbours_of", "pairs_from_strategy", "query_patterns", "random_pairs", "read_dataset", "register_dataset",
-    "register_flattener", "sample_complexity", "scaling_law", "to_frame",
+    "list_learners", "neighbours_of", "pairs_from_strategy", "query_patterns", "random_pairs", "read_dataset",
+    "register_dataset", "register_flattener", "sample_complexity", "scaling_law", "to_frame",
 }  # fmt: skip
 
 IMPORTS = {module: imports(tree_of(path), MODULES.keys()) for module, path in MODULES.items()}
