@@ -33,7 +33,8 @@ from dpaudit.clock import Clock
 from dpaudit.engine.store import load_run
 from dpaudit.errors import DpauditError
 
-RUN = ("run", "broken-box-doubled", "broken-box-support", "--profile", "quick", "--trials", "100", "--no-html", "--quiet")
+LEARNERS = ("broken-box-doubled", "broken-box-support")
+RUN = ("run", *LEARNERS, "--profile", "quick", "--trials", "100", "--no-html", "--quiet")
 STOPS = (
     "SIGKILL parent",
     "SIGKILL worker",
