@@ -18,7 +18,7 @@ from dpaudit.distinguish.raised import Raised, timed_out
 from dpaudit.errors import InputError, ToolFault, blamed
 from dpaudit.process.child import Child, ChildDied, Late, can_fork
 
-__all__ = ["TIMEOUT_IS", "Context", "Isolated", "RunFault", "Timeout", "told_with"]
+__all__ = ["Context", "Isolated", "RunFault", "Timeout", "told_with"]
 
 TIMEOUT_IS = ("output", "error")
 """What a run is that takes too long: an output like any other, or a fault."""
@@ -59,9 +59,14 @@ class Timeout:
     seconds: float
     is_: str = "output"
 
+    @classmethod
+    def of(cls, seconds: float | None, is_: str) -> Timeout | None:
+        """Return the limit; None where no seconds are given, although the word is checked."""
+        read_choice("timeout_is", is_, TIMEOUT_IS)
+        return None if seconds is None else cls(seconds, is_)
+
     def __post_init__(self) -> None:
         read_number("timeout", self.seconds, 0, LONGEST)
-        read_choice("timeout_is", self.is_, TIMEOUT_IS)
         if not can_fork():
             told = "{timeout} needs a system on which processes fork, and {system} is none: leave it out"
             raise InputError(told, names=("timeout",), value=self.seconds, system=sys.platform)

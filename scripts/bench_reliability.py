@@ -33,17 +33,8 @@ from dpaudit.clock import Clock
 from dpaudit.engine.store import load_run
 from dpaudit.errors import DpauditError
 
-RUN = (
-    "run",
-    "broken-box-doubled",
-    "broken-box-support",
-    "--profile",
-    "quick",
-    "--trials",
-    "100",
-    "--no-html",
-    "--quiet",
-)
+LEARNERS = ("broken-box-doubled", "broken-box-support")
+RUN = ("run", *LEARNERS, "--profile", "quick", "--trials", "100", "--no-html", "--quiet")
 STOPS = (
     "SIGKILL parent",
     "SIGKILL worker",
@@ -202,7 +193,7 @@ def kills(number: int) -> Row:
     told = "resumed, the same bytes; nobody left after 2 s; statuses " + ", ".join(
         map("{0[0]} ({0[1]})".format, statuses.items())
     )
-    return Row("runs stopped at random moments, by " + ", ".join(STOPS), number, lost, told, notes)
+    return Row("runs stopped at random moments, by " + ", ".join(STOPS[:number]), number, lost, told, notes)
 
 
 def faults(most: int) -> Row:
@@ -363,8 +354,9 @@ PARTS: dict[str, tuple[Callable[[int], Row], int]] = {
 }
 
 
-def page(rows: list[Row]) -> str:
-    """Return the page."""
+def page(rows: dict[str, Row]) -> str:
+    """Return the page, which also says what was not measured."""
+    missing = [name for name in PARTS if name not in rows]
     lines = [
         "# Reliability measured",
         "",
@@ -374,9 +366,10 @@ def page(rows: list[Row]) -> str:
         "",
         "| what was done | cases | lost | what came of it |",
         "| --- | ---: | ---: | --- |",
-        *(f"| {row.what} | {row.made:,} | {row.lost:,} | {row.told} |" for row in rows),
+        *(f"| {row.what} | {row.made:,} | {row.lost:,} | {row.told} |" for row in rows.values()),
+        *(["", f"Not measured here: {', '.join(missing)}."] if missing else []),
     ]
-    notes = [f"* {row.what}: {' '.join(note.split())}" for row in rows for note in row.notes]
+    notes = [f"* {row.what}: {' '.join(note.split())}" for row in rows.values() for note in row.notes]
     return "\n".join([*lines, *(["", "## Cases in which something was lost", "", *notes] if notes else [])]) + "\n"
 
 
@@ -403,7 +396,7 @@ def main() -> None:
             )
             if given.rows:
                 given.rows.write_text(json.dumps({name: asdict(row) for name, row in rows.items()}), encoding="utf-8")
-    text = page([rows[name] for name in PARTS if name in rows])
+    text = page({name: rows[name] for name in PARTS if name in rows})
     print(text) if given.out is None else given.out.write_text(text, encoding="utf-8")
 
 

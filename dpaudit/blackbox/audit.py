@@ -38,7 +38,7 @@ from dpaudit.blackbox.withholding import withheld
 from dpaudit.calls import remembering
 from dpaudit.clock import Clock, Stopped
 from dpaudit.contract import Learner, Relation
-from dpaudit.isolated import TIMEOUT_IS, Timeout
+from dpaudit.isolated import Timeout
 from dpaudit.progress import Progress, followed
 from dpaudit.sampling import Sampler
 
@@ -192,12 +192,8 @@ def audit_privacy(
         relation = Relation.ADD_REMOVE_ONE
     claim = resolve_claim(mechanism, epsilon, delta, relation)
     seed, trials = seeding.check_seed(seed), read_integer("trials", trials, LEAST_TRIALS)
-    confidence = read_number("confidence", confidence, 0.5, 1)
     check_jobs(n_jobs, backend)
-    own = read_choice("randomness", randomness, RANDOMNESS) == "own"
-    limit = None if timeout is None else Timeout(timeout, timeout_is)
-    read_choice("timeout_is", timeout_is, TIMEOUT_IS)
-    clock = None if time_limit is None else Clock(time_limit)
+    limit = Timeout.of(timeout, timeout_is)
     known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
     made, moves = resolve_inputs(mechanism, pairs, OwnDataArguments(data, bounds, unit), n, claim, known, seed)
     probe = probe_of(made) if isinstance(probe, str) and probe == FROM_DATA else probe
@@ -208,13 +204,13 @@ def audit_privacy(
         claim=claim,
         relation=known,
         trials=trials,
-        confidence=confidence,
+        confidence=read_number("confidence", confidence, 0.5, 1),
         float_bits=float_bits,
         curve=curve,
         bound=resolve_bound(strict, bound),
         moves=moves,
-        own=own,
-        clock=clock,
+        own=read_choice("randomness", randomness, RANDOMNESS) == "own",
+        clock=None if time_limit is None else Clock(time_limit),
     )
     request.check_power()
     with followed(progress, 2 * trials * len(request.pairs), "runs") as tell:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import select
 import signal
 import sys
@@ -16,7 +15,7 @@ from typing import Any
 
 from dpaudit.errors import ToolFault
 from dpaudit.lifeline import lifeline
-from dpaudit.process.messages import HEAD, packed, write
+from dpaudit.process.messages import HEAD, packed, unpacked, write
 from dpaudit.process.server import Server, live
 from dpaudit.process.shared import Shared
 
@@ -144,7 +143,7 @@ class Child:
             return None
         body = bytes(self._buffer[HEAD : HEAD + size])
         del self._buffer[: HEAD + size]
-        message: tuple[str, Any] = pickle.loads(body)  # our own process wrote it
+        message: tuple[str, Any] = unpacked(body)
         return message
 
     def _wait(self, seconds: float | None) -> bool:

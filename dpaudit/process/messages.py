@@ -9,7 +9,7 @@ from typing import Any
 
 from dpaudit.errors import InputError
 
-__all__ = ["HEAD", "packed", "read", "write"]
+__all__ = ["HEAD", "packed", "read", "unpacked", "write"]
 
 HEAD = 8
 """Bytes before each message, which tell its length."""
@@ -36,6 +36,11 @@ def packed(value: Any) -> bytes:
                 why=f"{type(error).__name__}: {error}",
             ) from error
         return content
+
+
+def unpacked(content: bytes) -> Any:
+    """Return the value that `packed` made bytes of, in this process or in one that is its copy."""
+    return pickle.loads(content)
 
 
 def _cloudpickle() -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,8 +11,8 @@ from typing import Any, NoReturn
 
 from dpaudit.errors import DpauditError, ToolFault, place_of
 from dpaudit.lifeline import Lifeline, deaf
-from dpaudit.process.messages import packed, read, write
-from dpaudit.process.shared import Shared
+from dpaudit.process.messages import packed, read, unpacked, write
+from dpaudit.process.shared import Shared, framed
 
 __all__ = ["Server", "live"]
 
@@ -38,7 +37,7 @@ class Server:
         self.home.append(_getpid())
         while request := read(self.requests):
             try:
-                arguments = pickle.loads(request)
+                arguments = unpacked(request)
                 self.shared.begin()
                 value = self.function(self.emit, *arguments)
                 self.reply("done", value)
@@ -57,7 +56,7 @@ class Server:
         if not self.shared.add(part):
             self.flush()
             if not self.shared.add(part):
-                write(self.replies, packed(("parts", (-1, part))))
+                write(self.replies, packed(("parts", (-1, framed(part)))))
         self.shared.begin()
 
     def reply(self, kind: str, value: Any) -> None:

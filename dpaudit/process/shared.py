@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import mmap
-import pickle
 import struct
 import time
 from collections.abc import Iterator
-from io import BytesIO
 from typing import Any
 
-__all__ = ["Shared"]
+from dpaudit.process.messages import unpacked
+
+__all__ = ["Shared", "framed"]
 
 _monotonic = time.monotonic
 """That of the system: checks of mechanisms change the one of the module for a while."""
@@ -56,6 +56,7 @@ class Shared:
 
     def add(self, part: bytes) -> bool:
         """Keep a part for later; say whether there was room."""
+        part = framed(part)
         number, used = self._state()
         if used + len(part) > self.ROOM:
             return False
@@ -91,8 +92,15 @@ class Shared:
         struct.pack_into("=QQ", self._memory, self.STATE, number, used)
 
 
+def framed(part: bytes) -> bytes:
+    """Return a part after its length."""
+    return struct.pack("=Q", len(part)) + part
+
+
 def _unpacked(content: bytes) -> Iterator[Any]:
-    """Yield the values whose bytes stand one after another."""
-    stream = BytesIO(content)
-    while stream.tell() < len(content):
-        yield pickle.load(stream)
+    """Yield the values of the parts that stand one after another."""
+    at = 0
+    while at < len(content):
+        (size,) = struct.unpack_from("=Q", content, at)
+        yield unpacked(content[at + 8 : at + 8 + size])
+        at += 8 + size
