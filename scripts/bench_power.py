@@ -167,7 +167,7 @@ def summary(results: Sequence[Measured], sizes: Sequence[int], claim: float) -> 
             convicted = sum(b > claim for b, _ in reached)
             shares = [b / k for b, k in reached if k > 0]
             share = f"{100 * statistics.median(shares):.0f} %" if shares else "-"
-            parts.append(f"{convicted} of {len(results)} at {runs:,} runs (median {share} of the known event)")
+            parts.append(f"{convicted} of {len(reached)} at {runs:,} runs (median {share} of the known event)")
         lines.append(f"{method}: {', '.join(parts)}")
     return lines
 
@@ -183,6 +183,7 @@ Leaking mechanisms of all kinds of outputs, and what is found of each leak. Made
 * *logistic*: a search like DP-Sniper's; *boxes*: one like StatDP's; both stand in `scripts/power_baselines.py`, choose
   on half of the runs and confirm on the others; *n/a* where the output is not a row of as many numbers in every run.
 * *known*: the bound from the event that somebody would test who knew the leak, on all runs.
+* *not run*: not measured; the counts leave such rows out.
 * Runs are those on each side, selection and confirmation together. All bounds hold at 95 %, by the same confidence
   bound. In brackets: bounds that do not refute the claim. In medians, what is not found counts as 0.
 

@@ -17,7 +17,8 @@ __all__ = ["Bits", "CheckDigits", "Digits", "Forms", "Residues"]
 
 MODULI = (3, 5, 7, 9, 10, 11, 13, 16, 17, 19, 23, 29, 31, 64, 100)
 CHECKED = (7, 9, 10, 11)
-DIGITS = 6
+DIGITS = 19
+"""As many as 64 bits hold."""
 TOP = 8
 
 
