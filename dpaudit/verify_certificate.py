@@ -1,7 +1,4 @@
-"""Recompute the bound of a certificate from its counts: ``python verify_certificate.py FILE``, standard library only.
-
-Exit status: 0 right, 1 wrong, 2 not readable, 3 replay only. The counts are believed; `dpaudit replay` makes new ones.
-"""
+"""Recompute the bound of a certificate from its counts, which are believed: ``python verify_certificate.py FILE``."""
 
 import hashlib
 import json
@@ -71,17 +68,16 @@ def bound(kind: str, counts: list[int], delta: float, error: float) -> float:
 
 
 def verify(data: bytes) -> tuple[int, str]:
-    """Return the exit status and one line on a certificate; it raises where the certificate is not readable."""
+    """Return the exit status, 0 right, 1 wrong or 3 replay only, and one line; raise if not readable, which is 2."""
     told = json.loads(data, object_pairs_hook=lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else {})
-    rest = json.dumps({name: told[name] for name in told if name != "seal"}, sort_keys=True, separators=(",", ":"))
-    seal = hashlib.blake2b(rest.encode(), digest_size=32).hexdigest()
+    seal = hashlib.blake2b(json.dumps({**told, "seal": ""}, sort_keys=True).encode(), digest_size=32).hexdigest()
     if (told["kind"], told["schema_version"], told.get("seal", seal)) != ("certificate", 1, seal):
         raise ValueError("this is no certificate of version 1, or it was altered since it was written")
     if told["bound"] not in ("melded", "clopper-pearson") or told["event"]["kind"] not in ("threshold", "outputs"):
         return 3, f"replay only: {told['bound']!r:.60} on an event of the kind {told['event']['kind']!r:.60}"
     epsilon, claimed, delta, confidence, error = reals = [told[name] for name in REALS.split()]
     x, n1, y, n2 = counts = [told["counts"][name] for name in COUNTS.split()]
-    if not {*map(type, reals)} <= {int, float} or not all(0 <= n <= MOST_EPSILON for n in reals) or not error:
+    if not {*map(type, reals)} <= {int, float} or not error or not all(0 <= n <= MOST_EPSILON for n in reals):
         raise ValueError(f"{REALS} must be numbers in [0, {MOST_EPSILON}], the error above 0: {reals!r:.200}")
     if {*map(type, counts)} != {int} or not (0 <= x <= n1 <= MOST_RUNS and 0 <= y <= n2 <= MOST_RUNS and n1 * n2):
         raise ValueError(f"hits must be in [0, runs] and runs in [1, {MOST_RUNS}], whole numbers: {counts!r:.200}")

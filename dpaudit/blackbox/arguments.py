@@ -108,9 +108,9 @@ def _resolve_pairs(
     return tuple(checked)
 
 
-def check_bets(curve: bool, strict: bool, bound: str | None) -> None:
-    """Raise `InputError` for what bets have no use for."""
-    if curve or strict or bound is not None:
+def check_bets(sequential: bool, curve: bool, strict: bool, bound: str | None) -> None:
+    """Raise `InputError` for what bets have no use for, where an audit bets."""
+    if sequential and (curve or strict or bound is not None):
         raise InputError(
             "{sequential:=True} bets instead of testing one event, so it takes neither {curve}, {strict} nor {bound}",
             names=("sequential", "curve", "strict", "bound"),

@@ -186,8 +186,7 @@ def audit_privacy(
     'violation'
     """
     check_built(mechanism, "mechanism")
-    if sequential:
-        check_bets(curve, strict, bound)
+    check_bets(sequential, curve, strict, bound)
     if data is not None and relation is None:
         relation = Relation.ADD_REMOVE_ONE
     claim = resolve_claim(mechanism, epsilon, delta, relation)

@@ -15,7 +15,7 @@ from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import public_family
 from learners.papers.instances import errors_data, learner_data, sample_data
 from learners.papers.statements import states
-from learners.papers.verdicts import judged, leaks, supremum_of, supremum_text, verdict_of
+from learners.papers.verdicts import judged, leaks, supremum_text, verdict_of, worst_of
 
 __all__ = ["STATEMENTS"]
 
@@ -127,15 +127,15 @@ def _relaxation_ii(tools: Any) -> Evidence:
     found="ε = {epsilon:.3g}",
 )
 def _private(tools: Any) -> Evidence:
-    found = {dimension: supremum_of(tools, MixtureHalfspace(dimension, 1.0, 1)) for dimension in (1, 2)}
-    worst = max(found.values(), key=lambda one: one.value)
-    told = " and ".join(f"{supremum_text(one)} (d = {dimension})" for dimension, one in found.items())
+    found, worst, data = worst_of(tools, (MixtureHalfspace(dimension, 1.0, 1) for dimension in (1, 2)))
+    told = " and ".join(f"{supremum_text(one)} (d = {dimension})" for dimension, one in enumerate(found, 1))
     return judged(
         verdict_of(worst, 1.0),
         failed=leaks(worst, 1.0),
         summary=f"worst epsilon over all replacements of a private example on the grid of side 1: {told}, of 1",
         numbers={"epsilon": worst.value},
         witness=repr(worst.witness),
+        data=data,
     )
 
 

@@ -16,7 +16,7 @@ from learners.halfspaces.tukey import HalfspaceTukey
 from learners.papers.halved_sizes import audit_cases
 from learners.papers.instances import pair_data
 from learners.papers.statements import states
-from learners.papers.verdicts import against, judged, leaks, supremum_of, supremum_text, verdict_of
+from learners.papers.verdicts import against, judged, leaks, supremum_text, verdict_of, worst_of
 
 __all__ = ["STATEMENTS"]
 
@@ -55,15 +55,15 @@ def _dichotomies(tools: Any) -> Evidence:
 )
 def _aggregate(tools: Any) -> Evidence:
     kinds = ("rec-concave", "positive")
-    found = {kind: supremum_of(tools, HalfspaceTukey(1, 1, 1.0, variant=kind)) for kind in kinds}
-    worst = max(found.values(), key=lambda one: one.value)
-    told = ", ".join(f"{supremum_text(one)} with the release {kind!r}" for kind, one in found.items())
+    found, worst, data = worst_of(tools, (HalfspaceTukey(1, 1, 1.0, variant=kind) for kind in kinds))
+    told = ", ".join(f"{supremum_text(one)} with the release {kind!r}" for kind, one in zip(kinds, found, strict=True))
     return judged(
         verdict_of(worst, 1.0),
-        failed=any(leaks(one, 1.0) for one in found.values()),
+        failed=any(leaks(one, 1.0) for one in found),
         summary=f"worst epsilon over samples of two points, 3 subsamples: {told}; of 1",
-        numbers={"epsilon": worst.value, "coordinates": found["rec-concave"].value, "n": worst.n},
+        numbers={"epsilon": worst.value, "coordinates": found[0].value, "n": worst.n},
         witness=repr(worst.witness),
+        data=data,
     )
 
 

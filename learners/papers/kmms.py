@@ -19,7 +19,16 @@ from learners.geometry.cells import Polygon, area, polygon
 from learners.papers.failure_probability import errors_of_law
 from learners.papers.instances import errors_data
 from learners.papers.statements import states
-from learners.papers.verdicts import exceeds, judged, leaks, supremum_of, supremum_text, tightness, verdict_of
+from learners.papers.verdicts import (
+    exceeds,
+    judged,
+    leaks,
+    loss_data,
+    supremum_of,
+    supremum_text,
+    tightness,
+    verdict_of,
+)
 from learners.regions.halfplane_select import HalfplaneSelect
 from learners.regions.planar.families import halfplane_family
 from learners.regions.planar.snapping import full_grid
@@ -256,13 +265,14 @@ def _observation_22(tools: Any) -> Evidence:
     found="ε = {full:.3g}",
 )
 def _select_halfplane(tools: Any) -> Evidence:
-    full, half = (supremum_of(tools, HalfplaneSelect(1, 0.5, convention)) for convention in ("full", "half"))
+    learners = [HalfplaneSelect(1, 0.5, convention) for convention in ("full", "half")]
+    full, half = (supremum_of(tools, learner) for learner in learners)
     numbers = {"full": full.value, "half": half.value, "claimed for full": 1.0}
     summary = f"at epsilon = 1/2, d = 1 the exact worst log-ratio is {supremum_text(full)}"
     if full.attained - full.attained_error > 0.5:
         summary += ": the factor 2 is real"
-    verdict, witness = verdict_of(full, 1.0), repr(full.witness)
-    return judged(verdict, failed=leaks(full, 1.0), summary=summary, numbers=numbers, witness=witness)
+    verdict, witness, data = verdict_of(full, 1.0), repr(full.witness), loss_data(learners[0], full)
+    return judged(verdict, failed=leaks(full, 1.0), summary=summary, numbers=numbers, witness=witness, data=data)
 
 
 @states(

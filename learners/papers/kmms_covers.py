@@ -16,7 +16,17 @@ from learners.covers.shares import composed_share, noiseless_share, paper_share
 from learners.domains import Cube
 from learners.papers.instances import learner_data, pair_data
 from learners.papers.statements import states
-from learners.papers.verdicts import TOLERANCE, exceeds, judged, leaks, supremum_of, supremum_text, tightness
+from learners.papers.verdicts import (
+    TOLERANCE,
+    exceeds,
+    judged,
+    leaks,
+    loss_data,
+    supremum_of,
+    supremum_text,
+    tightness,
+    worst_of,
+)
 
 __all__ = ["STATEMENTS"]
 
@@ -96,11 +106,6 @@ TINY: dict[str, Any] = {"dimension": 1, "k": 2, "epsilon": 1.0, "delta": 1e-6, "
 """A learner of three rounds, which lists its law."""
 
 
-def _within_the_theorem(tools: Any, learner: SetCoverConjunction) -> tuple[Any, float]:
-    """Return the supremum found of a learner's pure loss, and the cost that `choice_cost` proves."""
-    return supremum_of(tools, learner), choice_cost(learner.rounds, learner.k, learner.selection_epsilon)
-
-
 @states(
     "KMMS-Claim3.4-pure",
     "at (1, 1e-6) and alpha = 0.1, eps_hat = epsilon/(2 ln(e/delta)) makes the learner epsilon-private, delta = 0, for "
@@ -115,17 +120,19 @@ def _pure_calibration(tools: Any) -> Evidence:
     printed = paper_share(1.0, 1e-6)
     costs = {k: choice_cost(rounds_for(k, 0.1), k, printed) for k in range(1, 11)}
     greatest = max(k for k, cost in costs.items() if cost <= 1)
-    found, bound = _within_the_theorem(tools, SetCoverConjunction(**TINY))
+    tiny = SetCoverConjunction(**TINY)
+    found, bound = supremum_of(tools, tiny), choice_cost(tiny.rounds, tiny.k, tiny.selection_epsilon)
     leaky = leaks(found, bound)
     told = ", ".join(f"{cost:.3f} (k = {k})" for k, cost in costs.items() if k in (1, 2, 4, 8, 9))
     return judged(
         "holds",
         failed=leaky or greatest < 8,
         summary=f"the pure cost of J = ceil(2 k ln 20) rounds with eps_hat = {printed:.4f}, for any n and noise, is at "
-        f"most {told}: pure up to k = {greatest}. At d = 1, k = 2, J = {SetCoverConjunction(**TINY).rounds} the "
+        f"most {told}: pure up to k = {greatest}. At d = 1, k = 2, J = {tiny.rounds} the "
         f"search finds {found.value:.5f} of the {bound:.5f} that the theorem allows",
         numbers={"cost, k=1": costs[1], "cost, k=8": costs[8], "greatest k": greatest, "searched": found.value},
         witness=repr(found.witness) if leaky else f"k = {greatest + 1} costs {costs[greatest + 1]:.4f}",
+        data=loss_data(tiny, found),
     )
 
 
@@ -149,11 +156,9 @@ def _pure_budget(tools: Any) -> Evidence:
         way: [k for k in range(1, 19) if numbers[f"pure, k={k}"] > (1 + TOLERANCE) * numbers[f"{way}, k={k}"]]
         for way in ("composition", "no noise")
     }
-    found = [
-        supremum_of(tools, SetCoverConjunction(**TINY, variant=variant, budget="proved"))
-        for variant in ("composition", "noiseless")
-    ]
-    worst = max(found, key=lambda one: one.value)
+    variants = ("composition", "noiseless")
+    learners = [SetCoverConjunction(**TINY, variant=variant, budget="proved") for variant in variants]
+    found, worst, data = worst_of(tools, learners)
     return judged(
         "holds",
         failed=leaks(worst, 1.0),
@@ -164,6 +169,7 @@ def _pure_budget(tools: Any) -> Evidence:
         f"{gains['no noise'][0]} to {gains['no noise'][-1]}",
         numbers={**numbers, "epsilon": worst.value},
         witness=repr(worst.witness),
+        data=data,
     )
 
 

@@ -122,6 +122,7 @@ def _log_star(tools: Any) -> Evidence:
         numbers=numbers,
         grade="numeric",
         witness=f"two adjacent points on 2^{HUGE}, or within a level",
+        data={"kind": "sizes", "epsilon": EPSILON, "delta": DELTA, "beta": BETA, "points": numbers},
     )
 
 

@@ -13,7 +13,7 @@ from learners.citations import NIS
 from learners.papers.failure_probability import answer, failure_probability, two_point
 from learners.papers.instances import case_data, errors_data
 from learners.papers.statements import states
-from learners.papers.verdicts import judged, leaks, supremum_of, supremum_text, tightness
+from learners.papers.verdicts import judged, leaks, loss_data, supremum_of, supremum_text, tightness
 from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
 from learners.points.exponential import ThresholdExponential
 
@@ -124,6 +124,7 @@ def _threshold(tools: Any) -> Evidence:
     short="Examples at small ε",
     printed="factor {slides_factor:,.0f}",
     found="{sufficient_factor:,.0f} suffices",
+    best="max(8/alpha, 4/(alpha epsilon)) ln(2 |C|/beta) examples",
 )
 def _generic(tools: Any) -> Evidence:
     epsilon, alpha, beta = 1.0, 0.1, 0.1
@@ -151,6 +152,7 @@ def _generic(tools: Any) -> Evidence:
             "sufficient_factor": needed,
         },
         witness=repr(found.witness) if leaky else f"target c_2, mass {alpha * 1.001:g} on the point 1, n = {n}",
+        data=loss_data(learner, found),
     )
 
 

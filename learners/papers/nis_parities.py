@@ -18,10 +18,12 @@ from learners.papers.verdicts import (
     exceeds,
     judged,
     leaks,
+    loss_data,
     supremum_of,
     supremum_text,
     tightness,
     verdict_of,
+    worst_of,
 )
 from learners.parameters import BUDGETS
 from learners.parities.amplified import ParityAmplified
@@ -147,11 +149,11 @@ def _consistent_failure(learner: Any) -> float:
     found="ε = {epsilon:.3g}",
 )
 def _restart(tools: Any) -> Evidence:
-    found = {beta: supremum_of(tools, ParityRestart(2, 1.0, beta)) for beta in (0.5, 0.1, 1e-3, 1e-6)}
-    worst = max(found.values(), key=lambda one: one.value)
+    betas = (0.5, 0.1, 1e-3, 1e-6)
+    found, worst, data = worst_of(tools, (ParityRestart(2, 1.0, beta) for beta in betas))
     failure = _consistent_failure(ParityRestart(2, 1.0, 1e-3))
     leaky = leaks(worst, 1.0)
-    told = ", ".join(f"{one.value:.5f} (beta = {beta:g})" for beta, one in found.items())
+    told = ", ".join(f"{one.value:.5f} (beta = {beta:g})" for beta, one in zip(betas, found, strict=True))
     return judged(
         verdict_of(worst, 1.0),
         failed=leaky or abs(failure - 1e-3) > 1e-12,
@@ -159,6 +161,7 @@ def _restart(tools: Any) -> Evidence:
         f"consistent sample fails with probability {failure:.6f}, beta = 0.001",
         numbers={"epsilon": worst.value, "failure": failure},
         witness=repr(worst.witness) if leaky else "d = 2: (0, 1) -> 1, (1, 1) -> 0",
+        data=data,
     )
 
 
@@ -172,7 +175,8 @@ def _restart(tools: Any) -> Evidence:
 )
 def _amplification_proved(tools: Any) -> Evidence:
     beta, epsilon = 1e-3, 1.0
-    paper, proved = (supremum_of(tools, ParityAmplified(2, epsilon, beta, budget)) for budget in BUDGETS)
+    learners = [ParityAmplified(2, epsilon, beta, budget) for budget in BUDGETS]
+    paper, proved = (supremum_of(tools, learner) for learner in learners)
     sizes = [ParityAmplified(32, epsilon, 2.0**-21, budget).sample_size(0.1, 2.0**-20) for budget in BUDGETS]
     return judged(
         verdict_of(proved, epsilon),
@@ -182,6 +186,7 @@ def _amplification_proved(tools: Any) -> Evidence:
         f"examples instead of {sizes[0]}, {sizes[0] / sizes[1]:.1f} times fewer",
         numbers={"paper": paper.value, "epsilon": proved.value, "n_paper": sizes[0], "n_proved": sizes[1]},
         witness=repr(proved.witness),
+        data=loss_data(learners[1], proved),
     )
 
 

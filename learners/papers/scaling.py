@@ -120,7 +120,17 @@ def _judged(laws: Iterable[Any]) -> Evidence:
         },
         grade=max((law.grade for law in found), key=["exact", "numeric", "statistical"].index),
         witness="; ".join(f"{law.learner} against {law.abscissa}: {law.points[-1].case}" for law in broken),
+        data={"kind": "laws", "laws": [_law_data(law) for law in found]},
     )
+
+
+def _law_data(law: Any) -> dict[str, Any]:
+    """Return the brackets of n* at every value of a law's parameter, and what the theorem asks for there."""
+    points = [
+        {"value": one.value, "lower": one.lower, "upper": one.upper, "theorem": one.theorem, "case": one.case}
+        for one in law.points
+    ]
+    return {"learner": law.learner, "abscissa": law.abscissa, "points": points}
 
 
 def _exceeding(points: Sequence[Any]) -> bool:

@@ -20,7 +20,17 @@ from learners.papers.failure_probability import answer, errors_of_law, worst_emp
 from learners.papers.halved_sizes import audit_cases
 from learners.papers.instances import errors_data, pair_data
 from learners.papers.statements import states
-from learners.papers.verdicts import exceeds, judged, leaks, supremum_of, supremum_text, tightness, verdict_of
+from learners.papers.verdicts import (
+    exceeds,
+    judged,
+    leaks,
+    loss_data,
+    supremum_of,
+    supremum_text,
+    tightness,
+    verdict_of,
+    worst_of,
+)
 from learners.parameters import BUDGETS
 
 __all__ = ["STATEMENTS"]
@@ -139,6 +149,7 @@ def _exponential(tools: Any) -> Evidence:
         f"{beta}; (k/(epsilon alpha)) ln d = {printed} examples taken literally fail with {literal:.4f}",
         numbers={"epsilon": found.value, "n": n, "failure": failure, "n_printed": printed, "failure_printed": literal},
         witness=repr(found.witness) if leaky else where,
+        data=loss_data(learner, found),
     )
 
 
@@ -152,8 +163,7 @@ def _exponential(tools: Any) -> Evidence:
     slow=True,
 )
 def _greedy(tools: Any) -> Evidence:
-    first, second = (supremum_of(tools, ConjunctionGreedy(2, k, 1.0)) for k in (1, 2))
-    worst = max(first, second, key=lambda found: found.value)
+    (first, second), worst, data = worst_of(tools, (ConjunctionGreedy(2, k, 1.0) for k in (1, 2)))
     leak = tools.audit_law(ConjunctionGreedy(2, 1, 1.0), n=1, relation=Relation.ADD_REMOVE_ONE).epsilon
     return judged(
         verdict_of(worst, 1.0),
@@ -163,6 +173,7 @@ def _greedy(tools: Any) -> Evidence:
         f"added or removed, the number of literals tells of n: epsilon = {leak}",
         numbers={"epsilon_k1": first.value, "epsilon_k2": second.value, "add_remove": leak},
         witness=repr(worst.witness),
+        data=data,
     )
 
 
@@ -176,9 +187,9 @@ def _greedy(tools: Any) -> Evidence:
     slow=True,
 )
 def _greedy_proved(tools: Any) -> Evidence:
-    found = [supremum_of(tools, ConjunctionGreedy(2, k, 1.0, budget="proved")) for k in (1, 2)]
-    few = supremum_of(tools, ConjunctionGreedy(3, 3, 1.0, rounds=2, budget="proved"))
-    worst = max(*found, few, key=lambda one: one.value)
+    learners = [ConjunctionGreedy(2, k, 1.0, budget="proved") for k in (1, 2)]
+    learners.append(ConjunctionGreedy(3, 3, 1.0, rounds=2, budget="proved"))
+    (*found, few), worst, data = worst_of(tools, learners)
     paper, proved = (ConjunctionGreedy(16, 3, 1.0, budget=budget).sample_size(0.1, 0.1) for budget in BUDGETS)
     return judged(
         verdict_of(worst, 1.0),
@@ -188,6 +199,7 @@ def _greedy_proved(tools: Any) -> Evidence:
         f"{proved} instead of {paper}",
         numbers={"epsilon": worst.value, "few rounds": few.value, "gain": paper / proved, "n": proved},
         witness=repr(worst.witness),
+        data=data,
     )
 
 

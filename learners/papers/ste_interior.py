@@ -15,7 +15,7 @@ from learners.interior_points.tree_log import InteriorPointTreeLog
 from learners.papers.failure_probability import compositions, worst_empirical_failure
 from learners.papers.instances import pair_data
 from learners.papers.statements import states
-from learners.papers.verdicts import exceeds, judged, leaks, supremum_of, supremum_text, verdict_of
+from learners.papers.verdicts import exceeds, judged, leaks, loss_data, supremum_of, supremum_text, verdict_of
 from learners.samples import Sample
 
 __all__ = ["STATEMENTS"]
@@ -53,6 +53,7 @@ def _interior(tools: Any) -> Evidence:
         f"{list(worst)}, and beta is {beta}; {few:.4f} with n = 4",
         numbers={"epsilon": found.value, "n": n, "failure": failure, "failure with 4": few},
         witness=repr(found.witness) if leaky else f"{list(worst)} examples at the points 0 .. 4",
+        data=loss_data(learner, found),
     )
 
 

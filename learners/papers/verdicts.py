@@ -10,11 +10,11 @@ chosen because it might refute, and does not, leaves the statement "undecided".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dpaudit.contract import Evidence, Pair, Support
-from learners.papers.instances import plain
+from learners.papers.instances import pair_data, plain
 
 __all__ = [
     "LOOSE",
@@ -24,10 +24,12 @@ __all__ = [
     "exceeds",
     "judged",
     "leaks",
+    "loss_data",
     "supremum_of",
     "supremum_text",
     "tightness",
     "verdict_of",
+    "worst_of",
 ]
 
 LOOSE = 0.75
@@ -75,6 +77,19 @@ def supremum_of(tools: Any, learner: Any) -> Any:
     return tools.audit_supremum(learner, starts=1, evaluations=20, most=2)
 
 
+def worst_of(tools: Any, learners: Iterable[Any]) -> tuple[list[Any], Any, dict[str, Any]]:
+    """Return the suprema of some learners' losses, the greatest of them, and its witness as data."""
+    listed = list(learners)
+    found = [supremum_of(tools, learner) for learner in listed]
+    worst = max(range(len(found)), key=lambda i: found[i].value)
+    return found, found[worst], loss_data(listed[worst], found[worst])
+
+
+def loss_data(learner: Any, found: Any) -> dict[str, Any]:
+    """Return the pair that a search for the supremum of a learner's loss has met, with its loss."""
+    return pair_data(learner, found.witness, epsilon=found.attained)
+
+
 def leaks(found: Any, claimed: float) -> bool:
     """Say whether a supremum exceeds a claim by more than its error."""
     return exceeds(found.value - found.error, claimed)
@@ -102,4 +117,5 @@ def exactly_private(tools: Any, learner: Any, what: str) -> Evidence:
         summary=f"worst epsilon over {what}: {supremum_text(found)}, of {learner.epsilon}",
         numbers={"epsilon": found.value, "n": found.n},
         witness=repr(found.witness),
+        data=loss_data(learner, found),
     )
