@@ -57,12 +57,12 @@ class Clock:
 
     @property
     def stopped(self) -> Stopped:
-        """Where the audit stopped, to be told in its finding."""
+        """The point at which the audit stopped, for its finding."""
         return Stopped(self._trials, self._looks)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the finding lacks for want of time, in words."""
+        """Words on what the finding lacks for want of time."""
         found = []
         if self._trials < self._asked:
             found.append(f"the time limit left {self._trials:,} trials of the {self._asked:,} asked for")

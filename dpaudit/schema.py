@@ -11,7 +11,7 @@ import msgspec
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.certificates.certificate import Certificate
 from dpaudit.engine.findings import LedgerRow, PictureFinding
-from dpaudit.engine.records import Failure, Header, Result
+from dpaudit.engine.records import Failure, Header, Result, Seal
 from dpaudit.errors import InputError
 from dpaudit.exact.finding import LawFinding
 from dpaudit.exact.supremum.finding import SupremumFinding
@@ -36,7 +36,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "ledger": (LedgerRow,),
     "picture": (PictureFinding,),
     "certificate": (Certificate,),
-    "run": (Header, Result, Failure),
+    "run": (Header, Result, Failure, Seal),
     "report": (Report,),
 }
 NAMES = tuple(_KINDS)
@@ -53,7 +53,7 @@ def load(name: str) -> dict[str, Any]:
     ----------
     name : {"finding", "ledger", "picture", "certificate", "run", "report"}
         Which: a finding of an audit, the verdict on one statement of a paper, a picture, the certificate of a
-        violation, a line of a run file (header, result or failure), or the JSON report.
+        violation, a line of a run file (header, result, failure or seal), or the JSON report.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What kills, faults, corruptions and limits do: `python scripts/bench_reliability.py [--out docs/reliability.md]`.
+"""Count what kills, faults and corruptions lose: `python scripts/bench_reliability.py [--out docs/reliability.md]`.
 
 Each part makes as many cases as its option says and counts those in which something was lost. The full counts are
 ``--kills 200 --faults 1000 --corruptions 20000 --boundary 3000 --memory 40 --mechanisms 500``; the page says how many

@@ -92,7 +92,14 @@ def _inner_fall(a: Array, b: Array) -> Callable[[Array], Array]:
     Most of an audit of few runs is spent there.
     """
     total = a + b
-    return lambda dev: np.asarray(a * np.log1p(dev * total / a) + b * np.log1p(-dev * total / b))
+
+    def fall(dev: Array) -> Array:
+        # Rounding may lead a deviation beyond the end of the interval, where the density is 0.
+        with np.errstate(divide="ignore"):
+            up, down = (np.log1p(np.maximum(part, -1)) for part in (dev * total / a, -dev * total / b))
+        return np.asarray(a * up + b * down)
+
+    return fall
 
 
 def _stirling(k: Array) -> Array:

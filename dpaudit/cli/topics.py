@@ -5,19 +5,19 @@ from __future__ import annotations
 __all__ = ["VERBS", "WHOLE", "WORDS", "words_text"]
 
 VERBS = {
-    "privacy": "test a claim by running a mechanism: it refutes, never proves",
+    "privacy": "test a claim by running it: this refutes, never proves",
     "exact": "the true epsilon, if the output law is known",
     "supremum": "the greatest loss over samples of every size",
     "utility": "how often a learner fails, against what is promised",
     "sample-complexity": "how many examples a learner needs at worst",
-    "scaling": "how that number grows with a parameter, against the theorem",
+    "scaling": "how that number grows with a parameter",
     "check": "all claims of a project; exit status 1 if one is broken",
     "diff": "what got worse between two checks or runs",
     "history": "the checks of a project",
     "new": "begin a mechanism or a learner, its test and its audit",
     "run": "all audits, controls included, and the report",
     "ledger": "what papers claim, what computation finds",
-    "replay": "run the violation of a certificate again, on fresh seeds",
+    "replay": "run the violation of a certificate again",
     "report": "show a stored run again: text, html, json",
     "verify": "that nothing in a stored run was changed",
     "list": "what can be audited",

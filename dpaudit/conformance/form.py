@@ -104,6 +104,8 @@ def check_bad_input(learner: Learner) -> None:
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
         for bad in (-1, 0, float("nan"), float("inf"), "one"):
+            if bad == value:  # a parameter that is 0 may be 0
+                continue
             changed = {**parameters_of(learner), name: bad}
             _check_refused(learner, partial(type(learner), **changed), f"{name}={bad!r}")
     dimension = learner.domain.dimension + 1

@@ -15,6 +15,7 @@ from learners.finite.faults import exponential_controls
 from learners.halfspaces.exponential import HalfspaceExponential
 from learners.halfspaces.hull_point_base import Selected
 from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point_joint import HullPointJoint
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.subsamples import Hit, Subsamples
 from learners.halfspaces.tukey import HalfspaceTukey
@@ -119,6 +120,43 @@ class HullPointMedian(HullPointExponential):
 
 
 @dataclass(frozen=True)
+class HullPointJointSteep(HullPointJoint):
+    """Broken control: the selection spends four times the budget."""
+
+    id: ClassVar[str] = "broken-hull-point-joint-steep"
+    fault: ClassVar[str] = "weights exp(2 epsilon depth), not exp(epsilon depth/2): four times the claimed epsilon"
+    instance: ClassVar[Instance] = FOUR
+
+    @property
+    def _rate(self) -> float:
+        return 2 * self.epsilon
+
+
+@dataclass(frozen=True)
+class HullPointJointSupport(HullPointJoint):
+    """Broken control: only points in the convex hull are ever released."""
+
+    id: ClassVar[str] = "broken-hull-point-joint-support"
+    fault: ClassVar[str] = "selects among points of positive depth alone: the support shows the convex hull"
+    instance: ClassVar[Instance] = FOUR
+
+    def _eligible(self, depths: Integers) -> Bools:
+        return np.asarray(depths > 0, dtype=np.bool_)
+
+
+@dataclass(frozen=True)
+class HullPointJointMedian(HullPointJoint):
+    """Broken control: only the deepest points are released."""
+
+    id: ClassVar[str] = "broken-hull-point-joint-median"
+    fault: ClassVar[str] = "selects among the deepest points alone: a Tukey median without noise"
+    instance: ClassVar[Instance] = FOUR
+
+    def _eligible(self, depths: Integers) -> Bools:
+        return np.asarray(depths == depths.max(), dtype=np.bool_)
+
+
+@dataclass(frozen=True)
 class HullPointOverspent(HullPointRecConcave):
     """Broken control: every coordinate spends four times the whole budget."""
 
@@ -168,6 +206,9 @@ LEARNERS = (
     HullPointUndivided,
     HullPointSupport,
     HullPointMedian,
+    HullPointJointSteep,
+    HullPointJointSupport,
+    HullPointJointMedian,
     HullPointOverspent,
     HullPointNoNoise,
     HullPointSteep,

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim
-from learners.arrays import Integers
+from learners.arrays import Bools, Integers
 from learners.citations import BMNS
 from learners.halfspaces.depth.tukey_depth import tukey_depths
 from learners.halfspaces.hull_point_base import HullPoint, Point
@@ -65,6 +65,14 @@ class HullPointJoint(HullPoint):
         """Pure epsilon-differential privacy under replacement of one example."""
         return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=self.source)
 
+    @property
+    def _rate(self) -> float:
+        return self.epsilon / 2
+
+    def _eligible(self, depths: Integers) -> Bools:
+        """Return which candidates may be selected."""
+        return np.ones(len(depths), dtype=np.bool_)
+
     def _loss(self, beta: float) -> float:
         """Return L."""
         check_probability("beta", beta)
@@ -82,13 +90,14 @@ class HullPointJoint(HullPoint):
         """Return `size` points deep in a weighted multiset."""
         candidates = self.extended.points
         depths = tukey_depths(points, weights, candidates)
-        drawn = equal_scores.draw([1] * len(candidates), depths, self.epsilon / 2, rng, size)
+        kept = np.flatnonzero(self._eligible(depths))
+        drawn = kept[equal_scores.draw([1] * len(kept), depths[kept], self._rate, rng, size)]
         return [candidates[i] for i in drawn.tolist()]
 
     def find_law(self, points: Integers, weights: Integers) -> Law:
         """Return the law of `find`."""
         depths = tukey_depths(points, weights, self.extended.points)
-        return Law(list(self.extended.points), *exponential.log_law(depths, self.epsilon / 2))
+        return Law(list(self.extended.points), *exponential.log_law(depths, self._rate, self._eligible(depths)))
 
 
 LEARNERS = (HullPointJoint,)

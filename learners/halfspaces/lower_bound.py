@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import flint
 import numpy as np
 from numpy.typing import NDArray
 
@@ -141,8 +140,7 @@ def points_in_span(vectors: NDArray[Any], grid: NDArray[Any]) -> int:
     Modulo the span a point is its product with an integer basis of the orthogonal complement; one more vector adds the
     points on one line through 0 there.
     """
-    basis, nullity = flint.fmpz_mat(vectors.tolist()).nullspace()
-    complement = np.array([[int(basis[i, j]) for j in range(nullity)] for i in range(grid.shape[1])], dtype=np.int64)
+    complement = _complement(vectors)
     rest = grid @ complement
     outside = rest[rest.any(axis=1)]
     if not len(outside):
@@ -150,6 +148,30 @@ def points_in_span(vectors: NDArray[Any], grid: NDArray[Any]) -> int:
     leading = outside[np.arange(len(outside)), (outside != 0).argmax(axis=1)]
     reduced = outside // (np.gcd.reduce(outside, axis=1) * np.sign(leading))[:, None]
     return len(grid) - len(outside) + int(np.unique(reduced, axis=0, return_counts=True)[1].max())
+
+
+def _complement(vectors: NDArray[Any]) -> NDArray[np.int64]:
+    """Return integer columns (d, r) that span the orthogonal complement of vectors (k, d), by exact elimination."""
+    rows, pivots = [[Fraction(int(v)) for v in row] for row in vectors], list[int]()
+    for column in range(vectors.shape[1]):
+        at = len(pivots)
+        pivot = next((i for i in range(at, len(rows)) if rows[i][column]), None)
+        if pivot is None:
+            continue
+        rows[at], rows[pivot] = rows[pivot], rows[at]
+        rows[at] = [v / rows[at][column] for v in rows[at]]
+        for i, row in enumerate(rows):
+            if i != at and row[column]:
+                rows[i] = [v - row[column] * w for v, w in zip(row, rows[at], strict=True)]
+        pivots.append(column)
+    found = []
+    for free in sorted(set(range(vectors.shape[1])) - set(pivots)):
+        vector = [Fraction(int(column == free)) for column in range(vectors.shape[1])]
+        for row, column in zip(rows, pivots, strict=False):
+            vector[column] = -row[free]
+        scale = math.lcm(*(v.denominator for v in vector))
+        found.append([int(v * scale) for v in vector])
+    return np.array(found, dtype=np.int64).reshape(len(found), vectors.shape[1]).T
 
 
 def coefficients(point: Vector, points: Sequence[Vector]) -> list[Fraction] | None:

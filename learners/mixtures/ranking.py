@@ -57,7 +57,7 @@ class Listed:
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
 class Tallied:
-    """How many hypotheses of each block have which errors; a block is computed anew where one of it is drawn."""
+    """Counts of the hypotheses of each block by their errors; a block is computed anew where one of it is drawn."""
 
     collections: Intersections
 

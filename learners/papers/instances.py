@@ -24,7 +24,8 @@ def plain(value: Any) -> Any:
 
 def learner_data(learner: Any) -> dict[str, Any]:
     """Return a learner's id and its parameters: `dpaudit.get_learner(id, **parameters)` builds it again."""
-    return {"id": learner.id, "parameters": {field.name: getattr(learner, field.name) for field in fields(learner)}}
+    parameters = {field.name: getattr(learner, field.name) for field in fields(learner)}
+    return {"id": getattr(learner, "id", ""), "parameters": parameters}
 
 
 def sample_data(sample: Sample) -> dict[str, Any]:

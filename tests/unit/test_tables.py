@@ -12,6 +12,7 @@ from dpaudit import tables
 from dpaudit.engine.arguments import ExactArguments
 from dpaudit.engine.records import Planned, Result
 from dpaudit.engine.store import Store, make_header
+from dpaudit.engine.tasks import Task
 
 
 def test_the_example_is_true() -> None:
@@ -39,15 +40,19 @@ def test_infinity_is_a_number_again() -> None:
 
 def test_a_stored_run_has_a_row_a_result(tmp_path) -> None:
     finding = dpaudit.audit_law(dpaudit.get_learner("parity-private", dimension=1, epsilon=1.0), n=1)
-    header = make_header([Planned("a", "a", "exact")], seed=0, profile="quick", command="none")
+    arguments = ExactArguments(n=1, relation=finding.relation, samples="all")
+    parameters = {"dimension": 1, "epsilon": 1.0}
+    key = Task("parity-private", parameters, arguments).key
+    header = make_header([Planned(key, "parity-private", "exact")], seed=0, profile="quick", command="none")
     store = Store.start(tmp_path / "run.jsonl", header)
     store.append(
         Result(
-            task="a",
+            task=key,
             learner="parity-private",
-            parameters={"dimension": 1},
-            arguments=ExactArguments(n=1, relation=finding.relation, samples="all"),
+            parameters=parameters,
+            arguments=arguments,
             finding=finding,
+            claim=dpaudit.get_learner("parity-private", **parameters).privacy,
         )
     )
     frame = dpaudit.to_frame(tmp_path)

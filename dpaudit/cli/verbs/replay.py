@@ -36,7 +36,7 @@ command = Verb(
         option(
             "--data",
             metavar="FILE",
-            help="the dataset that was audited, where the certificate names its inputs by recipe and digest",
+            help="the dataset that was audited, if the certificate names inputs by recipe and digest (default: none)",
         ),
         option("--bounds", metavar="LOW,HIGH", help="as in the audit of --data (default: none)"),
         option("--unit", metavar="COLUMN", help="as in the audit of --data (default: every row is one)"),

@@ -129,7 +129,7 @@ class Key:
 
 
 class _Last(threading.local):
-    """Where the walks of a thread from its last batch got to, so that many leaves take no output apart twice."""
+    """The parts that walks of a thread from its last batch have reached: no output is taken apart twice."""
 
     rows: Any = None
     reached: dict[Path, Reached] = {}  # noqa: RUF012  # of each thread, and replaced with its rows

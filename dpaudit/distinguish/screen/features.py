@@ -86,7 +86,7 @@ class Feature:
 
 def cells_of(group: Group, values: Any, j: int) -> Cells:
     """Return the cell of each value in a feature of a group; of texts that repeat each is looked at once."""
-    if isinstance(values, list) and type(values[0]) is str:
+    if isinstance(values, list) and values and type(values[0]) is str:
         numbers = {value: i for i, value in enumerate(dict.fromkeys(values))}
         if len(numbers) <= REPEATING * len(values):
             places = np.fromiter(map(numbers.__getitem__, values), np.intp, len(values))

@@ -24,6 +24,8 @@ GRIDS = (52, 53)
 """Of 1 - 2 |random() - 1/2|; and of 1 - random() and of NumPy's Laplace noise, whose 2 - random() is rounded."""
 FARTHEST = 64
 """Values that say whether a sampler is the one: where it is, all of them lie on its grid."""
+FINITE = 1e300
+"""Values beyond it are no noise of such a sampler, and their sums would overflow."""
 LEAST_SPARSE, ON_GRID = 12, 0.95
 """At least so many of them must lie where doubles are missed, and so large a share of these on the grid."""
 CENTRES, SCALES = 32, 2
@@ -86,7 +88,7 @@ def samplers_of(values: Reals) -> Iterator[Holes]:
     Tried are the roundest numbers near the median for the centre, and for the scale those near the mean distance from
     it, and inverses of such.
     """
-    values = values[np.isfinite(values)]
+    values = values[np.abs(values) < FINITE]
     if len(values) < LEAST_SPARSE:
         return
     centre = float(np.median(values))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from dpaudit.blackbox.candidate import Candidate, promise
 from dpaudit.contract import Direction, Law, Pair
 from dpaudit.distinguish.discretizers import Identity
@@ -31,7 +33,7 @@ def test_a_law_is_asked_for_once_a_pair() -> None:
 
     def law(data: int) -> Law:
         asked.append(data)
-        return Law([0, data], SimpleNamespace(tolist=lambda: [-0.5, -1.0 - data]), 0.0)
+        return Law([0, data], np.array([-0.5, -1.0 - data]), 0.0)
 
     request: Any = SimpleNamespace(source=SimpleNamespace(law=law))
     sampler: Any = None

@@ -33,7 +33,7 @@ def test_patterns_move_every_answer_by_at_most_one(dimension: int) -> None:
             moved = np.abs(pair.data - pair.neighbour)
             assert 0 < moved.max() <= 1
             assert every or (moved > 0).sum() == 1
-    with pytest.raises(InputError, match="dimension must be an integer >= 1, got 0"):
+    with pytest.raises(InputError, match="dimension must be an integer >= 1 and <= 1000000, got 0"):
         query_patterns(0)
 
 
@@ -98,7 +98,7 @@ def test_random_pairs_over_a_large_domain_do_not_list_neighbours() -> None:
         ({"n": 0}, "n must be an integer >= 1, got 0"),
         ({"n": True}, "n must be an integer >= 1, got True"),
         ({"n": 2.0}, "n must be an integer >= 1, got 2.0"),
-        ({"n": 2, "count": 0}, "count must be an integer >= 1, got 0"),
+        ({"n": 2, "count": 0}, "count must be an integer >= 1 and <= 100000, got 0"),
         ({"n": 2, "seed": -1}, "seed must be a non-negative integer, got -1"),
         ({"n": 2, "relation": "swap"}, "relation"),
     ],

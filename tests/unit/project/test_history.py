@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from toy_records import law_finding, privacy_finding, utility_finding
 
-from dpaudit.contract import Relation
+from dpaudit.contract import PrivacyClaim, Relation
 from dpaudit.engine.arguments import ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Planned, Result
 from dpaudit.engine.store import Store, load_run, make_header
+from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.project.compare import Change, compare, read_rows
 from dpaudit.project.history import PLACE, keep, read_history
@@ -105,17 +106,29 @@ def test_rows_that_are_gone_are_worse_and_new_ones_are_not_unless_they_fail() ->
     assert changes_text(changes, color=True).startswith("\x1b[1;31mWORSE")
 
 
+CLAIM = PrivacyClaim(1.0)
+
+
 def results() -> list[Result]:
     """Return results of a learner: by exact laws, black box, and of utility on a case and below the theorem's n."""
     exact = ExactArguments(n=1, relation=Relation.REPLACE_ONE, samples="all")
     blackbox = PrivacyArguments(trials=20, confidence=0.95)
-    given = {"concept": None, "alpha": 0.1, "beta": 0.1, "trials": 10, "confidence": 0.95, "setting": "realizable"}
+    given = {"concept": None, "alpha": 0.1, "beta": 0.1, "trials": 100, "confidence": 0.95, "setting": "realizable"}
     claim = UtilityArguments(role="claim", case="hard", case_index=0, n=5, **given)  # type: ignore[arg-type]
     ladder = UtilityArguments(role="ladder", case="hard", case_index=0, n=2, **given)  # type: ignore[arg-type]
+    failing = {"failures": 50, "failure_rate": 0.5, "failure_lower": 0.4, "failure_upper": 0.6}
     audits = [(exact, law_finding()), (blackbox, privacy_finding("violation", epsilon_lower=1.5)),
-              (claim, utility_finding()), (ladder, utility_finding("violation"))]  # fmt: skip
+              (claim, utility_finding(n=5)), (ladder, utility_finding("violation", n=2, **failing))]  # fmt: skip
     return [
-        Result(task=f"t{i}", learner="toy", parameters={"k": 2}, arguments=arguments, finding=finding, index=i)
+        Result(
+            task=Task("toy", {"k": 2}, arguments).key,
+            learner="toy",
+            parameters={"k": 2},
+            arguments=arguments,
+            finding=finding,
+            claim=CLAIM,
+            index=i,
+        )
         for i, (arguments, finding) in enumerate(audits)
     ]
 
