@@ -14,6 +14,8 @@ from dpaudit.registry import Entry, list_learners
 CONTROLS = [entry for entry in list_learners() if entry.fault]
 MISSED_BY_BETS = {"broken-rec-concave-greedy"}
 """Controls that bets do not detect with these runs; a fixed number of runs does, in every profile."""
+SLOW = {"box-exponential", "halfplane-select", "halfspace-tukey", "convex-polytope", "convex-polygon", "disc-union"}
+"""Learners whose audits take ten seconds and more; `./scripts/audit` makes them too."""
 AUDITS = 100
 
 
@@ -53,7 +55,14 @@ def test_every_broken_learner_is_detected(entry: Entry) -> None:
     assert finding.verdict == "violation", finding
 
 
-@pytest.mark.parametrize("entry", [e for e in list_learners() if not e.fault and e.claim()], ids=lambda e: e.id)
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(e, marks=[pytest.mark.full] if e.id in SLOW else [], id=e.id)
+        for e in list_learners()
+        if not e.fault and e.claim()
+    ],
+)
 def test_no_sound_learner_is_accused(entry: Entry) -> None:
     # False-alarm rate at most 1e-6 for each.
     learner = entry.build(**entry.instance.parameters)
