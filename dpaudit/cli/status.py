@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(app, {}, "dpaudit", COMPLETION, instruction)
-    with _stoppable():
+    with _stoppable(ends=argv is None):
         try:
             return _status(words)
         except MemoryError:  # not even for the words of an error; uncaught it would end with 1, a violation
@@ -56,8 +56,11 @@ class Stopped(KeyboardInterrupt):
 
 
 @contextmanager
-def _stoppable() -> Iterator[None]:
-    """Let a request to end do so as Ctrl-C does: results kept, workers ended, a message, a status that names it."""
+def _stoppable(ends: bool) -> Iterator[None]:
+    """Let a request to end do so as Ctrl-C does: results kept, workers ended, a message, a status that names it.
+
+    Where the process ends with the command, further requests are ignored until it has.
+    """
     import threading
 
     here = threading.current_thread() is threading.main_thread()
@@ -75,7 +78,8 @@ def _stoppable() -> Iterator[None]:
     try:
         yield
     finally:
-        for number in ours:
+        stopped = any(signal.getsignal(number) == signal.SIG_IGN for number in ours)
+        for number in ours if not (ends and stopped) else ():
             signal.signal(number, before[number])
 
 

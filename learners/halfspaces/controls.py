@@ -141,7 +141,8 @@ class HullPointJointSupport(HullPointJoint):
     instance: ClassVar[Instance] = FOUR
 
     def _eligible(self, depths: Integers) -> Bools:
-        return np.asarray(depths > 0, dtype=np.bool_)
+        positive = np.asarray(depths > 0, dtype=np.bool_)
+        return positive if positive.any() else np.ones(len(depths), dtype=np.bool_)
 
 
 @dataclass(frozen=True)

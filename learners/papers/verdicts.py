@@ -86,7 +86,9 @@ def worst_of(tools: Any, learners: Iterable[Any]) -> tuple[list[Any], Any, dict[
 
 
 def loss_data(learner: Any, found: Any) -> dict[str, Any]:
-    """Return the pair that a search for the supremum of a learner's loss has met, with its loss."""
+    """Return the pair that a search for the supremum of a learner's loss has met, with its loss; {} if it has none."""
+    if not hasattr(getattr(found.witness, "data", None), "points"):
+        return {}
     return pair_data(learner, found.witness, epsilon=found.attained)
 
 
