@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -142,10 +143,12 @@ class HullPointRecConcave(HullPoint):
         return np.minimum(np.array(drawn, dtype=np.int64), len(scores) - 1)
 
     def _log_law(self, scores: Integers, axis: int, n: int) -> Selected:
-        logs, error = self.mechanism(len(scores), axis, n).log_law(self._steps(scores))
-        if len(scores) > 1:
-            return logs, error
-        return np.zeros(1), 0.0
+        if len(scores) == 1:
+            return np.zeros(1), 0.0
+        # Few depths occur, and on many coordinates the same: few pieces, whose law is found once.
+        starts = np.flatnonzero(np.diff(scores, prepend=scores[0] - 1))
+        pieces = tuple(starts.tolist()), tuple(scores[starts].tolist()), len(scores)
+        return _piecewise_law(self.mechanism(len(scores), axis, n), *pieces)
 
     def required_examples(self, candidates: int) -> int:
         """Return an n from which every coordinate's promise suffices, for at most so many candidates on each axis.
@@ -164,6 +167,13 @@ class HullPointRecConcave(HullPoint):
     def guaranteed_depth(self, n: int) -> Fraction:
         """Return the depth promised for the released point: (1 - alpha) r_d, alpha = 1/(2 d)."""
         return (1 - self.accuracy) * self.promise(self.dimension - 1, n)
+
+
+@lru_cache(maxsize=2**13)
+def _piecewise_law(mechanism: RecConcave, starts: tuple[int, ...], values: tuple[int, ...], size: int) -> Selected:
+    logs, error = mechanism.log_law(Steps.of(starts, values, size))
+    logs.flags.writeable = False
+    return logs, error
 
 
 LEARNERS = (HullPointRecConcave,)

@@ -22,6 +22,7 @@ from dpaudit.contract import InputError
 from learners.domains import Grid
 from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
 from learners.halfspaces.depth.directions import Integers
+from learners.halfspaces.depth.plane_slices import PlanePoints, PlaneSlices, plane_slices
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.parameters import check_integer
 
@@ -90,6 +91,22 @@ class ExtendedDomain:
         if self.literal or self.dimension == 1:
             return tuple(sorted({Fraction(point[axis]) for point in self.domain}))
         return _coordinates(self.domain, prefix, axis)
+
+    @cached_property
+    def slices(self) -> PlaneSlices | None:
+        """The slices at the first coordinates in integers, in the plane; None where integers would be too large."""
+        if self.literal or self.dimension != 2:
+            return None
+        normals, offsets = _hyperplanes(self.domain)
+        return plane_slices(self.coordinates(), normals.tobytes(), offsets.tobytes())
+
+    @cached_property
+    def lazy_points(self) -> PlanePoints:
+        """All points that can be released, in the plane, in lexicographic order; none is held."""
+        slices = self.slices
+        if slices is None:
+            raise InputError(f"dimension must be 2 for points by slices, got {self.dimension}")
+        return PlanePoints(slices)
 
     def union(self, axis: int) -> tuple[Fraction, ...]:
         """Return X~_axis of the paper (axis = 1 .. d): what iterations 1 .. axis add to it over all their prefixes."""
