@@ -29,7 +29,7 @@ __all__ = ["PICTURED_EXAMPLES", "HullPoint", "Point", "Selected", "weighted_poin
 
 MAX_ATOMS = 2**16
 """Up to this many points a law has them in a tuple."""
-MAX_PLANE_ATOMS = 2**24
+MAX_PLANE_ATOMS = 2**25
 """Up to this many points of the plane a law has their probabilities, and makes a point when it is asked for."""
 PICTURED_EXAMPLES = 300
 

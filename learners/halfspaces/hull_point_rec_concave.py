@@ -24,6 +24,9 @@ from learners.parameters import check_positive, check_probability
 
 __all__ = ["LEARNERS", "HullPointRecConcave"]
 
+MAX_CANDIDATES = 2**15
+"""Up to this many candidates on an axis laws are computed."""
+
 
 @dataclass(frozen=True)
 class HullPointRecConcave(HullPoint):
@@ -40,7 +43,7 @@ class HullPointRecConcave(HullPoint):
     Parameters
     ----------
     side, dimension : int
-        The grid; dimension 1, 2 (side <= 8) or 3 (side 1).
+        The grid; dimension 1, 2 (side <= 16) or 3 (side 1).
     epsilon, delta : float
         What may be spent; delta in (0, 1/2).
     beta : float
@@ -171,7 +174,7 @@ class HullPointRecConcave(HullPoint):
 
 @lru_cache(maxsize=2**13)
 def _piecewise_law(mechanism: RecConcave, starts: tuple[int, ...], values: tuple[int, ...], size: int) -> Selected:
-    logs, error = mechanism.log_law(Steps.of(starts, values, size))
+    logs, error = mechanism.log_law(Steps.of(starts, values, size), MAX_CANDIDATES)
     logs.flags.writeable = False
     return logs, error
 

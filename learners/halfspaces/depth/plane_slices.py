@@ -17,12 +17,41 @@ import numpy as np
 from learners.arrays import Integers
 from learners.halfspaces.depth.depth_regions import DepthRegions, StepFunction
 
-__all__ = ["PlanePoints", "PlaneSlices", "plane_slices", "step_values"]
+__all__ = ["PlanePoints", "PlaneSlices", "crossings", "plane_slices", "step_values"]
 
 Coordinates = tuple[Fraction, ...]
 
 _LIMIT = 2**62
-_BLOCK = 2**22
+_BLOCK = 2**20
+_TABLE = 2**26
+"""Cells of a table of quotients."""
+
+
+def crossings(normals: Integers, offsets: Integers) -> Coordinates | None:
+    """Return x of the points where two of the lines <u, .> = c cross, increasing; None if they have large entries.
+
+    By pairs of directions: x = (c_1 b_2 - c_2 b_1)/(a_1 b_2 - a_2 b_1). Of a quotient as it comes, only whether it
+    occurs is kept, in a table of numerators and denominators.
+    """
+    entry, height = int(np.abs(normals).max()), int(np.abs(offsets).max())
+    most, deepest = 2 * entry * max(height, 1), 2 * entry**2
+    if (2 * most + 1) * (deepest + 1) > _TABLE:
+        return None
+    directions, place = np.unique(normals, axis=0, return_inverse=True)
+    groups = [offsets[place.reshape(-1) == i] for i in range(len(directions))]
+    seen = np.zeros((deepest + 1, 2 * most + 1), dtype=np.bool_)
+    for i, (a, b) in enumerate(directions.tolist()):
+        for j, (c, d) in enumerate(directions[i + 1 :].tolist(), start=i + 1):
+            under = a * d - b * c
+            sign = 1 if under > 0 else -1
+            seen[abs(under), (sign * np.subtract.outer(d * groups[i], b * groups[j])).ravel() + most] = True
+    q, p = np.nonzero(seen)
+    p -= most
+    divisor = np.gcd(p, q)
+    pairs = np.unique(np.stack([p // divisor, q // divisor], axis=1), axis=0)
+    # Quotients of integers so small are ordered like their rounded values.
+    order = np.argsort(pairs[:, 0] / pairs[:, 1])
+    return tuple(Fraction(a, b) for a, b in pairs[order].tolist())
 
 
 def step_values(step: StepFunction, numerators: Integers, denominators: Integers) -> Integers:
@@ -64,10 +93,6 @@ class PlaneSlices:
         return np.unique((self.offsets * self.q[index] - a * self.p[index]) * (self.scale // b))
 
     @cached_property
-    def _listed(self) -> list[Integers]:
-        return [self.seconds(i) for i in range(len(self.firsts))]
-
-    @cached_property
     def sizes(self) -> Integers:
         """How many candidates each slice has."""
         a, b = self.normals.T
@@ -84,52 +109,45 @@ class PlaneSlices:
         whole = self.scale * int(self.q[index])
         return tuple(Fraction(key, whole) for key in self.seconds(index).tolist())
 
-    def ends(self, regions: DepthRegions, level: int, chosen: Integers) -> tuple[Integers, Integers]:
-        """Return the ends (low, high) of T(level) on chosen slices, as integers y L q; low > high where it is empty."""
-        low, high = regions.bounds(level)
-        a, b = regions.normals.T.astype(np.int64)
-        p, q = self.p[chosen, None], self.q[chosen, None]
-        sloped, upright = b != 0, b == 0
-        factor = self.scale // np.abs(b[sloped])
-        # Dividing by b < 0 turns the interval around.
-        down, up = b[sloped] < 0, np.sign(b[sloped])
-        lower = np.where(down, high[sloped], low[sloped])
-        upper = np.where(down, low[sloped], high[sloped])
-        bottom = (up * factor * (lower * q - a[sloped] * p)).max(axis=1)
-        top = (up * factor * (upper * q - a[sloped] * p)).min(axis=1)
-        inside = ((low[upright] * q <= a[upright] * p) & (a[upright] * p <= high[upright] * q)).all(axis=1)
-        return bottom, np.where(inside, top, bottom - 1)
-
     def first_values(self, regions: DepthRegions) -> Integers:
         """Return Q at every first coordinate."""
         if not regions.weights.any():
             return np.zeros(len(self.p), dtype=np.int64)
-        return step_values(regions.function(), self.p, self.q)
+        return step_values(regions.first_function, self.p, self.q)
 
     def depths(self, regions: DepthRegions, chosen: Sequence[int]) -> Iterator[Integers]:
         """Yield for each chosen slice, by its index, the depths of its candidates."""
-        width = max(1, _BLOCK // len(regions.normals))
+        if not regions.weights.any():
+            yield from (np.zeros(len(self.seconds(i)), dtype=np.int64) for i in chosen)
+            return
+        values = np.array([0, *regions.levels], dtype=np.int64)
+        width = max(1, _BLOCK // regions.ends[0].size)
         for start in range(0, len(chosen), width):
             block = np.asarray(chosen[start : start + width], dtype=np.int64)
-            yield from self._block(regions, block)
+            for i, bottom, top in zip(block.tolist(), *self._intervals(regions, block), strict=True):
+                candidates = self.seconds(i)
+                kept = bottom <= top
+                # The intervals are nested: a candidate has the level of the last that holds it.
+                steps = np.zeros(len(candidates) + 1, dtype=np.int64)
+                np.add.at(steps, candidates.searchsorted(bottom[kept]), 1)
+                np.add.at(steps, candidates.searchsorted(top[kept], side="right"), -1)
+                yield values[np.cumsum(steps[:-1])]
 
-    def _block(self, regions: DepthRegions, block: Integers) -> Iterator[Integers]:
-        candidates = [self._listed[i] if len(block) == len(self.p) else self.seconds(i) for i in block.tolist()]
-        found = [np.zeros(len(keys), dtype=np.int64) for keys in candidates]
-        rest = np.arange(len(block))
-        for level in regions.levels if regions.weights.any() else ():
-            if level > int(regions.weights.sum()):
-                break
-            low, high = self.ends(regions, level, block[rest])
-            kept = low <= high
-            rest, low, high = rest[kept], low[kept], high[kept]
-            # Regions shrink as levels grow: a slice that misses one misses the next.
-            if not len(rest):
-                break
-            for i, bottom, top in zip(rest.tolist(), low.tolist(), high.tolist(), strict=True):
-                first, last = candidates[i].searchsorted(bottom), candidates[i].searchsorted(top, side="right")
-                found[i][first:last] = level
-        yield from found
+    def _intervals(self, regions: DepthRegions, chosen: Integers) -> tuple[Integers, Integers]:
+        """Return the ends (slices, levels) of T(level) on chosen slices, as y L q; the first above the last if empty."""
+        low, high = regions.ends
+        a, b = regions.normals.T.astype(np.int64)
+        p, q = self.p[chosen, None, None], self.q[chosen, None, None]
+        sloped, upright = b != 0, b == 0
+        # Dividing by b < 0 turns the interval around.
+        factor = np.sign(b[sloped]) * (self.scale // np.abs(b[sloped]))
+        lower = np.where(b[sloped] < 0, high[:, sloped], low[:, sloped]) * factor
+        upper = np.where(b[sloped] < 0, low[:, sloped], high[:, sloped]) * factor
+        shift = a[sloped] * factor * p
+        bottom, top = (lower * q - shift).max(axis=2), (upper * q - shift).min(axis=2)
+        across = a[upright] * p
+        inside = ((low[:, upright] * q <= across) & (across <= high[:, upright] * q)).all(axis=2)
+        return bottom, np.where(inside, top, bottom - 1)
 
 
 @lru_cache(maxsize=8)
