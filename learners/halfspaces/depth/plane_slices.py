@@ -134,7 +134,7 @@ class PlaneSlices:
                 yield values[np.cumsum(steps[:-1])]
 
     def _intervals(self, regions: DepthRegions, chosen: Integers) -> tuple[Integers, Integers]:
-        """Return the ends (slices, levels) of T(level) on chosen slices, as y L q; the first above the last if empty."""
+        """Return the ends (slices, levels) of T(level) on chosen slices as y L q, in reverse if it is empty."""
         low, high = regions.ends
         a, b = regions.normals.T.astype(np.int64)
         p, q = self.p[chosen, None, None], self.q[chosen, None, None]
