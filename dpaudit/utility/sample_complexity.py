@@ -15,7 +15,7 @@ from dpaudit.utility.complexity_finding import SampleComplexityFinding, WorstCas
 from dpaudit.utility.decision import Bracket, Decider
 from dpaudit.utility.exact_size import exact_size
 from dpaudit.utility.failure_rate import CaseFailure
-from dpaudit.utility.hard_cases import HardCase, hard_cases
+from dpaudit.utility.hard_cases import HardCase, evaluated_points, hard_cases
 from dpaudit.utility.interval import is_vacuous
 from dpaudit.utility.request import read_setting
 from dpaudit.utility.search import Candidate, Search
@@ -108,7 +108,8 @@ def sample_complexity(
         bracket, words = own
         worst = WorstCase(concept=None, points=[], probabilities=[], noise=[], name=words)
     cases = hard_cases(learner, alpha, claim.setting)
-    uniform = [case for case in cases if case.distribution.name.startswith("uniform")]
+    points, _ = evaluated_points(learner)
+    uniform = [case for case in cases if case.is_uniform(len(points))]
     return SampleComplexityFinding(
         verdict=_verdict(bracket, claim),
         lower=bracket.lower,
