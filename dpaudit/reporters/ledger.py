@@ -43,8 +43,8 @@ def render(rows: Sequence[LedgerRow], color: bool = False, width: int = WIDTH) -
     return "\n".join(grid(_COLUMNS, cells, styles, width, color)) + "\n"
 
 
-def _told(row: LedgerRow) -> str:
+def _told(row: LedgerRow) -> tuple[str, ...]:
     """Return the statement, and on lines of their own what was found, the witness and the best constant known."""
     parts = [row.statement, f"-> {row.summary}"]
     parts += [f"witness: {row.witness}"] * bool(row.witness) + [f"best known: {row.best}"] * bool(row.best)
-    return "\n".join(" ".join(part.split()) for part in parts)
+    return tuple(" ".join(part.split()) for part in parts)
