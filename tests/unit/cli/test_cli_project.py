@@ -99,7 +99,7 @@ def test_what_is_begun_can_be_checked_at_once(capsys: Capture) -> None:
     assert "dpaudit privacy mean.py:mean --epsilon 1" in out
     status, out, _ = called(capsys, "check", "mean", joined=False)
     assert status == 1
-    assert " !  mean" in out
+    assert "\n!  mean" in out
 
 
 @pytest.mark.parametrize(
