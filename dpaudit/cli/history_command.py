@@ -9,6 +9,7 @@ from dpaudit.cli.plainly import check_plain, write_plain
 from dpaudit.cli.streams import output, say, wants_color, width_of
 from dpaudit.cli.verb import Given
 from dpaudit.engine.tasks import canonical
+from dpaudit.errors import InputError
 from dpaudit.project.check import status
 from dpaudit.project.history import PLACE, Kept, read_history
 from dpaudit.project.settings import find_settings
@@ -23,6 +24,8 @@ __all__ = ["command"]
 def command(args: Given) -> int:
     """List the checks, the latest first."""
     check_plain(args.out)
+    if args.config is not None and not Path(args.config).is_file():
+        raise InputError.of("config", args.config, "a file that is there")
     root = find_settings().parent if args.config is None else Path(args.config).resolve().parent
     checks = read_history(root / PLACE)
     told = "".join(f"{canonical(encodable(one))}\n" for one in checks)

@@ -60,6 +60,13 @@ def test_a_format_that_there_is_not_is_refused_before_anything_runs(capsys: Any,
         assert "must be a file that ends in .html, .json, .md, .txt, .xml, got 'told.pdf'" in " ".join(err.split())
 
 
+def test_what_is_wrong_with_the_words_of_a_verb_names_its_help(capsys: Any, project: Path) -> None:
+    for words in (("history", "--out"), ("history", "--config", "nope.toml")):
+        status, _, err = called(capsys, *words)
+        assert status == 2
+        assert "dpaudit help history" in err
+
+
 def test_the_history_shows_the_verdicts_that_occur(capsys: Any, project: Path) -> None:
     _, shown, _ = called(capsys, "history", joined=False)
     head, _, latest, first, _ = shown.splitlines()
