@@ -6,15 +6,17 @@ from typing import Any
 
 import click
 
-from dpaudit.cli.forms import SUFFIXES
+from dpaudit.cli.forms import PLAIN, SUFFIXES
 
 __all__ = [
     "ALLOWANCE",
     "COLOR",
     "JSON",
     "LEARNERS",
+    "OUT",
     "QUIET",
     "RESULT",
+    "TOLD",
     "VERBOSE",
     "flag",
     "identity",
@@ -85,6 +87,11 @@ OUT = option(
     "--out",
     metavar="FILE",
     help=f"write a report too, in the format of its suffix: {SUFFIXES} (default: none)",
+)
+TOLD = option(
+    "--out",
+    metavar="FILE",
+    help=f"write what is shown too, in the format of its suffix: {', '.join(PLAIN)} (default: none)",
 )
 RESULT = (JSON, OUT, VERBOSE, QUIET, COLOR, ALLOWANCE, LEARNERS)
 """The options of the single audits on what they show."""

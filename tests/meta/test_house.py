@@ -147,8 +147,8 @@ def test_importing_and_helping_load_no_library(code: str) -> None:
     assert loaded(code) & (HEAVY | LIGHT[code]) == grammar
 
 
-def test_listing_loads_nothing_heavier_than_numpy() -> None:
-    assert loaded(command("list")) & (HEAVY | {"pytest"}) == {"click", "numpy"}
+def test_listing_loads_nothing_heavier_than_numpy_and_what_draws_the_table() -> None:
+    assert loaded(command("list")) & (HEAVY | {"pytest"}) == {"click", "numpy", "rich"}
 
 
 def test_no_file_reads_a_pickle() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dpaudit.cli.options import COLOR, JSON, LEARNERS, flag, jobs, option, whole
+from dpaudit.cli.options import COLOR, JSON, LEARNERS, TOLD, flag, jobs, option, whole
 from dpaudit.cli.verb import Verb
 
 __all__ = ["command"]
@@ -51,6 +51,7 @@ command = Verb(
         option("--seed", type=whole, metavar="N", help="root of all randomness (default: drawn anew)"),
         jobs("processes", 1),
         JSON,
+        TOLD,
         COLOR,
         LEARNERS,
     ),
