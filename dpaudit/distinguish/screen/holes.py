@@ -67,7 +67,8 @@ class Holes:
         away = np.where(some < self.centre, self.scale, -self.scale)
         hit = np.zeros(len(some), dtype=np.bool_)
         for step in (near - 1, near, near + 1):
-            hit |= self.centre + away * np.log(step * 2.0**-self.grid) == some
+            for logarithms in _logarithms(step * 2.0**-self.grid):
+                hit |= self.centre + away * logarithms == some
         found[sparse] = np.where(hit, REACHED, HOLE)
         return found
 
@@ -80,6 +81,15 @@ class Holes:
         cells = self.column(values)
         sparse = int((cells != DENSE).sum())
         return sparse >= LEAST_SPARSE and int((cells == REACHED).sum()) >= ON_GRID * sparse
+
+
+def _logarithms(numbers: Reals) -> Iterator[Reals]:
+    """Yield logarithms as `numpy.log` and as the C library rounds them.
+
+    On some processors they differ in the last bit; samplers of NumPy use those of C, samplers in Python either.
+    """
+    yield np.log(numbers)
+    yield np.fromiter(map(math.log, numbers.tolist()), np.float64, len(numbers))
 
 
 def samplers_of(values: Reals) -> Iterator[Holes]:
