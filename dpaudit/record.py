@@ -120,7 +120,7 @@ def decode(data: bytes | str, kind: Any) -> Any:
     try:
         found = _decoder(kind).decode(data)
         _refuse_unknown(json.loads(data, object_pairs_hook=_without_doubles), found, "$")
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:  # of both decoders; numbers of too many digits
+    except (ValueError, RecursionError) as error:  # errors of both decoders, and numbers of too many digits
         raise ToolFault(shortened(str(error), _LONGEST)) from None
     return found
 
