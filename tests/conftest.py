@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-# Before numpy is loaded, and for the processes that tests start: there is a process a core. Threads of numerical
-# libraries that wait for each other in a spin take three times the time that small fits need, and workers that nobody
-# asked for by a number take longer to start than what they are given.
+# Before numpy is loaded, and for the processes that tests start: there is a process a core, and threads of numerical
+# libraries that wait for each other in a spin take three times the time that small fits need.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["OMP_NUM_THREADS"] = "1"
-os.environ["LOKY_MAX_CPU_COUNT"] = "1"
 
 import pytest
 

@@ -180,6 +180,7 @@ def test_the_commands_of_the_readme_work_one_after_the_other(tmp_path: Path, mon
     from dpaudit.cli import main
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")  # workers take longer to start than these audits
     for command in commands_of_the_readme():
         expected = next((status for begin, status in STATUS_OF.items() if command.startswith(begin)), 0)
         assert main(shlex.split(command)[1:]) == expected, command
