@@ -14,6 +14,7 @@ __all__ = [
     "JSON",
     "LEARNERS",
     "OUT",
+    "PARAMETER",
     "QUIET",
     "RESULT",
     "TOLD",
@@ -97,17 +98,20 @@ RESULT = (JSON, OUT, VERBOSE, QUIET, COLOR, ALLOWANCE, LEARNERS)
 """The options of the single audits on what they show."""
 
 
+PARAMETER = option(
+    "-p",
+    "--parameter",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="a parameter of the learner; repeatable (default: those of the learner's example, with a note)",
+)
+
+
 def identity(n: str = "the example's") -> tuple[click.Parameter, ...]:
     """Return what says which learner is audited, and on how many examples."""
     return (
         click.Argument(["id"], metavar="ID"),
-        option(
-            "-p",
-            "--parameter",
-            metavar="NAME=VALUE",
-            multiple=True,
-            help="a parameter of the learner; repeatable (default: those of the learner's example, with a note)",
-        ),
+        PARAMETER,
         option("--n", type=whole, metavar="N", help=f"examples in a sample (default: {n})"),
     )
 

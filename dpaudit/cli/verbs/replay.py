@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dpaudit.cli.options import COLOR, JSON, LEARNERS, TOLD, flag, jobs, option, whole
+from dpaudit.cli.options import COLOR, JSON, LEARNERS, PARAMETER, TOLD, flag, jobs, option, whole
 from dpaudit.cli.verb import Verb
 
 __all__ = ["command"]
@@ -21,13 +21,7 @@ command = Verb(
     (
         click.Argument(["file"], metavar="CERTIFICATE"),
         click.Argument(["id"], metavar="ID"),
-        option(
-            "-p",
-            "--parameter",
-            metavar="NAME=VALUE",
-            multiple=True,
-            help="a parameter of the learner; repeatable (default: those of the learner's example, with a note)",
-        ),
+        PARAMETER,
         option(
             "--pairs",
             metavar="SOURCE",

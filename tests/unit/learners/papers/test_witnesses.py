@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ledger_rows import ledger_row
 from scipy import stats
 
 import dpaudit
@@ -29,8 +30,7 @@ DEAR = {
 @cache
 def row(id: str) -> Data:
     """Return a row of the ledger as it is read from JSON."""
-    (found,) = dpaudit.ledger([id])
-    told: Data = json.loads(json.dumps(found.to_dict()))
+    told: Data = json.loads(json.dumps(ledger_row(id).to_dict()))
     return told
 
 
