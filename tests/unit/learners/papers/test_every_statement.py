@@ -20,7 +20,11 @@ from dpaudit.engine.evidence import check_statement
 from dpaudit.errors import InputError
 from dpaudit.registry import list_learners, list_statements
 from learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied
+from learners.conjunctions.laplace import ConjunctionLaplace
 from learners.halfspaces.hull_point_joint import HullPointJoint
+from learners.halfspaces.tukey import HalfspaceTukey
+from learners.mechanisms.repeated_pure import largest_repeated_epsilon
+from learners.mechanisms.tree_log import TreeLog
 from learners.papers import (
     bmn,
     bmn_bounds,
@@ -32,15 +36,20 @@ from learners.papers import (
     kmms,
     kmms_covers,
     kmms_polygons,
+    kmms_run_time,
     kmms_set_cover,
     log_star,
     mechanisms,
     nis_finite_classes,
     scaling,
     ste_boxes,
+    ste_noisy_elimination,
+    tree_log_slices,
 )
 
 depth, gap = bmns_depth.tukey_depth, nis_finite_classes.overfit_gap
+printed, each = bmns_halfspaces.printed_examples, bmns_halfspaces.subsample_examples
+cells_looked_at, triples = kmms_run_time.cells_of_a_run, kmms_run_time.triples_of_a_round
 halfplanes, cells, cover = kmms.halfplane_family, kmms.sweep, kmms_set_cover.most_errors
 
 
@@ -58,6 +67,30 @@ def merged(points: Any, weights: Any, side: int) -> Any:
     return SimpleNamespace(
         below=below, areas=found.areas, cells=found.cells, precision=found.precision, slack=found.slack
     )
+
+
+class HalfOfTheCounts(ConjunctionLaplace):
+    """Noise as if a replaced example moved only one half of the 2 d counts."""
+
+    @property
+    def noise_scale(self) -> float:
+        return 1 / largest_repeated_epsilon(self.epsilon, self.delta or 0.0, self.dimension)
+
+
+class ByBasicComposition(ConjunctionLaplace):
+    """The noise that needs no delta."""
+
+    @property
+    def noise_scale(self) -> float:
+        return 2 * self.dimension / self.epsilon
+
+
+class EveryPair(kmms_run_time.CellCounter):
+    """Counts as if all pairs of examples were looked at."""
+
+    def _sums(self, rows: Any) -> Any:
+        self.looked_at += len(rows) ** 2
+        return super()._sums(rows)
 
 
 class Doubled(bmns_center_points.ExtendedDomain):
@@ -124,6 +157,21 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (bmns_depth, "BMNS-Clm2.18", {"tukey_depth": lambda p, w, x: min(1, depth(p, w, x))}, dpaudit, "refuted"),
     (bmns_depth, "BMNS-Joint", {"HullPointExponential": scaled(HullPointJoint, 3.0)}, dpaudit, "refuted"),
     (kmms_covers, "KMMS-Claim3.4-sketch", {"sketched_cost": lambda *_: 0.9}, dpaudit, "holds"),
+    (bmns_halfspaces, "BMNS-Thm4.2", {"recursive_release": lambda: HalfspaceTukey(5, 1, 20.0, 0.01, 0.1).release},
+     dpaudit, "refuted"),
+    (bmns_halfspaces, "BMNS-Cor4.3",
+     {"printed_examples": lambda d, *rest: math.sqrt(d) * printed(d, *rest)}, dpaudit, "refuted"),
+    (bmns_halfspaces, "BMNS-Cor4.3",
+     {"subsample_examples": lambda d, m, alpha, beta: each(d, m, alpha, beta) / math.sqrt(alpha)}, dpaudit, "refuted"),
+    (ste_noisy_elimination, "STE-Conj1-Delta", {"ConjunctionLaplace": HalfOfTheCounts}, dpaudit, "refuted"),
+    (ste_noisy_elimination, "STE-Conj1-Delta", {"ConjunctionLaplace": ByBasicComposition}, dpaudit, "refuted"),
+    (tree_log_slices, "STE-TreeLog-slices", {}, dpaudit, "refuted"),
+    (tree_log_slices, "STE-TreeLog-slices", {"sliced": lambda: TreeLog}, dpaudit, "undecided"),
+    (kmms_run_time, "KMMS-Thm3.5-time",
+     {"cells_of_a_run": lambda n, d, k: cells_looked_at(n, d, min(k, 2)) * 2**k}, dpaudit, "refuted"),
+    (kmms_run_time, "KMMS-Thm3.5-time", {"CellCounter": EveryPair}, dpaudit, "refuted"),
+    (kmms_run_time, "KMMS-Thm5.1-time",
+     {"triples_of_a_round": lambda n, side: triples(n, 2**12) * (side + 1)}, dpaudit, "refuted"),
     (ste_boxes, "STE-Boxd", {"BoxInteriorPoint": with_sizes(ste_boxes.BoxInteriorPoint, lambda a: a.dimension**3)},
      dpaudit, "refuted"),
 ]  # fmt: skip
