@@ -49,6 +49,7 @@ from learners.papers import (
 
 depth, gap = bmns_depth.tukey_depth, nis_finite_classes.overfit_gap
 printed, each = bmns_halfspaces.printed_examples, bmns_halfspaces.subsample_examples
+needed, compressed, rounds = bmn_bounds.examples_needed, bmn_bounds.compression_bound, kmms_set_cover.rounds_for
 cells_looked_at, triples = kmms_run_time.cells_of_a_run, kmms_run_time.triples_of_a_round
 halfplanes, cells, cover = kmms.halfplane_family, kmms.sweep, kmms_set_cover.most_errors
 
@@ -120,8 +121,9 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (mechanisms, "BMNS-Thm2.4",
      {"advanced_epsilon": lambda k, e, s: 0.5 * math.sqrt(2 * k * math.log(1 / s)) * e}, dpaudit, "refuted"),
     (kmms_set_cover, "KMMS-Claim3.1", {"most_errors": lambda *a: 20 * cover(*a)}, dpaudit, "refuted"),
-    (kmms_set_cover, "KMMS-Claim3.1", {"rounds_for": lambda *_: 0}, dpaudit, "refuted"),
-    (kmms_set_cover, "KMMS-Thm3.2", {}, Leaky, "refuted"),
+    (kmms_set_cover, "KMMS-Claim3.1", {"rounds_for": lambda *a: rounds(*a) // 4}, dpaudit, "refuted"),
+    (kmms_set_cover, "KMMS-Thm3.2",
+     {"SetCoverConjunction": with_sizes(kmms_set_cover.SetCoverConjunction, lambda _: 20)}, dpaudit, "refuted"),
     (kmms_set_cover, "KMMS-Thm3.2", {}, Barely(), "holds"),
     (kmms_set_cover, "KMMS-Ex3.3", {"growth": lambda values: 2.0}, dpaudit, "refuted"),
     (kmms_set_cover, "KMMS-Alg-SetCover", {"SetCoverConjunction": Multiplied}, dpaudit, "refuted"),
@@ -148,11 +150,14 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (kmms, "KMMS-Obs4.4", {"sweep": merged}, dpaudit, "refuted"),
     (kmms, "KMMS-Obs2.2",
      {"math": SimpleNamespace(log2=lambda x: 0.1, log=math.log, sqrt=math.sqrt)}, dpaudit, "refuted"),
-    (kmms_polygons, "KMMS-Thm5.1", {}, Leaky, "refuted"),
+    (kmms_polygons, "KMMS-Thm5.1",
+     {"PolygonUnion": with_sizes(kmms_polygons.PolygonUnion, lambda _: 20)}, dpaudit, "refuted"),
+    (kmms_polygons, "KMMS-Thm4.7",
+     {"ConvexPolygon": with_sizes(kmms_polygons.ConvexPolygon, lambda _: 20)}, dpaudit, "refuted"),
     (nis_finite_classes, "NIS-DPgen", {"overfit_gap": lambda e, n, size: gap(9 * e, n, size)}, dpaudit, "refuted"),
-    (bmn_bounds, "BMN-Lem4.6", {"examples_needed": lambda *_: 12}, dpaudit, "refuted"),
-    (bmn_bounds, "BMN-Clm4.7", {"examples_needed": lambda *_: 8}, dpaudit, "refuted"),
-    (bmn_bounds, "BMN-Lem4.8", {"compression_bound": lambda *_: 0.01}, dpaudit, "refuted"),
+    (bmn_bounds, "BMN-Lem4.6", {"examples_needed": lambda *a: math.ceil(needed(*a) / 2)}, dpaudit, "refuted"),
+    (bmn_bounds, "BMN-Clm4.7", {"examples_needed": lambda *a: math.ceil(needed(*a) / 2)}, dpaudit, "refuted"),
+    (bmn_bounds, "BMN-Lem4.8", {"compression_bound": lambda *a: compressed(*a) / 10}, dpaudit, "refuted"),
     (bmns_depth, "BMNS-Clm2.17", {"tukey_depth": lambda p, w, x: 1 + depth(p, w, x)}, dpaudit, "refuted"),
     (bmns_depth, "BMNS-Clm2.18", {"tukey_depth": lambda p, w, x: min(1, depth(p, w, x))}, dpaudit, "refuted"),
     (bmns_depth, "BMNS-Joint", {"HullPointExponential": scaled(HullPointJoint, 3.0)}, dpaudit, "refuted"),
