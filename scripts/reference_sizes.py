@@ -1,4 +1,4 @@
-"""What the reference report measures: the cases of sample complexity n*, and the scaling laws."""
+"""The cases of sample complexity n*, and the scaling laws, that the reference report measures."""
 
 from __future__ import annotations
 
