@@ -27,7 +27,7 @@ def command(args: Given) -> int:
         "confidence": args.confidence, "seed": args.seed,
     }  # fmt: skip
     with blamed(f"the learner {entry.id}"):
-        finding = sample_complexity(learner, **chosen, progress=not args.quiet)
+        finding = sample_complexity(learner, **chosen, n_jobs=args.n_jobs, progress=not args.quiet)
     repeat = command_line("sample-complexity", entry.id, parameters, chosen, args.learners)
     return show_measured(args, finding, entry.id, repeat)
 
