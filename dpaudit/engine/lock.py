@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpaudit.engine.files import refuse_link
 from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,9 +38,7 @@ def held(folder: Path) -> Iterator[None]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / FILENAME
-    if path.is_symlink():
-        told = "{path} is a symbolic link, which no run makes: remove it, or choose another {out}"
-        raise InputError(told, names=("out",), path=path)
+    refuse_link(path)
     lock = _taken(path)
     try:
         yield

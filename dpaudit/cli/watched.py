@@ -1,0 +1,70 @@
+"""The command in a copy of its process: where what is audited ends that, the command says so and on which input."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+from dpaudit.cli.streams import tell
+from dpaudit.lifeline import STOPPING, lifeline
+from dpaudit.process.child import can_fork, ended_by
+from dpaudit.process.memory import bound_memory
+from dpaudit.process.underway import Board, begin
+
+__all__ = ["watched"]
+
+
+def watched(command: Callable[[], int]) -> int:
+    """Return the status of a command that a copy of this process runs, and that may end the copy in any way.
+
+    The copy is made before anything but the command line is loaded, which takes about a millisecond. It has the
+    terminal and the group of this process, to whom signals that ask to end are passed on, and it ends with this one.
+    Where processes do not fork the command runs here.
+    """
+    if not can_fork():
+        return command()
+    board, line = Board(), lifeline()
+    with _blocked():
+        child = os.fork()
+        if child:
+            _pass_on(child)
+    if not child:
+        line.follow()
+        begin(board)
+        bound_memory()
+        status = command()
+        board.end(status)
+        return status
+    _, waited = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(waited)
+    if (status := board.ended) is not None:  # whatever happened to the process afterwards
+        return status
+    if -code in STOPPING:
+        return 128 - code
+    tell("error", f"the command {ended_by(code)}{board.told()}; what was stored before is kept")
+    return 2
+
+
+@contextmanager
+def _blocked() -> Iterator[None]:
+    """Keep signals that ask to end until both processes know what to do with them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _pass_on(child: int) -> None:
+    """Pass signals that ask to end on to a process, but those that are ignored."""
+
+    def send(number: int, frame: FrameType | None) -> None:
+        with suppress(OSError):
+            os.kill(child, number)
+
+    for number in STOPPING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, send)
