@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -16,13 +17,16 @@ from dpaudit.process.underway import Board, begin
 
 __all__ = ["watched"]
 
+GRACE = 10.0
+"""Seconds after a request to end in which the command may do so: whoever asks again later does not want to wait."""
+
 
 def watched(command: Callable[[], int]) -> int:
     """Return the status of a command that a copy of this process runs, and that may end the copy in any way.
 
     The copy is made before anything but the command line is loaded, which takes about a millisecond. It has the
     terminal and the group of this process, to whom signals that ask to end are passed on, and it ends with this one.
-    Where processes do not fork the command runs here.
+    What it keeps is safe from that, however it ends. Where processes do not fork the command runs here.
     """
     if not can_fork():
         return command()
@@ -59,11 +63,16 @@ def _blocked() -> Iterator[None]:
 
 
 def _pass_on(child: int) -> None:
-    """Pass signals that ask to end on to a process, but those that are ignored."""
+    """Pass signals that ask to end on to a process, but those that are ignored; one that comes too late ends it.
+
+    A handler of Python waits for the call of C that is being made, which may go on for ever.
+    """
+    asked: list[float] = []
 
     def send(number: int, frame: FrameType | None) -> None:
+        asked.append(time.monotonic())
         with suppress(OSError):
-            os.kill(child, number)
+            os.kill(child, number if asked[-1] - asked[0] < GRACE else signal.SIGKILL)
 
     for number in STOPPING:
         if signal.getsignal(number) is not signal.SIG_IGN:
