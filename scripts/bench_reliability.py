@@ -34,6 +34,7 @@ from dpaudit.cli import main
 from dpaudit.clock import Clock
 from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.errors import DpauditError
+from dpaudit.lifeline import STOPPING
 
 LEARNERS = ("broken-box-doubled", "broken-box-support")
 RUN = ("run", *LEARNERS, "--profile", "quick", "--trials", "100", "--no-html", "--quiet")
@@ -132,55 +133,96 @@ def members(session: int) -> list[int]:
     return found
 
 
-def stop(process: subprocess.Popen[str], how: str) -> None:
+def stop(leader: int, how: str) -> None:
     """Send a signal, or several."""
     number = getattr(signal, how.split()[0])
-    workers = [pid for pid in members(process.pid) if pid != process.pid]
+    workers = [pid for pid in members(leader) if pid != leader]
     if "worker" in how:
         if workers:
             os.kill(random.choice(workers), number)
         return
     for _ in range(3 if "three" in how else 1):
         try:
-            (os.killpg if "group" in how else os.kill)(process.pid, number)
+            (os.killpg if "group" in how else os.kill)(leader, number)
         except ProcessLookupError:
             return
         time.sleep(0.02)
+
+
+def warm(folder: Path, *words: str) -> int:
+    """Begin a command in a copy of this process, which has loaded what it needs, and return its number."""
+    if pid := os.fork():
+        return pid
+    try:
+        os.setsid()
+        os.chdir(folder)
+        tempfile.tempdir = os.environ["TMPDIR"] = str(folder / "tmp")
+        for end, name in enumerate((os.devnull, "out.txt", "err.txt")):
+            os.dup2(os.open(name, os.O_RDWR | os.O_CREAT), end)
+        sys.stdout, sys.stderr = (os.fdopen(end, "w", buffering=1, closefd=False) for end in (1, 2))
+        for number in STOPPING:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+        sys.argv = ["dpaudit", *words]
+        status = main()
+        sys.stderr.flush()
+        os._exit(status)
+    finally:
+        os._exit(HUNG % 256)
+
+
+def waited(pid: int, seconds: float) -> int | None:
+    """Return how a process ended; None, after it was killed, if it did not in time."""
+    deadline = time.monotonic() + seconds
+    while not (ended := os.waitpid(pid, os.WNOHANG))[0]:
+        if time.monotonic() > deadline:
+            os.killpg(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            return None
+        time.sleep(0.01)
+    return os.waitstatus_to_exitcode(ended[1])
 
 
 def kills(number: int) -> Row:
     """Stop runs at random moments, resume them, and compare the bytes."""
     notes, lost, statuses = [], 0, Counter[str]()
     with tempfile.TemporaryDirectory() as name:
-        (base := Path(name, "reference")).mkdir()
-        whole, seconds = reference(base, 2)
+        wholes, seconds = {}, {}
+        for jobs in ("1", "2"):
+            (base := Path(name, f"calm{jobs}", "tmp")).mkdir(parents=True)
+            began = time.monotonic()
+            waited(warm(base.parent, *RUN, "--jobs", jobs, "--out", "out"), PATIENCE)
+            seconds[jobs] = time.monotonic() - began
+            wholes[jobs] = (base.parent / "out" / FILENAME).read_bytes()
+        assert wholes["1"] == wholes["2"]
         for case in range(number):
-            (folder := Path(name, str(case))).mkdir()
-            how, jobs = STOPS[case % len(STOPS)], str(1 + case // len(STOPS) % 2)
-            process = command(*RUN, "--jobs", jobs, "--out", "out", folder=folder)
-            time.sleep(random.uniform(0.1, seconds))
-            stop(process, how)
+            # Some with workers of joblib, which load everything anew.
+            how, jobs = STOPS[case % len(STOPS)], "2" if case // len(STOPS) % 8 == 7 else "1"
+            folder = Path(name, str(case))
+            (folder / "tmp").mkdir(parents=True)
+            pid = warm(folder, *RUN, "--jobs", jobs, "--out", "out")
+            time.sleep(random.uniform(0, seconds[jobs]))
+            stop(pid, how)
             wrong = []
-            try:
-                process.communicate(timeout=PATIENCE)
-            except subprocess.TimeoutExpired:
+            status = waited(pid, PATIENCE)
+            if status is None:
                 wrong.append("hung")
-                os.killpg(process.pid, signal.SIGKILL)
             deadline = time.monotonic() + LEFT
-            while members(process.pid) and time.monotonic() < deadline:
+            while members(pid) and time.monotonic() < deadline:
                 time.sleep(0.02)
-            if members(process.pid):
+            if members(pid):
                 wrong.append(f"processes left after {LEFT:g} s")
-            statuses[f"{how}: {process.returncode}"] += 1
-            status, err = finished(*RUN, "--jobs", jobs, "--out", "out", "--resume", folder=folder)
-            if status not in FOUND or (folder / "out" / "run.jsonl").read_bytes() != whole:
-                wrong.append(f"resumed with status {status}: {err[-200:]}")
+            statuses[f"{how}: {status}"] += 1
+            again = waited(warm(folder, *RUN, "--jobs", "1", "--out", "out", "--resume"), PATIENCE)
+            if again not in FOUND or (folder / "out" / FILENAME).read_bytes() != wholes["1"]:
+                wrong.append(f"resumed with status {again}: {(folder / 'err.txt').read_text()[-300:]}")
             if list((folder / "tmp").glob("dpaudit-*")):
                 wrong.append("a temporary folder is left")
             lost += bool(wrong)
-            notes += [f"{how}: {text}" for text in wrong]
+            notes += [f"{how}, {jobs} jobs: {text}" for text in wrong]
+            if case % 20 == 19:
+                print(f"{case + 1} kills, {lost} lost", file=sys.stderr, flush=True)
     told = "resumed, the same bytes; nobody left after 2 s; statuses " + ", ".join(
-        map("{0[0]} ({0[1]})".format, statuses.items())
+        map("{0[0]} ({0[1]})".format, sorted(statuses.items()))
     )
     return Row("runs stopped at random moments, by " + ", ".join(STOPS[:number]), number, lost, told, notes)
 

@@ -46,6 +46,8 @@ def command(args: Given) -> int:
             batched=args.batched,
             randomness=args.randomness,
             n_jobs=args.n_jobs,
+            timeout=args.timeout,
+            timeout_is=args.timeout_is,
         )
     if args.json:
         say(canonical(encodable(found)) + "\n")

@@ -44,8 +44,8 @@ def watched(command: Callable[[], int]) -> int:
         return status
     _, waited = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(waited)
-    if (status := board.ended) is not None:  # whatever happened to the process afterwards
-        return status
+    if (reached := board.ended) is not None:  # whatever happened to the process afterwards
+        return reached
     if -code in STOPPING:
         return 128 - code
     tell("error", f"the command {ended_by(code)}{board.told()}; what was stored before is kept")
