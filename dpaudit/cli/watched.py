@@ -11,7 +11,7 @@ from types import FrameType
 
 from dpaudit.cli.streams import tell
 from dpaudit.lifeline import STOPPING, lifeline
-from dpaudit.process.child import can_fork, ended_by
+from dpaudit.process.child import can_fork, copied, ended_by
 from dpaudit.process.memory import bound_memory
 from dpaudit.process.underway import Board, begin
 
@@ -24,7 +24,7 @@ GRACE = 10.0
 def watched(command: Callable[[], int]) -> int:
     """Return the status of a command that a copy of this process runs, and that may end the copy in any way.
 
-    The copy is made before anything but the command line is loaded, which takes about a millisecond. It has the
+    The copy is made before anything but the command line is loaded, which takes a few milliseconds. It has the
     terminal and the group of this process, to whom signals that ask to end are passed on, and it ends with this one.
     What it keeps is safe from that, however it ends. Where processes do not fork the command runs here.
     """
@@ -32,7 +32,7 @@ def watched(command: Callable[[], int]) -> int:
         return command()
     board, line = Board(), lifeline()
     with _blocked():
-        child = os.fork()
+        child = copied()
         if child:
             _pass_on(child)
     if not child:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dpaudit.errors import InputError
 
-__all__ = ["append_line", "free_backup", "keep_foreign", "refuse_link", "write_atomically"]
+__all__ = ["append_line", "free_backup", "keep_foreign", "named", "refuse_link", "write_atomically"]
 
 
 def keep_foreign(path: Path) -> None:
@@ -26,7 +26,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     scratch = path.with_name(path.name + ".tmp")
     scratch.unlink(missing_ok=True)  # a kill left it, or it leads elsewhere
     try:
-        with _named(path), open(scratch, "xb") as file:
+        with named(path), open(scratch, "xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -42,7 +42,7 @@ def append_line(path: Path, line: bytes) -> None:
     Without a buffer a kill leaves at most one torn line, the last. But such a write may be short where the disk is
     nearly full, and the next line must not be glued to half of this one.
     """
-    with _named(path), open(path, "ab", buffering=0, opener=_unlinked) as file:
+    with named(path), open(path, "ab", buffering=0, opener=_unlinked) as file:
         end, left = file.tell(), memoryview(line)
         try:
             while left:
@@ -66,7 +66,7 @@ def _unlinked(path: str, flags: int) -> int:
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def named(path: Path) -> Iterator[None]:
     """Let errors of the system name the file: those of a write to an open one do not."""
     try:
         yield

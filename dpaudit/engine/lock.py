@@ -6,10 +6,11 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpaudit.engine.files import refuse_link
+from dpaudit.engine.files import named, refuse_link
 from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _taken(path: Path) -> BaseFileLock | None:
     """Return the lock, held and with the number of this process in its file, or None where there are no locks."""
     from filelock import FileLock, Timeout  # takes longer to import than most commands take to answer
 
-    lock = FileLock(path, timeout=PATIENCE, on_acquired=_sign)
+    lock = FileLock(path, timeout=PATIENCE, on_acquired=partial(_sign, path))
     try:
         lock.acquire()
     except Timeout:
@@ -66,9 +67,10 @@ def _taken(path: Path) -> BaseFileLock | None:
     return lock
 
 
-def _sign(handle: int) -> None:
-    os.ftruncate(handle, 0)
-    os.write(handle, f"{os.getpid()}\n".encode())
+def _sign(path: Path, handle: int) -> None:
+    with named(path):
+        os.ftruncate(handle, 0)
+        os.write(handle, f"{os.getpid()}\n".encode())
 
 
 def _holder(path: Path) -> str:

@@ -20,7 +20,7 @@ from dpaudit.process.server import Server, live
 from dpaudit.process.shared import Shared
 from dpaudit.process.underway import FORKS, Board
 
-__all__ = ["Child", "ChildDied", "Late", "can_fork", "ended_by"]
+__all__ = ["Child", "ChildDied", "Late", "can_fork", "copied", "ended_by"]
 
 PULSE = 0.5
 """Seconds between two looks whether a silent child still lives: its own children may hold its pipe open."""
@@ -51,6 +51,17 @@ def can_fork() -> bool:
     return hasattr(os, "fork")
 
 
+def copied() -> int:
+    """Make a copy of this process and return its number; in the copy, 0."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # closed, or none
+            stream.flush()  # else the copy writes it again
+    with warnings.catch_warnings():
+        # Python 3.12 warns where there are threads: the copy has but one, and calls nothing of the others.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
 class Child:
     """A copy of this process that makes calls of a function one after another, and ends with it.
 
@@ -69,14 +80,7 @@ class Child:
         self._shared, self._board = Shared(), Board()
         self._buffer = bytearray()
         line = lifeline()
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError, AttributeError):  # closed, or none
-                stream.flush()  # else the copy writes it again
-        with warnings.catch_warnings():
-            # Python 3.12 warns where there are threads: the copy has but one, and calls nothing of the others.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            pid = os.fork()
-        if not pid:
+        if not (pid := copied()):
             os.close(self._requests)
             os.close(self._replies)
             live(line, Server(function, requests, replies, self._shared, self._board))
