@@ -125,7 +125,7 @@ def _check_limits(timeout: float | None, time_limit: float | None) -> None:
 
 
 def _plan_one(
-    entry: Entry, work: Profile, confidence: float, trials: int, limits: Mapping[str, float | None]
+    entry: Entry, work: Profile, confidence: float, trials: int, limits: Mapping[str, Any]
 ) -> tuple[list[Task], list[str]]:
     """Return the tasks of one learner, and the audits that do not apply to it with the reason."""
     learner = entry.build(**entry.instance.parameters)
