@@ -12,7 +12,6 @@ from typing import Any
 
 FLOORS = {
     (3, 13): {
-        "msgspec": "0.19.0",
         "numpy": "2.1.0",
         "pandas": "2.2.3",
         "python-flint": "0.7.0",
@@ -21,7 +20,6 @@ FLOORS = {
         "statsmodels": "0.14.3",
     },
     (3, 14): {
-        "msgspec": "0.20.0",
         "numpy": "2.3.2",
         "pandas": "2.3.3",
         "python-flint": "0.8.0",

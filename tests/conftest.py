@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+
+# Before numpy is loaded, and for the processes that tests start: there is a process a core, and threads of numerical
+# libraries that wait for each other in a spin take three times the time that small fits need.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+os.environ["OMP_NUM_THREADS"] = "1"
 
 import pytest
 

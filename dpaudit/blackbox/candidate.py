@@ -15,6 +15,7 @@ from dpaudit.distinguish.discretizers import CountCells, Discretizer, Identity
 from dpaudit.distinguish.events import PlannedTest
 from dpaudit.distinguish.histogram import Tally
 from dpaudit.distinguish.selected_event import SelectedEvent
+from dpaudit.distinguish.steady import steady
 from dpaudit.sampling import Sampler
 
 __all__ = ["Candidate", "best_event", "by_promise", "promise", "refuting_event"]
@@ -140,4 +141,4 @@ def promise(event: SelectedEvent) -> float:
     slow = event.discretizer.slow
     markdown = SLOW_MARKDOWN if slow else MARKDOWN
     margin = MARGIN if slow or event.discretizer.screened else 0.0
-    return event.expected - markdown * event.markdown - margin * abs(event.expected)
+    return float(steady(event.expected - markdown * event.markdown - margin * abs(event.expected)))

@@ -238,8 +238,13 @@ def decode_value(value: Value, domain: Domain | None = None) -> Any:
 def _decoded_array(value: Numbers) -> Any:
     if len(value.items) != math.prod(value.shape):
         raise InputError(f"an array of shape {value.shape} has {len(value.items)} elements")
+    elements = [decode_value(one) for one in value.items]
     try:
-        array = np.array([decode_value(one) for one in value.items], dtype=value.dtype).reshape(value.shape)
+        if np.issubdtype(value.dtype, np.integer):  # before version 2, numpy takes what is out of range modulo 2^bits
+            limits = np.iinfo(value.dtype)
+            if not all(limits.min <= one <= limits.max for one in elements):
+                raise OverflowError("out of range")
+        array = np.array(elements, dtype=value.dtype).reshape(value.shape)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"the elements of an array are not of type {value.dtype}: {error}") from None
     return array if value.shape else array[()]

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from dpaudit.cli.streams import complain, say, tell, wants_color
+from dpaudit.cli.streams import complain, output, say, tell, wants_color, width_of
 from dpaudit.cli.verb import Given
 from dpaudit.cli.written import check_suffix, run_of, write_report
 from dpaudit.engine.tasks import canonical
@@ -61,7 +61,7 @@ def _told(args: Given, rows: Sequence[Row]) -> str:
     """Return rows as the table, or as JSON."""
     if args.json:
         return "".join(f"{canonical(encodable(row))}\n" for row in rows)
-    return check_text(rows, wants_color(args.color))
+    return check_text(rows, wants_color(args.color), width_of(output()))
 
 
 def _shown(args: Given, settings: Path, checked: Sequence[Checked]) -> int:

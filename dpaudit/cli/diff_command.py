@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-from dpaudit.cli.streams import say, wants_color
+from collections.abc import Sequence
+
+from dpaudit.cli.plainly import check_plain, write_plain
+from dpaudit.cli.streams import output, say, wants_color, width_of
 from dpaudit.cli.verb import Given
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
-from dpaudit.project.compare import compare, read_rows
+from dpaudit.project.compare import Change, compare, read_rows
 from dpaudit.project.history import PLACE, read_history
 from dpaudit.project.rows import Row
 from dpaudit.project.settings import find_settings
-from dpaudit.project.table import changes_text
+from dpaudit.project.table import CHANGES, change_cells, changes_text
+from dpaudit.reporters.numbers import plural
+from dpaudit.reporters.plain import Plain, judged
 
 __all__ = ["command"]
 
 
 def command(args: Given) -> int:
     """Show what changed; 1 if something got worse."""
+    check_plain(args.out)
     if len(args.paths) not in (0, 2):
         raise InputError("give OLD and NEW, or neither for the last two checks of this project")
     old, new = map(read_rows, args.paths) if args.paths else _last_two()
     changes = compare(old, new)
     told = "".join(f"{canonical(change)}\n" for change in changes)
-    say(told if args.json else changes_text(changes, wants_color(args.color)))
+    text = changes_text(changes, wants_color(args.color), width_of(output()))
+    say(told if args.json else text)
+    write_plain(args.out, lambda: _plain(changes, told))
     return 1 if any(change.worse for change in changes) else 0
+
+
+def _plain(changes: Sequence[Change], told: str) -> Plain:
+    """Return the changes as they are written: each one that is for the worse is a failure."""
+    cells = [change_cells(change) for change in changes]
+    worse = sum(bool(change.worse) for change in changes)
+    answer = [("WORSE" if worse else "NOT WORSE", f"{plural(len(changes), 'change')}, {worse} for the worse")]
+    cases = [judged(change.name, int(bool(change.worse)), [("", change.text)]) for change in changes]
+    heads = ["", *(column.head for column in CHANGES[1:])]
+    return Plain("dpaudit: what changed", told, changes_text(changes), answer, heads, cells, cases)
 
 
 def _last_two() -> tuple[tuple[Row, ...], tuple[Row, ...]]:

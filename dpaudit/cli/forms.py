@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMS", "SUFFIXES"]
+__all__ = ["FORMS", "PLAIN", "SUFFIXES"]
 
 FORMS = {
     ".html": "html",
@@ -14,3 +14,5 @@ FORMS = {
 }
 """Suffix -> the module of `dpaudit.reporters` whose ``render(run)`` writes it."""
 SUFFIXES = ", ".join(FORMS)
+PLAIN = (".html", ".json", ".md", ".txt", ".xml")
+"""Suffixes of what `dpaudit.reporters.plain` writes, which help does not load."""

@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from dpaudit.cli.streams import say
+from dpaudit.cli.plainly import check_plain, write_plain
+from dpaudit.cli.streams import output, say, wants_color, width_of
 from dpaudit.cli.verb import Given
 from dpaudit.engine.tasks import canonical
-from dpaudit.project.history import PLACE, read_history
+from dpaudit.errors import InputError
+from dpaudit.project.check import status
+from dpaudit.project.history import PLACE, Kept, read_history
 from dpaudit.project.settings import find_settings
-from dpaudit.project.table import history_text
+from dpaudit.project.table import history_cells, history_text
 from dpaudit.record import encodable
+from dpaudit.reporters.numbers import plural
+from dpaudit.reporters.plain import Plain, judged
 
 __all__ = ["command"]
 
 
 def command(args: Given) -> int:
     """List the checks, the latest first."""
+    check_plain(args.out)
+    if args.config is not None and not Path(args.config).is_file():
+        raise InputError.of("config", args.config, "a file that is there")
     root = find_settings().parent if args.config is None else Path(args.config).resolve().parent
     checks = read_history(root / PLACE)
-    say("".join(f"{canonical(encodable(one))}\n" for one in checks) if args.json else history_text(checks))
+    told = "".join(f"{canonical(encodable(one))}\n" for one in checks)
+    say(told if args.json else history_text(checks, wants_color("auto"), width_of(output())))
+    write_plain(args.out, lambda: _plain(checks, told))
     return 0
+
+
+def _plain(checks: Sequence[Kept], told: str) -> Plain:
+    """Return the checks as they are written: one with a violation or a failure is a failure."""
+    columns, rows = history_cells(checks)
+    cases = [
+        judged(row[0], status(one.rows), [("verdicts", ", ".join(one.verdict for one in one.rows))])
+        for row, one in zip(rows, reversed(checks), strict=True)
+    ]
+    heads = [column.head for column in columns]
+    answer = [("HISTORY", f"{plural(len(checks), 'check')}, the latest first")]
+    return Plain("dpaudit: the checks of a project", told, history_text(checks), answer, heads, rows, cases)

@@ -7,7 +7,7 @@ import shlex
 import sys
 
 from dpaudit.cli.learners import find_learners
-from dpaudit.cli.streams import say, tell, wants_color
+from dpaudit.cli.streams import output, say, tell, wants_color, width_of
 from dpaudit.cli.verb import Given
 from dpaudit.cli.written import check_suffix, run_of, write_report
 from dpaudit.contract import StatementVerdict
@@ -19,6 +19,7 @@ from dpaudit.engine.tasks import Task, canonical
 from dpaudit.errors import InputError
 from dpaudit.ledger import LedgerFault, check_statements
 from dpaudit.reporters.ledger import counts_text, render
+from dpaudit.reporters.table import WIDTH
 
 __all__ = ["command"]
 
@@ -44,7 +45,8 @@ def command(args: Given) -> int:
     elif args.json:
         say("".join(f"{canonical(row.to_dict())}\n" for row in shown))
     else:
-        say(render(shown, wants_color(args.color)) + ("\n" if shown else "") + f"{counts_text(rows)}\n")
+        columns = width_of(output()) if output().isatty() else WIDTH
+        say(render(shown, wants_color(args.color), columns) + ("\n" if shown else "") + f"{counts_text(rows)}\n")
     if args.out is not None:
         write_report(run_of([_result(row) for row in rows], 0, shlex.join(["dpaudit", "ledger", *ids])), args.out)
     for id, error in faults.items():

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from inspect import Parameter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpaudit.cli.learners import warn
-from dpaudit.cli.streams import output, say, tell
+from dpaudit.cli.plainly import check_plain, write_plain
+from dpaudit.cli.streams import output, say, tell, wants_color, width_of
 from dpaudit.cli.verb import Given
-from dpaudit.harmless import harmless
 from dpaudit.jsonable import jsonable
 from dpaudit.registry import Entry, load
+from dpaudit.reporters.grid import Column, grid
+
+if TYPE_CHECKING:
+    from dpaudit.reporters.plain import Plain
 
 __all__ = ["command"]
+
+_UNBROKEN = 10_000
+_COLUMNS = (
+    Column("id", "word"),
+    Column("privacy", "word"),
+    Column("parameters", "text"),
+    Column("what it is", "text"),
+)
 
 
 def command(args: Given) -> int:
@@ -23,10 +34,13 @@ def command(args: Given) -> int:
 
     The status is 2 if it is one that the user named.
     """
+    check_plain(args.out)
     registry = load(tuple(args.learners))
     warn(registry)
     rows = [_row(entry) for entry in registry.entries if args.all or entry.fault is None]
-    say(json.dumps(rows, indent=1, sort_keys=True) + "\n" if args.json else _table(rows))
+    told = json.dumps(rows, indent=1, sort_keys=True) + "\n"
+    say(told if args.json else _table(rows, wants_color(args.color)))
+    write_plain(args.out, lambda: _plain(rows, told))
     return 2 if any(problem.requested for problem in registry.problems) else 0
 
 
@@ -56,14 +70,24 @@ def _privacy(entry: Entry) -> str:
     return "none" if claim is None else "pure" if claim.delta == 0 else "approximate"
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the learners as a table; on a terminal no line is wider than it."""
-    lines = [("ID", "PRIVACY", "PARAMETERS", "WHAT IT IS")]
-    for row in rows:
-        names = [f"{p}={row['defaults'][p]}" if p in row["defaults"] else p for p in row["parameters"]]
-        what = row["summary"] if row["fault"] is None else f"leaks on purpose: {row['fault']}"
-        lines.append((row["id"], row["privacy"], harmless(" ".join(names)), harmless(what)))
-    widths = [max(len(line[i]) for line in lines) for i in range(3)]
-    limit = shutil.get_terminal_size().columns if output().isatty() else None
-    texts = ["  ".join([*(line[i].ljust(widths[i]) for i in range(3)), line[3]]).rstrip()[:limit] for line in lines]
-    return "\n".join(texts) + "\n"
+def _cells(row: Mapping[str, Any]) -> list[str]:
+    """Return the cells of a learner."""
+    names = [f"{p}={row['defaults'][p]}" if p in row["defaults"] else p for p in row["parameters"]]
+    what = row["summary"] if row["fault"] is None else f"leaks on purpose: {row['fault']}"
+    return [row["id"], row["privacy"], " ".join(names), what]
+
+
+def _table(rows: Sequence[Mapping[str, Any]], color: bool) -> str:
+    """Return the learners as a table as wide as a terminal; in a pipe each has one line, which a search finds."""
+    width = width_of(output()) if output().isatty() else _UNBROKEN
+    cells = [_cells(row) for row in rows]
+    return "\n".join(grid(_COLUMNS, cells, [""] * len(rows), width, color)) + "\n"
+
+
+def _plain(rows: Sequence[Mapping[str, Any]], told: str) -> Plain:
+    """Return the learners as they are written."""
+    from dpaudit.reporters.plain import Plain, judged  # SciPy comes with it, for which the table does not wait
+
+    cases = [judged(row["id"], 0, [("", _cells(row)[-1])]) for row in rows]
+    heads, answer = [column.head for column in _COLUMNS], [("LEARNERS", f"{len(rows)} were found")]
+    return Plain("dpaudit: learners", told, _table(rows, False), answer, heads, [*map(_cells, rows)], cases)

@@ -6,15 +6,18 @@ from typing import Any
 
 import click
 
-from dpaudit.cli.forms import SUFFIXES
+from dpaudit.cli.forms import PLAIN, SUFFIXES
 
 __all__ = [
     "ALLOWANCE",
     "COLOR",
     "JSON",
     "LEARNERS",
+    "OUT",
+    "PARAMETER",
     "QUIET",
     "RESULT",
+    "TOLD",
     "VERBOSE",
     "flag",
     "identity",
@@ -86,21 +89,29 @@ OUT = option(
     metavar="FILE",
     help=f"write a report too, in the format of its suffix: {SUFFIXES} (default: none)",
 )
+TOLD = option(
+    "--out",
+    metavar="FILE",
+    help=f"write what is shown too, in the format of its suffix: {', '.join(PLAIN)} (default: none)",
+)
 RESULT = (JSON, OUT, VERBOSE, QUIET, COLOR, ALLOWANCE, LEARNERS)
 """The options of the single audits on what they show."""
+
+
+PARAMETER = option(
+    "-p",
+    "--parameter",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="a parameter of the learner; repeatable (default: those of the learner's example, with a note)",
+)
 
 
 def identity(n: str = "the example's") -> tuple[click.Parameter, ...]:
     """Return what says which learner is audited, and on how many examples."""
     return (
         click.Argument(["id"], metavar="ID"),
-        option(
-            "-p",
-            "--parameter",
-            metavar="NAME=VALUE",
-            multiple=True,
-            help="a parameter of the learner; repeatable (default: those of the learner's example, with a note)",
-        ),
+        PARAMETER,
         option("--n", type=whole, metavar="N", help=f"examples in a sample (default: {n})"),
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from dpaudit import certificates
 from dpaudit.certificates.certificate import Referred
+from dpaudit.cli.plainly import check_plain, write_plain
 from dpaudit.cli.single_audit import find_learner
 from dpaudit.cli.streams import output, say, wants_color, width_of
 from dpaudit.cli.verb import Given
@@ -23,6 +24,7 @@ from dpaudit.places import Place, importable, is_place
 from dpaudit.record import encodable
 from dpaudit.reporters.aligned import Lines, laid_out
 from dpaudit.reporters.numbers import value_text
+from dpaudit.reporters.plain import Plain, judged
 from dpaudit.reporters.predicates import predicate_words
 
 __all__ = ["command"]
@@ -30,6 +32,7 @@ __all__ = ["command"]
 
 def command(args: Given) -> int:
     """Replay a certificate and return the status: 1 for a violation, 3 where the fresh runs show none."""
+    check_plain(args.out)
     if args.data is not None and args.pairs is not None:
         raise InputError("one of --data and --pairs must be left out: each says where the inputs are")
     certificate = certificates.read(args.file)
@@ -47,11 +50,12 @@ def command(args: Given) -> int:
             randomness=args.randomness,
             n_jobs=args.n_jobs,
         )
-    if args.json:
-        say(canonical(encodable(found)) + "\n")
-    else:
-        say(laid_out(_lines(args, certificate, found), width_of(output()), wants_color(args.color)))
-    return 1 if found.verdict == PrivacyVerdict.VIOLATION else OPEN
+    told, lines = canonical(encodable(found)) + "\n", _lines(args, certificate, found)
+    say(told if args.json else laid_out(lines, width_of(output()), wants_color(args.color)))
+    status = 1 if found.verdict == PrivacyVerdict.VIOLATION else OPEN
+    title, cases = f"dpaudit: the replay of {args.file}", [judged(args.id, status, lines)]
+    write_plain(args.out, lambda: Plain(title, told, laid_out(lines), lines, cases=cases))
+    return status
 
 
 def _pair(certificate: certificates.Certificate, args: Given, given: Sequence[Place]) -> Any:

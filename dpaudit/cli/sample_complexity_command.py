@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dpaudit.cli.learners import note_taken
-from dpaudit.cli.measured import check_figure, show_measured
+from dpaudit.cli.measured import show_measured
+from dpaudit.cli.plainly import check_plain
 from dpaudit.cli.single_audit import find_learner
 from dpaudit.cli.verb import Given
 from dpaudit.errors import blamed
@@ -18,7 +19,7 @@ __all__ = ["command", "read_levels"]
 
 def command(args: Given) -> int:
     """Measure one sample complexity and return the status."""
-    check_figure(args.out)
+    check_plain(args.out, ".svg")
     entry, learner, parameters = find_learner(args)
     levels = read_levels(args, entry)
     chosen: dict[str, Any] = {
@@ -26,7 +27,7 @@ def command(args: Given) -> int:
         "confidence": args.confidence, "seed": args.seed,
     }  # fmt: skip
     with blamed(f"the learner {entry.id}"):
-        finding = sample_complexity(learner, **chosen, progress=not args.quiet)
+        finding = sample_complexity(learner, **chosen, n_jobs=args.n_jobs, progress=not args.quiet)
     repeat = command_line("sample-complexity", entry.id, parameters, chosen, args.learners)
     return show_measured(args, finding, entry.id, repeat)
 

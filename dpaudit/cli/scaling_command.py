@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dpaudit.cli.learners import find_learners, note_taken
-from dpaudit.cli.measured import check_figure, show_measured
+from dpaudit.cli.measured import show_measured
+from dpaudit.cli.plainly import check_plain
 from dpaudit.cli.sample_complexity_command import read_levels
 from dpaudit.cli.single_audit import read_parameters
 from dpaudit.cli.verb import Given
@@ -18,7 +19,7 @@ __all__ = ["command"]
 
 def command(args: Given) -> int:
     """Measure one scaling law and return the status."""
-    check_figure(args.out)
+    check_plain(args.out, ".svg")
     entry = find_learners(args).get(args.id)
     given, values = read_parameters(args), _values(args.values)
     if args.varied in given:

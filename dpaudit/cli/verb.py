@@ -51,6 +51,14 @@ class Verb(click.Command):
         super().__init__(name, context_settings=settings, params=list(params), help=" ".join(paragraph.split()))
         self.example = example
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words; what is wrong with them is an error of this verb, whose help and example are then named."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write an example and the exit status as they are."""
         formatter.write(f"\nExample:\n  {self.example}\n\n{STATUS}\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpaudit.cli.plainly import check_plain, write_plain
 from dpaudit.cli.streams import output, say, wants_color, width_of
 from dpaudit.cli.verb import Given
 from dpaudit.engine.outcome import OPEN
@@ -11,12 +12,14 @@ from dpaudit.engine.verification import Verified, verify_run
 from dpaudit.record import encodable
 from dpaudit.reporters.aligned import Lines, laid_out
 from dpaudit.reporters.numbers import plural
+from dpaudit.reporters.plain import Plain, judged
 
 __all__ = ["command"]
 
 
 def command(args: Given) -> int:
     """Verify and return the status: what is wrong is an error; what is not sealed could not be verified."""
+    check_plain(args.out)
     found = verify_run(
         args.path,
         total=args.total,
@@ -25,11 +28,12 @@ def command(args: Given) -> int:
         paths=args.learners,
         n_jobs=args.n_jobs,
     )
-    if args.json:
-        say(canonical(encodable(found)) + "\n")
-    else:
-        say(laid_out(_lines(found), width_of(output()), wants_color(args.color)))
-    return 0 if found.state == State.SEALED else OPEN
+    told, lines = canonical(encodable(found)) + "\n", _lines(found)
+    say(told if args.json else laid_out(lines, width_of(output()), wants_color(args.color)))
+    status = 0 if found.state == State.SEALED else OPEN
+    title, cases = f"dpaudit: the seal of {found.path}", [judged(str(found.path), status, lines)]
+    write_plain(args.out, lambda: Plain(title, told, laid_out(lines), lines, cases=cases))
+    return status
 
 
 def _lines(found: Verified) -> Lines:

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from dpaudit.distinguish.steady import steady
+
 __all__ = [
     "PlannedTest",
     "PrefixRatio",
@@ -143,7 +145,7 @@ def refutation_score(
     high = _wilson(y / y[-1] * test.runs, test.runs, -ndtri(test.gamma))
     good = (low > test.delta) & (x > 0)
     bound = np.log(np.where(good, low - test.delta, 1.0) / high)
-    return np.where(good, (bound - epsilon) / np.sqrt(1 / np.maximum(x, 1) + 1 / (y + 0.5)), -np.inf)
+    return steady(np.where(good, (bound - epsilon) / np.sqrt(1 / np.maximum(x, 1) + 1 / (y + 0.5)), -np.inf))
 
 
 def pooled_mass(hits: Counts, trained: int, neighbour_hits: Counts, neighbour_trained: int) -> Array:
@@ -212,14 +214,14 @@ def prefix_bounds(
     counts = (inside, int(inside[-1]), outside, int(outside[-1]))
     # Everything is the last prefix, and shows nothing.
     real = float(np.count_nonzero(hits + neighbour_hits) - 1)
-    by_counts = expected_bound(*counts, test, events=real)
+    by_counts = steady(expected_bound(*counts, test, events=real))
     if models:
         pooled = pooled_mass(*counts)
         sampling = [ndtri(test.gamma) * confirmation_error(one.log_ratio, pooled, test.runs) for one in models]
         bounds = [one.log_ratio + s - penalty * one.error for one, s in zip(models, sampling, strict=True)]
         bounds += [] if ordered else [by_counts]
-        mean: Array = np.mean(bounds, axis=0)
+        mean = steady(np.mean(bounds, axis=0))
         # A prior that sees no signal would have the event that loses least, which is everything.
         if mean[np.argmax(mean)] > 0:
-            return mean, penalty * np.sum([one.error for one in models], axis=0) / len(bounds)
+            return mean, steady(penalty * np.sum([one.error for one in models], axis=0) / len(bounds))
     return by_counts, np.zeros(len(by_counts))

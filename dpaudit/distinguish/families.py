@@ -13,6 +13,7 @@ from dpaudit.contract import Direction
 from dpaudit.distinguish.events import PrefixRatio
 from dpaudit.distinguish.random_walk import fit_walk
 from dpaudit.distinguish.scale_mixture import fit_scale_mixture
+from dpaudit.distinguish.steady import steady
 
 __all__ = ["Family", "families_by_counts", "families_by_law", "families_by_score", "likelier_first"]
 
@@ -112,18 +113,18 @@ def families_by_counts(x: Counts, y: Counts, careful: bool) -> Iterator[Family]:
     fit = fit_scale_mixture(hits, others)
     offset = float(np.log(hits.sum() / others.sum()))
     for direction, sign in SIGNS:
-        order = np.argsort(-sign * fit.mean, kind="stable")
+        order = np.argsort(-sign * steady(fit.mean), kind="stable")
         ratio, error = fit.prefixes(order, hits + others, offset)
         yield Family("likelihood ratio", direction, order, (PrefixRatio(sign * ratio, error),), MIXTURE_PENALTY)
 
 
 def families_by_law(cells: Sequence[Hashable], log_ratio: Mapping[Hashable, float]) -> Iterator[Family]:
     """Yield the atoms by ln(Pr[cell | data] / Pr[cell | neighbour]) as the learner's own law has it."""
-    known = np.array([log_ratio.get(cell, 0.0) for cell in cells] + [0.0])
+    known = steady(np.array([log_ratio.get(cell, 0.0) for cell in cells] + [0.0]))
     yield Family("law", Direction.FORWARD, np.argsort(-known, kind="stable"))
     yield Family("law", Direction.BACKWARD, np.argsort(known, kind="stable"))
 
 
 def _by_ratio(hits: Counts, others: Counts) -> NDArray[np.intp]:
     a, b = hits + 0.5, others + 0.5
-    return np.argsort(-(np.log(a / b) - np.sqrt(1 / a + 1 / b)), kind="stable")
+    return np.argsort(-steady(np.log(a / b) - np.sqrt(1 / a + 1 / b)), kind="stable")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.distinguish.canonical import canonical, in_words
+from dpaudit.distinguish.steady import steady
 from dpaudit.event import Cells, ranges_of
 
 __all__ = ["LEAST", "RARE", "CellEvent", "Tally", "separation", "tally"]
@@ -82,4 +83,4 @@ def separation(data: Tally, neighbour: Tally) -> float:
     both = x + y
     rank = (np.cumsum(both) - both / 2) / both.sum() - 0.5
     spread = float(np.sqrt((both @ rank**2) / both.sum() * (1 / m + 1 / k)))
-    return abs(float(x @ rank / m - y @ rank / k)) / spread if spread > 0 else 0.0
+    return float(steady(abs(x @ rank / m - y @ rank / k) / spread)) if spread > 0 else 0.0

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish.binning import CutBins, GridBins, quantiles_of_sorted
 from dpaudit.distinguish.random_walk import fit_walk
+from dpaudit.distinguish.steady import steady
 
 __all__ = ["NaiveBayes", "shrunken"]
 
@@ -74,9 +75,9 @@ def _table(x: Array, y: Array, place: CutBins | GridBins | None) -> tuple[CutBin
     place = place or _bins_of(np.concatenate([x, y]))
     a, b = (np.bincount(place(side), minlength=place.size).astype(np.float64) + 0.5 for side in (x, y))
     if place.size == BINS:
-        return place, place.table_of(fit_walk(a, b, cuts=()).ratio)
+        return place, place.table_of(steady(fit_walk(a, b, cuts=()).ratio))
     raw = np.log(a / a.sum()) - np.log(b / b.sum())
-    return place, place.table_of(shrunken(raw, np.sqrt(1 / a + 1 / b)))
+    return place, place.table_of(steady(shrunken(raw, np.sqrt(1 / a + 1 / b))))
 
 
 def _bins_of(pooled: Array) -> CutBins | GridBins:

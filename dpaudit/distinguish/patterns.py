@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.distinguish.naive_bayes import NaiveBayes, shrunken
+from dpaudit.distinguish.steady import steady
 
 __all__ = ["Patterns"]
 
@@ -74,7 +75,7 @@ class Patterns:
         hits = [np.array([len(group) for group in side]) + 0.5 for side in groups]
         raw = np.log(hits[0] / len(data)) - np.log(hits[1] / len(neighbour))
         tables = tuple(_table(atoms, data[x], neighbour[y]) for x, y in zip(*groups, strict=True))
-        return cls(atoms, codes, shrunken(raw, np.sqrt(1 / hits[0] + 1 / hits[1])), tables)
+        return cls(atoms, codes, steady(shrunken(raw, np.sqrt(1 / hits[0] + 1 / hits[1]))), tables)
 
     def refit(self, data: Array, neighbour: Array) -> Patterns:
         """Fit the same patterns on other rows; those without a table keep their score: there both fits agree."""

@@ -65,9 +65,13 @@ class Walk:
         p, q = total * share, total * (1 - share)
         p, q = p / p.sum(), q / q.sum()
         above, below = np.cumsum(p), np.cumsum(q)
+        # The quadratic form of a prefix is that of the one before it and a row more.
+        a, b, own, rows = p * (1 - share), q * share, covariance.diagonal(), np.tril(covariance)
+        of_a, of_b = rows @ a, rows @ b
+        squares = np.cumsum(a * (2 * of_a - a * own)), np.cumsum(b * (2 * of_b - b * own))
+        product = np.cumsum(a * of_b + b * of_a - a * b * own)
         with np.errstate(divide="ignore", invalid="ignore"):  # a model may be certain: then counts decide
-            slope = np.tril(p * (1 - share) / above[:, None] + q * share / below[:, None])
-            variance = ((slope @ covariance) * slope).sum(axis=1)
+            variance = squares[0] / above**2 + squares[1] / below**2 + 2 * product / (above * below)
             return np.log(above / below), np.sqrt(variance)
 
     @cached_property

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dpaudit.distinguish.canonical import canonical
 from dpaudit.distinguish.discretizers import FEW, OTHER, Discretizer, ScoreBins
 from dpaudit.distinguish.histogram import LEAST, tally
+from dpaudit.distinguish.steady import steady
 from dpaudit.jsonable import stable_repr
 
 __all__ = ["Ranked"]
@@ -41,7 +42,7 @@ class Ranked(ScoreBins):
         x = np.array([left[v] for v in known]) + 0.5
         y = np.array([right[v] for v in known]) + 0.5
         raw = np.log(x / (left.total() + 1)) - np.log(y / (right.total() + 1))
-        score = np.sign(raw) * np.maximum(np.abs(raw) - np.sqrt(1 / x + 1 / y), 0.0)
+        score = steady(np.sign(raw) * np.maximum(np.abs(raw) - np.sqrt(1 / x + 1 / y), 0.0))
         edges = np.unique(np.quantile(score, np.linspace(0, 1, FEW)[1:-1])) if known else np.zeros(0)
         return cls(base, dict(zip(known, np.searchsorted(edges, score, side="right").tolist(), strict=True)), edges)
 

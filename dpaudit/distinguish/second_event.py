@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from dpaudit.distinguish.events import PlannedTest, PrefixRatio, confirmation_error
+from dpaudit.distinguish.steady import steady
 
 __all__ = ["SecondEvent", "choose_second_event"]
 
@@ -72,7 +73,7 @@ def choose_second_event(
     for share in SHARES:
         kept = ndtri((1 - share) * test.gamma) * sampling[main - 1]
         ahead = ratio + ndtri(share * test.gamma) * sampling - ratio[main - 1] - kept
-        gain = _mean_above(ahead[possible], spread[possible]) - (ndtri(test.gamma) * sampling[main - 1] - kept)
+        gain = steady(_mean_above(ahead[possible], spread[possible]) - (ndtri(test.gamma) * sampling[main - 1] - kept))
         if len(gain) and gain.max() > most:
             best, most = SecondEvent(int(np.flatnonzero(possible)[np.argmax(gain)]) + 1, share), float(gain.max())
     return best

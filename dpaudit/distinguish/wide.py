@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.distinguish.stand_ins import Rows, finite
+from dpaudit.distinguish.steady import steady
 
 __all__ = ["WIDTH", "Moments", "Reduction", "least_dense_shift", "least_shift"]
 
@@ -105,7 +106,7 @@ class Moments:
             pooled = (x + y) / (self.n + other.n)
             spread = np.sqrt(np.maximum(pooled * (1 - pooled), 1 / (self.n + other.n)) * (1 / self.n + 1 / other.n))
             found.append((x / self.n - y / other.n) / spread)
-        return np.stack(found)
+        return steady(np.stack(found))
 
     def _mean_and_variance(self) -> tuple[Rows, Rows]:
         mean = self.sums[0] / self.n
@@ -225,10 +226,11 @@ def _pairs(data: Moments, neighbour: Moments) -> tuple[tuple[int, int], ...]:
     for i in range(0, d, BLOCK):
         for j in range(i, d, BLOCK):
             left, right = slice(i, i + BLOCK), slice(j, j + BLOCK)
-            gap = np.abs(x[:, left].T @ x[:, right] / len(x) - y[:, left].T @ y[:, right] / len(y))
+            gap = steady(np.abs(x[:, left].T @ x[:, right] / len(x) - y[:, left].T @ y[:, right] / len(y)))
             if i == j:
                 gap = np.triu(gap, 1)
-            for at in np.argpartition(gap, -PAIRS, axis=None)[-PAIRS:] if gap.size > PAIRS else range(gap.size):
+            least = np.partition(gap, -PAIRS, axis=None)[-PAIRS] if gap.size > PAIRS else -np.inf
+            for at in np.flatnonzero(gap > least).tolist() + np.flatnonzero(gap == least).tolist()[:PAIRS]:
                 a, b = divmod(int(at), gap.shape[1])
                 if i + a != j + b:
                     best.append((float(gap[a, b]), i + a, j + b))

@@ -81,7 +81,7 @@ def _curve(p: Array, q: Array, epsilons: Array) -> Array:
     """Return Pr[p, loss > e] - exp(e) Pr[q, loss > e], which is delta(e), at every e."""
     losses = _losses(p, q)
     kept = np.flatnonzero(losses > 0)
-    falling = kept[np.argsort(-losses[kept])]
+    falling = kept[np.argsort(-losses[kept], kind="stable")]
     above = np.searchsorted(-losses[falling], -epsilons, side="left")
     first, second = (np.append(0.0, np.cumsum(np.exp(side[falling])))[above] for side in (p, q))
     return np.asarray(first - np.exp(epsilons) * second)

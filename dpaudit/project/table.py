@@ -11,41 +11,38 @@ from dpaudit.harmless import harmless
 from dpaudit.project.compare import Change
 from dpaudit.project.history import Kept
 from dpaudit.project.rows import Row, Verdict
-from dpaudit.reporters.aligned import BLUE
+from dpaudit.reporters.grid import Column, grid
 from dpaudit.reporters.numbers import plural, significant, value_text
-from dpaudit.reporters.table import BOLD, RED, painted
 
-__all__ = ["changes_text", "check_text", "history_text"]
+__all__ = ["CHANGES", "change_cells", "changes_text", "check_text", "history_cells", "history_text"]
 
 WIDTH = 80
 _DIGITS = 3
 _MARKS = {Verdict.VIOLATION: "!", Verdict.NO_EVIDENCE: "?", Verdict.FAILED: "x", Verdict.ACCEPTED: "~"}
-_TONES = {
-    Verdict.VIOLATION: RED,
-    Verdict.FAILED: RED,
-    Verdict.NO_EVIDENCE: BOLD,
-    Verdict.ACCEPTED: BOLD,
-    Verdict.CONSISTENT: BLUE,
+_STYLES = {
+    Verdict.VIOLATION: "bold red",
+    Verdict.FAILED: "bold red",
+    Verdict.NO_EVIDENCE: "bold",
+    Verdict.ACCEPTED: "bold",
+    Verdict.CONSISTENT: "blue",
 }
 _LOUD = (Verdict.VIOLATION, Verdict.FAILED)
-_HEADS = (
-    ("  ", "mechanism", "claimed", "found", "exact", "would", "verdict"),
-    ("", "", "epsilon", "epsilon>=", "epsilon", "catch>=", ""),
+_COLUMNS = (
+    Column("", "word"),
+    Column("mechanism", "name"),
+    Column("claimed\nepsilon"),
+    Column("found\nepsilon>="),
+    Column("exact\nepsilon"),
+    Column("would\ncatch>="),
+    Column("verdict", "word"),
 )
+CHANGES = (Column("", "word"), Column("mechanism", "name"), Column("change", "text"))
 
 
-def check_text(rows: Sequence[Row], color: bool = False) -> str:
+def check_text(rows: Sequence[Row], color: bool = False, width: int = WIDTH) -> str:
     """Return the rows of a check as a table, with a line for each one that needs attention."""
-    cells = [[harmless(cell) for cell in _cells(row)] for row in rows]
-    widths = [max(len(line[i]) for line in (*_HEADS, *cells)) for i in range(len(_HEADS[0]))]
-    widths[1] = min(widths[1], WIDTH - sum(widths) - 2 * len(widths) + widths[1])
-    lines = [_laid(line, widths) for line in _HEADS]
-    ruler = "-" * (sum(widths) + 2 * (len(widths) - 1))
-    body = [
-        painted(_laid(line, widths), _TONES[row.verdict] if color else "")
-        for line, row in zip(cells, rows, strict=True)
-    ]
-    return "\n".join([*lines, ruler, *body, ruler, _sum(rows), *_remarks(rows)]) + "\n"
+    lines = grid(_COLUMNS, [_cells(row) for row in rows], [_STYLES[row.verdict] for row in rows], width, color)
+    return "\n".join([*lines, _sum(rows), *_remarks(rows, width)]) + "\n"
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -69,14 +66,6 @@ def _number(value: float | None, towards: str, claimed: float) -> str:
     return "-" if value is None else significant(value, towards, digits=_DIGITS, apart_from=claimed)
 
 
-def _laid(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """Return a line: the mark, the name and the verdict to the left, numbers to the right."""
-    mark, name, *numbers, verdict = cells
-    name = name if len(name) <= widths[1] else f"{name[: widths[1] - 2]}.."
-    aligned = [number.rjust(width) for number, width in zip(numbers, widths[2:-1], strict=True)]
-    return "  ".join([mark.rjust(widths[0]), name.ljust(widths[1]), *aligned, verdict]).rstrip()
-
-
 def _sum(rows: Sequence[Row]) -> str:
     """Return how many claims have which verdict, the gravest first."""
     counts = Counter(row.verdict for row in rows)
@@ -88,7 +77,7 @@ def _sum(rows: Sequence[Row]) -> str:
     return f"{plural(len(rows), 'claim')}: {', '.join(said)}."
 
 
-def _remarks(rows: Sequence[Row]) -> list[str]:
+def _remarks(rows: Sequence[Row], width: int) -> list[str]:
     """Return what is behind each verdict that needs attention, and which violations the project lives with."""
     remarks = []
     for row in rows:
@@ -98,7 +87,7 @@ def _remarks(rows: Sequence[Row]) -> list[str]:
             remarks.append(_accepted(row))
     if any(row.verdict in (Verdict.VIOLATION, Verdict.NO_EVIDENCE) for row in rows):
         remarks.append("Next: dpaudit check --out report.html shows all of it; dpaudit help check")
-    return [line for remark in remarks for line in textwrap.wrap(harmless(remark), WIDTH, subsequent_indent="  ")]
+    return [line for remark in remarks for line in textwrap.wrap(harmless(remark), width, subsequent_indent="  ")]
 
 
 def _accepted(row: Row) -> str:
@@ -112,19 +101,34 @@ def _accepted(row: Row) -> str:
     return f"{row.name} was accepted up to {up_to} ({known.date}), and no violation was found: remove `accepted`"
 
 
-def history_text(checks: Sequence[Kept]) -> str:
-    """Return a line for each check, the latest first: when, and how many claims have which verdict."""
-    return "".join(f"{one.at:%Y-%m-%d %H:%M}  {_sum(one.rows)}\n" for one in reversed(checks))
+def history_cells(checks: Sequence[Kept]) -> tuple[list[Column], list[list[str]]]:
+    """Return the columns and the cells of a history, the latest first: how many claims had each verdict that occurs."""
+    counts = [Counter(row.verdict for row in one.rows) for one in reversed(checks)]
+    found = [verdict for verdict in Verdict if any(verdict in count for count in counts)]
+    rows = [
+        [f"{one.at:%Y-%m-%d %H:%M}", str(count.total()), *(str(count[verdict]) for verdict in found)]
+        for one, count in zip(reversed(checks), counts, strict=True)
+    ]
+    return [Column("at (UTC)", "word"), Column("claims"), *(Column(verdict.value) for verdict in found)], rows
 
 
-def changes_text(changes: Sequence[Change], color: bool = False) -> str:
+def history_text(checks: Sequence[Kept], color: bool = False, width: int = WIDTH) -> str:
+    """Return checks as a table, the latest first; those with a violation or a failure are red."""
+    loud = [any(row.verdict in _LOUD for row in one.rows) for one in reversed(checks)]
+    styles = ["bold red" if one else "" for one in loud]
+    return "\n".join(grid(*history_cells(checks), styles, width, color)) + "\n"
+
+
+def change_cells(change: Change) -> tuple[str, str, str]:
+    """Return what a change is, what it is about, and what it is in words."""
+    label = "WORSE" if change.worse else "better" if change.worse is False else "other"
+    return label, change.name, change.text
+
+
+def changes_text(changes: Sequence[Change], color: bool = False, width: int = WIDTH) -> str:
     """Return what changed, the worse first."""
     if not changes:
         return "nothing changed\n"
-    lines = []
-    for change in sorted(changes, key=lambda change: not change.worse):
-        label = "WORSE" if change.worse else "better" if change.worse is False else "other"
-        tone = RED if change.worse and color else ""
-        text = textwrap.wrap(harmless(f"{change.name}: {change.text}"), WIDTH - 8) or [""]
-        lines.append(painted(label.ljust(6), tone) + "  " + ("\n" + " " * 8).join(text))
-    return "\n".join(lines) + "\n"
+    ordered = sorted(changes, key=lambda change: not change.worse)
+    styles = ["bold red" if change.worse else "" for change in ordered]
+    return "\n".join(grid(CHANGES, [change_cells(change) for change in ordered], styles, width, color)) + "\n"

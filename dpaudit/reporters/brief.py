@@ -13,7 +13,7 @@ from dpaudit.reporters.aligned import Lines
 from dpaudit.reporters.evidence import check_words, gap_words, representation_text
 from dpaudit.reporters.numbers import count, percent, plural, significant, value_text
 from dpaudit.reporters.remedies import Shown, remedy
-from dpaudit.reporters.wording import answer_words, failure_text, output_text
+from dpaudit.reporters.wording import answer_words, answers_of, failure_text, output_text
 from dpaudit.utility.finding import UtilityFinding
 
 __all__ = ["brief_lines"]
@@ -118,7 +118,7 @@ def _because(finding: PrivacyFinding, decoded: Mapping[str, str] | None) -> str:
 def _event(witness: Witness, decoded: Mapping[str, str] | None) -> str:
     """Return the event in the characters that every terminal has."""
     words = answer_words(witness.event, decoded).translate(_ASCII)
-    return f"answer {words}" if words.startswith('"') else words
+    return f"answer {words}" if answers_of(witness.event) else words
 
 
 def _sides(witness: Witness) -> tuple[str, str]:

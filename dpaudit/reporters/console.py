@@ -11,21 +11,46 @@ from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.engine.records import Run
 from dpaudit.harmless import harmless
 from dpaudit.reporters.evidence import gap_words
+from dpaudit.reporters.grid import Column, grid
 from dpaudit.reporters.ledger import counts_text
 from dpaudit.reporters.numbers import count, plural, rate, significant, value_text
 from dpaudit.reporters.power import POWER, delta_text, frontier_text
 from dpaudit.reporters.row import Row
 from dpaudit.reporters.summary import Summary, learners_text, summarise
-from dpaudit.reporters.table import BOLD, MAGENTA, RED, WIDTH, YELLOW, paint, painted, table
+from dpaudit.reporters.table import BOLD, RED, WIDTH, painted
 from dpaudit.reporters.verdicts import BAD, RowVerdict
 from dpaudit.reporters.wording import claim_text, short_verdict, verdict_words
 
 __all__ = ["render"]
 
-_LEARNERS = ("   learner", "claimed", "exact", "black-box", "detect-", "failure rate", "beta", "verdict")
-_UNITS = ("", "epsilon", "epsilon", "lower", "able", "[interval]", "", "")
-_CONTROLS = ("   positive control", "claimed", "exact", "black-box", "convicted by", "what it leaks")
-_POWERS = ("   black-box power", "claimed", "design", "pairs", "events", "delta")
+_LEARNERS = (
+    Column("", "word"),
+    Column("learner", "name"),
+    Column("claimed\nepsilon"),
+    Column("exact\nepsilon"),
+    Column("black-box\nlower"),
+    Column("detect-\nable"),
+    Column("failure rate\n[interval]", "word"),
+    Column("beta"),
+    Column("verdict", "text"),
+)
+_CONTROLS = (
+    Column("", "word"),
+    Column("positive control", "name"),
+    Column("claimed"),
+    Column("exact"),
+    Column("black-box"),
+    Column("convicted by", "text"),
+    Column("what it leaks", "text"),
+)
+_POWERS = (
+    Column("black-box power", "name"),
+    Column("claimed\nepsilon"),
+    Column("design", "word"),
+    Column("pairs"),
+    Column("events"),
+    Column("delta\nfrom"),
+)
 _LEGEND = """\
 exact epsilon: the worst case over the inputs enumerated; e = error proved, n = numeric, error estimated.
 black-box lower, detectable, failure rate: statistical, at the confidence that the full report gives; -: not computed.
@@ -48,14 +73,11 @@ def render(run: Run, color: bool = False) -> str:
     """
     summary, header = summarise(run), run.header
     parts = [harmless(f"dpaudit: profile {header.profile}, seed {header.seed}")]
-    for rows, heads, cells in (
-        (summary.learners, (_LEARNERS, _UNITS), _learner),
-        (summary.controls, (_CONTROLS,), _control),
-    ):
+    for rows, columns, cells in ((summary.learners, _LEARNERS, _learner), (summary.controls, _CONTROLS, _control)):
         if rows:
-            lines = table(heads, [cells(row) for row in rows], [_note(row) for row in rows])
-            parts += ["", *(paint(lines, len(heads), [_tone(row) for row in rows]) if color else lines)]
-    parts += [*_power(summary.learners), "", _LEGEND]
+            styles = [_style(row) for row in rows]
+            parts += ["", *grid(columns, [cells(row) for row in rows], styles, WIDTH, color), *_notes(rows)]
+    parts += [*_power(summary.learners, color), "", _LEGEND]
     if summary.unseen:
         parts += [_NO_EVIDENCE, *_gaps(summary.unseen)]
     if summary.pending:
@@ -96,19 +118,16 @@ class _Audited(NamedTuple):
     frontier: dict[str, str]
 
 
-def _power(rows: Sequence[Row]) -> list[str]:
+def _power(rows: Sequence[Row], color: bool) -> list[str]:
     """Return, behind an empty line, the least leaks that each black-box audit would have detected."""
     audited = [_Audited(row, row.blackbox, dict(frontier_text(row.blackbox))) for row in rows if row.blackbox]
     if not audited:
         return []
     masses = sorted({mass for one in audited for mass in one.frontier}, key=float, reverse=True)
-    heads = [
-        (*_POWERS, *(f"eps({mass})" for mass in masses)),
-        ("", "epsilon", "", "", "", "from", *("from" for _ in masses)),
-    ]
+    columns = (*_POWERS, *(Column(f"eps({mass})\nfrom") for mass in masses))
     lines = [
         [
-            f"   {row.label}",
+            row.label,
             claim_text(finding),
             finding.design,
             count(finding.pairs),
@@ -125,7 +144,7 @@ def _power(rows: Sequence[Row]) -> list[str]:
     ]
     if any(one.finding.design == "sequential" for one in audited):
         legend.append("Sequential design: by bets on one event in the runs of the pair that leads from the start.")
-    return ["", *table(heads, lines, [""] * len(lines)), *legend]
+    return ["", *grid(columns, lines, [""] * len(lines), WIDTH, color), *legend]
 
 
 def _learner(row: Row) -> list[str]:
@@ -140,14 +159,14 @@ def _learner(row: Row) -> list[str]:
     if row.verdict == RowVerdict.VIOLATION:
         verdict = verdict.replace("violation", "VIOLATION", 1)
     verdict += " (!)" if row.conflict else ""
-    return [_label(row), _claim(row), _exact(row), _lower(row), detectable, failure, beta, verdict]
+    return [_mark(row), row.label, _claim(row), _exact(row), _lower(row), detectable, failure, beta, verdict]
 
 
 def _control(row: Row) -> list[str]:
     """Return the cells of one positive control."""
     missed = "NOT CONVICTED" if row.complete else short_verdict(row.verdict)
     convicted = " + ".join(row.convicted_by) or missed
-    return [_label(row), _claim(row), _exact(row), _lower(row), convicted, str(row.fault)]
+    return [_mark(row), row.label, _claim(row), _exact(row), _lower(row), convicted, str(row.fault)]
 
 
 def _claim(row: Row) -> str:
@@ -160,18 +179,17 @@ def _alarming(row: Row) -> bool:
     return row.verdict == RowVerdict.VIOLATION if row.fault is None else row.complete and not row.convicted_by
 
 
-def _label(row: Row) -> str:
-    """Return the learner's name behind its mark."""
-    return ("!! " if _alarming(row) else "   ") + row.label
+def _mark(row: Row) -> str:
+    return "!!" if _alarming(row) else ""
 
 
-def _tone(row: Row) -> str:
-    """Return the colour of a row: alarms are red, what no audit could see magenta, what else is open yellow."""
+def _style(row: Row) -> str:
+    """Return the style of a row: alarms are red, what no audit could see magenta, what else is open yellow."""
     if _alarming(row):
-        return RED
+        return "bold red"
     if row.verdict == RowVerdict.NO_EVIDENCE:
-        return MAGENTA
-    return YELLOW if row.unsettled else ""
+        return "magenta"
+    return "yellow" if row.unsettled else ""
 
 
 def _exact(row: Row) -> str:
@@ -182,8 +200,12 @@ def _exact(row: Row) -> str:
     return f"{shown} {row.exact.grade[0]}"
 
 
+def _notes(rows: Sequence[Row]) -> list[str]:
+    """Return a line for each row with a claimed delta: there it decides, not the exact epsilon."""
+    return [f"  {harmless(row.label)}: {note}" for row in rows if (note := _note(row))]
+
+
 def _note(row: Row) -> str:
-    """Return the delta at the claimed epsilon where the claim has one: there it decides, not the exact epsilon."""
     f = row.exact
     if f is None or f.claimed_epsilon is None or f.claimed_delta == 0:
         return ""

@@ -10,16 +10,17 @@ from dpaudit.reporters.numbers import count, plural
 from dpaudit.reporters.page.accuracy_figure import accuracy_figure
 from dpaudit.reporters.page.claims_figure import claim_bar
 from dpaudit.reporters.page.curve_figure import curve_figure
-from dpaudit.reporters.page.finding import answer_one, lede_one, named, power_words
+from dpaudit.reporters.page.finding import answer_one, lede_one, power_words
 from dpaudit.reporters.page.mechanism import Mechanism
 from dpaudit.reporters.page.method import method
-from dpaudit.reporters.page.part import five
+from dpaudit.reporters.page.part import audited_numbers
 from dpaudit.reporters.page.power_figure import power_figure
 from dpaudit.reporters.page.template import filled
 from dpaudit.reporters.page.witness import witness
 from dpaudit.reporters.page.words import FEW
 from dpaudit.reporters.row import Row
 from dpaudit.reporters.rows import row_of
+from dpaudit.reporters.wording import named_event
 
 __all__ = ["render_finding"]
 
@@ -61,9 +62,7 @@ def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
 def _numbers(mechanism: Mechanism, privacy: bool) -> list[tuple[str, str]]:
     """Return the numbers that were asked for: those of what was not audited are left out."""
     row = mechanism.tested
-    found = [(number, what) for number, what in five(mechanism) if number not in ("unknown", "not run")]
-    if not privacy:
-        found = [(number, what) for number, what in found if not what.startswith("claimed")]
+    found = audited_numbers(mechanism, privacy)
     if row.blackbox is not None:
         runs = f"runs a side of each of {plural(row.blackbox.pairs, 'pair')}, on average"
         found.append((count(row.blackbox.trials), f"{runs}; {plural(row.blackbox.events, 'event')} compared"))
@@ -75,12 +74,12 @@ def _witness(row: Row) -> dict[str, Any]:
     if row.blackbox is None:
         return {"sides": [], "witness_title": "", "witness_note": ""}
     shown = witness(row, row.blackbox)
-    heading = shown.title.partition(":")[0]
+    named = named_event(row.blackbox.witness.event, row.decoded(row.blackbox))
     counted = row.blackbox.witness.hits is not None
     fresh = "Both bars run from 0 to 100 % of runs. These runs are fresh: none of them chose the inputs or the answer."
     return {
         "sides": shown.sides,
-        "witness_title": f"{heading}: {named(shown.answer)}" if counted else heading,
+        "witness_title": f"{shown.heading}: the {named}" if counted else shown.heading,
         "witness_note": fresh if counted else f"{shown.answer[:1].upper()}{shown.answer[1:]}.",
     }
 

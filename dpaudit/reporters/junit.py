@@ -15,10 +15,10 @@ from dpaudit.harmless import harmless
 from dpaudit.reporters.promises import Kept, Promise, promises, without_result
 from dpaudit.reporters.summary import summarise
 
-__all__ = ["render"]
+__all__ = ["render", "written"]
 
 _SUBJECTS = ("privacy", "accuracy", "control")
-_OUTCOMES = {Kept.BROKEN: "failure", Kept.OPEN: "skipped"}
+_OUTCOMES = {Kept.BROKEN: "failure", Kept.OPEN: "skipped", Kept.ERROR: "error"}
 
 
 def render(run: Run) -> str:
@@ -29,15 +29,24 @@ def render(run: Run) -> str:
     run : Run
         The stored run.
     """
-    root = Element("testsuites", {"name": "dpaudit"})
     found = [promise for promise in promises(run) if promise.kept not in (Kept.ERROR, Kept.NONE)]
-    for subject in _SUBJECTS:
+    return written(found, _SUBJECTS, without_result(summarise(run)), run.seal)
+
+
+def written(
+    found: Sequence[Promise],
+    subjects: Sequence[str] = ("result",),
+    lost: Sequence[tuple[str, str]] = (),
+    seal: str = "",
+) -> str:
+    """Return promises as JUnit XML, a suite for each subject, with what has no result in one of its own."""
+    root = Element("testsuites", {"name": "dpaudit"})
+    for subject in subjects:
         cases = [_case(promise) for promise in found if promise.subject == subject]
         if cases:
-            _suite(root, subject, cases, run.seal)
-    lost = [_lost(*pair) for pair in without_result(summarise(run))]
+            _suite(root, subject, cases, seal)
     if lost:
-        _suite(root, "without a result", lost, run.seal)
+        _suite(root, "without a result", [_lost(*pair) for pair in lost], seal)
     for name in ("tests", "failures", "errors", "skipped"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
     ElementTree.indent(root)
@@ -45,12 +54,13 @@ def render(run: Run) -> str:
 
 
 def _suite(root: Element, name: str, cases: Sequence[Element], seal: str) -> None:
-    """Add a suite of test cases with its counts and the seal of the run."""
+    """Add a suite of test cases with its counts and, if there is one, the seal of the run."""
     counts = {f"{kind}s": sum(case.find(kind) is not None for case in cases) for kind in ("failure", "error")}
     skipped = sum(case.find("skipped") is not None for case in cases)
     numbers = {"tests": len(cases), **counts, "skipped": skipped}
     suite = SubElement(root, "testsuite", {"name": name, **{k: str(v) for k, v in numbers.items()}})
-    SubElement(SubElement(suite, "properties"), "property", {"name": "seal", "value": seal})
+    if seal:
+        SubElement(SubElement(suite, "properties"), "property", {"name": "seal", "value": seal})
     suite.extend(cases)
 
 

@@ -14,7 +14,7 @@ from dpaudit.reporters.page.table import line
 from dpaudit.reporters.promises import without_result
 from dpaudit.reporters.summary import summarise
 
-__all__ = ["render"]
+__all__ = ["escaped", "fenced", "render"]
 
 _HEADS = ("Mechanism", "Verdict", "claimed ε", "δ", "exact ε", "found ε ≥", "would catch ε ≥", "fails, %", "allowed, %",
           "accuracy")  # fmt: skip
@@ -44,7 +44,8 @@ def render(run: Run) -> str:
     lost = without_result(summary)
     parts += [f"- without a result: {escaped(name)}: {escaped(reason)}" for name, reason in lost[:_MOST_LOST]]
     parts += [f"- and {len(lost) - _MOST_LOST} more without a result"] if len(lost) > _MOST_LOST else []
-    parts += ["Silence is not proof: every number is about the inputs and answers that were tried.", _command(run)]
+    parts += ["Silence is not proof: every number is about the inputs and answers that were tried."]
+    parts += [fenced(run.header.command)]
     parts += [f"Seal of the results: `{run.seal}`"]
     return "\n\n".join(part for part in parts if part.strip("*")) + "\n"
 
@@ -77,8 +78,8 @@ def escaped(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]|~#])", r"\\\1", safe).replace("&\\#64;", "&#64;")
 
 
-def _command(run: Run) -> str:
-    """Return what repeats the run, in a fence that nothing in it can close."""
-    command = harmless(run.header.command)
+def fenced(command: str) -> str:
+    """Return a command in a fence that nothing in it can close."""
+    command = harmless(command)
     fence = "`" * max(3, 1 + max((len(ticks) for ticks in re.findall("`+", command)), default=0))
     return f"{fence}console\n$ {command}\n{fence}"

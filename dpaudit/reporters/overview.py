@@ -12,7 +12,7 @@ from dpaudit.harmless import harmless
 from dpaudit.reporters.aligned import Lines, laid_out
 from dpaudit.reporters.brief import brief_lines
 from dpaudit.reporters.evidence import gap_words
-from dpaudit.reporters.grid import grid
+from dpaudit.reporters.grid import Column, grid
 from dpaudit.reporters.ledger import counts_text
 from dpaudit.reporters.numbers import count, plural, significant
 from dpaudit.reporters.row import Row
@@ -26,17 +26,19 @@ __all__ = ["render"]
 
 _ROWS = 14
 """The most mechanisms that are shown; the calm ones among the others are counted."""
+_SPARE = 8
+"""The most lines of their table beside one for each of them; with more, long names are cut."""
 _NAMED = 3
 """The most things of one kind that are named."""
-_HEADS = (
-    "",
-    "mechanism",
-    "claimed\nepsilon",
-    "exact\nepsilon",
-    "found\n>=",
-    "would\ncatch>=",
-    "fails\n%",
-    "allowed\n%",
+_COLUMNS = (
+    Column("", "word"),
+    Column("mechanism", "name"),
+    Column("claimed\nepsilon"),
+    Column("exact\nepsilon"),
+    Column("found\n>="),
+    Column("would\ncatch>="),
+    Column("fails\n%"),
+    Column("allowed\n%"),
 )
 _LEGEND = "!  violation   ? no evidence   ~ accuracy undecided   x no result"
 _CAVEAT = "Silence is no proof: all numbers are about the inputs and answers tried."
@@ -132,7 +134,10 @@ def _table(rows: Sequence[Row], width: int, color: bool) -> list[str]:
     """Return the table of the gravest rows, what its marks mean, and how many are left out."""
     shown = rows[:_ROWS]
     styles = [_MARKS.get(row.verdict, ("", ""))[1] for row in shown]
-    lines = grid(_HEADS, [_cells(row) for row in shown], styles, width, color)
+    cells = [_cells(row) for row in shown]
+    lines = grid(_COLUMNS, cells, styles, width, color)
+    if len(lines) > _ROWS + _SPARE:
+        lines = grid(_COLUMNS, cells, styles, width, color, deep=1)
     left = len(rows) - len(shown)
     more = [f"   and {plural(left, 'mechanism')} more, none graver; -v shows all"] if left else []
     marks = {_MARKS[row.verdict][0] for row in rows if row.verdict in _MARKS}

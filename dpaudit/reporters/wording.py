@@ -18,10 +18,12 @@ __all__ = [
     "BOUNDS",
     "SETTINGS",
     "answer_words",
+    "answers_of",
     "claim_text",
     "event_words",
     "failure_text",
     "label_parameters",
+    "named_event",
     "output_text",
     "short_verdict",
     "verdict_words",
@@ -86,13 +88,23 @@ def answer_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
     """
     if isinstance(event, Interval):
         return _interval_words(event)
-    if not isinstance(event, Cells) or event.feature != "output" or event.path or event.rare:
-        return event_words(event, decoded)
     known = {} if decoded is None else _FAILURE | dict(decoded)
+    labels = answers_of(event)
+    return " or ".join(f"“{known.get(label, _readable(label))}”" for label in labels) or event_words(event, decoded)
+
+
+def named_event(event: Event, decoded: Mapping[str, str] | None = None) -> str:
+    """Return an event as `answer_words` does, with what it is: the answer, or the event that is no single answer."""
+    words = answer_words(event, decoded)
+    return f"answer {words}" if answers_of(event) else f"event “{words}”"
+
+
+def answers_of(event: Event) -> list[str]:
+    """Return the labels of the few answers that an event consists of; none for any other event."""
+    if not isinstance(event, Cells) or event.feature != "output" or event.path or event.rare:
+        return []
     labels = [str(code) for code in codes_of(event)] or list(event.values if not event.ranges else ())
-    if not labels or len(labels) > _FEW or any(len(label) > _LONG for label in labels):
-        return event_words(event, decoded)
-    return " or ".join(f"“{known.get(label, _readable(label))}”" for label in labels)
+    return labels if len(labels) <= _FEW and all(len(label) <= _LONG for label in labels) else []
 
 
 def _readable(label: str) -> str:

@@ -43,6 +43,11 @@ class HardCase:
     name: str
     noise: Floats | None = None
 
+    def is_uniform(self, size: int) -> bool:
+        """Say whether all of `size` points are equally likely."""
+        weights = self.distribution.probabilities
+        return len(weights) == size and bool(np.ptp(weights) == 0)
+
 
 def hard_cases(learner: Learner, alpha: float, setting: str = "realizable") -> list[HardCase]:
     """Return adversarial (concept, distribution) pairs for a learner at accuracy alpha, in a fixed order.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from dpaudit.arguments import check_built, read_integer, read_number
+from dpaudit.arguments import check_built, check_jobs, read_integer, read_number
 from dpaudit.calls import remembering
 from dpaudit.contract import Grade, HasFault, HasHardFailure, Learner, UtilityClaim, UtilityVerdict
 from dpaudit.errors import InputError
@@ -15,7 +15,7 @@ from dpaudit.utility.complexity_finding import SampleComplexityFinding, WorstCas
 from dpaudit.utility.decision import Bracket, Decider
 from dpaudit.utility.exact_size import exact_size
 from dpaudit.utility.failure_rate import CaseFailure
-from dpaudit.utility.hard_cases import HardCase, hard_cases
+from dpaudit.utility.hard_cases import HardCase, evaluated_points, hard_cases
 from dpaudit.utility.interval import is_vacuous
 from dpaudit.utility.request import read_setting
 from dpaudit.utility.search import Candidate, Search
@@ -40,6 +40,7 @@ def sample_complexity(
     draws: int = 4000,
     confidence: float = 0.95,
     seed: int = 0,
+    n_jobs: int = 1,
     progress: Progress = False,
 ) -> SampleComplexityFinding:
     """Measure how many examples a learner needs on the worst concept and distribution that a search finds.
@@ -65,7 +66,9 @@ def sample_complexity(
     confidence : float
         The probability that `lower` and `upper` are both right.
     seed : int
-        Root seed.
+        Root seed; the result does not depend on `n_jobs`.
+    n_jobs : int
+        How many climbs run at a time; -1 for one a processor.
     progress : bool or callable
         As for `audit_privacy`; the unit is a move.
 
@@ -94,12 +97,13 @@ def sample_complexity(
         for name, value, least in (("starts", starts, 1), ("moves", moves, 0), ("draws", draws, 1))
     )
     seed = check_seed(seed)
+    check_jobs(n_jobs)
     asked = None if setting is None else read_setting(learner, setting)
     claim = claimed(learner, alpha, beta, asked)
     cap = BEYOND * claim.sample_size
     search = Search(learner, alpha, beta, claim.setting, cap, seed)
     with followed(progress, starts * moves, "moves") as tell:
-        found = search.best(starts, moves, tell)
+        found = search.best(starts, moves, tell, n_jobs)
     LOG.info("sample complexity of %s: %d cases compete", learner.id, len(found))
     decider = Decider(beta, confidence, draws, seed)
     case, bracket = _decided(learner, found, decider, alpha, claim.setting, cap)
@@ -108,7 +112,8 @@ def sample_complexity(
         bracket, words = own
         worst = WorstCase(concept=None, points=[], probabilities=[], noise=[], name=words)
     cases = hard_cases(learner, alpha, claim.setting)
-    uniform = [case for case in cases if case.distribution.name.startswith("uniform")]
+    points, _ = evaluated_points(learner)
+    uniform = [case for case in cases if case.is_uniform(len(points))]
     return SampleComplexityFinding(
         verdict=_verdict(bracket, claim),
         lower=bracket.lower,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import joblib
 import numpy as np
 
 from dpaudit.contract import FIXED_SETTINGS, Distribution, Learner
@@ -16,6 +18,7 @@ from dpaudit.utility.failure_rate import CaseFailure
 from dpaudit.utility.hard_cases import HardCase, evaluated_points, hard_cases, just_above
 from dpaudit.utility.moves import Moves
 from dpaudit.utility.rivals import just_bad
+from dpaudit.workers import spread
 
 __all__ = ["RATIO", "Candidate", "Search", "estimated_size", "proposals"]
 
@@ -98,8 +101,8 @@ class Search:
         self._learner, self._alpha, self._beta, self._setting = learner, alpha, beta, setting
         self._cap, self._seed = cap, seed
 
-    def best(self, starts: int, moves: int, tell: Tell | None) -> list[Candidate]:
-        """Return the best proposals, and what climbing from them found, the hardest first."""
+    def best(self, starts: int, moves: int, tell: Tell | None, n_jobs: int = 1) -> list[Candidate]:
+        """Return the best proposals, and what climbing from them, `n_jobs` at a time, found: the hardest first."""
         raced: list[Candidate] = []
         for case in proposals(self._learner, self._alpha, self._setting):
             record = max((one.n for one in raced), default=0)
@@ -107,7 +110,7 @@ class Search:
         raced = sorted(_distinct(raced), key=lambda candidate: -candidate.n)
         climbed = []
         if self._setting not in ("agnostic", *FIXED_SETTINGS):
-            climbed = [self._climbed(start, moves, i, tell) for i, start in enumerate(raced[:starts])]
+            climbed = self._all_climbed(raced[:starts], moves, tell, n_jobs)
         leading = sorted([*raced[:starts], *climbed], key=lambda candidate: -candidate.n)
         checked = [Candidate(one.case, self.checked(one.case)) for one in _distinct(leading)[:KEPT]]
         return sorted(checked, key=lambda candidate: -candidate.n)
@@ -130,6 +133,18 @@ class Search:
     def _raced(self, case: HardCase, least: int) -> Candidate:
         address = (self._seed, "n*", "race")
         return Candidate(case, estimated_size(self._failure(case), self._beta, self._cap, address, DRAWS, least))
+
+    def _all_climbed(self, starts: list[Candidate], moves: int, tell: Tell | None, n_jobs: int) -> list[Candidate]:
+        """Return what climbing from each start found. No climb looks at another, so their order is free."""
+        if joblib.effective_n_jobs(n_jobs) == 1:
+            return [self._climbed(start, moves, i, tell) for i, start in enumerate(starts)]
+        calls = [partial(self._climbed, start, moves, i, None) for i, start in enumerate(starts)]
+        found = []
+        for candidate in spread(calls, n_jobs=n_jobs):
+            found.append(candidate)
+            if tell is not None:
+                tell(moves)
+        return found
 
     def _climbed(self, start: Candidate, moves: int, number: int, tell: Tell | None) -> Candidate:
         """Return the case that a walk of moves, each kept if it fails no less often, leads to; n grows on the way."""

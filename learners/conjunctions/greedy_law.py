@@ -61,9 +61,9 @@ def log_law(
     error = rounds * (each + ULP * (4 * dimension + 2) * (4 + size))
     logs = np.full(len(scores), -np.inf)
     logs[0] = 0.0
-    members = _members(dimension)
+    moves = _moves(dimension)
     for _ in range(rounds):
-        logs = _next(logs, steps, members, idle)
+        logs = _next(logs, steps, moves, idle)
     return logs, error
 
 
@@ -72,6 +72,14 @@ def _members(dimension: int) -> Bools:
     """Return which literals (columns) are in which set (rows, the mask being the row number)."""
     masks = np.arange(4**dimension)
     return np.asarray(masks[:, None] >> np.arange(2 * dimension) & 1, dtype=np.bool_)
+
+
+@lru_cache(maxsize=8)
+def _moves(dimension: int) -> list[tuple[Integers, Integers]]:
+    """Return for each literal the sets that it is in, and the same sets without it."""
+    members = _members(dimension)
+    inside = [np.flatnonzero(members[:, literal]) for literal in range(2 * dimension)]
+    return [(masks, masks ^ 1 << literal) for literal, masks in enumerate(inside)]
 
 
 def _scores(sample: Sample, dimension: int, k: int, idle: bool) -> Integers:
@@ -93,12 +101,10 @@ def _log_steps(scores: Integers, allowed: Bools, rate: float) -> tuple[Floats, f
     return -exponents - totals, float(exponents[allowed].max())
 
 
-def _next(logs: Floats, steps: Floats, members: Bools, idle: bool) -> Floats:
+def _next(logs: Floats, steps: Floats, moves: list[tuple[Integers, Integers]], idle: bool) -> Floats:
     """Return the law of the chosen set after one more round."""
     grown = logs + steps[:, -1] if idle else np.full(len(logs), -np.inf)
-    for literal in range(members.shape[1]):
-        inside = np.flatnonzero(members[:, literal])
-        without = inside ^ 1 << literal
+    for literal, (inside, without) in enumerate(moves):
         stay, come = logs[inside] + steps[inside, literal], logs[without] + steps[without, literal]
         grown[inside] = np.logaddexp(grown[inside], np.logaddexp(stay, come))
     return grown

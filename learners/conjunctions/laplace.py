@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum, UtilityClaim
+from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum, UtilityClaim, later
 from learners.arrays import Floats, Integers
 from learners.citations import STE
 from learners.conjunctions.base import LAW_DIMENSION, EliminationLearner
@@ -16,6 +16,7 @@ from learners.conjunctions.concepts import MAX_DIMENSION, contradicted
 from learners.inputs import check_run, check_sample
 from learners.mechanisms.laplace import log_above, log_below
 from learners.mechanisms.log_laws import ULP
+from learners.mechanisms.repeated_pure import largest_repeated_epsilon
 from learners.parameters import check_integer, check_law_limit, check_positive, check_probability, check_statement
 
 __all__ = ["LEARNERS", "ConjunctionLaplace", "contradictions"]
@@ -37,6 +38,10 @@ class ConjunctionLaplace(EliminationLearner):
     (2 d / epsilon) ln(2 d / beta). Replacing an example moves each count by at most 1, so each is epsilon/(2 d)-private
     and the learner epsilon-differentially private; x replaced by its complement, both positive, moves all of them.
 
+    With a delta each count is e-private for the larger e that the optimal composition theorem allows 2 d calls
+    (`mechanisms.repeated_pure`), of the order of epsilon/sqrt(d ln(1/delta)): the noise is Lap(1/e), the threshold
+    (1/e) ln(2 d / beta), and the sample size grows like d^1.5 instead of d^2.
+
     Parameters
     ----------
     dimension : int
@@ -45,11 +50,14 @@ class ConjunctionLaplace(EliminationLearner):
         The privacy claim, > 0.
     beta : float
         In (0, 1): with probability 1 - beta no noise exceeds the threshold in absolute value.
+    delta : float, optional
+        None or 0: basic composition, pure privacy. In (0, 1): the claim's delta, for optimal composition.
     """
 
     dimension: int
     epsilon: float
     beta: float
+    delta: float | None = later(None)
 
     id: ClassVar[str] = "conjunction-laplace"
     instance: ClassVar[Instance] = Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.05}, n=4)
@@ -58,21 +66,31 @@ class ConjunctionLaplace(EliminationLearner):
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
         check_positive("epsilon", self.epsilon)
         check_probability("beta", self.beta)
+        if self.delta is not None and self.delta != 0:
+            check_probability("delta", self.delta)
 
     @property
     def privacy(self) -> PrivacyClaim:
-        """Pure epsilon-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, claim_id="STE-Conj1", source=f"{STE}, private algorithm")
+        """(epsilon, delta)-differential privacy under replacement of one example; pure without a delta."""
+        claim = "STE-Conj1-Delta" if self.delta else "STE-Conj1"
+        return PrivacyClaim(self.epsilon, self.delta or 0.0, claim_id=claim, source=f"{STE}, private algorithm")
+
+    @property
+    def noise_scale(self) -> float:
+        """The scale of the noise that the claim needs, 1/e."""
+        if not self.delta:
+            return 2 * self.dimension / self.epsilon
+        return 1 / largest_repeated_epsilon(self.epsilon, self.delta, 2 * self.dimension)
 
     @property
     def _threshold(self) -> float:
         """The noisy count above which a literal is deleted."""
-        return 2 * self.dimension / self.epsilon * math.log(2 * self.dimension / self.beta)
+        return self.noise_scale * math.log(2 * self.dimension / self.beta)
 
     @property
     def _scale(self) -> float:
         """The scale of the noise."""
-        return 2 * self.dimension / self.epsilon
+        return self.noise_scale
 
     def _noise(self, literal: int, rng: np.random.Generator, size: int) -> Floats:
         """Return the noise (size,) of one literal's count in every run."""
@@ -112,14 +130,16 @@ class ConjunctionLaplace(EliminationLearner):
         """Return ln Pr[deleted] and ln Pr[kept] of every literal."""
         return log_above(z), log_below(z)
 
-    def supremum(self) -> Supremum:
-        """Return the supremum, epsilon, attained: a positive example is replaced by its complement.
+    def supremum(self) -> Supremum | None:
+        """Return the supremum, epsilon, attained: a positive example is replaced by its complement. None with a delta.
 
         Not above: the claim. With t other copies of x = 0, the d literals that x contradicts have t + 1 contradictions
         and then t, far above the threshold, the other d none and then 1, below it. The output that keeps the first
         half, which is in the tail of their noise, and deletes the second, in the tail of theirs, has the ratio
         exp(epsilon/(2 d)) for each of the 2 d literals.
         """
+        if self.delta:
+            return None
 
         def ray(t: int) -> Pair:
             zeros, ones = [0] * self.dimension, [1] * self.dimension
@@ -139,6 +159,7 @@ class ConjunctionLaplace(EliminationLearner):
         "empirical" is the lecture's: on examples labelled by a conjunction, with probability 1 - b over the noise (b
         the learner's own `beta`) no literal of the target is deleted, and each kept literal is contradicted by at most
         (4 d/epsilon) ln(2 d/b) positive examples, so n >= (8 d^2/(alpha epsilon)) ln(2 d/b) gives error at most alpha.
+        With a delta 2 d/epsilon is 1/e: n >= (4 d/(alpha e)) ln(2 d/b).
         The noise of a given learner fails with probability up to b at any n, so beta must be at least b.
 
         "realizable": the same at alpha/2, that is n >= (16 d^2/(alpha epsilon)) ln(2 d/b), and every one of the 3^d + 1
@@ -158,11 +179,13 @@ class ConjunctionLaplace(EliminationLearner):
                 f"beta must be {least} {self.beta!r}, the probability with which this learner's noise exceeds its "
                 f"threshold at any n; got {beta!r}. Build the learner with a smaller beta"
             )
-        noise = 8 * self.dimension**2 / (alpha * self.epsilon) * math.log(2 * self.dimension / self.beta)
-        n = noise
+        noise = 8 * self.dimension**2 / (alpha * self.epsilon)
+        if self.delta:
+            noise = 4 * self.dimension / alpha * self.noise_scale
+        n = noise = noise * math.log(2 * self.dimension / self.beta)
         if setting == "realizable":
             n = max(2 * noise, 8 / alpha * (math.log(self.concepts.size) - math.log(beta - self.beta)))
-        return UtilityClaim(alpha, beta, math.ceil(n), setting, "STE-Conj1", f"{STE}, private algorithm")
+        return UtilityClaim(alpha, beta, math.ceil(n), setting, self.privacy.claim_id, f"{STE}, private algorithm")
 
 
 LEARNERS = (ConjunctionLaplace,)

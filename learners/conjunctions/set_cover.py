@@ -85,8 +85,11 @@ class LiteralCover(OnTheCube, SetCoverLearner):
         if len(sample.counts) * self._sets <= SMALL:
             return super()._select(sample, rng, size)
         self._split(sample)
-        counts = GreedyCounts(sample, self.k, idle=False)
+        counts = self._counts(sample)
         return np.array([self._select_in_one_run(counts, rng) for _ in range(size)])
+
+    def _counts(self, sample: Sample) -> GreedyCounts:
+        return GreedyCounts(sample, self.k, idle=False)
 
     def _select_in_one_run(self, counts: GreedyCounts, rng: np.random.Generator) -> list[int]:
         """Return the literals h_1 .. h_J of a run; each covers what it contradicts, or what its negation does."""

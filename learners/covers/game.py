@@ -93,6 +93,10 @@ class _Grid:
         steps = whole.astype(np.int64)
         beyond = int(np.abs(steps).max()) + 1
         padded = np.concatenate([np.ones(beyond), table, np.full(beyond, table[-1])])
+        if steps.shape[1] == 1:
+            # One move for a whole row: rows are copied, which is faster than to take them cell by cell.
+            rows = np.lib.stride_tricks.sliding_window_view(padded, self.size + 1)[beyond + steps[:, 0]]
+            return np.asarray((1 - share) * rows[:, :-1] + share * rows[:, 1:])
         place = np.arange(beyond, beyond + self.size)[None, :] + steps
         return np.asarray((1 - share) * padded.take(place) + share * padded.take(place + 1))
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -78,12 +79,18 @@ class LaplaceNoise:
 
     def _integral(self, a_round: Round, centres: Floats, halves: Floats) -> Floats:
         """Return the logarithm of the integral over all pieces, for each h."""
-        nodes, weights = np.polynomial.legendre.leggauss(NODES)
+        nodes, weights = _gauss_legendre()
         w = (centres[:, None] + halves[:, None] * nodes).ravel()
         size = np.log((halves[:, None] * weights).ravel())
         b = a_round.remaining + w - self.offset
         density = -np.abs(w) / self.scale - math.log(2 * self.scale)
         return log_sum(log_softmax(a_round.log_weights(b[:, None])) + (density + size)[:, None])
+
+
+@cache
+def _gauss_legendre() -> tuple[Floats, Floats]:
+    """Return nodes and weights on [-1, 1]."""
+    return np.polynomial.legendre.leggauss(NODES)
 
 
 def _pieces(breaks: Floats, slope: float) -> tuple[Floats, Floats]:

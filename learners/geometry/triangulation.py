@@ -21,8 +21,7 @@ def contains(corners: list[Corner], point: Corner) -> bool:
     inside = False
     for p, q in pairwise([*corners, corners[0]]):
         side = cross(p, q, point)
-        within = all(min(u, v) <= w <= max(u, v) for u, v, w in zip(p, q, point, strict=True))
-        if side == 0 and within:
+        if side == 0 and all(min(u, v) <= w <= max(u, v) for u, v, w in zip(p, q, point, strict=True)):
             return True
         if (p[1] <= point[1]) != (q[1] <= point[1]):
             inside ^= (side > 0) == (q[1] > p[1])

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpaudit.contract import Instance, Sample
 from learners.arrays import Bools, Integers
+from learners.controls import control
 from learners.finite.faults import exponential_controls
 from learners.halfspaces.exponential import HalfspaceExponential
 from learners.halfspaces.hull_point_base import Selected
@@ -81,80 +82,89 @@ class HalfspaceOverspent(HalfspaceTukey):
     _spending: ClassVar[float] = 16.0
 
 
-@dataclass(frozen=True)
-class HullPointUndivided(HullPointExponential):
-    """Broken control: every coordinate spends twice the whole budget."""
+class _Undivided:
+    """The fault of a rate that is not divided over coordinates."""
 
-    id: ClassVar[str] = "broken-hull-point-undivided"
-    fault: ClassVar[str] = "weights exp(epsilon Q) for every coordinate: neither halved nor divided over coordinates"
-    instance: ClassVar[Instance] = FOUR
+    epsilon: float
 
     @property
     def _rate(self) -> float:
         return self.epsilon
 
 
-@dataclass(frozen=True)
-class HullPointSupport(HullPointExponential):
-    """Broken control: only points in the convex hull are ever released."""
+class _Steep:
+    """The fault of twice the rate."""
 
-    id: ClassVar[str] = "broken-hull-point-support"
-    fault: ClassVar[str] = "selects among coordinates of positive depth alone: the support shows the convex hull"
-    instance: ClassVar[Instance] = FOUR
-
-    def _eligible(self, scores: Integers) -> Bools:
-        positive = np.asarray(scores > 0, dtype=np.bool_)
-        return positive if positive.any() else np.ones(len(scores), dtype=np.bool_)
-
-
-@dataclass(frozen=True)
-class HullPointMedian(HullPointExponential):
-    """Broken control: only the deepest coordinates are released."""
-
-    id: ClassVar[str] = "broken-hull-point-median"
-    fault: ClassVar[str] = "selects among the coordinates of greatest depth alone: a Tukey median without noise"
-    instance: ClassVar[Instance] = FOUR
-
-    def _eligible(self, scores: Integers) -> Bools:
-        return np.asarray(scores == scores.max(), dtype=np.bool_)
-
-
-@dataclass(frozen=True)
-class HullPointJointSteep(HullPointJoint):
-    """Broken control: the selection spends four times the budget."""
-
-    id: ClassVar[str] = "broken-hull-point-joint-steep"
-    fault: ClassVar[str] = "weights exp(2 epsilon depth), not exp(epsilon depth/2): four times the claimed epsilon"
-    instance: ClassVar[Instance] = FOUR
+    epsilon: float
 
     @property
     def _rate(self) -> float:
         return 2 * self.epsilon
 
 
-@dataclass(frozen=True)
-class HullPointJointSupport(HullPointJoint):
-    """Broken control: only points in the convex hull are ever released."""
-
-    id: ClassVar[str] = "broken-hull-point-joint-support"
-    fault: ClassVar[str] = "selects among points of positive depth alone: the support shows the convex hull"
-    instance: ClassVar[Instance] = FOUR
+class _Support:
+    """The fault of releasing points of positive depth alone."""
 
     def _eligible(self, depths: Integers) -> Bools:
         positive = np.asarray(depths > 0, dtype=np.bool_)
         return positive if positive.any() else np.ones(len(depths), dtype=np.bool_)
 
 
-@dataclass(frozen=True)
-class HullPointJointMedian(HullPointJoint):
-    """Broken control: only the deepest points are released."""
-
-    id: ClassVar[str] = "broken-hull-point-joint-median"
-    fault: ClassVar[str] = "selects among the deepest points alone: a Tukey median without noise"
-    instance: ClassVar[Instance] = FOUR
+class _Median:
+    """The fault of releasing the deepest points alone."""
 
     def _eligible(self, depths: Integers) -> Bools:
         return np.asarray(depths == depths.max(), dtype=np.bool_)
+
+
+HullPointUndivided = control(
+    HullPointExponential,
+    _Undivided,
+    "broken-hull-point-undivided",
+    "every coordinate spends twice the whole budget",
+    FOUR,
+    fault="weights exp(epsilon Q) for every coordinate: neither halved nor divided over coordinates",
+)
+HullPointSupport = control(
+    HullPointExponential,
+    _Support,
+    "broken-hull-point-support",
+    "only points in the convex hull are ever released",
+    FOUR,
+    fault="selects among coordinates of positive depth alone: the support shows the convex hull",
+)
+HullPointMedian = control(
+    HullPointExponential,
+    _Median,
+    "broken-hull-point-median",
+    "only the deepest coordinates are released",
+    FOUR,
+    fault="selects among the coordinates of greatest depth alone: a Tukey median without noise",
+)
+HullPointJointSteep = control(
+    HullPointJoint,
+    _Steep,
+    "broken-hull-point-joint-steep",
+    "the selection spends four times the budget",
+    FOUR,
+    fault="weights exp(2 epsilon depth), not exp(epsilon depth/2): four times the claimed epsilon",
+)
+HullPointJointSupport = control(
+    HullPointJoint,
+    _Support,
+    "broken-hull-point-joint-support",
+    "only points in the convex hull are ever released",
+    FOUR,
+    fault="selects among points of positive depth alone: the support shows the convex hull",
+)
+HullPointJointMedian = control(
+    HullPointJoint,
+    _Median,
+    "broken-hull-point-joint-median",
+    "only the deepest points are released",
+    FOUR,
+    fault="selects among the deepest points alone: a Tukey median without noise",
+)
 
 
 @dataclass(frozen=True)

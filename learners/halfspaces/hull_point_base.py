@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
@@ -16,6 +17,7 @@ from learners.geometry.pictures import examples
 from learners.halfspaces.concepts import Halfspace
 from learners.halfspaces.depth.depth_pictures import depth_panel
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
+from learners.halfspaces.depth.plane_slices import PlaneSlices
 from learners.halfspaces.depth.tukey_depth import tukey_depth
 from learners.halfspaces.grid import HalfspacesOnAGrid
 from learners.inputs import check_run, check_sample
@@ -26,6 +28,9 @@ from learners.symmetries import moving_points
 __all__ = ["PICTURED_EXAMPLES", "HullPoint", "Point", "Selected", "weighted_points"]
 
 MAX_ATOMS = 2**16
+"""Up to this many points a law has them in a tuple."""
+MAX_PLANE_ATOMS = 2**25
+"""Up to this many points of the plane a law has their probabilities, and makes a point when it is asked for."""
 PICTURED_EXAMPLES = 300
 
 Point = tuple[Fraction, ...]
@@ -50,9 +55,22 @@ class _Depths:
     def after(self, prefix: Point) -> tuple[tuple[Fraction, ...], Integers]:
         """Return X~_i(prefix) and the values of Q_prefix on it."""
         if prefix not in self._known:
-            candidates = self._extended.coordinates(prefix)
-            self._known[prefix] = candidates, self._regions.values(prefix, candidates)
+            self._known[prefix] = self._found(prefix)
         return self._known[prefix]
+
+    def _found(self, prefix: Point) -> tuple[tuple[Fraction, ...], Integers]:
+        slices = self._extended.slices
+        if slices is None:
+            candidates = self._extended.coordinates(prefix)
+            return candidates, self._regions.values(prefix, candidates)
+        if not prefix:
+            return slices.firsts, slices.first_values(self._regions)
+        index = bisect_left(slices.firsts, prefix[0])
+        return slices.coordinates(index), next(slices.depths(self._regions, [index]))
+
+    def in_slices(self, slices: PlaneSlices) -> Iterator[Integers]:
+        """Yield the depths of the candidates of one slice after the other."""
+        return slices.depths(self._regions, range(len(slices.firsts)))
 
 
 @lru_cache(maxsize=256)
@@ -141,6 +159,9 @@ class HullPoint(HalfspacesOnAGrid):
     def find_law(self, points: Integers, weights: Integers) -> Law:
         """Return the law of `find`."""
         depths, n = self._depths(points, weights), int(weights.sum())
+        slices = self.extended.slices
+        if slices is not None:
+            return self._plane_law(depths, slices, n)
         atoms: list[Point] = [()]
         logs, error = np.zeros(1), 0.0
         for axis in range(self.extended.dimension):
@@ -154,6 +175,25 @@ class HullPoint(HalfspacesOnAGrid):
             error += max(e for _, _, e in parts)
         finite = logs[np.isfinite(logs)]
         return Law(atoms, logs, error + self.dimension * ULP * float(-finite.min()))
+
+    def _plane_law(self, depths: _Depths, slices: PlaneSlices, n: int) -> Law:
+        """Return the law on the points of the plane, slice by slice; no point is made where they are many."""
+        total = int(slices.sizes.sum())
+        if total > MAX_PLANE_ATOMS:
+            raise InputError(
+                f"side must be smaller for the exact law: {total} points, more than {MAX_PLANE_ATOMS}; run has no limit"
+            )
+        _, scores = depths.after(())
+        firsts, error = self._log_law(scores, 0, n)
+        parts, worst = [], 0.0
+        for log, values in zip(firsts.tolist(), depths.in_slices(slices), strict=True):
+            selected, more = self._log_law(values, 1, n)
+            parts.append(log + selected)
+            worst = max(worst, more)
+        logs = np.concatenate(parts)
+        finite = logs[np.isfinite(logs)]
+        atoms = self.extended.points if total <= MAX_ATOMS else self.extended.lazy_points
+        return Law(atoms, logs, error + worst + self.dimension * ULP * float(-finite.min()))
 
     def _extend(
         self, depths: _Depths, atoms: list[Point], logs: Floats, axis: int, n: int

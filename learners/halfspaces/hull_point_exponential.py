@@ -33,7 +33,7 @@ class HullPointExponential(HullPoint):
     Parameters
     ----------
     side, dimension : int
-        The grid {0 .. side}^dimension: dimension 1, 2 (side <= 8) or 3 (side 1).
+        The grid {0 .. side}^dimension: dimension 1, 2 (side <= 16) or 3 (side 1).
     epsilon : float
         The privacy claim.
 

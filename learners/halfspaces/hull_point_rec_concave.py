@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -23,6 +24,9 @@ from learners.parameters import check_positive, check_probability
 
 __all__ = ["LEARNERS", "HullPointRecConcave"]
 
+MAX_CANDIDATES = 2**15
+"""Up to this many candidates on an axis laws are computed."""
+
 
 @dataclass(frozen=True)
 class HullPointRecConcave(HullPoint):
@@ -39,7 +43,7 @@ class HullPointRecConcave(HullPoint):
     Parameters
     ----------
     side, dimension : int
-        The grid; dimension 1, 2 (side <= 8) or 3 (side 1).
+        The grid; dimension 1, 2 (side <= 16) or 3 (side 1).
     epsilon, delta : float
         What may be spent; delta in (0, 1/2).
     beta : float
@@ -142,10 +146,12 @@ class HullPointRecConcave(HullPoint):
         return np.minimum(np.array(drawn, dtype=np.int64), len(scores) - 1)
 
     def _log_law(self, scores: Integers, axis: int, n: int) -> Selected:
-        logs, error = self.mechanism(len(scores), axis, n).log_law(self._steps(scores))
-        if len(scores) > 1:
-            return logs, error
-        return np.zeros(1), 0.0
+        if len(scores) == 1:
+            return np.zeros(1), 0.0
+        # Few depths occur, and on many coordinates the same: few pieces, whose law is found once.
+        starts = np.flatnonzero(np.diff(scores, prepend=scores[0] - 1))
+        pieces = tuple(starts.tolist()), tuple(scores[starts].tolist()), len(scores)
+        return _piecewise_law(self.mechanism(len(scores), axis, n), *pieces)
 
     def required_examples(self, candidates: int) -> int:
         """Return an n from which every coordinate's promise suffices, for at most so many candidates on each axis.
@@ -164,6 +170,13 @@ class HullPointRecConcave(HullPoint):
     def guaranteed_depth(self, n: int) -> Fraction:
         """Return the depth promised for the released point: (1 - alpha) r_d, alpha = 1/(2 d)."""
         return (1 - self.accuracy) * self.promise(self.dimension - 1, n)
+
+
+@lru_cache(maxsize=2**13)
+def _piecewise_law(mechanism: RecConcave, starts: tuple[int, ...], values: tuple[int, ...], size: int) -> Selected:
+    logs, error = mechanism.log_law(Steps.of(starts, values, size), MAX_CANDIDATES)
+    logs.flags.writeable = False
+    return logs, error
 
 
 LEARNERS = (HullPointRecConcave,)

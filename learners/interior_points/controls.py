@@ -30,6 +30,7 @@ from learners.interior_points.solvers import ExponentialSolver, Solver
 from learners.interior_points.thresholds import ThresholdInteriorPoint
 from learners.interior_points.tree_log import InteriorPointTreeLog
 from learners.mechanisms.rec_concave import RecConcave
+from learners.mechanisms.stable_select import Standing
 from learners.mechanisms.steps import Steps
 from learners.mechanisms.tree_log import TreeLog
 
@@ -78,8 +79,8 @@ class InteriorPointMedian(_Exponential):
 class _GreedyConcave(RecConcave):
     """Returns uniformly among the best candidates of the last step."""
 
-    def _candidates(self, padded: Steps, k: int, a: bool, b: bool) -> Steps:
-        return best_pieces(super()._candidates(padded, k, a, b))
+    def _candidates(self, padded: Steps, k: int, standings: list[Standing], a: bool, b: bool) -> Steps:
+        return best_pieces(super()._candidates(padded, k, standings, a, b))
 
 
 @dataclass(frozen=True)

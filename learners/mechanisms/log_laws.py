@@ -18,11 +18,11 @@ LAW_SIZE = 4096
 """The largest domain on which exact laws of points are computed."""
 
 
-def check_size(size: int) -> None:
+def check_size(size: int, most: int = LAW_SIZE) -> None:
     """Raise `InputError` if a domain of that size is too large for the exact law."""
-    if size > LAW_SIZE:
+    if size > most:
         raise InputError(
-            f"the domain must have at most {LAW_SIZE} points for the exact law, got {size}; run has no such limit"
+            f"the domain must have at most {most} points for the exact law, got {size}; run has no such limit"
         )
 
 

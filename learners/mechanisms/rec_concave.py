@@ -13,7 +13,7 @@ import numpy as np
 from dpaudit.contract import InputError
 from learners.arrays import Floats
 from learners.mechanisms.composition import Cost, basic
-from learners.mechanisms.log_laws import check_size, log_mixture, placed
+from learners.mechanisms.log_laws import LAW_SIZE, check_size, log_mixture, placed
 from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_intervals
 from learners.mechanisms.steps import Steps, widest_windows
 from learners.parameters import check_integer
@@ -194,11 +194,12 @@ class RecConcave:
         """Return the indices drawn when the first (a) and the second (b) partition named their best interval."""
         if not (a or b):
             return [0] * size
-        candidates = self._candidates(padded, k, a, b)
+        candidates = self._candidates(padded, k, self._choices(padded, k)[1], a, b)
         return [min(x, self.top) for x in candidates.draw_exponential(float(self.epsilon) / 2, rng, size)]
 
-    def _candidates(self, padded: Steps, k: int, a: bool, b: bool) -> Steps:
-        _, (first, second) = self._choices(padded, k)
+    def _candidates(self, padded: Steps, k: int, standings: list[Standing], a: bool, b: bool) -> Steps:
+        """Return the score on the best intervals of the partitions that named theirs."""
+        first, second = standings
         return padded.restricted(self._intervals(k, first.best if a else None, second.best if b else None))
 
     def outside(self, score: Steps, low: int, high: int, skipped: float = 0.0) -> float:
@@ -223,13 +224,13 @@ class RecConcave:
                 if not (a or b):
                     terms.append(weight * (low > 0))
                 elif weight > 0:
-                    terms.append(weight * self._candidates(padded, k, a, b).outside(rate, low, high))
+                    terms.append(weight * self._candidates(padded, k, standings, a, b).outside(rate, low, high))
         return math.fsum(terms)
 
-    def log_law(self, score: Steps) -> tuple[Floats, float]:
-        """Return the log-probabilities (top + 1,) of the indices and a bound on their error."""
+    def log_law(self, score: Steps, most: int = LAW_SIZE) -> tuple[Floats, float]:
+        """Return the log-probabilities (top + 1,) of the indices, at most `most`, and a bound on their error."""
         self._check(score)
-        check_size(self.top + 1)
+        check_size(self.top + 1, most)
         return self._listed_law(score)
 
     def _listed_law(self, score: Steps) -> tuple[Floats, float]:
@@ -239,21 +240,23 @@ class RecConcave:
         padded = self._padded(score)
         ks, error = self.inner._listed_law(self._inner_score(padded))
         weights, laws, worst = [], [], 0.0
-        for k, (a, b) in product(range(len(ks)), product((True, False), repeat=2)):
+        for k in range(len(ks)):
             select, standings = self._choices(padded, k)
             named = [select.log_law(standing) for standing in standings]
-            weights.append(float(ks[k]) + named[0][0 if a else 1] + named[1][0 if b else 1])
-            law, more = self._last_law(padded, k, a, b)
-            laws.append(law)
-            if weights[-1] > -np.inf:
-                worst = max(worst, named[0][2] + named[1][2] + more + 2.0**-51 * abs(weights[-1]))
+            for a, b in product((True, False), repeat=2):
+                weight = float(ks[k]) + named[0][0 if a else 1] + named[1][0 if b else 1]
+                if weight > -np.inf:
+                    law, more = self._last_law(self._candidates(padded, k, standings, a, b) if a or b else None)
+                    weights.append(weight)
+                    laws.append(law)
+                    worst = max(worst, named[0][2] + named[1][2] + more + 2.0**-51 * abs(weight))
         return log_mixture(weights, laws, error + worst)
 
-    def _last_law(self, padded: Steps, k: int, a: bool, b: bool) -> tuple[Floats, float]:
-        """Return the law of `_last`, with the mass of padded indices at `top`."""
-        if not (a or b):
+    def _last_law(self, candidates: Steps | None) -> tuple[Floats, float]:
+        """Return the law of `_last` among candidates, with the mass of padded indices at `top`; None for none named."""
+        if candidates is None:
             return placed(self.top + 1, 0, 0.0), 0.0
-        logs, error = self._candidates(padded, k, a, b).log_exponential(float(self.epsilon) / 2, padded.size)
+        logs, error = candidates.log_exponential(float(self.epsilon) / 2, (1 << self._log_width) + 1)
         beyond = logs[self.top :]
         if not np.isfinite(beyond).any():
             return logs[: self.top + 1], error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from learners.bisection import last
 
@@ -33,6 +34,7 @@ def repeated_delta(epsilon: float, share: float, times: int) -> float:
     return math.fsum(terms) * (1 + SAFETY)
 
 
+@lru_cache(maxsize=256)
 def largest_repeated_epsilon(epsilon: float, delta: float, times: int) -> float:
     """Return the largest epsilon per call, rounded down by 2^-40, for which all calls are (epsilon, delta)-private.
 

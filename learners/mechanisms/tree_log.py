@@ -22,7 +22,7 @@ from learners.mechanisms.stable_select import StableSelect, Standing, standing_o
 from learners.mechanisms.steps import Steps, interior_scores
 from learners.parameters import check_integer
 
-__all__ = ["BASE", "TreeLog"]
+__all__ = ["BASE", "TreeLog", "leaving_depths"]
 
 BASE = 16
 """Up to this many points the exponential mechanism is used directly."""
@@ -219,7 +219,7 @@ class TreeLog:
     def _embedding(self, middle: Multiset) -> tuple[Multiset, Multiset]:
         """Return the multiset S, and that of e - 1 of the rest."""
         points, counts = middle
-        depths = _depths(points, counts, self.height)
+        depths = leaving_depths(points, counts, self.height)
         order = sorted(range(len(points)), key=lambda i: (-depths[i], points[i]))
         deep: Counter[int] = Counter()
         shallow: Counter[int] = Counter()
@@ -269,7 +269,7 @@ def _balanced_nodes(data: Multiset) -> dict[int, int]:
     return dict(sorted(found.items()))
 
 
-def _depths(points: list[int], counts: list[int], height: int) -> list[int]:
+def leaving_depths(points: list[int], counts: list[int], height: int) -> list[int]:
     """Return for each point one less than the depth at which it leaves the heavy path; `height` if it never does."""
     below = list(accumulate(counts, initial=0))
     depths = [height] * len(points)

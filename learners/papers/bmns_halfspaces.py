@@ -21,6 +21,12 @@ from learners.papers.verdicts import against, judged, leaks, supremum_text, verd
 __all__ = ["STATEMENTS"]
 
 EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
+RELEASE_DELTA = 0.01
+LISTS = {
+    "60 alike, or one of them another": ({7: 60}, {7: 59, 2: 1}),
+    "two piles, one moves": ({2: 30, 7: 30}, {2: 29, 7: 31}),
+}
+"""Neighbouring lists of h_i, each {number of the halfspace: how often}."""
 
 
 @states(
@@ -57,14 +63,45 @@ def _aggregate(tools: Any) -> Evidence:
     kinds = ("rec-concave", "positive")
     found, worst, data = worst_of(tools, (HalfspaceTukey(1, 1, 1.0, variant=kind) for kind in kinds))
     told = ", ".join(f"{supremum_text(one)} with the release {kind!r}" for kind, one in zip(kinds, found, strict=True))
+    # On few candidates RecConcave is no more than the exponential mechanism; from more than 32 on it recurs.
+    release = recursive_release()
+    spilled = {name: _spill(release, *counts) for name, counts in LISTS.items()}
+    leaky = [name for name, (_, spill) in spilled.items() if spill > RELEASE_DELTA]
+    loss, spill = (max(values) for values in zip(*spilled.values(), strict=True))
+    levels = release.mechanism(release.extended.most[0], 0, 60).levels
     return judged(
         verdict_of(worst, 1.0),
-        failed=any(leaks(one, 1.0) for one in found),
-        summary=f"worst epsilon over samples of two points, 3 subsamples: {told}; of 1",
-        numbers={"epsilon": worst.value, "coordinates": found[0].value, "n": worst.n},
-        witness=repr(worst.witness),
+        failed=any(leaks(one, 1.0) for one in found) or bool(leaky),
+        summary=f"worst epsilon over samples of two points, 3 subsamples: {told}; of 1. Lists of 60 h_i on 6 points "
+        f"that differ in one, which RecConcave with {levels} levels releases from {release.extended.most[0]} "
+        f"candidates: pure loss {loss:.3f}, delta(1) {spill:.2g} of {RELEASE_DELTA:g}",
+        numbers={
+            "epsilon": worst.value,
+            "coordinates": found[0].value,
+            "n": worst.n,
+            "levels": levels,
+            "pure loss of the recursion": loss,
+            "delta(1) of the recursion": spill,
+        },
+        witness=f"lists of h_i, {leaky[0]}: delta(1) = {spilled[leaky[0]][1]:.4g}" if leaky else repr(worst.witness),
         data=data,
     )
+
+
+def recursive_release() -> Any:
+    """Return a release that recurs: by coordinates, for halfspaces on 6 points of a line."""
+    return HalfspaceTukey(5, 1, 1.0, RELEASE_DELTA, BETA).release
+
+
+def _spill(release: Any, one: dict[int, int], other: dict[int, int]) -> tuple[float, float]:
+    """Return the pure loss and delta(1) of a release on two lists of h_i, {number of the halfspace: how often} each."""
+    sizes = range(Halfspaces(5, 1).size)
+    laws = [release.release_law([counts.get(i, 0) for i in sizes]) for counts in (one, other)]
+    p, q = (dict(zip(law.atoms, law.log_prob.tolist(), strict=True)) for law in laws)
+    both = [(p.get(atom, -math.inf), q.get(atom, -math.inf)) for atom in {*p, *q}]
+    loss = max(abs(a - b) for a, b in both if max(a, b) > -math.inf)
+    ways = (both, [(b, a) for a, b in both])
+    return loss, max(math.fsum(max(0.0, math.exp(a) - math.exp(1 + b)) for a, b in way) for way in ways)
 
 
 @states(
@@ -127,15 +164,10 @@ def _chance(wrong: int, trials: int) -> float:
 
 
 def _printed_halfspaces() -> tuple[dict[str, float], int]:
-    """Return the m and s of Theorem 4.2 for d = 2 with printed constants, and how many of 100 runs there fail.
-
-    Each subsample has max(4/a' log2(2/b'), 8 (d + 1)/a' log2(13/a')) examples, a' = r alpha/m, r = m/(2 (d + 2)) and
-    b' = beta/(2 m): the classical bound for consistent learners.
-    """
+    """Return the m and s of Theorem 4.2 for d = 2 with printed constants, and how many of 100 runs there fail."""
     d, alpha = 2, 0.1
     m = math.ceil(printed_examples(d + 1, 2**20, EPSILON, DELTA, BETA / 2))
-    share, failing = alpha / (2 * (d + 2)), BETA / (2 * m)
-    each = max(4 / share * math.log2(2 / failing), 8 * (d + 1) / share * math.log2(13 / share))
+    each = subsample_examples(d, m, alpha, BETA)
     learner = HalfspaceTukey(1, d, EPSILON, DELTA, BETA, subsamples=m)
     points, law = learner.domain.points(), np.array([0.101, 0.3, 0.3, 0.299])
     truth = learner.concepts.concept(5).predict(points)
@@ -146,4 +178,61 @@ def _printed_halfspaces() -> tuple[dict[str, float], int]:
     return {"printed m, d = 2:": m, "printed s, d = 2:": float(m * math.ceil(each))}, wrong
 
 
-STATEMENTS = (_dichotomies, _aggregate, _unrealizable, _halfspaces)
+def subsample_examples(d: int, m: float, alpha: float, beta: float) -> float:
+    """Return max(4/a' log2(2/b'), 8 (d + 1)/a' log2(13/a')), the classical bound for consistent learners.
+
+    a' = r alpha/m with r = m/(2 (d + 2)), and b' = beta/(2 m): what each of the m subsamples must reach.
+    """
+    share = alpha / (2 * (d + 2))
+    return max(4 / share * (math.log2(4 * m) - math.log2(beta)), 8 * (d + 1) / share * math.log2(13 / share))
+
+
+def corollary_examples(d: int, epsilon: float, delta: float, alpha: float, beta: float) -> float:
+    """Return s = m |S_i| of Theorem 4.2 with FindTukey's printed m, on 2^20 candidates an axis."""
+    m = printed_examples(d + 1, 2**20, epsilon, delta, beta / 2)
+    return m * subsample_examples(d, m, alpha, beta)
+
+
+PRINTED_GROWTH = {"d": 4.5, "1/epsilon": 1.0, "1/alpha": 1.0, "ln(1/delta)": 1.5, "ln(1/beta)": 2.0}
+"""The exponents of Corollary 4.3; factors that are logarithmic in these are left out there."""
+
+
+@states(
+    "BMNS-Cor4.3",
+    "Theorem 4.2 with FindTukey needs s = O~(d^4.5 2^O(log* |X| + log* d) ln^1.5(1/delta) ln^2(1/beta)/(epsilon "
+    "alpha)) examples.",
+    f"{BMNS}, Corollary 4.3",
+    short="Exponents of the examples to learn halfspaces",
+    printed="d^4.5 ln^1.5(1/δ) ln²(1/β)/(alpha ε)",
+    found="d^{d:.2f} ln^{ln(1/delta):.2f}(1/δ) ln^{ln(1/beta):.2f}(1/β)",
+)
+def _corollary(tools: Any) -> Evidence:
+    plain = (10, 1.0, 1e-6, 0.1, 0.1)
+    # Far out, so that what is added to a leading term, and logarithmic factors, tell little of the exponent.
+    ends = {
+        "d": ((2**30, *plain[1:]), (2**40, *plain[1:]), 2.0**10),
+        "1/epsilon": ((10, 1e-6, *plain[2:]), (10, 1e-9, *plain[2:]), 1e3),
+        "1/alpha": ((*plain[:3], 1e-6, 0.1), (*plain[:3], 1e-9, 0.1), 1e3),
+        "ln(1/delta)": ((10, 1.0, 1e-33, 0.1, 0.1), (10, 1.0, 1e-99, 0.1, 0.1), 3.0),
+        "ln(1/beta)": ((1, *plain[1:4], 1e-33), (1, *plain[1:4], 1e-99), 3.0),
+    }
+    growth = {
+        name: math.log(corollary_examples(*high) / corollary_examples(*low)) / math.log(factor)
+        for name, (low, high, factor) in ends.items()
+    }
+    above = [name for name, exponent in growth.items() if exponent > PRINTED_GROWTH[name] + 0.25]
+    told = ", ".join(f"{name}: {exponent:.3f} ({PRINTED_GROWTH[name]:g})" for name, exponent in growth.items())
+    return judged(
+        # Exponents are told to the nearest half.
+        "holds",
+        failed=bool(above),
+        summary=f"exponents of s = m |S_i| with the printed constants of its parts, 2^20 candidates an axis, and those "
+        f"of the corollary in brackets: {told}",
+        numbers=growth,
+        grade="numeric",
+        witness="; ".join(f"{name}: exponent {growth[name]:.3f}, printed {PRINTED_GROWTH[name]:g}" for name in above),
+        data={"growth": growth, "s at d = 10": corollary_examples(*plain)},
+    )
+
+
+STATEMENTS = (_dichotomies, _aggregate, _unrealizable, _halfspaces, _corollary)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from dpaudit.contract import Distribution, Hypothesis
-from learners.arrays import Floats, Integers
+from learners.arrays import Floats, Integers, Labels
 
 __all__ = ["answer", "compositions", "errors_of_law", "failure_probability", "two_point", "worst_empirical_failure"]
 
@@ -47,17 +47,26 @@ def errors_of_law(learner: Any, sample: Any) -> tuple[Floats, Integers]:
     return np.exp(law.log_prob), np.array([sample.errors(learner.decode(atom)) for atom in law.atoms])
 
 
-def worst_empirical_failure(learner: Any, n: int, alpha: float) -> tuple[float, str]:
-    """Return the worst Pr[error on the sample > alpha] over samples of n that a concept labels, and the sample."""
+def worst_empirical_failure(
+    learner: Any, n: int, alpha: float, targets: Iterable[Hypothesis] | None = None
+) -> tuple[float, str]:
+    """Return the worst Pr[error on the sample > alpha] over samples of n that a target labels, and the sample.
+
+    By default all concepts are targets.
+    """
     points, worst, where = learner.domain.points(), 0.0, ""
-    for concept in learner.concepts.enumerate():
-        truth = concept.predict(points)
+    answers: dict[Any, Labels] = {}
+    for target in learner.concepts.enumerate() if targets is None else targets:
+        truth = target.predict(points)
         for counts in compositions(n, len(points)):
-            sample = learner.domain.sample(points, truth, counts)
-            p, wrong = errors_of_law(learner, sample)
-            failure = float(p[wrong > alpha * n].sum())
+            law = learner.law(learner.domain.sample(points, truth, counts))
+            for atom in law.atoms:
+                if atom not in answers:
+                    answers[atom] = learner.decode(atom).predict(points)
+            wrong = (np.array([answers[atom] for atom in law.atoms]) != truth) @ np.array(counts)
+            failure = float(np.exp(law.log_prob)[wrong > alpha * n].sum())
             if failure > worst:
-                worst, where = failure, repr(sample)
+                worst, where = failure, repr(learner.domain.sample(points, truth, counts))
     return worst, where
 
 

@@ -183,7 +183,7 @@ class SimplexRegions(_SpaceRegions):
 
     _most_side: ClassVar[int | None] = SIMPLEX_SIDE
 
-    def _family(self) -> Family:
+    def _family(self) -> Family | None:
         return simplex_family(self.side)
 
     def _region(self, parts: tuple[Region, ...]) -> Intersection:
@@ -196,4 +196,4 @@ class SimplexRegions(_SpaceRegions):
 
     @property
     def _log_behaviours(self) -> float:
-        return math.log(len(self._family()))
+        return math.log(len(self._listed()))

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from dpaudit.contract import Instance
+import numpy as np
+
+from dpaudit.contract import Hypothesis, InputError, Instance, Sample
+from learners.arrays import Integers
 from learners.covers.accounting import AUDITED
+from learners.domains import grid_rows
+from learners.inputs import check_run
+from learners.mechanisms import equal_scores
 from learners.regions.kinds import HalfspaceRegions, SimplexRegions
-from learners.regions.planar.polytope_families import DIMENSION
-from learners.regions.polytope_class import Polytopes, SimplexUnions
+from learners.regions.planar.families import Family
+from learners.regions.planar.polytope_families import DIMENSION, HALFSPACE_SIDE, SIMPLEX_SIDE, halfspace_family
+from learners.regions.planar.tuple_counts import TupleCounts
+from learners.regions.polytope_class import Polytopes, SimplexUnions, polytope
 from learners.regions.region_cover import RegionCover
 from learners.regions.region_selection import ListedSelection
 
@@ -20,16 +28,19 @@ __all__ = ["LEARNERS", "ConvexPolytope", "SimplexSelect", "SimplexUnion"]
 class SimplexSelect(SimplexRegions, ListedSelection):
     """Select an intersection of four halfspaces over the cube with probability proportional to exp(epsilon q / 2).
 
-    q is the number of examples that it labels correctly. The exponential mechanism runs over all quadruples of the
-    N = 104 labellings of the cube by halfspaces, and the output is the number of the labelling that the quadruple
-    gives, so that a labelling has as much measure as quadruples make it. Pure epsilon-differential privacy.
+    q is the number of examples that it labels correctly. The exponential mechanism runs over all quadruples of the N
+    labellings of the grid by halfspaces, 104 for the cube and 2,702 for side 2. For side 1 the output is the number of
+    the labelling that the quadruple gives, so that a labelling has as much measure as quadruples make it. For side 2
+    it is the quadruple itself, sorted numbers of halfspaces: how the quadruples label the sample is counted exactly,
+    without a list of the 5e13, for at most 18 distinct points; see `regions.planar.tuple_counts`. Pure
+    epsilon-differential privacy.
 
     Utility. With probability 1 - b over the coins q >= max q - (2/epsilon) (4 ln N + ln(1/b)).
 
     Parameters
     ----------
     side : int
-        d of the grid {0 .. d}^3; 1.
+        d of the grid {0 .. d}^3; 1 or 2.
     epsilon : float
         > 0.
     """
@@ -38,11 +49,66 @@ class SimplexSelect(SimplexRegions, ListedSelection):
     instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=2)
     _place: ClassVar[str] = "Section 6"
     _statement: ClassVar[tuple[str, str]] = ("KMMS-Prop2.5", "Proposition 2.5 over quadruples of halfspaces")
+    _most_side: ClassVar[int | None] = HALFSPACE_SIDE
 
     @property
     def concepts(self) -> Polytopes:
-        """The labellings of the cube by intersections of at most four halfspaces."""
+        """The labellings of the grid by intersections of at most four halfspaces; they can be listed for the cube."""
         return Polytopes(self.side, DIMENSION + 1)
+
+    def _family(self) -> Family | None:
+        return super()._family() if self.side <= SIMPLEX_SIDE else None
+
+    @property
+    def _log_behaviours(self) -> float:
+        return super()._log_behaviours if self.side <= SIMPLEX_SIDE else self._log_ratio
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
+        """Return the outputs of independent runs."""
+        if self._family() is not None:
+            return super().run(sample, rng, size)
+        check_run(sample, self.domain, size)
+        return self._quadruples(sample, rng, size)
+
+    def _quadruples(self, sample: Sample, rng: np.random.Generator, size: int) -> list[tuple[int, ...]]:
+        """Return sorted quadruples: a score by the number of quadruples that have it, then one of them uniformly."""
+        rows, place = np.unique(grid_rows(sample.points, self.side), return_inverse=True)
+        gains = np.zeros(len(rows), dtype=np.int64)
+        np.add.at(gains, place.reshape(-1), np.where(sample.labels == 1, sample.counts, -sample.counts))
+        masks = halfspace_family(self.side).labels[:, rows].astype(np.int64) @ (1 << np.arange(len(rows)))
+        table = TupleCounts(masks, len(rows), DIMENSION + 1)
+        # The score up to a constant, the negative examples.
+        scores = np.zeros(1, dtype=np.int64)
+        for gain in gains.tolist():
+            scores = np.concatenate([scores, scores + gain])
+        occurring = np.flatnonzero(table.counts)
+        occurring = occurring[np.argsort(scores[occurring], kind="stable")]
+        values, starts = np.unique(scores[occurring], return_index=True)
+        sizes = np.add.reduceat(table.counts[occurring], starts)
+        groups = equal_scores.draw(sizes.tolist(), values, self._rate, rng, size)
+        within = rng.integers(0, sizes[groups])
+        ends = np.cumsum(table.counts[occurring])
+        drawn = occurring[np.searchsorted(ends, (ends[starts] - table.counts[occurring][starts])[groups] + within,
+                                          side="right")]  # fmt: skip
+        found: list[tuple[int, ...]] = [()] * size
+        for target in np.unique(drawn).tolist():
+            runs = np.flatnonzero(drawn == target)
+            quadruples = np.sort(table.draw(target, rng, len(runs)), axis=1).tolist()
+            for i, quadruple in zip(runs.tolist(), quadruples, strict=True):
+                found[i] = tuple(quadruple)
+        return found
+
+    def decode(self, code: Any) -> Hypothesis:
+        """Return the simplex."""
+        if self._family() is not None:
+            return super().decode(code)
+        regions = halfspace_family(self.side).regions
+        members = tuple(code) if isinstance(code, tuple | list) else ()
+        if len(members) != DIMENSION + 1 or not all(
+            isinstance(i, int | np.integer) and 0 <= i < len(regions) for i in members
+        ):
+            raise InputError(f"code must be {DIMENSION + 1} numbers of halfspaces below {len(regions)}, got {code!r}")
+        return polytope([regions[int(i)][0] for i in members])
 
 
 @dataclass(frozen=True)

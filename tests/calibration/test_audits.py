@@ -14,6 +14,8 @@ from dpaudit.registry import Entry, list_learners
 CONTROLS = [entry for entry in list_learners() if entry.fault]
 MISSED_BY_BETS = {"broken-rec-concave-greedy"}
 """Controls that bets do not detect with these runs; a fixed number of runs does, in every profile."""
+DEAR = {"broken-box-doubled", "broken-disc-union-greedy", "broken-simplex-union-greedy"}
+"""Controls whose audits of a fixed number of runs take seconds; bets detect them in every profile."""
 SLOW = {"box-exponential", "halfplane-select", "halfspace-tukey", "convex-polytope", "convex-polygon", "disc-union"}
 """Learners whose audits take ten seconds and more; `./scripts/audit` makes them too."""
 AUDITS = 100
@@ -21,7 +23,7 @@ AUDITS = 100
 
 def _in_quick(entries: list[Entry]) -> list[Any]:
     """Return all entries, most of them marked `full`: audits of a fixed number of runs take seconds each."""
-    late = [i % 8 != 0 and entry.id not in MISSED_BY_BETS for i, entry in enumerate(entries)]
+    late = [(i % 8 != 0 and entry.id not in MISSED_BY_BETS) or entry.id in DEAR for i, entry in enumerate(entries)]
     marks = [[pytest.mark.full] if full else [] for full in late]
     return [pytest.param(entry, marks=some, id=entry.id) for entry, some in zip(entries, marks, strict=True)]
 

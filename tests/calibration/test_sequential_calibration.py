@@ -104,7 +104,7 @@ def test_a_claim_that_holds_exactly_is_refuted_at_most_at_the_level(
 ) -> None:
     # 200 audits at gamma = 0.2 allow 69: a level of 0.35 would be seen with probability 1/2.
     number = 40 if mechanism.name.startswith("gaussian") else 200
-    hold_level(audits(mechanism, number, pairs, epsilon=epsilon, delta=delta, runs=2_500, gamma=0.2), epsilon, 0.2)
+    hold_level(audits(mechanism, number, pairs, epsilon=epsilon, delta=delta, runs=1_000, gamma=0.2), epsilon, 0.2)
 
 
 @pytest.mark.full

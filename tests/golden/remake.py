@@ -372,11 +372,9 @@ def events():
     fixed = [one for one in before.results if one.kind == "privacy" and one.finding.design == "fixed"]
     today = [perform(Task(one.learner, one.parameters, one.arguments), seed=before.header.seed) for one in fixed]
     found = [replace(one, index=i) for i, one in enumerate(today)]
-    header = replace(
-        before.header,
-        plan=tuple(Planned(one.task, one.learner, one.kind) for one in found),
-        controls={one.learner: one.fault for one in found if one.fault is not None},
-    )
+    plan = tuple(Planned(one.task, one.learner, one.kind) for one in found)
+    controls = {one.learner: one.fault for one in found if one.fault is not None}
+    header = replace(before.header, plan=plan, controls=controls)
     (HERE / "run_events.jsonl").write_bytes(lines(Run(header, tuple(found))))
 
 

@@ -92,6 +92,7 @@ def test_the_blocks_of_a_page_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")  # workers take longer to start than the audits of a page
     module = ModuleType("page")
     monkeypatch.setitem(sys.modules, "page", module)
     printed = ""

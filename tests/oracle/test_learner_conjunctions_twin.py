@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import itertools
 import math
 from decimal import Decimal
 from typing import Any
@@ -69,6 +70,37 @@ def test_law_is_the_product_over_the_literals(learner_class: Any, scale: Any, to
                     true += kept if mask >> literal & 1 else deleted
                 assert abs(Decimal(float(log_prob)) - true) <= Decimal(law.error)
             assert law.error < 1e-12 * max(10, sample.n)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_the_noise_with_a_delta(d: int) -> None:
+    # The largest e for which 2 d calls that are randomised response are (epsilon, delta)-private, summed over answers.
+    epsilon, beta, delta = 1.5, 0.3, 0.02
+    learner = ConjunctionLaplace(d, epsilon, beta, delta)
+
+    def needed(e: float) -> float:
+        truth = 1 / (1 + math.exp(-e))
+        total = 0.0
+        for lies in itertools.product((False, True), repeat=2 * d):
+            p = math.prod(1 - truth if lie else truth for lie in lies)
+            q = math.prod(truth if lie else 1 - truth for lie in lies)
+            total += max(0.0, p - math.exp(epsilon) * q)
+        return total
+
+    e = 1 / learner.noise_scale
+    assert needed(e) <= delta < needed(e * (1 + 1e-6))
+    rng = np.random.default_rng(7)
+    sample = random_sample(learner.domain, rng, 5, 9)
+    law = learner.law(sample)
+    threshold = math.log(2 * d / beta) / e
+    for mask, log_prob in zip(law.atoms, law.log_prob, strict=True):
+        tails = [
+            far_log(Decimal((c - threshold) * e)) if mask >> i & 1 else far_log(Decimal((threshold - c) * e))
+            for i, c in enumerate(slow_counts(sample, d))
+        ]
+        assert float(sum(tails)) == pytest.approx(log_prob, abs=1e-11)
+    drawn = np.bincount(np.asarray(learner.run(sample, rng, 20_000)), minlength=4**d) / 20_000
+    assert np.abs(drawn - np.exp(law.log_prob)).max() < 5 * math.sqrt(0.25 / 20_000)
 
 
 def far_log(z: Decimal) -> Decimal:

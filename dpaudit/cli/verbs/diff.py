@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dpaudit.cli.options import COLOR, JSON
+from dpaudit.cli.options import COLOR, JSON, TOLD
 from dpaudit.cli.verb import Verb
 
 __all__ = ["command"]
@@ -19,5 +19,5 @@ command = Verb(
     equal.
     """,
     "dpaudit diff reports/before reports/after",
-    (click.Argument(["paths"], metavar="[OLD NEW]", nargs=-1), JSON, COLOR),
+    (click.Argument(["paths"], metavar="[OLD NEW]", nargs=-1), JSON, TOLD, COLOR),
 )

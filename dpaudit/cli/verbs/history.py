@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpaudit.cli.options import JSON, option
+from dpaudit.cli.options import JSON, TOLD, option
 from dpaudit.cli.verb import Verb
 
 __all__ = ["command"]
@@ -14,5 +14,6 @@ command = Verb(
     (
         option("--config", metavar="FILE", help="the settings (default: audit.toml or pyproject.toml, here or above)"),
         JSON,
+        TOLD,
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpaudit.cli.options import COLOR, JSON, LEARNERS, flag
+from dpaudit.cli.options import COLOR, JSON, LEARNERS, TOLD, flag
 from dpaudit.cli.verb import Verb
 
 __all__ = ["command"]
@@ -14,5 +14,5 @@ command = Verb(
     their defaults, and what it is. Positive controls, which leak on purpose, are listed with --all.
     """,
     "dpaudit list --all",
-    (JSON, flag("--all", help="positive controls too (default: without them)"), COLOR, LEARNERS),
+    (JSON, TOLD, flag("--all", help="positive controls too (default: without them)"), COLOR, LEARNERS),
 )

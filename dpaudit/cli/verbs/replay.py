@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dpaudit.cli.options import COLOR, JSON, LEARNERS, flag, jobs, option, whole
+from dpaudit.cli.options import COLOR, JSON, LEARNERS, PARAMETER, TOLD, flag, jobs, option, whole
 from dpaudit.cli.verb import Verb
 
 __all__ = ["command"]
@@ -21,13 +21,7 @@ command = Verb(
     (
         click.Argument(["file"], metavar="CERTIFICATE"),
         click.Argument(["id"], metavar="ID"),
-        option(
-            "-p",
-            "--parameter",
-            metavar="NAME=VALUE",
-            multiple=True,
-            help="a parameter of the learner; repeatable (default: those of the learner's example, with a note)",
-        ),
+        PARAMETER,
         option(
             "--pairs",
             metavar="SOURCE",
@@ -51,6 +45,7 @@ command = Verb(
         option("--seed", type=whole, metavar="N", help="root of all randomness (default: drawn anew)"),
         jobs("processes", 1),
         JSON,
+        TOLD,
         COLOR,
         LEARNERS,
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dpaudit.cli.options import option, whole
+from dpaudit.cli.options import jobs, option, whole
 from dpaudit.cli.verb import Verb
 from dpaudit.cli.verbs.scaling import LEVELS, SHOWN, learner
 
@@ -26,6 +26,7 @@ command = Verb(
         option("--starts", type=whole, metavar="N", default=3, help="proposals from which to climb (default: 3)"),
         option("--moves", type=whole, metavar="N", default=100, help="moves of each climb (default: 100)"),
         option("--draws", type=whole, metavar="N", default=4000, help="the most samples at one n (default: 4000)"),
+        jobs("climbs at a time", -1),
         *SHOWN,
     ),
 )

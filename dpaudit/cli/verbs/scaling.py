@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from dpaudit.cli.forms import PLAIN
 from dpaudit.cli.options import ALLOWANCE, COLOR, JSON, LEARNERS, QUIET, VERBOSE, option, whole
 from dpaudit.cli.verb import Verb
 
@@ -17,7 +18,12 @@ LEVELS = (
 SHOWN = (
     option("--confidence", type=float, default=0.95, help="of the interval or the limits (default: 0.95)"),
     option("--seed", type=whole, metavar="N", default=0, help="root of all randomness (default: 0)"),
-    option("--out", metavar="FILE", help="write the finding (.json) or its figure (.svg) too (default: none)"),
+    option(
+        "--out",
+        metavar="FILE",
+        help=f"write the finding too, in the format of its suffix: {', '.join(PLAIN)}, or .svg, its figure "
+        "(default: none)",
+    ),
     JSON,
     VERBOSE,
     QUIET,

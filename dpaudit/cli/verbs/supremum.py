@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpaudit.cli.options import COLOR, JSON, LEARNERS, QUIET, VERBOSE, identity, option, whole
+from dpaudit.cli.options import COLOR, JSON, LEARNERS, QUIET, TOLD, VERBOSE, identity, option, whole
 from dpaudit.cli.verb import Verb
 
 __all__ = ["command"]
@@ -28,11 +28,7 @@ command = Verb(
         ),
         option("--seed", type=whole, metavar="N", default=0, help="root of the search's randomness (default: 0)"),
         JSON,
-        option(
-            "--out",
-            metavar="FILE",
-            help="write the finding too, as .json, or all of it in words, as .txt (default: none)",
-        ),
+        TOLD,
         VERBOSE,
         QUIET,
         COLOR,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dpaudit.cli.options import COLOR, JSON, LEARNERS, jobs, option, whole
+from dpaudit.cli.options import COLOR, JSON, LEARNERS, TOLD, jobs, option, whole
 from dpaudit.cli.verb import Verb
 
 __all__ = ["command"]
@@ -25,6 +25,7 @@ command = Verb(
         option("--signers", metavar="FILE", help="names and public keys of who may have signed (default: anybody)"),
         jobs("processes for each task that is done again", 1),
         JSON,
+        TOLD,
         COLOR,
         LEARNERS,
     ),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
 from dpaudit.distinguish.screen.groups import Cells
 
@@ -66,8 +67,10 @@ class Holes:
         some, near = values[sparse], steps[sparse]
         away = np.where(some < self.centre, self.scale, -self.scale)
         hit = np.zeros(len(some), dtype=np.bool_)
-        for step in (near - 1, near, near + 1):
-            hit |= self.centre + away * np.log(step * 2.0**-self.grid) == some
+        for share in (step * 2.0**-self.grid for step in (near - 1, near, near + 1)):
+            # Samplers in C take the library's logarithm, others numpy's: last digits differ on some processors.
+            for log in (np.log(share), xlogy(1.0, share)):
+                hit |= self.centre + away * log == some
         found[sparse] = np.where(hit, REACHED, HOLE)
         return found
 

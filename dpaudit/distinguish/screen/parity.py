@@ -83,7 +83,7 @@ def _pairs(data: NDArray[np.uint8], neighbour: NDArray[np.uint8]) -> list[tuple[
         signs = 1.0 - 2.0 * side.astype(np.float32)
         means.append(signs.T @ signs / len(side))
     gap = np.triu(np.abs(means[0] - means[1]), 1)
-    best = np.argsort(gap, axis=None)[::-1][:PAIRS]
+    best = np.argsort(gap, axis=None, kind="stable")[::-1][:PAIRS]
     return [(int(at // len(gap)), int(at % len(gap))) for at in best]
 
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.distinguish.steady import steady
+
 __all__ = ["best_events", "best_half_lines", "best_promise", "promise"]
 
 Floats = NDArray[np.float64]
@@ -30,7 +32,7 @@ def promise(
     """Return the promise of events with x of m and y of k training runs, elementwise."""
     low = _wilson(x / m, 1 / (training**2 / m + CONFIRMATION**2 / confirm), -1.0)
     high = _wilson(y / k, 1 / (training**2 / k + CONFIRMATION**2 / confirm), 1.0)
-    return np.log(np.maximum(low, 1e-300)) - np.log(high)
+    return steady(np.log(np.maximum(low, 1e-300)) - np.log(high))
 
 
 def _wilson(p: Floats, size: float | Floats, side: float) -> Floats:
@@ -104,7 +106,7 @@ def best_half_lines(
 
 def _order(data: Floats, neighbour: Floats) -> NDArray[np.intp]:
     """Return the cells by descending likelihood ratio, along the last axis."""
-    ratio = np.log(data + 0.5) - np.log(neighbour + 0.5)
+    ratio = steady(np.log(data + 0.5) - np.log(neighbour + 0.5))
     return np.argsort(-ratio, axis=-1, kind="stable")
 
 

@@ -101,7 +101,7 @@ def _extremes(column: Column, units: Units, group: int) -> Iterator[list[int]]:
             by_unit = np.full(units.size, -np.inf)
             np.maximum.at(by_unit, units.codes, score)
             score = by_unit
-        top = np.argpartition(-score, group - 1)[:group]
+        top = np.argsort(-score, kind="stable")[:group]
         yield top.tolist()
 
 

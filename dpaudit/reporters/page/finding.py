@@ -23,9 +23,9 @@ from dpaudit.reporters.page.text import (
 from dpaudit.reporters.page.witness import odds
 from dpaudit.reporters.row import Row
 from dpaudit.reporters.verdicts import RowVerdict
-from dpaudit.reporters.wording import answer_words, failure_text
+from dpaudit.reporters.wording import failure_text, named_event
 
-__all__ = ["answer_one", "lede_one", "named", "power_words"]
+__all__ = ["answer_one", "lede_one", "power_words"]
 
 _TONES = {
     RowVerdict.VIOLATION: "bad",
@@ -97,17 +97,12 @@ def _runs_lede(row: Row, finding: PrivacyFinding) -> str:
     ratio = odds(finding)
     if math.isnan(ratio):
         return f"Bets against the claim won more than chance explains. {wrong}"
-    answer = answer_words(finding.witness.event, row.decoded(finding))
+    event = named_event(finding.witness.event, row.decoded(finding))
     often = "on one alone" if math.isinf(ratio) else f"{times(ratio)} times as often on one as on the other"
     return (
-        f"On two inputs that differ as neighbours may, {named(answer)} comes {often}. The claim allows "
+        f"On two inputs that differ as neighbours may, the {event} comes {often}. The claim allows "
         f"{allowed_times(finding.epsilon)} times{', and δ on top' * (finding.delta > 0)}. {wrong}"
     )
-
-
-def named(answer: str) -> str:
-    """Return an answer, or an event that is no single answer, with its article."""
-    return f"the answer {answer}" if answer.startswith("“") else f"the event “{answer}”"
 
 
 def _exact_lede(row: Row, exact: LawFinding) -> str:

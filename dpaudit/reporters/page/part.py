@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from typing import NamedTuple
 
-from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.engine.records import Header
 from dpaudit.reporters.numbers import count, percent, plural, value_text
 from dpaudit.reporters.page.accuracy_figure import AccuracyView, accuracy_figure
@@ -21,7 +20,7 @@ from dpaudit.reporters.pictures import pictures
 from dpaudit.reporters.row import Row
 from dpaudit.reporters.verdicts import RowVerdict
 
-__all__ = ["Part", "Picture", "five", "part", "repeat"]
+__all__ = ["Part", "Picture", "audited_numbers", "five", "part", "repeat"]
 
 _ACCURACY = {
     RowVerdict.VIOLATION: "the promise is broken",
@@ -82,12 +81,17 @@ def part(mechanism: Mechanism, command: str) -> Part:
 def five(mechanism: Mechanism) -> list[Item]:
     """Return the numbers of a mechanism, each with what it is: claimed, exact, found, would be caught, fails."""
     row = mechanism.tested
-    items = [_claimed(row), _exact(row)]
-    if row.blackbox is not None:
-        items += _found(row, row.blackbox)
-    if row.fault is None:
-        items.append(_fails(mechanism.accurate))
-    return [item for item in items if item[0]]
+    accuracy = [] if row.fault is not None else [_fails(mechanism.accurate)]
+    return [_claimed(row), _exact(row), *_found(row), *accuracy]
+
+
+def audited_numbers(mechanism: Mechanism, privacy: bool) -> list[Item]:
+    """Return those of the numbers that were audited; the claimed epsilon where privacy was."""
+    row = mechanism.tested
+    claimed = [_claimed(row)] if privacy else []
+    exact = [] if row.exact is None else [_exact(row)]
+    accuracy = [] if row.fault is not None or mechanism.accurate.utility is None else [_fails(mechanism.accurate)]
+    return [*claimed, *exact, *_found(row), *accuracy]
 
 
 def _claimed(row: Row) -> Item:
@@ -108,8 +112,11 @@ def _exact(row: Row) -> Item:
     return f"ε = {epsilon_exact(row, row.exact)}", worst
 
 
-def _found(row: Row, finding: PrivacyFinding) -> list[Item]:
-    """Return what the runs found and what they would have caught."""
+def _found(row: Row) -> list[Item]:
+    """Return what the runs found and what they would have caught; nothing without runs."""
+    finding = row.blackbox
+    if finding is None:
+        return []
     fresh = finding.confirmation_trials
     runs = f" by {count(fresh)} fresh runs on each of two inputs" if finding.design == "fixed" else " by bets on runs"
     seen = epsilon_seen(row)

@@ -34,8 +34,9 @@ class SideView(NamedTuple):
 
 
 class WitnessView(NamedTuple):
-    """A witness: a heading, the answer in words, and the input on which it is likelier before the other one."""
+    """A witness: what it shows, that with what changes, the answer in words, the input where it is likelier first."""
 
+    heading: str
     title: str
     answer: str
     sides: list[SideView]
@@ -53,10 +54,12 @@ def witness(row: Row, finding: PrivacyFinding) -> WitnessView:
     sides = [_side(*side) for side in zip(names, cut, counts, strict=True)]
     if swapped:
         sides = sides[::-1]
-    title = f"{_heading(row, finding)}: {_CHANGES[finding.relation]}"
+    heading = _heading(row, finding)
+    title = f"{heading}: {_CHANGES[finding.relation]}"
     if found.hits is None:
-        return WitnessView(title, event_words(found.event, decoded), sides)
-    return WitnessView(f"{title}, and one answer comes {_times(finding)}", answer_words(found.event, decoded), sides)
+        return WitnessView(heading, title, event_words(found.event, decoded), sides)
+    often = f"{title}, and one answer comes {_times(finding)}"
+    return WitnessView(heading, often, answer_words(found.event, decoded), sides)
 
 
 def _heading(row: Row, finding: PrivacyFinding) -> str:

@@ -133,6 +133,20 @@ class DepthRegions:
         high = [h[len(h) - 1 - np.searchsorted(above[::-1], level)] for h, _, above in self._tables]
         return np.array(low), np.array(high)
 
+    @cached_property
+    def ends(self) -> tuple[Integers, Integers]:
+        """The tables (levels, k) of low_r(u) and high_r(u) for the levels r that some slice reaches."""
+        deepest = self.first_function.levels[-1] if self.first_function.levels else 0
+        reached = np.array([level for level in self.levels if level <= deepest], dtype=np.int64)
+        low = [heights[np.searchsorted(below, reached)] for heights, below, _ in self._tables]
+        high = [h[len(h) - 1 - np.searchsorted(above[::-1], reached)] for h, _, above in self._tables]
+        return np.stack(low, axis=1), np.stack(high, axis=1)
+
+    @cached_property
+    def first_function(self) -> StepFunction:
+        """Q of the first coordinate, in the plane."""
+        return self.function()
+
     def function(self, prefix: Sequence[int | Fraction] = ()) -> StepFunction:
         """Return Q_{prefix}(x_i) = max of td(prefix, x_i, ...) over the coordinates after i = len(prefix) + 1.
 

@@ -22,13 +22,14 @@ from dpaudit.contract import InputError
 from learners.domains import Grid
 from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
 from learners.halfspaces.depth.directions import Integers
+from learners.halfspaces.depth.plane_slices import PlanePoints, PlaneSlices, crossings, plane_slices
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.parameters import check_integer
 
 __all__ = ["ExtendedDomain"]
 
-_MAX_SIDE = {1: 2**20, 2: 8, 3: 1}
-"""The largest side, by dimension, at which all tuples of hyperplanes are intersected in a second; at side 2 in space
+_MAX_SIDE = {1: 2**20, 2: 16, 3: 1}
+"""The largest side, by dimension, at which all tuples of hyperplanes are intersected in seconds; at side 2 in space
 there are 2e7 triples."""
 
 _FEW = 128
@@ -90,6 +91,22 @@ class ExtendedDomain:
         if self.literal or self.dimension == 1:
             return tuple(sorted({Fraction(point[axis]) for point in self.domain}))
         return _coordinates(self.domain, prefix, axis)
+
+    @cached_property
+    def slices(self) -> PlaneSlices | None:
+        """The slices at the first coordinates in integers, in the plane; None where integers would be too large."""
+        if self.literal or self.dimension != 2:
+            return None
+        normals, offsets = _hyperplanes(self.domain)
+        return plane_slices(self.coordinates(), normals.tobytes(), offsets.tobytes())
+
+    @cached_property
+    def lazy_points(self) -> PlanePoints:
+        """All points that can be released, in the plane, in lexicographic order; none is held."""
+        slices = self.slices
+        if slices is None:
+            raise InputError(f"dimension must be 2 for points by slices, got {self.dimension}")
+        return PlanePoints(slices)
 
     def union(self, axis: int) -> tuple[Fraction, ...]:
         """Return X~_axis of the paper (axis = 1 .. d): what iterations 1 .. axis add to it over all their prefixes."""
@@ -165,6 +182,8 @@ def _hyperplanes(domain: tuple[tuple[int, ...], ...]) -> tuple[Integers, Integer
 def _coordinates(domain: tuple[tuple[int, ...], ...], prefix: tuple[Fraction, ...], axis: int) -> tuple[Fraction, ...]:
     """Return x_axis of the points where the flat of the prefix meets d - i + 1 hyperplanes and no other point does."""
     normals, offsets = _hyperplanes(domain)
+    if axis == 0 and normals.shape[1] == 2 and (found := crossings(normals, offsets)) is not None:
+        return found
     scale = lcm(1, *(c.denominator for c in prefix))
     fixed = np.array([int(c * scale) for c in prefix], dtype=np.int64)
     # The wanted coordinate comes first, so that Cramer's rule replaces the first column.

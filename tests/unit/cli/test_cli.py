@@ -99,7 +99,7 @@ def test_a_module_that_does_not_load_does_not_break_list_but_breaks_an_audit_of_
     assert cli.main(["list", "--learners", str(tmp_path)]) == 2  # the user named it
     out, err = capsys.readouterr()
     assert "dpaudit: warning: " in err
-    assert out.startswith("ID ")
+    assert out.startswith("id ")
     assert cli.main(["run", "--learners", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
     assert "no_such_module_at_all" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -45,11 +45,15 @@ def test_check_shows_a_table_and_keeps_it_and_diff_says_what_got_worse(capsys: C
     assert "times as often" in out
     status, out, _ = called(capsys, "diff", joined=False)
     assert status == 1
-    assert out.startswith("WORSE   rr: consistent, now violation (")
-    assert "better  rr: claims epsilon 0.5000, claimed 1.200 before" in out
+    worse, better = [line.split(maxsplit=2) for line in out.splitlines() if line[:1].isalpha()]
+    assert worse[:2] == ["WORSE", "rr"]
+    assert worse[2].startswith("consistent, now violation (")
+    assert better == ["better", "rr", "claims epsilon 0.5000, claimed 1.200 before"]
     assert called(capsys, "diff", ".dpaudit", ".")[:2] == (0, "nothing changed\n")
     status, out, _ = called(capsys, "history", joined=False)
-    assert [line.split("  ")[1] for line in out.splitlines()] == ["1 claim: 1 violation.", "1 claim: 1 consistent."]
+    head, _, *rows, _ = out.splitlines()
+    assert head.split() == ["at", "(UTC)", "claims", "violation", "consistent"]
+    assert [row.split()[2:] for row in rows] == [["1", "1", "0"], ["1", "0", "1"]]
     assert len(called(capsys, "history", "--json")[1].splitlines()) == 2
     worse = [json.loads(line)["worse"] for line in called(capsys, "diff", "--json", joined=False)[1].splitlines()]
     assert worse == [True, False]
@@ -95,7 +99,7 @@ def test_what_is_begun_can_be_checked_at_once(capsys: Capture) -> None:
     assert "dpaudit privacy mean.py:mean --epsilon 1" in out
     status, out, _ = called(capsys, "check", "mean", joined=False)
     assert status == 1
-    assert " !  mean" in out
+    assert "\n!  mean" in out
 
 
 @pytest.mark.parametrize(

@@ -36,13 +36,15 @@ def test_it_writes_json_and_text(capsys: Any, tmp_path: Path) -> None:
     assert SupremumFinding.from_dict(told["finding"]).support == "proved"
     assert told["parameters"] == {"dimension": 1, "epsilon": 1}
     call(capsys, *WORDS, "--out", str(tmp_path / "found.txt"))
+    call(capsys, *WORDS, "--out", str(tmp_path / "found.svg"))
+    assert (tmp_path / "found.svg").read_text().lstrip().startswith("<?xml")
     assert "proved for samples of every size" in (tmp_path / "found.txt").read_text()
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--out", "found.html"), "must be a file that ends in .json, .txt"),
+        (("--out", "found.pdf"), "must be a file that ends in .html, .json, .md, .txt, .xml, .svg, got"),
         (("--out", "nowhere/found.json"), "in a folder that exists"),
         (("--starts", "0"), "--starts must be"),
         (("--relation", "friends"), "--relation"),

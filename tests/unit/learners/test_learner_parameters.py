@@ -141,6 +141,23 @@ def test_parity_private_reaches_no_beta_up_to_one_half() -> None:
     assert 0.5 + 4 * 0.975**n <= 0.6 < 0.5 + 4 * 0.975 ** (n - 1)
 
 
+def test_conjunction_laplace_with_a_delta() -> None:
+    learner = ConjunctionLaplace(20, 1.0, 0.1, 1e-6)
+    assert (learner.privacy.epsilon, learner.privacy.delta) == (1.0, 1e-6)
+    assert learner.privacy.claim_id == learner.utility(0.1, 0.2).claim_id == "STE-Conj1-Delta"
+    assert learner.supremum() is None
+    n = learner.utility(0.1, 0.1, "empirical").sample_size
+    assert n == math.ceil(4 * 20 / 0.1 * learner.noise_scale * math.log(400))
+    assert n < ConjunctionLaplace(20, 1.0, 0.1).utility(0.1, 0.1, "empirical").sample_size
+    # None and 0 are the learner without one, whose numbers they keep.
+    for none in (None, 0.0):
+        pure = ConjunctionLaplace(20, 1.0, 0.1, none)
+        assert (pure.noise_scale, pure.privacy.delta, pure.privacy.claim_id) == (40.0, 0.0, "STE-Conj1")
+    for wrong in (1.0, -0.1, math.nan):
+        with pytest.raises(InputError, match="delta"):
+            ConjunctionLaplace(2, 1.0, 0.1, wrong)
+
+
 def test_conjunction_laplace_promises_no_less_than_its_own_beta() -> None:
     learner = ConjunctionLaplace(2, 1.0, 0.1)
     with pytest.raises(InputError, match=r"beta must be above 0\.1"):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from learner_cases import BROKEN, PRIVATE, every_sample, example_of, worst_epsilon
 
+import dpaudit
 from dpaudit.contract import Relation
 from learners.conjunctions.laplace import ConjunctionLaplace
 from learners.conjunctions.laplace_controls import HalfSensitivity, Undivided
@@ -62,6 +63,13 @@ def test_noisy_conjunctions_are_tight_under_replacement_and_half_as_leaky_under_
     flip = learner.domain.sample([[0, 0], [1, 1]], [1, 1], [7, 1])
     assert worst_epsilon(learner, 0, [flip]) == pytest.approx(2.0, abs=1e-9)
     assert worst_epsilon(learner, 0, [flip], Relation.ADD_REMOVE_ONE) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_noisy_conjunctions_with_a_delta_keep_it() -> None:
+    learner = ConjunctionLaplace(1, 1.0, 0.9, 0.05)
+    finding = dpaudit.audit_law(learner, n=7)
+    assert 0.3 < finding.delta_at_claim / 0.05 <= 1
+    assert finding.epsilon > 1
 
 
 def test_the_exponential_mechanism_approaches_its_claim() -> None:

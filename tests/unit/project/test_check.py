@@ -163,10 +163,13 @@ def test_the_table_rounds_to_the_safe_side_and_says_never_where_nothing_would_be
     assert lines[4].split() == ["?", "a", "1", "0.500", "2.00", "never", "no", "evidence"]
 
 
-def test_a_long_name_is_cut_and_colours_mark_the_verdict() -> None:
+def test_a_long_name_has_two_lines_and_colours_mark_the_verdict() -> None:
     long = Row(name="n" * 100, mechanism="m", verdict=Verdict.VIOLATION, claimed=1.0, why="\x1b[2J")
     text = check_text([long], color=True)
-    assert "\x1b[1;31m !  nnn" in text
+    assert any("\x1b[1;31m!" in line and "nnn" in line for line in text.splitlines())
+    plain = check_text([long]).splitlines()
+    assert max(map(len, plain)) <= 80
+    assert ["nnn" in line for line in plain[:6]] == [False, False, False, True, True, False]
     assert "\x1b[2J" not in text
     accepted = Accepted(reason="r", date=datetime.date(2026, 1, 31), epsilon=2.0)
     assert "accepted a up to 2: r (2026-01-31)" in check_text([row("accepted", accepted=accepted)])

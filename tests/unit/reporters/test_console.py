@@ -21,7 +21,6 @@ from dpaudit.blackbox.gaps import Constant, Powerless
 from dpaudit.engine.records import Fault
 from dpaudit.engine.store import load_run
 from dpaudit.reporters import console
-from dpaudit.reporters.table import MAGENTA
 
 
 def test_small_run_is_the_golden_text():
@@ -60,11 +59,14 @@ def test_text_is_ascii_and_fits(run):
 
 def test_columns_are_aligned():
     lines = console.render(load_small()).splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith("   learner"))
-    heads, rows = lines[start], lines[start + 3 : start + 5]
-    for word in ("claimed", "exact", "failure rate", "beta", "verdict"):
-        at = heads.index(word)
-        assert all(row[at - 1] == " " and row[at] != " " for row in rows), word
+    start = next(i for i, line in enumerate(lines) if line.split()[:1] == ["learner"])
+    heads, rows = lines[start], lines[start + 2 : start + 5]
+    numbers = [found.end() for found in re.finditer("epsilon|lower|able|beta", heads)]
+    assert len(numbers) == 5
+    for end in numbers:
+        assert all(row[end - 1] != " " and row[end] == " " for row in rows)
+    for word in ("learner", "verdict"):
+        assert all(row[heads.index(word)] != " " for row in rows)
 
 
 def test_it_never_says_that_something_passed():
@@ -76,14 +78,14 @@ def test_it_never_says_that_something_passed():
 def test_a_violation_is_marked_with_and_without_colour():
     run = change(only(load_small(), "parity-private"), "privacy", verdict="violation", epsilon_lower=1.00001)
     plain, coloured = console.render(run), console.render(run, color=True)
-    line = next(text for text in plain.splitlines() if text.startswith("!! "))
+    line = next(text for text in plain.splitlines() if text.startswith("!!"))
     assert line.split()[1] == "parity-private"
     assert "VIOLATION: privacy" in line
     assert " 1.00001 " in line  # not rounded down onto the claim
     assert "1 learner: 1 VIOLATION\n" in plain
     assert "no violation found" not in plain
     assert "\x1b" not in plain
-    assert f"\x1b[1;31m{line}" in coloured
+    assert any("\x1b[1;31m!!" in text and "parity-private" in text for text in coloured.splitlines())
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
 
 
@@ -115,15 +117,15 @@ def test_no_evidence_is_said_in_words_and_has_a_colour_of_its_own():
     assert "1 learner: 1 no evidence\n" in text
     assert "  parity-private: 9,998 of 10,000 runs had one outcome, on both sides: the output is constant, or" in text
     assert "would have detected no leak, however large" in " ".join(text.split())
-    assert MAGENTA in console.render(run, color=True)
+    assert "\x1b[35m" in console.render(run, color=True)
 
 
 def test_an_unconvicted_control_stands_out():
     run = controls_missed(only(load_small(), "parity-private-careless"))
     text = console.render(run)
-    assert re.search(r"^!! parity-private-careless.*NOT CONVICTED", text, re.MULTILINE)
+    assert re.search(r"^!! +parity-private-careless.*NOT CONVICTED", text, re.MULTILINE)
     assert "controls convicted: 0 of 1" in text
-    assert "\x1b[1;31m!! parity" in console.render(run, color=True)
+    assert "\x1b[1;31m!!" in console.render(run, color=True)
 
 
 def test_missing_numbers_are_dashes_and_zero_is_zero():

@@ -182,3 +182,15 @@ def test_a_learner_without_a_theorem_is_refused() -> None:
 
     with pytest.raises(InputError, match="states no theorem on utility"):
         dpaudit.sample_complexity(Silent(), alpha=0.1, beta=0.1)  # type: ignore[arg-type]
+
+
+def test_the_result_does_not_depend_on_the_number_of_processes() -> None:
+    learner = dpaudit.get_learner("point-exponential", domain_size=3, epsilon=1.0)
+    given = {"alpha": 0.2, "beta": 0.2, "starts": 2, "moves": 5, "draws": 250}
+    told: list[int] = []
+    one = dpaudit.sample_complexity(learner, **given)
+    two = dpaudit.sample_complexity(learner, **given, n_jobs=2, progress=lambda done, total: told.append(done))
+    assert one.to_dict() == two.to_dict()
+    assert two.call == one.call
+    with pytest.raises(InputError, match="n_jobs"):
+        dpaudit.sample_complexity(learner, **given, n_jobs=0)

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from ledger_rows import ledger_row
 
 import dpaudit
 from dpaudit.contract import InputError
@@ -23,9 +24,9 @@ def statement(name: str) -> dpaudit.contract.Statement:
 
 @pytest.mark.parametrize("name", list(VERDICTS))
 def test_verdicts(name: str) -> None:
-    evidence = statement(name).check(dpaudit)
-    assert evidence.verdict == VERDICTS[name]
-    assert all(np.isfinite(value) for value in evidence.numbers.values())
+    row = ledger_row(name)
+    assert row.verdict == VERDICTS[name]
+    assert all(np.isfinite(value) for value in row.numbers.values())
 
 
 def test_ids() -> None:

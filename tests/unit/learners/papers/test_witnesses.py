@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ledger_rows import ledger_row
 from scipy import stats
 
 import dpaudit
@@ -29,8 +31,7 @@ DEAR = {
 @cache
 def row(id: str) -> Data:
     """Return a row of the ledger as it is read from JSON."""
-    (found,) = dpaudit.ledger([id])
-    told: Data = json.loads(json.dumps(found.to_dict()))
+    told: Data = json.loads(json.dumps(ledger_row(id).to_dict()))
     return told
 
 
@@ -256,11 +257,36 @@ def check_sketch(data: Data) -> None:
     assert data["by the sketch"] > data["epsilon"]
 
 
+def check_slices(data: Data) -> None:
+    """Embed both multisets by a walk down the tree, element by element, and compare what the slice leaves."""
+    rests = []
+    for side in ("data", "neighbour"):
+        ordered = sorted(x for x, count in data[side] for _ in range(count))
+        middle = ordered[data["margin"] : len(ordered) - data["margin"]]
+        low, high, here, depth = 0, data["size"], middle, 0
+        left: list[int] = []
+        while high - low > 1:
+            cut = (low + high) // 2
+            below, above = [x for x in here if x < cut], [x for x in here if x >= cut]
+            low, high, here, gone = (low, cut, below, above) if len(below) >= len(above) else (cut, high, above, below)
+            left += [depth] * len(gone)
+            depth += 1
+        rests.append(Counter((left + [depth] * len(here))[data["slice"] :]))
+    assert (rests[0] - rests[1]).total() == data["moved"] > 1
+
+
+def check_growth(data: Data) -> None:
+    for table in data["tables"].values():
+        (x, one), (y, other) = table[-2:]
+        assert other / one < 2 ** (6.25 * math.log2(y / x))
+
+
 KINDS: dict[str, Callable[[Data], None]] = {
     "pair": check_pair,
     "errors": check_errors,
     "case": check_case,
     "laws": check_laws,
+    "counts": check_growth,
 }
 OWN: dict[str, Callable[[Data], None]] = {
     "BMNS-Thm5.1-count": check_count,
@@ -273,6 +299,7 @@ OWN: dict[str, Callable[[Data], None]] = {
     "BMNS-Clm3.5-literal": check_centre,
     "BMN-Thm4.10-display": check_agnostic_display,
     "KMMS-Thm3.5": check_every_literal,
+    "STE-TreeLog-slices": check_slices,
     "STE-Conj2-Delta": check_scores,
     "BMN-Lem4.8-k": check_compression_size,
     "BMNS-Sec3-loss": check_step_loss,

@@ -163,7 +163,10 @@ def test_controls_are_convicted(control: Any) -> None:
 @pytest.mark.parametrize(
     ("call", "named"),
     [
-        (lambda: SimplexSelect(2, 1.0), "side"),
+        (lambda: SimplexSelect(3, 1.0), "side"),
+        (lambda: SimplexSelect(2, 1.0).decode((1, 2, 3)), "code"),
+        (lambda: SimplexSelect(2, 1.0).decode((1, 2, 3, 2702)), "code"),
+        (lambda: SimplexSelect(2, 1.0).law(SimplexSelect(2, 1.0).domain.empty_sample()), "side"),
         (lambda: SimplexSelect(1, -1.0), "epsilon"),
         (lambda: SimplexSelect(1, 1.0).decode(256), "code"),
         (lambda: build(ConvexPolytope, side=3), "side"),

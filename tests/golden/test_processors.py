@@ -1,0 +1,52 @@
+"""An audit finds the same where numpy has none of the processor's wide instructions: last digits choose nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy._core import _multiarray_umath
+from stored_numbers import numbers_of, same
+
+from dpaudit.distinguish.steady import steady
+from dpaudit.engine.perform import perform
+from dpaudit.engine.store import load_run
+from dpaudit.engine.tasks import Task
+from dpaudit.record import encodable
+
+STORED = Path(__file__).parent / "run_events.jsonl"
+NEARLY_EQUAL = ["convex-polygon/privacy/n2-17d8fdf7f4", "disc-union/privacy/n2-b1ad835756"]
+"""Tasks with events of nearly equal promise: they were other ones on processors with AVX-512 and with SSE only."""
+
+
+def found(key: str) -> dict[str, object]:
+    """Return the numbers of a stored task, done today."""
+    (before,) = (result for result in load_run(STORED).results if result.task == key)
+    today = perform(Task(before.learner, before.parameters, before.arguments), seed=load_run(STORED).header.seed)
+    told: dict[str, object] = json.loads(json.dumps(numbers_of(encodable(today))))
+    return told
+
+
+@pytest.mark.skipif(not any(map(_multiarray_umath.__cpu_features__.get, _multiarray_umath.__cpu_dispatch__)),
+                    reason="this processor has nothing to leave out")  # fmt: skip
+def test_the_numbers_are_those_of_a_plainer_processor() -> None:
+    had = [name for name in _multiarray_umath.__cpu_dispatch__ if _multiarray_umath.__cpu_features__.get(name)]
+    code = f"import json; from {__name__} import found; print(json.dumps([found(key) for key in {NEARLY_EQUAL}]))"
+    environment = os.environ | {"NPY_DISABLE_CPU_FEATURES": " ".join(had)}
+    here = Path(__file__).parent
+    environment["PYTHONPATH"] = os.pathsep.join([str(here), str(here.parent / "support"), *sys.path])
+    told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+    plain = json.loads(told.stdout)
+    assert all(same(one, other) for one, other in zip(map(found, NEARLY_EQUAL), plain, strict=True))
+
+
+def test_numbers_that_differ_in_their_last_digits_are_equal() -> None:
+    values = np.log(np.arange(1, 50) / 7.0)
+    assert (steady(values) == steady(values * (1 + 4e-16))).all()
+    assert (steady(values) == steady(values + 2**-32 * 1.01)).sum() == 0
+    assert np.isneginf(steady(np.array([-np.inf]))[0])
