@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -104,6 +104,9 @@ class Block:
         if objects is None and isinstance(values[0], np.ndarray):
             return self._arrays(values)
         try:
+            if objects is None and set(map(len, values)) == {self.width}:
+                # One after the other: an array of lists takes half as long again.
+                return np.fromiter(chain.from_iterable(values), np.float64).reshape(-1, self.width)
             rows = np.array(values if objects is None else objects, dtype=np.float64)
         except (ValueError, TypeError, OverflowError):
             return self._slowly(values)
