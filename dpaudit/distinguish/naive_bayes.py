@@ -80,9 +80,7 @@ def _tables(columns: Sequence[tuple[Array, Array, Place | None]]) -> list[tuple[
     many = [i for i, place in enumerate(places) if place.size == BINS]
     smooth = fit_walks(*(np.array([counts[i][side] for i in many]) for side in (0, 1)))
     ratios = {i: steady(ratio) for i, ratio in zip(many, smooth, strict=True)}
-    return [
-        (place, place.table_of(ratios[i] if i in ratios else _few(*counts[i]))) for i, place in enumerate(places)
-    ]
+    return [(place, place.table_of(ratios[i] if i in ratios else _few(*counts[i]))) for i, place in enumerate(places)]
 
 
 def _few(a: Array, b: Array) -> Array:

@@ -52,7 +52,7 @@ class Planner:
     unseen: list[str] = field(default_factory=list)
     in_row: bool = False
 
-    def node(self, values: list[Any], path: Path) -> None:
+    def node(self, values: Sequence[Any], path: Path) -> None:
         """Plan the values at the end of a path."""
         if len(path) > DEPTH:
             raise InputError(

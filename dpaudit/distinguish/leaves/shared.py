@@ -133,11 +133,11 @@ def follow(step: Callable[[Any], tuple[Any, Mask | None]], values: Sequence[Any]
     return Shared(list(found), (np.cumsum(mask) - 1)[values.codes[kept]]), kept
 
 
-def counted(of: Callable[[Any], Hashable] | None, values: Sequence[Any]) -> Counter[Hashable]:
+def counted(of: Callable[[Any], Hashable] | None, values: Sequence[Any]) -> Counter[Any]:
     """Return how many values have each property; without a function the values themselves are counted."""
     if not isinstance(values, Shared):
         return Counter(values if of is None else map(of, values))
-    counts: Counter[Hashable] = Counter()
+    counts: Counter[Any] = Counter()
     copies = np.bincount(values.codes, minlength=len(values.objects)).tolist()
     for value, count in zip(values.objects, copies, strict=True):
         counts[value if of is None else of(value)] += count

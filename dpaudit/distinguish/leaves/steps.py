@@ -27,7 +27,7 @@ Mask = NDArray[np.bool_]
 class Step(Protocol):
     """One step from values to their parts."""
 
-    def __call__(self, values: list[Any]) -> tuple[list[Any], Mask | None]:
+    def __call__(self, values: list[Any]) -> tuple[Sequence[Any], Mask | None]:
         """Return the parts, and which values have one (None for all)."""
 
     def words(self, path: str) -> str:
