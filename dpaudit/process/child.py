@@ -18,8 +18,9 @@ from dpaudit.lifeline import lifeline
 from dpaudit.process.messages import HEAD, packed, unpacked, write
 from dpaudit.process.server import Server, live
 from dpaudit.process.shared import Shared
+from dpaudit.process.underway import FORKS, Board
 
-__all__ = ["Child", "ChildDied", "Late", "can_fork"]
+__all__ = ["Child", "ChildDied", "Late", "can_fork", "copied", "ended_by"]
 
 PULSE = 0.5
 """Seconds between two looks whether a silent child still lives: its own children may hold its pipe open."""
@@ -50,6 +51,17 @@ def can_fork() -> bool:
     return hasattr(os, "fork")
 
 
+def copied() -> int:
+    """Make a copy of this process and return its number; in the copy, 0."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # closed, or none
+            stream.flush()  # else the copy writes it again
+    with warnings.catch_warnings():
+        # Python 3.12 warns where there are threads: the copy has but one, and calls nothing of the others.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
 class Child:
     """A copy of this process that makes calls of a function one after another, and ends with it.
 
@@ -65,20 +77,13 @@ class Child:
     def __init__(self, function: Callable[..., Any]) -> None:
         requests, self._requests = os.pipe()
         self._replies, replies = os.pipe()
-        self._shared = Shared()
+        self._shared, self._board = Shared(), Board()
         self._buffer = bytearray()
         line = lifeline()
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError, AttributeError):  # closed, or none
-                stream.flush()  # else the copy writes it again
-        with warnings.catch_warnings():
-            # Python 3.12 warns where there are threads: the copy has but one, and calls nothing of the others.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            pid = os.fork()
-        if not pid:
+        if not (pid := copied()):
             os.close(self._requests)
             os.close(self._replies)
-            live(line, Server(function, requests, replies, self._shared))
+            live(line, Server(function, requests, replies, self._shared, self._board))
         self._pid = pid
         with suppress(OSError):
             os.setpgid(pid, pid)
@@ -121,7 +126,7 @@ class Child:
                 parts += self._shared.taken(value)
                 continue
             if self._shared.forked:
-                raise ChildDied("forks, and returns in both processes: let the copy end with os._exit(0)")
+                raise ChildDied(FORKS)
             if kind == "raised":
                 raise value
             return parts, value
@@ -187,10 +192,15 @@ class Child:
         """Say how the child ended."""
         self._ended(wait)
         code = os.waitstatus_to_exitcode(self._status or 0)
-        if code >= 0:
-            return f"ended its process (exit status {code})"
-        why = ", for want of memory?" if -code == signal.SIGKILL else ""
-        return f"ended its process ({signal.Signals(-code).name}{why})"
+        return ended_by(code) + self._board.told()
+
+
+def ended_by(code: int) -> str:
+    """Say how a process ended, by its exit code, which is minus the number of a signal."""
+    if code >= 0:
+        return f"ended its process (exit status {code})"
+    why = ", for want of memory?" if -code == signal.SIGKILL else ""
+    return f"ended its process ({signal.Signals(-code).name}{why})"
 
 
 def _end(owner: int, child: int, gone: list[int], *ends: int) -> None:
