@@ -166,6 +166,11 @@ class HasHardFailure(Protocol):
         """Return Pr[error > alpha] on n examples of the hard case for alpha, and the case in words.
 
         The rate must not increase with n.
+
+        Raises
+        ------
+        InputError
+            If there is no such case at the learner's parameters or this alpha; one is then searched for.
         """
 
 

@@ -12,6 +12,7 @@ from scipy.stats import multinomial
 import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.utility.exact_size import exact_size
+from dpaudit.utility.sample_complexity import own_case
 from learners.boxes.hard_faces import call_probabilities
 from learners.boxes.interior_point import BoxInteriorPoint
 
@@ -75,3 +76,8 @@ def test_the_rate_falls_and_the_theorem_suffices() -> None:
     for wrong in (BoxInteriorPoint(2, 4, 1.0, 0.05, 1e-6, "rec-concave"), BoxInteriorPoint(1, 4, 1.0, 0.05)):
         with pytest.raises(InputError):
             wrong.hard_failure(0.1, 100)
+        assert own_case(wrong, 0.1, 0.1, wrong.utility(0.1, 0.1)) is None
+    bracket, words = own_case(learner, 0.1, 0.1, learner.utility(0.1, 0.1)) or (None, "")
+    assert bracket is not None
+    assert learner.hard_failure(0.1, bracket.lower)[0] > 0.1 >= learner.hard_failure(0.1, bracket.upper)[0]
+    assert words == "mass 0.0125125 on each of 8 faces, the rest in the middle"
