@@ -114,7 +114,7 @@ def test_the_first_five_minutes(run: Run, tmp_path: Path) -> None:
     mechanism = tmp_path / "mean.py"
     mechanism.write_text(mechanism.read_text().replace("scale = sensitivity / 2 ", "scale = sensitivity / EPSILON "))
     assert [run(*words)[0] for words in commands[2:]] == [0, 0]
-    assert run("dpaudit", "diff")[1].startswith("better  mean: violation, now consistent\n")
+    assert "\nbetter  mean       violation, now consistent\n" in run("dpaudit", "diff")[1]
 
 
 def test_the_command_repeats_the_same_numbers(run: Run) -> None:
