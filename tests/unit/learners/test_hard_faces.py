@@ -39,7 +39,7 @@ def test_it_is_the_sum_over_all_samples_of_their_laws(side: int, dimension: int,
         if counts[-1] < learner.m:
             continue  # the rate takes the middle for large enough
         output = learner.law(learner.domain.sample(law.points, truth, counts))
-        missed = [learner.decode(code).predict(law.points) == 0 for code in output.atoms]
+        missed = [learner.decode(code).predict(law.points) == 0 for code in range(len(output.atoms))]
         wrong = np.array([law.probabilities[rows].sum() > alpha for rows in missed])
         rate += float(multinomial.pmf(counts, n, law.probabilities) * np.exp(output.log_prob)[wrong].sum())
     assert learner.m <= 3
@@ -79,5 +79,6 @@ def test_the_rate_falls_and_the_theorem_suffices() -> None:
         assert own_case(wrong, 0.1, 0.1, wrong.utility(0.1, 0.1)) is None
     bracket, words = own_case(learner, 0.1, 0.1, learner.utility(0.1, 0.1)) or (None, "")
     assert bracket is not None
+    assert bracket.upper is not None
     assert learner.hard_failure(0.1, bracket.lower)[0] > 0.1 >= learner.hard_failure(0.1, bracket.upper)[0]
     assert words == "mass 0.0125125 on each of 8 faces, the rest in the middle"
