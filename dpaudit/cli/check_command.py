@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from dpaudit.cli.streams import complain, output, say, tell, wants_color, width_of
 from dpaudit.cli.verb import Given
 from dpaudit.cli.written import check_suffix, run_of, write_report
-from dpaudit.engine.records import Fault, Listed, Run
+from dpaudit.engine.records import Fault, Listed, Result, Run
 from dpaudit.engine.tasks import canonical
 from dpaudit.harmless import harmless
 from dpaudit.progress import Line, duration
@@ -85,7 +85,9 @@ def _run(args: Given, settings: Path, checked: Sequence[Checked]) -> Run:
     often = Counter(audit.mechanism for audit in project.audit)
     labels = {a.name: a.mechanism if often[a.mechanism] == 1 else f"{a.mechanism} ({a.name})" for a in project.audit}
     config = [] if args.config is None else ["--config", args.config]
-    results, faults, listed = [], [], {}
+    results: list[Result] = []
+    faults: list[Fault] = []
+    listed: dict[str, Listed] = {}
     for row, found in checked:
         label = labels[row.name]
         accepted = accepted_words(row) if row.verdict == Verdict.ACCEPTED else ""

@@ -149,9 +149,7 @@ def outcome(run: Run) -> Outcome:
     # An audit that is missing may yet detect the leak.
     open_to = {planned.learner for planned in missing}
     return Outcome(
-        violations=tuple(
-            r.task for r in run.results if r.fault is None and refutes(r) and r.learner not in accepted
-        ),
+        violations=tuple(r.task for r in run.results if r.fault is None and refutes(r) and r.learner not in accepted),
         undetected=tuple(
             sorted(id for (id, _), found in controls.items() if id not in open_to and not _detects(found))
         ),
