@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["DpauditError", "InputError", "ToolFault", "blamed", "in_python", "place_of"]
+__all__ = ["DpauditError", "Exited", "InputError", "ToolFault", "blamed", "in_python", "place_of"]
 
 
 class DpauditError(Exception):
@@ -102,6 +102,10 @@ def _rebuilt(kind: type[InputError], message: str, parts: dict[str, Any]) -> Inp
     return error
 
 
+class Exited(InputError):
+    """A mechanism or learner raised `SystemExit`, which no audit takes for an output."""
+
+
 class ToolFault(DpauditError, RuntimeError):
     """The tool itself failed (a worker died, a result file is corrupt); nothing is known of the mechanism."""
 
@@ -114,7 +118,8 @@ def blamed(what: str) -> Iterator[None]:
     except DpauditError:
         raise
     except (Exception, SystemExit) as error:  # whatever it is, it is theirs
-        raise InputError(f"{what} raised {type(error).__name__}: {error} ({place_of(error)})") from error
+        kind = Exited if isinstance(error, SystemExit) else InputError
+        raise kind(f"{what} raised {type(error).__name__}: {error} ({place_of(error)})") from error
 
 
 def place_of(error: BaseException) -> str:

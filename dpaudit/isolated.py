@@ -15,8 +15,9 @@ import numpy as np
 from dpaudit.arguments import read_choice, read_number
 from dpaudit.distinguish.contents import contents
 from dpaudit.distinguish.raised import Raised, timed_out
-from dpaudit.errors import InputError, ToolFault, blamed
-from dpaudit.process.child import Child, ChildDied, Late, can_fork
+from dpaudit.errors import Exited, InputError, ToolFault, blamed
+from dpaudit.process.child import Child, ChildDied, Late
+from dpaudit.process.copies import can_fork
 
 __all__ = ["Context", "Isolated", "RunFault", "Timeout", "told_with"]
 
@@ -42,6 +43,8 @@ def told_with(where: Callable[[], str], function: Callable[..., Any], *arguments
         return function(*arguments)
     except RunFault as fault:
         raise RunFault(f"{fault}, on {where()}") from None
+    except Exited as exit:
+        raise InputError(f"{exit}, on {where()}") from exit.__cause__
 
 
 @dataclass(frozen=True)

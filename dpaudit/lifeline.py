@@ -38,6 +38,11 @@ class Lifeline:
     def __reduce__(self) -> tuple[Any, ...]:
         return _received, (None if self.end is None else _sent(self.end),)
 
+    def follow(self) -> None:
+        """Let the process that calls end as `hold` does, without a thread where the kernel sees to it."""
+        if self.end is not None and not _kill_on_close(self.end):
+            self.hold()
+
     def hold(self) -> None:
         """Let the process that calls end with the one that made the lifeline, or with its own parent."""
         if self.end is not None:
@@ -83,16 +88,20 @@ def _received(end: int | None) -> Lifeline:
     return Lifeline(end)
 
 
-def _kill_on_close(end: int) -> None:
-    """Have the kernel end this process, even in the midst of a long call of C, which no thread of Python interrupts."""
+def _kill_on_close(end: int) -> bool:
+    """Have the kernel end this process, even in the midst of a long call of C, which no thread of Python interrupts.
+
+    Says whether it will.
+    """
     own = f"/proc/self/fd/{end}"  # opened anew it has an owner of its own; the end that came is shared by all workers
     if not os.path.exists(own) or signal.getsignal(signal.SIGIO) is not signal.SIG_DFL:
-        return
+        return False
     import fcntl
 
     alone = os.open(own, os.O_RDONLY | os.O_NONBLOCK)
     fcntl.fcntl(alone, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(alone, fcntl.F_SETFL, fcntl.fcntl(alone, fcntl.F_GETFL) | os.O_ASYNC)
+    return True
 
 
 def _watch(end: int, parent: int) -> None:

@@ -19,6 +19,7 @@ from dpaudit.distinguish.canonical import Raised
 from dpaudit.distinguish.leaves.parts import REGISTERED, learn
 from dpaudit.errors import InputError
 from dpaudit.isolated import told_with
+from dpaudit.process.underway import at, brief
 from dpaudit.progress import Tell
 from dpaudit.workers import WorkerDied, spread
 
@@ -44,6 +45,10 @@ class Job:
     def in_words(self) -> str:
         """Return the input as a fault tells it."""
         return self.data.in_words() if isinstance(self.data, Made) else f"{self.data!r:.300}"
+
+    def briefly(self) -> str:
+        """Return the input as it is noted before runs, in little time whatever it is."""
+        return self.data.in_words() if isinstance(self.data, Made) else brief(self.data)
 
 
 @dataclass(frozen=True)
@@ -150,7 +155,8 @@ def _named(jobs: Sequence[Job], results: Iterator[T]) -> Iterator[T]:
 def _run(mechanism: Mechanism, job: Job, view: Callable[[Any], Any] | None, reduce: Callable[[Any], T], seed: int) -> T:
     rng = seeding.generator(seed, "privacy", mechanism.stream, *job.address)
     data = job.data.build() if isinstance(job.data, Made) else job.data
-    outputs = told_with(job.in_words, mechanism, data, rng, job.size)
+    with at(job.briefly, job.size):
+        outputs = told_with(job.in_words, mechanism, data, rng, job.size)
     return reduce(outputs if view is None else view(outputs))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["scratch_folder"]
+__all__ = ["scratch_folder", "sweep"]
 
 PREFIX, OWNED = "dpaudit-", "owner.lock"
 ORPHANED_SECONDS = 24 * 3600.0
@@ -27,14 +27,14 @@ def scratch_folder() -> Iterator[Path]:
     """
     from filelock import FileLock
 
-    _sweep()
+    sweep()
     with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as name:
         folder = Path(name)
         with FileLock(folder / OWNED):
             yield folder
 
 
-def _sweep() -> None:
+def sweep() -> None:
     """Remove the folders of this user whose owners have ended; what cannot be removed is left."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         try:

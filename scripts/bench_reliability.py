@@ -12,26 +12,29 @@ import json
 import os
 import platform
 import random
-import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
+from faulty_files import HOW, Faulty
+from scipy.stats import binom
 
 import dpaudit
 from dpaudit.blackbox import audit as audit_module
+from dpaudit.cli import main
 from dpaudit.clock import Clock
-from dpaudit.engine.store import load_run
+from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.errors import DpauditError
+from dpaudit.lifeline import STOPPING
 
 LEARNERS = ("broken-box-doubled", "broken-box-support")
 RUN = ("run", *LEARNERS, "--profile", "quick", "--trials", "100", "--no-html", "--quiet")
@@ -45,39 +48,21 @@ STOPS = (
 )
 FOUND = {0, 1, 3}
 """Exit statuses of a run that was finished."""
-PATIENCE = 600.0
+PATIENCE = 180.0
+HUNG = 999
+"""In the place of the status of a command that had to be ended after so many seconds."""
 LEFT = 2.0
 """Seconds that workers may live after their parent."""
-
-FAULTY = """
-import errno, os, sys
-last, mine = int(sys.argv[1]), os.path.abspath(sys.argv[2])
-seen = 0
-def count(path):
-    global seen
-    seen += 1
-    if seen == last:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
-def hook(event, args):
-    if event in ("open", "os.rename", "os.remove", "os.truncate", "os.mkdir") and os.getpid() == home:
-        if isinstance(args[0], str) and os.path.abspath(args[0]).startswith(mine):
-            count(args[0])
-home, fsync = os.getpid(), os.fsync
-os.fsync = lambda end: (count("fsync"), fsync(end))[1]
-from dpaudit.cli import main
-sys.addaudithook(hook)
-status = main(sys.argv[3:])
-last = 0
-print("calls", seen, file=sys.stderr)
-sys.exit(status)
-"""
 
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
 from dpaudit.cli import main
-sys.exit(main(sys.argv[2:]))
+sys.argv[:2] = ["dpaudit"]
+sys.exit(main())
 """
+
+LN_3 = 1.0986122886681098
 
 MECHANISM = """
 PAIRS = [(0, 1)]
@@ -116,7 +101,12 @@ def command(*words: str, folder: Path, code: str | None = None) -> subprocess.Po
 def finished(*words: str, folder: Path, code: str | None = None) -> tuple[int, str]:
     """Return the status of a command, and what it wrote to standard error."""
     process = command(*words, folder=folder, code=code)
-    _, err = process.communicate(timeout=PATIENCE)
+    try:
+        _, err = process.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:  # and whatever it ignores
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return HUNG, f"it was ended after {PATIENCE:g} s"
     return process.returncode, err
 
 
@@ -143,99 +133,183 @@ def members(session: int) -> list[int]:
     return found
 
 
-def stop(process: subprocess.Popen[str], how: str) -> None:
+def stop(leader: int, how: str) -> None:
     """Send a signal, or several."""
     number = getattr(signal, how.split()[0])
-    workers = [pid for pid in members(process.pid) if pid != process.pid]
+    workers = [pid for pid in members(leader) if pid != leader]
     if "worker" in how:
         if workers:
             os.kill(random.choice(workers), number)
         return
     for _ in range(3 if "three" in how else 1):
         try:
-            (os.killpg if "group" in how else os.kill)(process.pid, number)
+            (os.killpg if "group" in how else os.kill)(leader, number)
         except ProcessLookupError:
             return
         time.sleep(0.02)
+
+
+def warm(folder: Path, *words: str) -> int:
+    """Begin a command in a copy of this process, which has loaded what it needs, and return its number."""
+    if pid := os.fork():
+        return pid
+    try:
+        os.setsid()
+        os.chdir(folder)
+        tempfile.tempdir = os.environ["TMPDIR"] = str(folder / "tmp")
+        for end, name in enumerate((os.devnull, "out.txt", "err.txt")):
+            os.dup2(os.open(name, os.O_RDWR | os.O_CREAT), end)
+        sys.stdout, sys.stderr = (os.fdopen(end, "w", buffering=1, closefd=False) for end in (1, 2))
+        for number in STOPPING:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+        sys.argv = ["dpaudit", *words]
+        status = main()
+        sys.stderr.flush()
+        os._exit(status)
+    finally:
+        os._exit(HUNG % 256)
+
+
+def waited(pid: int, seconds: float) -> int | None:
+    """Return how a process ended; None, after it was killed, if it did not in time."""
+    deadline = time.monotonic() + seconds
+    while not (ended := os.waitpid(pid, os.WNOHANG))[0]:
+        if time.monotonic() > deadline:
+            os.killpg(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            return None
+        time.sleep(0.01)
+    return os.waitstatus_to_exitcode(ended[1])
 
 
 def kills(number: int) -> Row:
     """Stop runs at random moments, resume them, and compare the bytes."""
     notes, lost, statuses = [], 0, Counter[str]()
     with tempfile.TemporaryDirectory() as name:
-        (base := Path(name, "reference")).mkdir()
-        whole, seconds = reference(base, 2)
+        wholes, seconds = {}, {}
+        for jobs in ("1", "2"):
+            (base := Path(name, f"calm{jobs}", "tmp")).mkdir(parents=True)
+            began = time.monotonic()
+            waited(warm(base.parent, *RUN, "--jobs", jobs, "--out", "out"), PATIENCE)
+            seconds[jobs] = time.monotonic() - began
+            wholes[jobs] = (base.parent / "out" / FILENAME).read_bytes()
+        assert wholes["1"] == wholes["2"]
         for case in range(number):
-            (folder := Path(name, str(case))).mkdir()
-            how = STOPS[case % len(STOPS)]
-            process = command(*RUN, "--jobs", "2", "--out", "out", folder=folder)
-            time.sleep(random.uniform(0.1, seconds))
-            stop(process, how)
+            # Some with workers of joblib, which load everything anew.
+            how, jobs = STOPS[case % len(STOPS)], "2" if case // len(STOPS) % 8 == 7 else "1"
+            folder = Path(name, str(case))
+            (folder / "tmp").mkdir(parents=True)
+            pid = warm(folder, *RUN, "--jobs", jobs, "--out", "out")
+            time.sleep(random.uniform(0, seconds[jobs]))
+            stop(pid, how)
             wrong = []
-            try:
-                process.communicate(timeout=PATIENCE)
-            except subprocess.TimeoutExpired:
+            status = waited(pid, PATIENCE)
+            if status is None:
                 wrong.append("hung")
-                os.killpg(process.pid, signal.SIGKILL)
             deadline = time.monotonic() + LEFT
-            while members(process.pid) and time.monotonic() < deadline:
+            while members(pid) and time.monotonic() < deadline:
                 time.sleep(0.02)
-            if members(process.pid):
+            if members(pid):
                 wrong.append(f"processes left after {LEFT:g} s")
-            statuses[f"{how}: {process.returncode}"] += 1
-            status, err = finished(*RUN, "--jobs", "2", "--out", "out", "--resume", folder=folder)
-            if status not in FOUND or (folder / "out" / "run.jsonl").read_bytes() != whole:
-                wrong.append(f"resumed with status {status}: {err[-200:]}")
+            statuses[f"{how}: {status}"] += 1
+            again = waited(warm(folder, *RUN, "--jobs", "1", "--out", "out", "--resume"), PATIENCE)
+            if again not in FOUND or (folder / "out" / FILENAME).read_bytes() != wholes["1"]:
+                wrong.append(f"resumed with status {again}: {(folder / 'err.txt').read_text()[-300:]}")
             if list((folder / "tmp").glob("dpaudit-*")):
                 wrong.append("a temporary folder is left")
             lost += bool(wrong)
-            notes += [f"{how}: {text}" for text in wrong]
+            notes += [f"{how}, {jobs} jobs: {text}" for text in wrong]
+            if case % 20 == 19:
+                print(f"{case + 1} kills, {lost} lost", file=sys.stderr, flush=True)
     told = "resumed, the same bytes; nobody left after 2 s; statuses " + ", ".join(
-        map("{0[0]} ({0[1]})".format, statuses.items())
+        map("{0[0]} ({0[1]})".format, sorted(statuses.items()))
     )
     return Row("runs stopped at random moments, by " + ", ".join(STOPS[:number]), number, lost, told, notes)
 
 
+def apart(call: Callable[[], object]) -> tuple[int, str]:
+    """Return the status of a call that a copy of this process makes, and what it wrote to standard error."""
+    with tempfile.TemporaryFile() as told:
+        if not (pid := os.fork()):
+            os.setpgid(0, 0)
+            os.dup2(told.fileno(), 2)
+            sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
+            sys.stdout = open(os.devnull, "w")
+            try:
+                status = call()
+                sys.stderr.flush()
+                os._exit(status if isinstance(status, int) else 0)
+            finally:
+                os._exit(HUNG % 256)
+        deadline = time.monotonic() + PATIENCE
+        while not (ended := os.waitpid(pid, os.WNOHANG))[0]:
+            if time.monotonic() > deadline:
+                os.killpg(pid, signal.SIGKILL)
+                ended = os.waitpid(pid, 0)
+                break
+            time.sleep(0.01)
+        told.seek(0)
+        return os.waitstatus_to_exitcode(ended[1]), told.read().decode(errors="replace")
+
+
+def faulty(folder: Path, last: int, how: str, words: Sequence[str]) -> int:
+    """Make a run whose calls on files in a folder are counted and may fail; keep the list of them beside it."""
+    faults = Faulty(str(folder), last, how)
+    faults.install()
+    status = main(words)
+    faults.last = 0
+    (folder.parent / f"{folder.name}.calls").write_text("\n".join(faults.calls))
+    return status
+
+
 def faults(most: int) -> Row:
-    """Let each call to the file system fail once, resume, and compare the bytes."""
-    notes, lost, made = [], 0, 0
+    """Let each call to the file system fail once, in each way, resume, and compare the bytes."""
+    notes, lost, made, statuses = [], 0, 0, Counter[int]()
+    words = (*RUN, "--backend", "sequential", "--jobs", "1", "--out")
     with tempfile.TemporaryDirectory() as name:
-        (base := Path(name, "reference")).mkdir()
-        status, err = finished("0", "out", *RUN, "--jobs", "1", "--out", "out", folder=base, code=FAULTY)
-        whole, calls = (base / "out" / "run.jsonl").read_bytes(), int(re.findall(r"calls (\d+)", err)[0])
-        for call in sorted(random.sample(range(1, calls + 1), min(most, calls))):
-            (folder := Path(name, str(call))).mkdir()
-            status, err = finished(str(call), "out", *RUN, "--jobs", "1", "--out", "out", folder=folder, code=FAULTY)
+        calm = Path(name, "calm")
+        status, err = apart(partial(faulty, calm, 0, "EIO", (*words, str(calm))))
+        if status not in FOUND:
+            raise SystemExit(err)
+        whole, calls = (calm / FILENAME).read_bytes(), Path(name, "calm.calls").read_text().split("\n")
+        cases = [(i, how) for i, call in enumerate(calls) for how in HOW if how != "short" or call.startswith("write")]
+        for case, (i, how) in enumerate(cases[:most]):
+            folder = Path(name, str(case))
             wrong = []
-            if "Traceback" in err or status < 0:
-                wrong.append(f"status {status}, {err[-200:]}")
-            again, err = finished(*RUN, "--jobs", "1", "--out", "out", "--resume", folder=folder)
-            if again == 2:  # nothing had been stored, which is said
-                again, err = finished(*RUN, "--jobs", "1", "--out", "out", folder=folder)
-            if again not in FOUND or (folder / "out" / "run.jsonl").read_bytes() != whole:
-                wrong.append(f"afterwards status {again}: {err[-200:]}")
+            status, err = apart(partial(faulty, folder, i + 1, how, (*words, str(folder))))
+            statuses[status] += 1
+            if "Traceback" in err or status not in {*FOUND, 2}:
+                wrong.append(f"status {status}, {err[-300:]}")
+            if status in FOUND and (folder / FILENAME).read_bytes() != whole:
+                wrong.append(f"status {status}, and other bytes")
+            if status == 2 and str(folder) not in err:
+                wrong.append(f"no file is named: {err[-300:]}")
+            if not calls[i].startswith("unlink") and list(folder.glob("*.tmp")):
+                wrong.append("a scratch file is left")
+            again, err = apart(partial(main, (*words, str(folder), "--resume")))
+            if again not in FOUND or (folder / FILENAME).read_bytes() != whole:
+                wrong.append(f"resumed with status {again}: {err[-300:]}")
             made, lost = made + 1, lost + bool(wrong)
-            notes += [f"call {call} of {calls}: {text}" for text in wrong]
-    return Row(
-        f"calls to the file system that fail once, of the {calls} of a run",
-        made,
-        lost,
-        "no traceback; afterwards the same bytes",
-        notes,
-    )
+            notes += [f"{calls[i]} (call {i + 1} of {len(calls)}), {how}: {text}" for text in wrong]
+    told = "no traceback, the file named, no scratch file left; resumed, the same bytes; statuses "
+    told += ", ".join(f"{status} ({count})" for status, count in sorted(statuses.items()))
+    what = f"calls to the file system that fail, each of the {len(calls)} of a run: no space, input/output error"
+    return Row(f"{what}, writes that end half-way", made, lost, told, notes)
 
 
 def corruptions(number: int) -> Row:
-    """Flip bits of a finished run and read it."""
+    """Alter each byte of a finished run, and then bits of it by chance, and read it."""
     refused = same = silent = 0
     notes: list[str] = []
     with tempfile.TemporaryDirectory() as name:
         whole, _ = reference(Path(name), 1)
         path = Path(name, "out", "run.jsonl")
         before = load_run(path)
-        for _ in range(number):
+        changed = [(at, random.randrange(1, 256)) for at in range(len(whole))]
+        changed += [(random.randrange(len(whole)), 1 << random.randrange(8)) for _ in range(number)]
+        for at, flipped in changed:
             content = bytearray(whole)
-            content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+            content[at] ^= flipped
             path.write_bytes(content)
             try:
                 same += (read := load_run(path)) == before
@@ -243,9 +317,10 @@ def corruptions(number: int) -> Row:
             except DpauditError:
                 refused += 1
             except Exception as error:
-                notes.append(f"{type(error).__name__}: {error}")
+                notes.append(f"byte {at}: {type(error).__name__}: {error}")
     told = f"{refused} refused, {same} read as the same results, {silent} read as others"
-    return Row("single bits of a finished run flipped", number, silent + len(notes), told, notes)
+    what = f"bytes of a finished run altered: each of {len(whole):,}, and {number:,} single bits by chance"
+    return Row(what, len(changed), same + silent + len(notes), told, notes)
 
 
 def response(bit: int, rng: np.random.Generator) -> int:
@@ -253,18 +328,37 @@ def response(bit: int, rng: np.random.Generator) -> int:
     return bit if rng.random() < 0.75 else 1 - bit
 
 
+def laplace(x: float, rng: np.random.Generator) -> float:
+    """Return a number with Laplace noise, private for epsilon = 1 and not for less."""
+    return x + rng.laplace()
+
+
+def failing(bit: int, rng: np.random.Generator) -> int:
+    """Raise an exception three times as often on one of the bits, private for epsilon = ln 3 and not for less."""
+    if rng.random() < (0.75 if bit else 0.25):
+        raise ValueError("no answer")
+    return 1
+
+
+TIGHT: tuple[tuple[Callable[..., object], float], ...] = ((response, LN_3), (laplace, 1.0), (failing, LN_3))
+
+
 def boundary(number: int) -> Row:
-    """Audit a claim that holds with equality."""
-    accused = sum(
-        dpaudit.audit_privacy(response, [(0, 1)], epsilon=1.0986122886681098, trials=1_000, seed=seed).verdict
-        == "violation"
-        for seed in range(number)
-    )
-    allowed = max(1, round(0.001 * number))
-    told = f"{accused} accused, where {0.001 * number:g} are allowed on average"
-    return Row(
-        "audits of a claim that holds with equality, confidence 0.999", number, max(0, accused - 3 * allowed), told
-    )
+    """Audit claims that hold with equality, by a fixed number of runs and by bets."""
+    accused = Counter[str]()
+    for seed in range(number):
+        function, epsilon = TIGHT[seed % 3]
+        sequential = bool(seed // 3 % 2)
+        finding = dpaudit.audit_privacy(
+            function, [(0, 1)], epsilon=epsilon, trials=1_000, seed=seed, sequential=sequential
+        )
+        accused[f"{function.__name__}, {finding.design}"] += finding.verdict == "violation"
+    total = sum(accused.values())
+    # The most that chance makes of so many at the level itself, but once in a thousand.
+    allowed = int(binom.ppf(0.999, number, 0.001))
+    told = f"{total} accused; {0.001 * number:g} are allowed on average, and by chance up to {allowed}: "
+    told += ", ".join(f"{name} {count}" for name, count in accused.items())
+    return Row("audits of claims that hold with equality, confidence 0.999", number, max(0, total - allowed), told)
 
 
 def memory(number: int) -> Row:
@@ -373,7 +467,7 @@ def page(rows: dict[str, Row]) -> str:
     return "\n".join([*lines, *(["", "## Cases in which something was lost", "", *notes] if notes else [])]) + "\n"
 
 
-def main() -> None:
+def bench() -> None:
     parser = argparse.ArgumentParser(description="Measure what kills, faults, corruptions and limits do to runs.")
     for name, (_, number) in PARTS.items():
         parser.add_argument(
@@ -401,4 +495,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    bench()

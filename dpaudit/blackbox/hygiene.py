@@ -24,6 +24,7 @@ from dpaudit.blackbox.probing import probe_warnings
 from dpaudit.blackbox.surroundings import equal_global_generators, moved_clocks, other_process, ticking_clocks
 from dpaudit.contract import Pair
 from dpaudit.isolated import Context, told_with
+from dpaudit.process.underway import at
 from dpaudit.sampling import Sampler
 from dpaudit.workers import spread
 
@@ -136,7 +137,8 @@ class Hygiene:
         rng = seeding.generator(self.sampler.seed, "probe", address)
         before = rng.bit_generator.state
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
-        outputs = told_with(lambda: where, self.mechanism.amid(contexts), self.pair.sides[side], rng, self.runs)
+        with at(lambda: where, self.runs):
+            outputs = told_with(lambda: where, self.mechanism.amid(contexts), self.pair.sides[side], rng, self.runs)
         self.refuse(outputs)
         self.spent += self.runs
         self.used |= rng.bit_generator.state != before

@@ -17,6 +17,7 @@ from dpaudit.certificates.simpler import Bounds
 from dpaudit.certificates.telling import Place, tell
 from dpaudit.contract import Learner, MadePair, Pair, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
+from dpaudit.isolated import Timeout
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.results import STREAMS_VERSION, versions
@@ -48,6 +49,8 @@ def make(
     n: int | None = None,
     n_jobs: int = 1,
     backend: str | None = None,
+    timeout: float | None = None,
+    timeout_is: str = "output",
 ) -> Certificate:
     """Return the certificate of a violation.
 
@@ -66,7 +69,7 @@ def make(
     pairs : sequence of (data, neighbour) or Pair, optional
         The pairs that were audited; by default those that are crafted for a learner.
     mechanism : Learner or callable, optional
-        The mechanism, with `batched`, `probe`, `n_jobs` and `backend` as for `audit_privacy`.
+        The mechanism, with `batched`, `probe`, `n_jobs`, `backend`, `timeout` and `timeout_is` as for `audit_privacy`.
     name : str
         The mechanism as the certificate names it, as ``FILE.py:function``; by default as audits name it.
     place : str
@@ -103,7 +106,9 @@ def make(
     if mechanism is not None:
         check_built(mechanism, "mechanism")
         runs = finding.confirmation_trials or finding.trials if trials is None else read_integer("trials", trials, 10)
-        sampler = Sampler(as_mechanism(mechanism, batched=batched, probe=probe), finding.seed, n_jobs, backend)
+        limit = Timeout.of(timeout, timeout_is)
+        limited = as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit)
+        sampler = Sampler(limited, finding.seed, n_jobs, backend)
         name = name or sampler.mechanism.name
         search = Search(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, float_bits)
         for index, start, share in _begun(search, finding, listed, runs):

@@ -16,6 +16,7 @@ from dpaudit.certificates.predicates import Learned
 from dpaudit.certificates.telling import pair_of
 from dpaudit.contract import Learner, Pair, PrivacyVerdict
 from dpaudit.errors import InputError
+from dpaudit.isolated import Timeout
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability
 from dpaudit.sampling import Sampler
@@ -70,6 +71,8 @@ def replay(
     randomness: str = "argument",
     n_jobs: int = 1,
     backend: str | None = None,
+    timeout: float | None = None,
+    timeout_is: str = "output",
 ) -> Replay:
     """Run the mechanism on the certificate's pair and bound epsilon by its event alone, at its confidence.
 
@@ -81,7 +84,8 @@ def replay(
     certificate : Certificate
         The certificate.
     mechanism : Learner or callable
-        The mechanism, with `batched`, `probe`, `randomness`, `n_jobs` and `backend` as for `audit_privacy`.
+        The mechanism, with `batched`, `probe`, `randomness`, `n_jobs`, `backend`, `timeout` and `timeout_is` as for
+        `audit_privacy`.
     pair : (data, neighbour) or Pair, optional
         The pair at the place that the certificate names, where it does not hold its inputs.
     trials : int, optional
@@ -106,9 +110,11 @@ def replay(
     event, made = certificate.event, certificate.counts
     if made is None or isinstance(event, Learned):
         how = {"batched": batched, "probe": probe, "randomness": randomness, "n_jobs": n_jobs, "backend": backend}
+        how |= {"timeout": timeout, "timeout_is": timeout_is}
         assert isinstance(event, Learned)  # the certificate sees to it
         return _audited(certificate, mechanism, known, event.runs if runs is None else runs, seed, how)
-    sampler = Sampler(as_mechanism(mechanism, batched=batched, probe=probe), seed, n_jobs, backend)
+    limit = Timeout.of(timeout, timeout_is)
+    sampler = Sampler(as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend)
     most = max(made.runs, made.neighbour_runs) if runs is None else runs
     counts = counted(sampler, "replay", known, event, certificate.direction, most)
     lower = epsilon_lower(certificate.bound, counts, certificate.delta, 1 - certificate.confidence)

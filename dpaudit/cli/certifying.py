@@ -36,6 +36,8 @@ def certify(args: Given, finding: PrivacyFinding, mechanism: Any, pairs: Any, **
         float_bits=args.float_bits,
         n_jobs=args.n_jobs,
         include_data=args.include_data,
+        timeout=args.timeout,
+        timeout_is=args.timeout_is or "output",
         **told,
     )
     made.write(args.certificate)

@@ -41,7 +41,8 @@ def command(args: Given) -> int:
 
     checked: list[Checked] = []
     try:
-        check(settings, args.names, n_jobs=args.n_jobs, listener=show, keep=checked.append)
+        limits = {"timeout": args.timeout, "time_limit": args.time_limit}
+        check(settings, args.names, n_jobs=args.n_jobs, listener=show, keep=checked.append, alone=True, **limits)
     except KeyboardInterrupt as stop:
         line.end()
         _tell_rest(args, settings, checked, stop)

@@ -116,9 +116,9 @@ def identity(n: str = "the example's") -> tuple[click.Parameter, ...]:
     )
 
 
-def limits() -> tuple[click.Option, ...]:
-    """Return the options on the time of runs and of audits."""
-    return (
+def limits(*wanted: str, audit: str = "the audit") -> tuple[click.Option, ...]:
+    """Return the options on the time of runs and of audits: all, or some by the names of what they set."""
+    found = (
         option(
             "--timeout",
             type=float,
@@ -136,9 +136,10 @@ def limits() -> tuple[click.Option, ...]:
             "--time-limit",
             type=float,
             metavar="SECONDS",
-            help="of the audit, about: it then makes fewer runs, and stops at looks fixed in advance (default: none)",
+            help=f"of {audit}, about: it then makes fewer runs, and stops at looks fixed in advance (default: none)",
         ),
     )
+    return tuple(one for one in found if not wanted or one.name in wanted)
 
 
 def statistics(trials: int | None, what: str, of: str, processes: click.Option) -> tuple[click.Option, ...]:

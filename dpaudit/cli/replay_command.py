@@ -49,6 +49,8 @@ def command(args: Given) -> int:
             batched=args.batched,
             randomness=args.randomness,
             n_jobs=args.n_jobs,
+            timeout=args.timeout,
+            timeout_is=args.timeout_is,
         )
     told, lines = canonical(encodable(found)) + "\n", _lines(args, certificate, found)
     say(told if args.json else laid_out(lines, width_of(output()), wants_color(args.color)))

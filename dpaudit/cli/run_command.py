@@ -27,6 +27,7 @@ from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
 from dpaudit.jsonable import jsonable
 from dpaudit.registry import Entry, StatementEntry
+from dpaudit.scratch import sweep
 from dpaudit.seeding import check_seed
 
 __all__ = ["command"]
@@ -41,7 +42,13 @@ def command(args: Given) -> int:
     entries = [registry.get(id) for id in dict.fromkeys(args.ids)] or registry.entries
     statements = () if args.ids else registry.statements
     plan = make_plan(
-        entries, profile=args.profile, confidence=args.confidence, trials=args.trials, statements=statements
+        entries,
+        profile=args.profile,
+        confidence=args.confidence,
+        trials=args.trials,
+        statements=statements,
+        timeout=args.timeout,
+        time_limit=args.time_limit,
     )
     for line in plan.notes:
         tell("note", line)
@@ -51,6 +58,7 @@ def command(args: Given) -> int:
         )
     header = _header(args, plan, entries, statements)
     path = Path(args.out) / FILENAME
+    sweep()  # also where this run needs no folder of its own
     with held(path.parent):
         store = Store.resume(path, header) if args.resume else Store.start(path, header)
         _execute(args, plan, store)
@@ -86,7 +94,7 @@ def _repeat(args: Given) -> str:
 def _command(args: Given, out: str, *more: str) -> str:
     """Return the command that makes the same results in a folder."""
     words = ["dpaudit", "run", *dict.fromkeys(args.ids)]
-    for name in ("profile", "seed", "confidence", "trials"):
+    for name in ("profile", "seed", "confidence", "trials", "timeout", "time_limit"):
         value = getattr(args, name)
         words += [] if value is None else option_words(args.verb, name, value)
     for path in args.learners:

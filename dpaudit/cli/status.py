@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -16,6 +17,7 @@ import click
 from dpaudit.cli.app import app
 from dpaudit.cli.streams import complain, drop_output, tell
 from dpaudit.cli.verb import BadInput, Verb
+from dpaudit.cli.watched import watched
 from dpaudit.errors import DpauditError
 from dpaudit.harmless import harmless
 from dpaudit.lifeline import STOPPING
@@ -33,7 +35,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(app, {}, "dpaudit", COMPLETION, instruction)
-    with _stoppable(ends=argv is None):
+    # Who calls this from a program has plans of its own for what ends it, and reads what is written to its streams.
+    return watched(partial(_run, words, ends=True)) if argv is None else _run(words, ends=False)
+
+
+def _run(words: list[str], ends: bool) -> int:
+    """Run one command; `ends` says that its process ends with it."""
+    with _stoppable(ends):
         try:
             return _status(words)
         except MemoryError:  # not even for the words of an error; uncaught it would end with 1, a violation

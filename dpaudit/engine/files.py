@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import FileIO
 from pathlib import Path
 
-__all__ = ["append_line", "free_backup", "keep_foreign", "write_atomically"]
+from dpaudit.errors import InputError
+
+__all__ = ["append_line", "free_backup", "keep_foreign", "named", "refuse_link", "write_atomically"]
 
 
 def keep_foreign(path: Path) -> None:
@@ -25,7 +26,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     scratch = path.with_name(path.name + ".tmp")
     scratch.unlink(missing_ok=True)  # a kill left it, or it leads elsewhere
     try:
-        with _named(path), open(scratch, "xb") as file:
+        with named(path), open(scratch, "xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -35,25 +36,37 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise
 
 
-def append_line(file: FileIO, line: bytes) -> None:
-    """Append a line and wait until it is on the disk; if that fails, leave the file as it was.
+def append_line(path: Path, line: bytes) -> None:
+    """Append a line and wait until it is on the disk; if that fails, leave the file as it was. No link is followed.
 
     Without a buffer a kill leaves at most one torn line, the last. But such a write may be short where the disk is
     nearly full, and the next line must not be glued to half of this one.
     """
-    end, left = file.tell(), memoryview(line)
-    try:
-        with _named(Path(file.name)):
+    with named(path), open(path, "ab", buffering=0, opener=_unlinked) as file:
+        end, left = file.tell(), memoryview(line)
+        try:
             while left:
                 left = left[file.write(left) :]
             os.fsync(file.fileno())
-    except BaseException:  # an interrupt between two writes tears the line as well
-        file.truncate(end)
-        raise
+        except BaseException:  # an interrupt between two writes tears the line as well
+            file.truncate(end)
+            raise
+
+
+def refuse_link(path: Path) -> None:
+    """Raise `InputError` if a file of a run is a symbolic link: whoever made it chose what would be written to."""
+    if path.is_symlink():
+        told = "{path} is a symbolic link, which no run makes: remove it, or choose another {out}"
+        raise InputError(told, names=("out",), path=path)
+
+
+def _unlinked(path: str, flags: int) -> int:
+    """Open a file that is no symbolic link, where the system can tell while it opens it."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
+def named(path: Path) -> Iterator[None]:
     """Let errors of the system name the file: those of a write to an open one do not."""
     try:
         yield

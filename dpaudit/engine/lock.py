@@ -6,9 +6,11 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpaudit.engine.files import named, refuse_link
 from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,9 +39,7 @@ def held(folder: Path) -> Iterator[None]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / FILENAME
-    if path.is_symlink():
-        told = "{path} is a symbolic link, which no run makes: remove it, or choose another {out}"
-        raise InputError(told, names=("out",), path=path)
+    refuse_link(path)
     lock = _taken(path)
     try:
         yield
@@ -54,7 +54,7 @@ def _taken(path: Path) -> BaseFileLock | None:
     """Return the lock, held and with the number of this process in its file, or None where there are no locks."""
     from filelock import FileLock, Timeout  # takes longer to import than most commands take to answer
 
-    lock = FileLock(path, timeout=PATIENCE, on_acquired=_sign)
+    lock = FileLock(path, timeout=PATIENCE, on_acquired=partial(_sign, path))
     try:
         lock.acquire()
     except Timeout:
@@ -67,9 +67,10 @@ def _taken(path: Path) -> BaseFileLock | None:
     return lock
 
 
-def _sign(handle: int) -> None:
-    os.ftruncate(handle, 0)
-    os.write(handle, f"{os.getpid()}\n".encode())
+def _sign(path: Path, handle: int) -> None:
+    with named(path):
+        os.ftruncate(handle, 0)
+        os.write(handle, f"{os.getpid()}\n".encode())
 
 
 def _holder(path: Path) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from dpaudit.arguments import CONFIDENCE, LEAST_TRIALS, read_integer, read_number
+from dpaudit.clock import Clock
 from dpaudit.contract import HasLaw, Instance, Learner, Pictured
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.records import Fault, Planned
@@ -17,6 +18,7 @@ from dpaudit.engine.tasks import Task, exact_task, ledger_task, picture_task, pr
 from dpaudit.engine.utility_tasks import offered_settings, utility_tasks
 from dpaudit.engine.work import PROFILES, Profile
 from dpaudit.errors import InputError
+from dpaudit.isolated import Timeout
 from dpaudit.registry import Entry, StatementEntry
 from dpaudit.utility.interval import is_vacuous
 
@@ -54,6 +56,8 @@ def make_plan(
     confidence: float = CONFIDENCE,
     trials: int | None = None,
     statements: Sequence[StatementEntry] = (),
+    timeout: float | None = None,
+    time_limit: float | None = None,
 ) -> Plan:
     """Plan the audits of some learners on their instances, and the checks of some statements.
 
@@ -70,6 +74,8 @@ def make_plan(
     statements : sequence of StatementEntry
         Statements of papers to check after the audits; each does the same work in every profile, and the slow ones are
         left out of "quick".
+    timeout, time_limit : float, optional
+        The most seconds of a run, and of each black-box audit; as for `audit_privacy`.
 
     Returns
     -------
@@ -86,6 +92,8 @@ def make_plan(
     read_number("confidence", confidence, 0.5, 1)
     if trials is not None:
         read_integer("trials", trials, LEAST_TRIALS)
+    limits = {"timeout": timeout, "time_limit": time_limit}
+    _check_limits(timeout, time_limit)
     work = PROFILES[profile]
     tasks: dict[str, Task] = {}
     notes: list[str] = []
@@ -93,7 +101,7 @@ def make_plan(
     for entry in entries:
         try:
             usual = work.privacy_trials if entry.fault is None else work.control_trials
-            planned, left_out = _plan_one(entry, work, confidence, trials or usual)
+            planned, left_out = _plan_one(entry, work, confidence, trials or usual, limits)
         # Whatever a third party's learner raises, even an exit, the others are still audited.
         except (Exception, SystemExit) as error:
             faults.append(Fault(entry.id, f"no audit could be planned: {type(error).__name__}: {error}"))
@@ -109,7 +117,16 @@ def make_plan(
     return Plan(tuple(tasks.values()), tuple(notes), tuple(faults))
 
 
-def _plan_one(entry: Entry, work: Profile, confidence: float, trials: int) -> tuple[list[Task], list[str]]:
+def _check_limits(timeout: float | None, time_limit: float | None) -> None:
+    """Refuse limits that every black-box audit would refuse."""
+    Timeout.of(timeout, "output")
+    if time_limit is not None:
+        Clock(time_limit)
+
+
+def _plan_one(
+    entry: Entry, work: Profile, confidence: float, trials: int, limits: Mapping[str, Any]
+) -> tuple[list[Task], list[str]]:
     """Return the tasks of one learner, and the audits that do not apply to it with the reason."""
     learner = entry.build(**entry.instance.parameters)
     tasks: list[Task] = []
@@ -118,7 +135,8 @@ def _plan_one(entry: Entry, work: Profile, confidence: float, trials: int) -> tu
         tasks.append(exact_task(entry, learner))
     if learner.privacy is not None:
         bets = work.sequential_controls and entry.fault is not None
-        tasks.append(privacy_task(entry, trials=trials, confidence=confidence, curve=not bets, sequential=bets))
+        task = privacy_task(entry, trials=trials, confidence=confidence, curve=not bets, sequential=bets, **limits)
+        tasks.append(task)
     if entry.fault is not None and not tasks:
         raise InputError("a positive control needs a law or a claim; it has neither, so nothing can detect it")
     if entry.fault is not None:

@@ -7,6 +7,8 @@ from collections import Counter
 from functools import singledispatch
 from typing import Any
 
+from msgspec import UNSET
+
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine.arguments import (
@@ -72,7 +74,11 @@ def _check(finding: Any, arguments: Any, record: Result) -> None:
 
 @_check.register
 def _privacy(finding: PrivacyFinding, arguments: PrivacyArguments, record: Result) -> None:
-    _agree(finding, arguments, "trials", "confidence")
+    _agree(finding, arguments, "confidence")
+    if arguments.time_limit is None:
+        _agree(finding, arguments, "trials")
+    else:
+        _at_most("trials", finding.trials, arguments.trials)
     for name in ("epsilon", "delta"):
         asked = getattr(arguments, name)
         if asked is None and record.claim is not None:
@@ -106,7 +112,10 @@ def _check_counts(finding: PrivacyFinding) -> None:
         _at_most("budget used", used, allowed)
         _same("confirmation_trials", runs, used // 2, "its budget")
         return
-    _same("confirmation_trials", runs, finding.budget["confirmation"], "its budget")
+    if finding.stopped is UNSET or finding.stopped.looks is None:
+        _same("confirmation_trials", runs, finding.budget["confirmation"], "its budget")
+    else:
+        _at_most("confirmation_trials", runs, finding.budget["confirmation"])
     for name in ("trials", "neighbour_trials"):
         _same(f"witness {name}", getattr(witness, name), runs, "confirmation_trials")
     stored = (finding.representation,) if finding.representation is not None else ()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from dpaudit.engine.files import append_line, free_backup, write_atomically
+from dpaudit.engine.files import append_line, free_backup, refuse_link, write_atomically
 from dpaudit.engine.lines import chained, digest_in, linked, write_line
 from dpaudit.engine.records import Failure, Fault, Header, Planned, Result, Run, State
 from dpaudit.engine.signature import signature_of
@@ -92,10 +92,11 @@ class Store:
         Raises
         ------
         InputError
-            If the file belongs to another run: the message says what differs.
+            If the file belongs to another run: the message says what differs; or if it is a symbolic link.
         ToolFault
             If a line is corrupt (a torn end is not: it is cut off and its tasks done again).
         """
+        refuse_link(path)
         if not path.exists() or b"\n" not in path.read_bytes():
             return cls.start(path, header)
         stored = read_stored(path, torn=True)
@@ -121,8 +122,7 @@ class Store:
 
     def _add(self, record: Result | Failure) -> None:
         line = write_line(replace(record, index=self._index[record.task]), self._digest)
-        with open(self.path, "ab", buffering=0) as file:
-            append_line(file, line)
+        append_line(self.path, line)
 
     def finish(self) -> None:
         """Seal the run: put the lines into the order of the plan, chain them, and end them with the total.

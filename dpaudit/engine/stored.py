@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from dpaudit.engine.files import named
 from dpaudit.engine.lines import digest_in, read_header, read_record
 from dpaudit.engine.records import Failure, Header, Result, Run, Seal, State
 from dpaudit.engine.sense import check_header, check_record
@@ -69,7 +70,8 @@ def read_stored(path: Path, *, torn: bool = False) -> Stored:
         If a line is corrupt, altered, foreign, doubled, moved or missing, or makes no sense: the message names it. A
         last line that is not whole is left out.
     """
-    content = path.read_bytes()
+    with named(path):
+        content = path.read_bytes()
     whole = content.rfind(b"\n") + 1
     if not whole:
         raise InputError(f"{path} holds no run: not even its first line is whole")

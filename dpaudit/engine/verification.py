@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from dpaudit.engine.arguments import PrivacyArguments
@@ -96,7 +98,8 @@ def verify_run(
         A file of allowed signers, one of whom must have signed the run.
     again : int, optional
         The number of tasks, chosen at random, that are done again and must give the same bytes; the same verdict where
-        the mechanism has randomness of its own, or versions or code are others than when the run was made.
+        the mechanism has randomness of its own, its runs had a timeout, or versions or code are not those with which
+        the run was made. An audit that a time limit stopped is made again with as many runs.
     paths : sequence of str
         Files and folders with learners, besides the installed packages.
     n_jobs : int
@@ -169,7 +172,8 @@ def _again(file: Path, stored: Stored, result: Result, changed: bool, paths: tup
     where = f"{file}, line {stored.numbers[result.task]}: {result.task}"
     task = Task(result.learner, result.parameters, result.arguments)
     try:
-        record = perform(task, seed=stored.header.seed, paths=paths, n_jobs=n_jobs)
+        record = perform(_stopped(task, result), seed=stored.header.seed, paths=paths, n_jobs=n_jobs)
+        record = replace(record, task=result.task, arguments=result.arguments)
     except InputError:
         raise
     except (Exception, SystemExit) as error:
@@ -177,12 +181,22 @@ def _again(file: Path, stored: Stored, result: Result, changed: bool, paths: tup
         raise ToolFault(f"{where}, done again, raised {told}") from error
     before, now = (_told(one) for one in (result, record))
     differences = list(_differences(before, now, "$"))
-    own = isinstance(result.arguments, PrivacyArguments) and result.arguments.randomness == "own"
+    given = result.arguments
+    # With randomness of its own, or a limit that a run may reach or not, nobody promises equal numbers.
+    own = isinstance(given, PrivacyArguments) and (given.randomness == "own" or given.timeout is not None)
     alike = before["finding"].get("verdict") == now["finding"].get("verdict")
     if not alike or (differences and not own and not changed):
         raise ToolFault(f"{where}, done again, gives something else: {'; '.join(differences[:_MOST])}")
     more = len(differences) - _MOST
     return Again(result.task, (*differences[:_MOST], *([f"and {more} more"] if more > 0 else [])))
+
+
+def _stopped(task: Task, result: Result) -> Task:
+    """Return a task that makes as many runs as the clock left for its result, if it had a limit."""
+    stopped = getattr(result.finding, "stopped", UNSET)
+    if not isinstance(task.arguments, PrivacyArguments) or stopped is UNSET:
+        return task
+    return dataclasses.replace(task, arguments=replace(task.arguments, time_limit=stopped))
 
 
 def _told(result: Result) -> dict[str, Any]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
-import sys
 import time
-import warnings
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,11 +13,13 @@ from typing import Any
 
 from dpaudit.errors import ToolFault
 from dpaudit.lifeline import lifeline
+from dpaudit.process.copies import copied, ended_by
 from dpaudit.process.messages import HEAD, packed, unpacked, write
 from dpaudit.process.server import Server, live
 from dpaudit.process.shared import Shared
+from dpaudit.process.underway import FORKS, Board
 
-__all__ = ["Child", "ChildDied", "Late", "can_fork"]
+__all__ = ["Child", "ChildDied", "Late"]
 
 PULSE = 0.5
 """Seconds between two looks whether a silent child still lives: its own children may hold its pipe open."""
@@ -45,11 +45,6 @@ class Late(Exception):
         super().__init__()
 
 
-def can_fork() -> bool:
-    """Say whether this system lets a process make a copy of itself."""
-    return hasattr(os, "fork")
-
-
 class Child:
     """A copy of this process that makes calls of a function one after another, and ends with it.
 
@@ -65,20 +60,13 @@ class Child:
     def __init__(self, function: Callable[..., Any]) -> None:
         requests, self._requests = os.pipe()
         self._replies, replies = os.pipe()
-        self._shared = Shared()
+        self._shared, self._board = Shared(), Board()
         self._buffer = bytearray()
         line = lifeline()
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError, AttributeError):  # closed, or none
-                stream.flush()  # else the copy writes it again
-        with warnings.catch_warnings():
-            # Python 3.12 warns where there are threads: the copy has but one, and calls nothing of the others.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            pid = os.fork()
-        if not pid:
+        if not (pid := copied()):
             os.close(self._requests)
             os.close(self._replies)
-            live(line, Server(function, requests, replies, self._shared))
+            live(line, Server(function, requests, replies, self._shared, self._board))
         self._pid = pid
         with suppress(OSError):
             os.setpgid(pid, pid)
@@ -121,7 +109,7 @@ class Child:
                 parts += self._shared.taken(value)
                 continue
             if self._shared.forked:
-                raise ChildDied("forks, and returns in both processes: let the copy end with os._exit(0)")
+                raise ChildDied(FORKS)
             if kind == "raised":
                 raise value
             return parts, value
@@ -187,10 +175,7 @@ class Child:
         """Say how the child ended."""
         self._ended(wait)
         code = os.waitstatus_to_exitcode(self._status or 0)
-        if code >= 0:
-            return f"ended its process (exit status {code})"
-        why = ", for want of memory?" if -code == signal.SIGKILL else ""
-        return f"ended its process ({signal.Signals(-code).name}{why})"
+        return ended_by(code) + self._board.told()
 
 
 def _end(owner: int, child: int, gone: list[int], *ends: int) -> None:

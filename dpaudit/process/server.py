@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,13 +12,13 @@ from typing import Any, NoReturn
 
 from dpaudit.errors import DpauditError, ToolFault, place_of
 from dpaudit.lifeline import Lifeline, deaf
+from dpaudit.process.memory import bound_memory
 from dpaudit.process.messages import packed, read, unpacked, write
 from dpaudit.process.shared import Shared, framed
+from dpaudit.process.underway import Board, begin
 
 __all__ = ["Server", "live"]
 
-FREE = 0.8
-"""Of the memory that is free, for a child: others are to go on where one takes all it gets."""
 _getpid = os.getpid
 """That of the system: checks of mechanisms change the one of `os` for a while."""
 
@@ -30,6 +31,7 @@ class Server:
     requests: int
     replies: int
     shared: Shared
+    board: Board
     home: list[int] = field(default_factory=list)
 
     def serve(self) -> None:
@@ -84,24 +86,17 @@ def live(line: Lifeline, server: Server) -> NoReturn:
     try:
         os.setpgid(0, 0)
         deaf(line)
+        _leave_terminal()
+        begin(server.board)
         os.dup2(2, 1)
         sys.stdout = sys.stderr
-        _bound_memory()
+        bound_memory()
         server.serve()
     finally:
         os._exit(0)
 
 
-def _bound_memory() -> None:
-    """Let this process take no more memory than is free now, where the system can see to it."""
-    try:
-        import resource
-
-        import psutil
-    except ImportError:
-        return
-    free = int(FREE * psutil.virtual_memory().available) + psutil.Process().memory_info().rss
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    known = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
-    with suppress(ValueError, OSError):  # macOS knows the limit and refuses it
-        resource.setrlimit(resource.RLIMIT_DATA, (min([free, *known]), hard))
+def _leave_terminal() -> None:
+    """Let what reads from the terminal fail: this process is in the background there, and would be stopped for ever."""
+    for number in (signal.SIGTTIN, signal.SIGTTOU):
+        signal.signal(number, signal.SIG_IGN)

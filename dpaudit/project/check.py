@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from msgspec.structs import replace
+
 from dpaudit.blackbox.audit import audit_privacy
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.contract import HasLaw
@@ -19,6 +21,8 @@ from dpaudit.errors import DpauditError, InputError
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.finding import LawFinding
 from dpaudit.jsonable import jsonable
+from dpaudit.process.child import Child, ChildDied
+from dpaudit.process.copies import can_fork
 from dpaudit.project.rows import Row, Verdict, row_of
 from dpaudit.project.settings import Audit, Project, read_project
 from dpaudit.project.subject import Subject, subject_of
@@ -47,6 +51,9 @@ def check(
     n_jobs: int = 1,
     listener: Listener = lambda *step: None,
     keep: Callable[[Checked], None] = lambda one: None,
+    timeout: float | None = None,
+    time_limit: float | None = None,
+    alone: bool = False,
 ) -> tuple[Checked, ...]:
     """Audit the mechanisms of a project, in the order of its settings.
 
@@ -62,6 +69,11 @@ def check(
         Is told before each audit, during it, and after the last one.
     keep : callable, optional
         Is given each audit when it is done, so that an interrupted check loses one at most.
+    timeout, time_limit : float, optional
+        The most seconds of a run, and of each audit, where the settings say nothing of it.
+    alone : bool
+        Whether each audit is made in a copy of this process, so that one which ends its process has failed alone. Only
+        where processes fork.
 
     Returns
     -------
@@ -76,11 +88,13 @@ def check(
     project = read_project(settings)
     chosen = project.chosen(names)
     found = []
-    for i, audit in enumerate(chosen):
+    for i, each in enumerate(chosen):
+        audit = _limited(each, timeout, time_limit)
         tell = partial(listener, i, len(chosen), audit.name)
         tell(0.0)
         options = {"n_jobs": n_jobs, "progress": partial(_share, tell)}
-        found.append(_checked(audit, project, settings.resolve().parent, options))
+        make = _alone if alone and can_fork() else _checked
+        found.append(make(audit, project, settings.resolve().parent, options))
         keep(found[-1])
     listener(len(chosen), len(chosen), "", 1.0)
     return tuple(found)
@@ -118,6 +132,25 @@ def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str
 
 def _share(tell: Callable[[float], None], done: int, total: int) -> None:
     tell(done / total)
+
+
+def _limited(audit: Audit, timeout: float | None, time_limit: float | None) -> Audit:
+    """Return an audit with limits that its settings leave open."""
+    given = {"timeout": timeout, "time_limit": time_limit}
+    return replace(audit, **{name: value for name, value in given.items() if getattr(audit, name) is None})
+
+
+def _alone(audit: Audit, project: Project, root: Path, options: dict[str, Any]) -> Checked:
+    """Return the row of one audit that a copy of this process makes."""
+    child = Child(lambda emit: _checked(audit, project, root, options))
+    try:
+        _, checked = child.call()
+    except DpauditError as error:
+        why = f"the audit {error}" if isinstance(error, ChildDied) else str(error)
+        return Checked(Row(name=audit.name, mechanism=audit.mechanism, verdict=Verdict.FAILED, why=why), ())
+    finally:
+        child.close()
+    return Checked(*checked)
 
 
 def _checked(audit: Audit, project: Project, root: Path, options: dict[str, Any]) -> Checked:

@@ -59,8 +59,8 @@ def keep(rows: Sequence[Row], root: Path, at: datetime.datetime | None = None) -
     path.parent.mkdir(exist_ok=True)
     made = Kept(at=(at or datetime.datetime.now(datetime.UTC)).replace(microsecond=0), rows=tuple(rows))
     line = json.dumps(encodable(made), sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n"
-    with held(path.parent), open(path, "ab", buffering=0) as file:
-        append_line(file, line.encode())
+    with held(path.parent):
+        append_line(path, line.encode())
     return path
 
 

@@ -50,7 +50,11 @@ def _text_parts(text: str, width: int) -> list[str]:
 def _command_parts(text: str, width: int) -> list[str]:
     """Break a command between its words; all parts but the last end with a backslash."""
     parts = [""]
-    for word in shlex.split(text):
+    try:
+        words = shlex.split(text)
+    except ValueError:  # a file that somebody wrote by hand may hold any text there
+        return _text_parts(text, width)
+    for word in words:
         told = harmless(shlex.quote(word))
         if parts[-1] and len(parts[-1]) + len(told) + 3 > width:
             parts.append("")

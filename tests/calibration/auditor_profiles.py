@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from auditor_cases import CASES, Case
 from auditor_trials import Trial, predicted_bets, predicted_runs, trials_for
 
-from dpaudit.blackbox.power import LEARNING
+from dpaudit.blackbox.power import LEARNING, LEARNING_OF_BETS
 
 __all__ = ["PROFILES", "Cell", "Profile"]
 
@@ -100,10 +100,10 @@ class Profile:
         given = Trial(case.name, "boundary", "given", runs, noise=noise)
         known = Cell(given, self.given if case.batched else self._of(runs), runs, 1)
         found = [known, Cell(replace(given, design="bets given", trials=bets), self._of(bets), bets, 1)]
-        for times in (1, LEARNING):
+        for times, of_bets in ((1, 1), (LEARNING, LEARNING_OF_BETS)):
             fixed = replace(given, design="fixed", trials=trials_for(times * runs))
-            sequential = replace(given, design="sequential", trials=times * bets)
-            found += [Cell(fixed, self._of(runs), runs, times), Cell(sequential, self._of(bets), bets, times)]
+            sequential = replace(given, design="sequential", trials=of_bets * bets)
+            found += [Cell(fixed, self._of(runs), runs, times), Cell(sequential, self._of(bets), bets, of_bets)]
         return found
 
     def _of(self, runs: int) -> int:

@@ -10,7 +10,7 @@ from auditor_profiles import Cell
 from auditor_trials import LEVEL
 from scipy.stats import binom
 
-from dpaudit.blackbox.power import LEARNING
+from dpaudit.blackbox.power import LEARNING, LEARNING_OF_BETS
 from dpaudit.reporters.calibration import Table, broken_promises, rates, tables
 from dpaudit.reporters.calibration_record import CALIBRATION_VERSION, Calibration
 from dpaudit.results import versions
@@ -21,7 +21,12 @@ __all__ = ["BROKEN_BEYOND_CHANCE", "document", "markdown", "sentences"]
 POWER = 0.95
 BROKEN_BEYOND_CHANCE = 1e-3
 """The probability that a calibration finds a broken promise where all are kept, all cells together."""
-PROMISED = {("given", 1): POWER, ("bets given", 1): POWER, ("fixed", LEARNING): 0.9, ("sequential", LEARNING): 0.9}
+PROMISED = {
+    ("given", 1): POWER,
+    ("bets given", 1): POWER,
+    ("fixed", LEARNING): 0.9,
+    ("sequential", LEARNING_OF_BETS): 0.9,
+}
 """The power that is promised, by design and multiple of the runs that detect by a given event: what learning an event
 costs differs between mechanisms, so that "about 0.95" is held against 0.9."""
 

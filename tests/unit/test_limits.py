@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import sys
 import threading
@@ -324,3 +325,45 @@ def test_limits_of_the_command_line_and_of_a_project(capsys, tmp_path, monkeypat
     )
     assert main(["check", "--quiet"]) == 2
     assert "took longer than 0.5 s" in capsys.readouterr().out
+
+
+def test_a_mechanism_that_ends_its_process_fails_alone_in_a_check(capsys, tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(
+        "import os, time\nPAIRS = [(0, 1)]\n"
+        "def leaves(bit, rng):\n    return os._exit(0)\n"
+        "def hangs(bit, rng):\n    time.sleep(600)\n"
+        "def noisy(bit, rng):\n    return rng.random() < 0.5\n"
+    )
+    entry = '[[audit]]\nname = "{0}"\nmechanism = "mine.py:{0}"\nepsilon = 1\ntrials = 100\ntimeout_is = "error"\n'
+    # A limit of the command line is for audits whose settings have none.
+    entries = "".join(map(entry.format, ("leaves", "hangs", "noisy")))
+    (tmp_path / "audit.toml").write_text(entries + "timeout = 100\n")
+    monkeypatch.chdir(tmp_path)
+    from dpaudit.cli import main
+
+    assert main(["check", "--quiet", "--timeout", "0.5", "--json"]) == 2
+    leaves, hangs, noisy = map(json.loads, capsys.readouterr().out.splitlines())
+    assert "ended its process (exit status 0), on the data of pairs[0]" in leaves["why"]
+    assert "took longer than 0.5 s, on the data of pairs[0]" in hangs["why"]
+    assert noisy["verdict"] != "failed"
+    assert main(["check", "leaves", "noisy", "--quiet", "--json"]) == 2
+    leaves, noisy = map(json.loads, capsys.readouterr().out.splitlines())
+    assert leaves["why"] == "the audit ended its process (exit status 0), on the data of pairs[0]"
+    assert noisy["verdict"] != "failed"
+
+
+def test_certificates_and_replays_have_a_timeout(capsys, tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(
+        "import time\nPAIRS = [(0, 1)]\n"
+        "def leaks(bit, rng):\n    return bit\n"
+        "def hangs(bit, rng):\n    time.sleep(600)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    from dpaudit.cli import main
+
+    words = ["privacy", "mine.py:leaks", "--epsilon", "1", "--trials", "400", "--quiet", "--timeout", "60"]
+    assert main([*words, "--certificate", "c.json"]) == 1
+    assert main(["replay", "c.json", "mine.py:leaks", "--timeout", "60"]) == 1
+    capsys.readouterr()
+    assert main(["replay", "c.json", "mine.py:hangs", "--timeout", "0.3", "--timeout-is", "error"]) == 2
+    assert "a run of the mechanism hangs took longer than 0.3 s, on " in capsys.readouterr().err

@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from dpaudit.cli import main
 from dpaudit.scratch import ORPHANED_SECONDS, scratch_folder
 
 KILLED = (
@@ -58,3 +59,15 @@ def test_what_is_not_known_to_be_left_behind_stays(temporary):
         pass
     left = sorted(path.name for path in temporary.iterdir())
     assert left == ["dpaudit-file", "dpaudit-link", "dpaudit-open", "dpaudit-young", "elsewhere"]
+
+
+def test_a_run_sweeps_also_where_it_needs_no_folder_itself(temporary, tmp_path_factory):
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        theirs = other.stdout.readline().strip()
+        other.communicate("\n")
+    assert os.path.isdir(theirs)
+    words = ["run", "point-consistent", "--profile", "quick", "--no-html", "--quiet", "--backend", "sequential"]
+    assert main([*words, "--out", str(tmp_path_factory.mktemp("out"))]) == 0
+    assert list(temporary.iterdir()) == []

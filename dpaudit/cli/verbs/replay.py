@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dpaudit.cli.options import COLOR, JSON, LEARNERS, PARAMETER, TOLD, flag, jobs, option, whole
+from dpaudit.cli.options import COLOR, JSON, LEARNERS, PARAMETER, TOLD, flag, jobs, limits, option, whole
 from dpaudit.cli.verb import Verb
 
 __all__ = ["command"]
@@ -43,6 +43,7 @@ command = Verb(
         ),
         option("--trials", type=whole, metavar="N", help="runs on each side (default: the certificate's)"),
         option("--seed", type=whole, metavar="N", help="root of all randomness (default: drawn anew)"),
+        *limits("timeout", "timeout_is"),
         jobs("processes", 1),
         JSON,
         TOLD,

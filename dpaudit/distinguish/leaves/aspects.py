@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dpaudit.jsonable import stable_repr
 
 __all__ = [
+    "Decimals",
     "Element",
     "Entry",
     "Fields",
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 _DIGITS = re.compile(r"[0-9]+")
+_DECIMAL = re.compile(r"(?:(?<!\w)[-+])?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F]{8}[0-9a-fA-F-]*")
 LOOKED_THROUGH = 4096
 """Characters of a text whose numbers are read."""
@@ -157,6 +159,19 @@ class Numbers:
     def words(self, path: str) -> str:
         """Return the path of the numbers."""
         return f"numbers in {path}"
+
+
+@dataclass(frozen=True)
+class Decimals:
+    """The numbers in each text as a person reads them, with sign, decimals and exponent."""
+
+    def __call__(self, values: list[Any]) -> tuple[list[Any], None]:
+        """Return the numbers as tuples of floats."""
+        return [tuple(map(float, _DECIMAL.findall(value[:LOOKED_THROUGH]))) for value in values], None
+
+    def words(self, path: str) -> str:
+        """Return the path of the numbers."""
+        return f"decimal numbers in {path}"
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from dpaudit.distinguish.leaves import readers
 from dpaudit.distinguish.leaves.aspects import (
+    Decimals,
     Fields,
     Hexadecimal,
     Message,
@@ -59,7 +60,10 @@ def text(planner: Planner, values: list[str], path: Path) -> None:
         templates = Counter(map(template, values))
         if max(templates.values()) > 1 and len(templates) < len(set(values)):
             planner.category(template, values, path, "text between the numbers", MOST_TEMPLATES)
-            planner.node(Numbers()(values)[0], (*path, Numbers()))
+            whole, decimals = Numbers()(values)[0], Decimals()(values)[0]
+            planner.node(whole, (*path, Numbers()))
+            if decimals != whole:
+                planner.node(decimals, (*path, Decimals()))
     planner.in_row = outer
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish.steady import steady
 
-__all__ = ["best_events", "best_promise", "promise"]
+__all__ = ["best_events", "best_half_lines", "best_promise", "promise"]
 
 Floats = NDArray[np.float64]
 
@@ -84,6 +84,24 @@ def best_events(
     place = np.argsort(_order(data.sum(axis=-2), neighbour.sum(axis=-2)), axis=-1)
     forward = direction == 0
     return mean.max(axis=-1), (place <= length[..., None]) == forward[..., None], forward
+
+
+def best_half_lines(
+    data: Floats, neighbour: Floats, confirm: int
+) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return the same of the cells below, or above, one threshold: as few events need no order to be learned.
+
+    All parts are counted together, which leaves less to mark down.
+    """
+    left, right = (side.sum(axis=-2, keepdims=True) for side in (data, neighbour))
+    cells = data.shape[-1]
+    below = np.stack([_promises(left, right, confirm, TRAINING), _promises(right, left, confirm, TRAINING)], axis=-4)
+    # Of the four a cut has: the lower part on data, the upper on neighbour, the lower on neighbour, the upper on data.
+    found = below.reshape(*data.shape[:-2], 4, cells - 1)
+    which, cut = np.divmod(np.argmax(found.reshape(*data.shape[:-2], -1), axis=-1), cells - 1)
+    lower = np.arange(cells) <= cut[..., None]
+    forward: NDArray[np.bool_] = (which == 0) | (which == 3)
+    return found.max(axis=(-2, -1)), lower == (which % 2 == 0)[..., None], forward
 
 
 def _order(data: Floats, neighbour: Floats) -> NDArray[np.intp]:

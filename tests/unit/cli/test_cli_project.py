@@ -66,8 +66,8 @@ def test_a_part_of_the_audits_is_not_kept(capsys: Capture, project: Path) -> Non
 
 
 def test_an_interrupted_check_shows_what_it_has_found_and_how_to_go_on(capsys: Capture, project: Path) -> None:
-    stopping = "\ndef stopping(bit, rng):\n    raise KeyboardInterrupt\n"
-    (project / "rr.py").write_text(MECHANISM + stopping)
+    body = "import os, signal, time\n    os.kill(os.getppid(), signal.SIGINT)\n    time.sleep(60)\n"
+    (project / "rr.py").write_text(MECHANISM + "\ndef stopping(bit, rng):\n    " + body)
     more = SETTINGS.partition("\n")[2]
     others = more.replace('"rr"', '"stops"').replace(":response", ":stopping") + more.replace('"rr"', '"last"')
     (project / "audit.toml").write_text(SETTINGS + others)

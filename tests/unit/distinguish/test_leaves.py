@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from dpaudit.distinguish.canonical import Raised
+from dpaudit.distinguish.leaves.aspects import Decimals
 from dpaudit.distinguish.leaves.containers import POSITIONS
 from dpaudit.distinguish.leaves.parts import parts, register_flattener
 from dpaudit.distinguish.leaves.plan import Plan
@@ -180,3 +181,11 @@ def test_frames_show_columns_index_and_categories():
 def test_what_is_not_looked_at_is_said():
     rows = [("a", *range(POSITIONS + 5)) for _ in range(6)]
     assert Plan.of(rows).unseen == [f"elements {POSITIONS} to {POSITIONS + 5} of output"]
+
+
+def test_numbers_in_text_are_read_with_sign_decimals_and_exponent() -> None:
+    values = ["at -0.25 s", "at +3 s", "from 2026-01-05T10:00 on", "x-7", "1e-3 of 2.5"]
+    assert Decimals()(values) == ([(-0.25,), (3.0,), (2026.0, 1.0, 5.0, 10.0, 0.0), (7.0,), (0.001, 2.5)], None)
+    paths = [leaf.name for leaf in Plan.of([f"at {n / 8:+.3f} s" for n in range(-40, 40)]).leaves]
+    assert "decimal numbers in output[0]" in paths
+    assert not any("decimal" in leaf.name for leaf in Plan.of([f"run {n} of 99" for n in range(80)]).leaves)

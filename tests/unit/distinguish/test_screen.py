@@ -11,7 +11,7 @@ import pytest
 from dpaudit.distinguish.leaves.plan import Plan
 from dpaudit.distinguish.screen.parity import _null_space
 from dpaudit.distinguish.screen.search import screen
-from dpaudit.distinguish.screen.wilson import best_promise, promise
+from dpaudit.distinguish.screen.wilson import best_half_lines, best_promise, promise
 
 RUNS = 600
 
@@ -77,6 +77,37 @@ def test_nothing_much_is_promised_where_nothing_leaks(seed):
                        for _ in range(2))  # fmt: skip
     found = screen(Plan.of([*data, *neighbour]), data, neighbour, 2_000)
     assert all(p.promise < 1.0 for p in found)
+
+
+def test_the_best_half_line_is_that_of_all_cuts_tried_one_by_one() -> None:
+    rng = np.random.default_rng(5)
+    data, neighbour = rng.integers(0, 40, size=(2, 6, 2, 9)).astype(float)
+    found, inside, forward = best_half_lines(data, neighbour, 5_000)
+    for one, (left, right) in enumerate(zip(data.sum(axis=1), neighbour.sum(axis=1), strict=True)):
+        events = []
+        for cut in range(1, 9):
+            for taken in (np.arange(9) < cut, np.arange(9) >= cut):
+                for first, second, on_data in ((left, right, True), (right, left, False)):
+                    x, y = first[taken].sum(), second[taken].sum()
+                    events.append((float(promise(x, first.sum(), y, second.sum(), 5_000)), taken.tolist(), on_data))
+        best = max(events, key=lambda event: event[0])
+        assert found[one] == pytest.approx(best[0])
+        assert (inside[one].tolist(), forward[one]) == best[1:]
+
+
+def job(place: float, rng: np.random.Generator) -> str:
+    return f"job {rng.integers(10**6):06d} took {np.sign(place - 0.5) * -np.log(2 * min(place, 1 - place)):+.4f} s"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tail_of_a_number_in_text_is_returned_among_hundreds_of_features(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shares, sides = (0.1, 0.22), []
+    for share in shares:
+        places = np.where(rng.random(2_000) < share, 1 - 0.1 * rng.random(2_000), 0.9 * rng.random(2_000))
+        sides.append([job(place, rng) for place in places.tolist()])
+    found = screen(Plan.of([*sides[0][:500], *sides[1][:500]]), *sides, 16_000, epsilon=0.5)
+    assert any("decimal numbers in output" in one.feature.name for one in found[:3])
 
 
 def test_an_event_that_never_happened_on_one_side_promises_more_than_one_that_rarely_did():

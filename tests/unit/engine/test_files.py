@@ -25,6 +25,26 @@ def test_no_symbolic_link_is_followed(tmp_path: Path, link: str) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["target", "x"]
 
 
+def test_no_line_is_appended_through_a_symbolic_link(tmp_path: Path) -> None:
+    (target := tmp_path / "target").write_text("the boss's")
+    (tmp_path / "x").symlink_to(target)
+    with pytest.raises(OSError, match=f"symbolic links: '{tmp_path / 'x'}'"):
+        append_line(tmp_path / "x", b"more\n")
+    assert target.read_text() == "the boss's"
+
+
+def test_a_run_behind_a_symbolic_link_is_not_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", "point-consistent", "--profile", "quick", "--no-html", "--quiet", "--backend", "sequential"]
+    assert main([*words, "--out", str(tmp_path / "first")]) == 0
+    whole = (first := tmp_path / "first" / FILENAME).read_bytes()
+    first.write_bytes(b"".join(whole.splitlines(keepends=True)[:2]))
+    (folder := tmp_path / "second").mkdir()
+    (folder / FILENAME).symlink_to(first)
+    assert main([*words, "--out", str(folder), "--resume"]) == 2
+    assert f"{folder / FILENAME} is a symbolic link, which no run makes" in capsys.readouterr().err
+    assert first.read_bytes().count(b"\n") == 2
+
+
 def full(*_: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -35,8 +55,8 @@ def test_a_full_disk_names_the_file_and_leaves_no_scratch(tmp_path: Path, monkey
     monkeypatch.setattr(files.os, "fsync", full)
     with pytest.raises(OSError, match=f"No space left on device: '{path}'"):
         write_atomically(path, b"new")
-    with pytest.raises(OSError, match=f"No space left on device: '{path}'"), open(path, "ab", buffering=0) as file:
-        append_line(file, b"more\n")
+    with pytest.raises(OSError, match=f"No space left on device: '{path}'"):
+        append_line(path, b"more\n")
     assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("x", b"old")]
 
 

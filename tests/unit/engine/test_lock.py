@@ -65,3 +65,12 @@ def test_a_lock_that_fails_for_another_reason_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(fcntl, "flock", refuse)
     with pytest.raises(OSError, match="disk on fire"), lock.held(tmp_path):
         pass
+
+
+def test_a_full_disk_names_the_file_of_the_lock(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(lock.os, "write", full)
+    with pytest.raises(OSError, match=f"No space left on device: '{tmp_path / lock.FILENAME}'"), lock.held(tmp_path):
+        raise AssertionError("it is not held")

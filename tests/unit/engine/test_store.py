@@ -13,7 +13,7 @@ import toy_records
 from msgspec.structs import replace
 from toy_records import arguments_of, ledger_row, result
 
-from dpaudit.engine import store as store_module
+from dpaudit.engine import files
 from dpaudit.engine.files import write_atomically
 from dpaudit.engine.lines import digest_in, write_line
 from dpaudit.engine.records import Failure, Fault, Header, Record, Result, Seal, State
@@ -29,7 +29,7 @@ PLAN = tuple(Task(learner, {}, arguments_of("ledger")).key for learner in ("A-1"
 @pytest.fixture(autouse=True)
 def _no_fsync(monkeypatch):
     """These tests write thousands of files, and nobody pulls the plug."""
-    monkeypatch.setattr(store_module.os, "fsync", lambda handle: None)
+    monkeypatch.setattr(files.os, "fsync", lambda handle: None)
 
 
 def record(key: str) -> Result:
@@ -114,7 +114,10 @@ class Short(io.FileIO):
 
 @pytest.fixture
 def short(monkeypatch):
-    monkeypatch.setattr(store_module, "open", lambda path, mode, buffering: Short(path, mode), raising=False)
+    def opened(path, mode, **how):
+        return Short(path, mode, opener=how["opener"]) if mode == "ab" else open(path, mode, **how)
+
+    monkeypatch.setattr(files, "open", opened, raising=False)
     monkeypatch.setattr(Short, "room", 10**9)
 
 

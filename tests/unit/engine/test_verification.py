@@ -9,10 +9,12 @@ import pytest
 from msgspec.structs import replace
 from sealed_runs import header_of, result
 
+from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.cli import main
 from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine import files, verification
 from dpaudit.engine.records import Result
-from dpaudit.engine.store import FILENAME, Store
+from dpaudit.engine.store import FILENAME, Store, load_run
 from dpaudit.engine.tasks import Task
 from dpaudit.engine.verification import Again, verify_run
 from dpaudit.errors import ToolFault
@@ -67,3 +69,21 @@ def test_a_task_that_raises_when_it_is_done_again_confirms_nothing(
     monkeypatch.setattr(verification, "perform", lambda task, **options: 1 // 0)
     with pytest.raises(ToolFault, match=r"line 2: a/privacy/\S+, done again, raised ZeroDivisionError"):
         verify_run(tmp_path, again=1)
+
+
+def test_an_audit_that_the_clock_stopped_is_made_again_with_as_many_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", "broken-box-doubled", "--profile", "quick", "--trials", "4000", "--time-limit", "1e-6"]
+    words += ["--backend", "sequential", "--jobs", "1", "--no-html", "--quiet", "--out", str(tmp_path)]
+    assert main(words) in {0, 1, 3}
+    run = load_run(tmp_path)
+    (limited,) = [one for one in run.results if isinstance(one.finding, PrivacyFinding)]
+    assert limited.finding.stopped.looks == 1
+    assert limited.finding.trials < 4000
+    assert "--time-limit 1e-06" in run.header.command
+    capsys.readouterr()
+    assert main(["verify", str(tmp_path), "--again", str(len(run.results))]) == 0
+    assert f"again        {len(run.results)} tasks done again: {len(run.results)} with the same bytes" in (
+        capsys.readouterr().out
+    )

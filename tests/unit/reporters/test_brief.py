@@ -181,3 +181,7 @@ def test_only_the_verdict_is_coloured() -> None:
     lines = [("VIOLATION", "x"), ("because", "y")]
     assert laid_out(lines, color=True) == "\x1b[1;31mVIOLATION\x1b[0m    x\nbecause      y\n"
     assert laid_out(lines) == "VIOLATION    x\nbecause      y\n"
+
+
+def test_a_command_that_no_shell_reads_is_shown_as_text():
+    assert laid_out([("repeat", "dpaudit run 'a\x1b[2J")], width=60) == "repeat       dpaudit run 'a\\x1b[2J\n"

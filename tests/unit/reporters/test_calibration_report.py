@@ -29,7 +29,7 @@ SMALL = convert(
         "level": 0.05,
         "power_promised": 0.95,
         "false_accusations": [CELL, replace(CELL, mechanism="bits", accused=60, rate=0.3, p_value=0.0, broken=True)],
-        "power": [replace(LEAK, design="given", rate=0.96), LEAK, replace(LEAK, factor=2, rate=0.9)],
+        "power": [replace(LEAK, design="given", rate=0.96), LEAK, replace(LEAK, factor=3, rate=0.9)],
         "mutation": {
             "trials": 3000,
             "confidence": 0.999,

@@ -127,7 +127,7 @@ def test_bad_input_to_the_commands_is_told(capsys: Any) -> None:
     for words, told in (
         ("scaling parity-private dimension 1,2,x,4,5,6", "numbers with commas"),
         ("scaling parity-private dimension 1,2,3,4,5,6 -p dimension=2", "varied"),
-        ("scaling parity-private dimension 1,2,3,4,5,6 --out a.html", ".svg"),
+        ("scaling parity-private dimension 1,2,3,4,5,6 --out a.gif", ".svg"),
         ("sample-complexity parity-privat", "parity-private"),
     ):
         status, _, err = called(capsys, *words.split(), joined=False)
