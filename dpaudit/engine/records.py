@@ -195,7 +195,7 @@ Record = Header | Result | Failure | Seal
 
 
 class Listed(Frozen, frozen=True):
-    """What the settings of a project say of one of its audits.
+    """The settings of a project for one of its audits.
 
     Attributes
     ----------
