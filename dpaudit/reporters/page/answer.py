@@ -61,10 +61,14 @@ def _silent(learners: Sequence[Mechanism], claims: Sequence[Mechanism]) -> list[
     """Return that nothing was found, and what that leaves open."""
     unseen = [m for m in claims if m.state == State.NO_EVIDENCE]
     undecided = [m for m in learners if m.accuracy == RowVerdict.UNDECIDED]
-    found = f"No violation found in {plural_word(len(claims), 'privacy claim')}" if claims else (
+    accepted = [m for m in claims if m.state == State.ACCEPTED]
+    other = "other " * bool(accepted)
+    found = f"No {other}violation found in {plural_word(len(claims), 'privacy claim')}" if claims else (
         "No claim of privacy was tested" if learners else "No mechanism was audited"
     )  # fmt: skip
     parts = [Phrase(found)]
+    if accepted:
+        parts = [Phrase(f"{plural_word(len(accepted), 'violation').capitalize()} accepted; n{found[1:]}")]
     for words, named in (("; no evidence on ", unseen), ("; accuracy undecided of ", undecided)):
         if len(named) == 1:
             parts += [Phrase(words), _link(named[0])]
@@ -143,7 +147,8 @@ def counts(learners: Sequence[Mechanism], controls: Sequence[Mechanism]) -> list
         Count(found[State.MISSED], "bad", f"controls missed, of {len(controls)} broken on purpose"),
     ]
     unfinished = Count(found[State.UNFINISHED], "none", "not finished: an audit failed or was not run")
-    return [*shown[:2], unfinished, *shown[2:]] if unfinished.n else shown
+    accepted = Count(found[State.ACCEPTED], "none", "violations accepted by the settings of the project")
+    return [*shown[:2], *(count for count in (unfinished, accepted) if count.n), *shown[2:]]
 
 
 def missing_words(summary: Summary) -> str:
