@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -97,14 +98,14 @@ def _promise(row: Row) -> str:
 
 
 def lede(learners: Sequence[Mechanism]) -> list[Phrase]:
-    """Return how many promises of accuracy are kept, broken and undecided, the latter by name."""
+    """Return how many promises of accuracy hold, and mechanisms with one that is broken or undecided, by name."""
     audited = [m for m in learners if m.accuracy != RowVerdict.NOT_CHECKED]
     if not audited:
         return []
-    kept = [m for m in audited if m.accuracy in (RowVerdict.HOLDS, RowVerdict.VACUOUS)]
-    vacuous = [m for m in audited if m.accuracy == RowVerdict.VACUOUS]
-    aside = f" ({len(vacuous)} promise next to nothing)" if vacuous else ""
-    parts = [Phrase(f"Accuracy: {len(kept)} keep their promise{aside}")]
+    found = Counter(row.utility_verdict for m in audited for row in m.rows if row.cases)
+    empty = found[RowVerdict.VACUOUS]
+    vacuous = f", {empty} {'says' if empty == 1 else 'say'} next to nothing" if empty else ""
+    parts = [Phrase(f"Accuracy: {plural(found[RowVerdict.HOLDS], 'promise')} kept{vacuous}")]
     for verdict, words in (
         (RowVerdict.VIOLATION, "broken"),
         (RowVerdict.UNDECIDED, "undecided"),
