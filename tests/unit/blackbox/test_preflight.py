@@ -15,7 +15,7 @@ from dpaudit.contract import PrivacyClaim, Relation
 
 
 def audit(mechanism: object, pairs: list[tuple[object, object]], **options: object) -> dpaudit.PrivacyFinding:
-    return dpaudit.audit_privacy(mechanism, pairs, epsilon=1.0, trials=200, **options)
+    return dpaudit.audit_privacy(mechanism, pairs, epsilon=1.0, trials=300, **options)
 
 
 @pytest.mark.parametrize("pair", [([5], [6]), ({"a": 1}, {"a": 2})])
