@@ -106,7 +106,18 @@ def screen(
         promised, again = np.append(promised, more[0]), np.append(again, more[1])
     order = np.argsort(-promised, kind="stable")[:RECOUNTED]
     order = order[np.argsort(-again[order], kind="stable")]
-    return [Promising(features[i], float(again[i])) for i in order[:RETURNED].tolist()]
+    return [Promising(features[i], float(again[i])) for i in _of_many_kinds(order.tolist(), features)[:RETURNED]]
+
+
+def _of_many_kinds(order: Sequence[int], features: Sequence[Feature | Parity]) -> list[int]:
+    """Return the best feature of each kind before any second one of a kind, each part in the order given.
+
+    A number leaks through its sums and differences with others as well, and some of so many promise more by luck: a
+    tail of one number was lost where three of them were returned.
+    """
+    kinds = [type(features[i].group) if isinstance(features[i], Feature) else Parity for i in order]
+    first = [i for place, i in enumerate(order) if kinds[place] not in kinds[:place]]
+    return [*first, *(i for i in order if i not in first)]
 
 
 def _parts(runs: int) -> NDArray[np.int64]:
