@@ -136,8 +136,8 @@ def _counts(cells: Cells, groups: NDArray[np.int64]) -> Floats:
 def _promises(counts: Sequence[Floats], confirm: int, ordered: Sequence[bool]) -> tuple[Floats, Floats]:
     """Return what each feature's best event promises on the parts that rank, and on the part that recounts.
 
-    Features of as many cells are judged together: most have two. Where cells are ordered, half-lines compete with
-    events of any cells: among five hundred features a tail of a number was lost by the order of its cells alone.
+    Features of as many cells are judged together: most have two. Where cells are ordered, or two, half-lines compete
+    with events of any cells: among five hundred features a tail of a number was lost by the order of its cells alone.
     """
     promised, again = np.zeros(len(counts)), np.zeros(len(counts))
     widths = np.array([one.shape[-1] for one in counts], dtype=np.int64)
@@ -148,7 +148,7 @@ def _promises(counts: Sequence[Floats], confirm: int, ordered: Sequence[bool]) -
         promised[alike], inside, forward = best_events(*ranking, confirm)
         if width > 1:
             line = best_half_lines(*ranking, confirm)
-            better = (line[0] > promised[alike]) & np.array(ordered)[alike]
+            better = (line[0] > promised[alike]) & (np.array(ordered)[alike] | (width == 2))
             promised[alike[better]] = line[0][better]
             inside, forward = np.where(better[:, None], line[1], inside), np.where(better, line[2], forward)
         fresh = np.stack([data[:, -1], neighbour[:, -1]])
