@@ -152,8 +152,14 @@ class CellFamilies:
         self, family: Family, test: PlannedTest, rivals: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the bounds expected of the family's prefixes, and their markdowns."""
-        said = {"ordered": self.discretizer.ordered, "models": family.models, "penalty": family.penalty}
-        return prefix_bounds(*self._sides(family), test, rivals=rivals, **said)
+        return prefix_bounds(
+            *self._sides(family),
+            test,
+            ordered=self.discretizer.ordered,
+            models=family.models,
+            penalty=family.penalty,
+            rivals=rivals,
+        )
 
     def _second(self, family: Family, main: int, test: PlannedTest) -> SecondEvent | None:
         """Return what else to test in the order of the best event; None where no model says how sure it is."""
