@@ -115,7 +115,8 @@ def _of_many_kinds(order: Sequence[int], features: Sequence[Feature | Parity]) -
     A number leaks through its sums and differences with others as well, and some of so many promise more by luck: a
     tail of one number was lost where three of them were returned.
     """
-    kinds = [type(features[i].group) if isinstance(features[i], Feature) else Parity for i in order]
+    ordered = [features[i] for i in order]
+    kinds: list[type] = [type(one.group) if isinstance(one, Feature) else Parity for one in ordered]
     first = [i for place, i in enumerate(order) if kinds[place] not in kinds[:place]]
     return [*first, *(i for i in order if i not in first)]
 
