@@ -103,7 +103,7 @@ def _rebuilt(kind: type[InputError], message: str, parts: dict[str, Any]) -> Inp
 
 
 class Exited(InputError):
-    """What is audited raised `SystemExit`, which no audit takes for an output."""
+    """A mechanism or learner raised `SystemExit`, which no audit takes for an output."""
 
 
 class ToolFault(DpauditError, RuntimeError):

@@ -16,7 +16,8 @@ from dpaudit.arguments import read_choice, read_number
 from dpaudit.distinguish.contents import contents
 from dpaudit.distinguish.raised import Raised, timed_out
 from dpaudit.errors import Exited, InputError, ToolFault, blamed
-from dpaudit.process.child import Child, ChildDied, Late, can_fork
+from dpaudit.process.child import Child, ChildDied, Late
+from dpaudit.process.copies import can_fork
 
 __all__ = ["Context", "Isolated", "RunFault", "Timeout", "told_with"]
 

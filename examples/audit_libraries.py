@@ -109,10 +109,17 @@ def table(library: str) -> str:
             bits = f"; by its bits {one['bits']['lower']:.3g}"
         verdict = f"**{one['verdict']}**" if one["verdict"] == "violation" else one["verdict"]
         where = "" if one["inside"] else " (outside of what is promised)"
-        seen = one["detectable_epsilon"]
-        shown = [f"{one['epsilon_lower']:.3g}{bits}", verdict + where, seen if seen == "inf" else f"{seen:.3g}"]
+        seen = _seen(one["verdict"], one["detectable_epsilon"])
+        shown = [f"{one['epsilon_lower']:.3g}{bits}", verdict + where, seen]
         rows.append(f"| {' | '.join([one['name'], one['looks_for'], claim, *shown])} |")
     return "\n".join(rows) + "\n"
+
+
+def _seen(verdict: str, epsilon: float | str) -> str:
+    """Return the least epsilon that an audit would have seen; one without evidence would have seen none."""
+    if verdict == "no evidence":
+        return "never"
+    return epsilon if isinstance(epsilon, str) else f"{epsilon:.3g}"
 
 
 def main(words: list[str] | None = None) -> int:

@@ -101,7 +101,7 @@ class Sample:
         *,
         domain: Domain | None = None,
     ) -> Sample:
-        """Draw n independent examples from a distribution, labelled by a concept.
+        """Draw n independent examples from a distribution, with its public flags, labelled by a concept.
 
         One multinomial draw over the distribution's points gives the counts, so n = 1e12 costs the same as n = 10.
         """
@@ -111,7 +111,8 @@ class Sample:
         counts = rng.multinomial(int(n), weights / weights.sum())
         seen = counts > 0
         points = distribution.points[seen]
-        return cls.of(points, concept.predict(points), counts[seen], domain=domain)
+        public = None if distribution.public is None else distribution.public[seen]
+        return cls.of(points, concept.predict(points), counts[seen], public, domain=domain)
 
     @property
     def n(self) -> int:

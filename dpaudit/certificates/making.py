@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dpaudit.adapters import as_mechanism
@@ -58,8 +58,9 @@ def make(
     runs that prove nothing look for a smaller pair and an event without a fitted score that still convict. Once both
     are fixed, other runs see whether they hold up, and then `trials` fresh ones on each side give the counts. The
     bound's error is 1 - confidence; where the search may begin anew, from one of k pairs, each has a k-th of it. Where
-    no such bound exceeds the claim, the finding's own numbers are certified, whose error is the finding's: a
-    certificate of a true claim is made with a probability of at most 2 (1 - confidence).
+    no event without a score convicts on the witness, the search takes another of the pairs. Where no such bound exceeds
+    the claim, the finding's own numbers are certified, whose error is the finding's: a certificate of a true claim is
+    made with a probability of at most 2 (1 - confidence).
 
     Parameters
     ----------
@@ -110,14 +111,10 @@ def make(
         sampler = Sampler(limited, finding.seed, n_jobs, backend)
         name = name or sampler.mechanism.name
         search = Search(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, float_bits)
-        starts = _starts(finding, listed)
-        error = (1 - finding.confidence) / len(starts)
-        for index in starts:
+        for index, start, share in _begun(search, finding, listed, runs):
             where = Place(f"{place}[{index}]", include_data)
-            start = search.begin(Pair(listed[index].data, listed[index].neighbour, listed[index].origin), runs)
-            if start is None:
-                continue
             smaller = _smaller(search, start, where, strategy, bounds) if shrinks else [start]
+            error = (1 - finding.confidence) / share
             found = _confirmed(finding, search, smaller, where, bound, error, runs, name)
             if found is not None and (include_data or not _names_a_value(found, listed[index])):
                 return found
@@ -136,6 +133,27 @@ def _listed(finding: PrivacyFinding, pairs: Any, mechanism: Any, n: int | None) 
         told = "{pairs} must be the {audited} that were audited, in their order; got {given} pairs"
         raise InputError(told, names=("pairs",), audited=len(finding.origins), given=len(listed))
     return listed
+
+
+def _begun(
+    search: Search, finding: PrivacyFinding, listed: Sequence[Pair], runs: int
+) -> Iterator[tuple[int, Small, int]]:
+    """Yield the pairs on which an explicit event convicts, and among how many the error is shared.
+
+    They are the witness, or those that it may be a variation of. Where none of them convicts, the first other one that
+    does has all of the error, for then fresh runs were looked at for none.
+    """
+    first = _starts(finding, listed)
+    rest = [index for index in range(len(listed)) if index not in first][:STARTS]
+    found = False
+    for index in [*first, *rest]:
+        if found and index in rest:
+            return
+        pair = listed[index]
+        start = search.begin(Pair(pair.data, pair.neighbour, pair.origin), runs)
+        if start is not None:
+            found = True
+            yield index, start, len(first) if index in first else 1
 
 
 def _starts(finding: PrivacyFinding, listed: Sequence[Pair]) -> list[int]:

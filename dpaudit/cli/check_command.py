@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from dpaudit.cli.streams import complain, output, say, tell, wants_color, width_of
 from dpaudit.cli.verb import Given
 from dpaudit.cli.written import check_suffix, run_of, write_report
+from dpaudit.engine.records import Fault, Listed, Result, Run
 from dpaudit.engine.tasks import canonical
 from dpaudit.harmless import harmless
 from dpaudit.progress import Line, duration
 from dpaudit.project.check import Checked, check, estimate, status
 from dpaudit.project.history import keep
-from dpaudit.project.rows import Row
+from dpaudit.project.rows import Row, Verdict
 from dpaudit.project.settings import find_settings, read_project
-from dpaudit.project.table import check_text
+from dpaudit.project.table import accepted_words, check_text
 from dpaudit.record import encodable
 
 __all__ = ["command"]
@@ -70,11 +74,28 @@ def _shown(args: Given, settings: Path, checked: Sequence[Checked]) -> int:
     rows = [one.row for one in checked]
     say(_told(args, rows))
     if args.out is not None:
-        results, command = [result for one in checked for result in one.results], ["dpaudit", "check", *args.names]
-        write_report(run_of(results, read_project(settings).seed, shlex.join(command)), args.out)
+        write_report(_run(args, settings, checked), args.out)
     if not args.names:  # a part of the audits is no check to compare others with
         tell("note", f"kept in {keep(rows, settings.resolve().parent)}; dpaudit diff compares it with the last one")
     return status(rows, allow_no_evidence=args.allow_no_evidence)
+
+
+def _run(args: Given, settings: Path, checked: Sequence[Checked]) -> Run:
+    """Return a check as a run; audits of one mechanism are told apart by their names."""
+    project = read_project(settings)
+    often = Counter(audit.mechanism for audit in project.audit)
+    labels = {a.name: a.mechanism if often[a.mechanism] == 1 else f"{a.mechanism} ({a.name})" for a in project.audit}
+    config = [] if args.config is None else ["--config", args.config]
+    results: list[Result] = []
+    faults: list[Fault] = []
+    listed: dict[str, Listed] = {}
+    for row, found in checked:
+        label = labels[row.name]
+        accepted = accepted_words(row) if row.verdict == Verdict.ACCEPTED else ""
+        listed[label] = Listed(row.name, accepted)
+        results += [replace(one, learner=label, task=f"{label}/{one.task}", index=len(results)) for one in found]
+        faults += [Fault(label, row.why)] if row.verdict == Verdict.FAILED else []
+    return run_of(results, project.seed, shlex.join(["dpaudit", "check", *args.names, *config]), faults, listed)
 
 
 def _estimated(settings: Path, args: Given) -> int:

@@ -11,7 +11,7 @@ from types import FrameType
 
 from dpaudit.cli.streams import tell
 from dpaudit.lifeline import STOPPING, lifeline
-from dpaudit.process.child import can_fork, copied, ended_by
+from dpaudit.process.copies import can_fork, copied, ended_by
 from dpaudit.process.memory import bound_memory
 from dpaudit.process.underway import Board, begin
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
 from dpaudit.cli.forms import FORMS, SUFFIXES
 from dpaudit.engine.files import keep_foreign, write_atomically
-from dpaudit.engine.records import Planned, Result, Run
+from dpaudit.engine.records import Fault, Listed, Planned, Result, Run
 from dpaudit.engine.store import make_header
 from dpaudit.errors import InputError
 from dpaudit.reporters.html_one import render_finding
@@ -33,11 +33,18 @@ def check_suffix(path: str | None) -> None:
         raise InputError.of("out", path, "a file in a folder that exists")
 
 
-def run_of(results: Sequence[Result], seed: int, command: str) -> Run:
-    """Return results of one command as a run."""
+def run_of(
+    results: Sequence[Result],
+    seed: int,
+    command: str,
+    faults: Sequence[Fault] = (),
+    listed: Mapping[str, Listed] | None = None,
+) -> Run:
+    """Return results of one command as a run: with the audits that raised, and those that a project lists."""
     plan = [Planned(result.task, result.learner, result.kind) for result in results]
     controls = {result.learner: result.fault for result in results if result.fault is not None}
-    return Run(make_header(plan, seed=seed, profile="single", command=command, controls=controls), tuple(results))
+    header = make_header(plan, seed=seed, profile="single", command=command, controls=controls, faults=faults)
+    return Run(header, tuple(results), listed=dict(listed or {}))
 
 
 def rendered(run: Run, suffix: str) -> str:

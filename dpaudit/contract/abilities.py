@@ -29,6 +29,7 @@ __all__ = [
     "HasLaw",
     "HasLimitLaw",
     "HasPicturedInstance",
+    "HasPopulations",
     "HasSampleSize",
     "HasScene",
     "HasSettings",
@@ -165,6 +166,30 @@ class HasHardFailure(Protocol):
         """Return Pr[error > alpha] on n examples of the hard case for alpha, and the case in words.
 
         The rate must not increase with n.
+
+        Raises
+        ------
+        InputError
+            If there is no such case at the learner's parameters or this alpha; one is then searched for.
+        """
+
+
+@runtime_checkable
+class HasPopulations(Protocol):
+    """Learning from public and private examples, so that a distribution may say which are public.
+
+    Its theorem on utility need not speak of all such distributions.
+    """
+
+    def speaks_of(self, distribution: Distribution, ones: NDArray[np.float64]) -> bool:
+        """Say whether the theorem on utility speaks of examples from a distribution.
+
+        Parameters
+        ----------
+        distribution : Distribution
+            The points, and which of them are public; None where the domain says so.
+        ones : array of float64, shape (m,)
+            The probability with which each point is labelled 1.
         """
 
 
@@ -235,6 +260,7 @@ ABILITIES: Mapping[str, type[Any]] = {
     "symmetries": HasSymmetries,
     "hard_targets": HasHardTargets,
     "hard_failure": HasHardFailure,
+    "speaks_of": HasPopulations,
     "audited": HasFurtherInstances,
     "picture": Pictured,
     "pictured": HasPicturedInstance,

@@ -18,11 +18,24 @@ __all__ = ["ConceptClass", "Distribution", "Domain", "Hypothesis", "Sample"]
 
 @dataclass(frozen=True)
 class Distribution:
-    """A probability distribution on finitely many points: `points (m, k)`, `probabilities (m,)` and a name."""
+    """A probability distribution on finitely many points, of examples without their labels.
+
+    Parameters
+    ----------
+    points : array, shape (m, k)
+        The points; one may stand twice, as a public and as a private one.
+    probabilities : array of float64, shape (m,)
+        Their probabilities, which sum to 1.
+    name : str
+        What a finding calls it.
+    public : array of bool, shape (m,), optional
+        Which are public, for learners from public and private examples; without it the learner's domain says so.
+    """
 
     points: NDArray[Any]
     probabilities: NDArray[np.float64]
     name: str = ""
+    public: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         total = float(sum(self.probabilities))
@@ -35,6 +48,23 @@ class Distribution:
             raise InputError(
                 f"probabilities must be >= 0 and sum to 1; they sum to {total!r}", parameter="probabilities"
             )
+        flags = self.public
+        if flags is not None and not (flags.shape == (len(self.points),) and flags.dtype == bool):
+            raise InputError.of("public", flags, f"{len(self.points)} truth values, one a point")
+
+    @classmethod
+    def mixture(cls, public: Distribution, private: Distribution, share: float, name: str = "") -> Distribution:
+        """Return the mixture of two populations: an example is a public one with probability `share`.
+
+        Each population is a distribution of its own; what flags it may have are not looked at.
+        """
+        import numpy as np
+
+        if not 0 <= share <= 1:
+            raise InputError.of("share", share, "in [0, 1]")
+        weights = (share * public.probabilities, (1 - share) * private.probabilities)
+        flags = np.arange(len(public.points) + len(private.points)) < len(public.points)
+        return cls(np.concatenate([public.points, private.points]), np.concatenate(weights), name, flags)
 
 
 @runtime_checkable

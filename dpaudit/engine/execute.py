@@ -12,7 +12,7 @@ from dpaudit.engine.isolation import apart, isolated
 from dpaudit.engine.perform import perform
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import DpauditError, InputError, place_of
-from dpaudit.process.child import can_fork
+from dpaudit.process.copies import can_fork
 from dpaudit.registry import load
 from dpaudit.workers import spread
 

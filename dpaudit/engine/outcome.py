@@ -145,10 +145,11 @@ def outcome(run: Run) -> Outcome:
     done = {result.task for result in run.results}
     controls = {key: results for key, results in group(run.results).items() if results[0].fault is not None}
     missing = [planned for planned in run.header.plan if planned.task not in done]
+    accepted = {learner for learner, listed in run.listed.items() if listed.accepted}
     # An audit that is missing may yet detect the leak.
     open_to = {planned.learner for planned in missing}
     return Outcome(
-        violations=tuple(r.task for r in run.results if r.fault is None and refutes(r)),
+        violations=tuple(r.task for r in run.results if r.fault is None and refutes(r) and r.learner not in accepted),
         undetected=tuple(
             sorted(id for (id, _), found in controls.items() if id not in open_to and not _detects(found))
         ),

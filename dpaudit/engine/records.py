@@ -14,7 +14,7 @@ from dpaudit.errors import InputError
 from dpaudit.record import Count, Frozen, Words
 from dpaudit.results import SCHEMA_VERSION, STREAMS_VERSION
 
-__all__ = ["Failure", "Fault", "Header", "Parameters", "Planned", "Record", "Result", "Run", "Seal", "State"]
+__all__ = ["Failure", "Fault", "Header", "Listed", "Parameters", "Planned", "Record", "Result", "Run", "Seal", "State"]
 
 Parameters = dict[str, Any]
 """A learner's keyword arguments, JSON-safe."""
@@ -194,6 +194,21 @@ class Seal(Frozen, frozen=True, kw_only=True, tag="seal", tag_field="record"):
 Record = Header | Result | Failure | Seal
 
 
+class Listed(Frozen, frozen=True):
+    """The settings of a project for one of its audits.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    accepted : str
+        Up to which epsilon its violation is accepted, why and since when; empty where none is.
+    """
+
+    name: str
+    accepted: str = ""
+
+
 class Run(Frozen, frozen=True):
     """A stored run, finished or not.
 
@@ -207,12 +222,15 @@ class Run(Frozen, frozen=True):
         The last failure of each task without a result, in the order of the plan.
     total : str
         The digest over all of a sealed file; empty for any other.
+    listed : dict of str to Listed
+        Of the check of a project, its audits by what their results have as learner.
     """
 
     header: Header
     results: tuple[Result, ...]
     failures: tuple[Failure, ...] = ()
     total: str = ""
+    listed: dict[str, Listed] = msgspec.field(default_factory=dict)
 
     @property
     def seal(self) -> str:

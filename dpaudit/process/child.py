@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
-import sys
 import time
-import warnings
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,12 +13,13 @@ from typing import Any
 
 from dpaudit.errors import ToolFault
 from dpaudit.lifeline import lifeline
+from dpaudit.process.copies import copied, ended_by
 from dpaudit.process.messages import HEAD, packed, unpacked, write
 from dpaudit.process.server import Server, live
 from dpaudit.process.shared import Shared
 from dpaudit.process.underway import FORKS, Board
 
-__all__ = ["Child", "ChildDied", "Late", "can_fork", "copied", "ended_by"]
+__all__ = ["Child", "ChildDied", "Late"]
 
 PULSE = 0.5
 """Seconds between two looks whether a silent child still lives: its own children may hold its pipe open."""
@@ -44,22 +43,6 @@ class Late(Exception):
     def __init__(self, parts: list[Any]) -> None:
         self.parts = parts
         super().__init__()
-
-
-def can_fork() -> bool:
-    """Say whether this system lets a process make a copy of itself."""
-    return hasattr(os, "fork")
-
-
-def copied() -> int:
-    """Make a copy of this process and return its number; in the copy, 0."""
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, AttributeError):  # closed, or none
-            stream.flush()  # else the copy writes it again
-    with warnings.catch_warnings():
-        # Python 3.12 warns where there are threads: the copy has but one, and calls nothing of the others.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return os.fork()
 
 
 class Child:
@@ -193,14 +176,6 @@ class Child:
         self._ended(wait)
         code = os.waitstatus_to_exitcode(self._status or 0)
         return ended_by(code) + self._board.told()
-
-
-def ended_by(code: int) -> str:
-    """Say how a process ended, by its exit code, which is minus the number of a signal."""
-    if code >= 0:
-        return f"ended its process (exit status {code})"
-    why = ", for want of memory?" if -code == signal.SIGKILL else ""
-    return f"ended its process ({signal.Signals(-code).name}{why})"
 
 
 def _end(owner: int, child: int, gone: list[int], *ends: int) -> None:

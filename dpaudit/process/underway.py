@@ -1,4 +1,4 @@
-"""What a process is at, in memory that outlives it: whoever began it can say which input ended it."""
+"""Notes of a process on its input, in memory that outlives it: whoever began it can say which input ended it."""
 
 from __future__ import annotations
 

@@ -21,7 +21,8 @@ from dpaudit.errors import DpauditError, InputError
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.finding import LawFinding
 from dpaudit.jsonable import jsonable
-from dpaudit.process.child import Child, ChildDied, can_fork
+from dpaudit.process.child import Child, ChildDied
+from dpaudit.process.copies import can_fork
 from dpaudit.project.rows import Row, Verdict, row_of
 from dpaudit.project.settings import Audit, Project, read_project
 from dpaudit.project.subject import Subject, subject_of

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 
@@ -17,6 +18,25 @@ from dpaudit.errors import InputError
 from dpaudit.record import Amount, Count, Frozen, Level, Probability, Size, Words
 
 __all__ = ["FILE", "PYPROJECT", "TABLE", "Accepted", "Audit", "Project", "find_settings", "read_project"]
+
+_EXAMPLES = {
+    "name": 'name = "mean"',
+    "mechanism": 'mechanism = "mean.py:mean"',
+    "reason": 'reason = "to be mended in the next release"',
+    "date": "date = 2026-01-31",
+    "epsilon": "epsilon = 1",
+}
+"""Keys that must be there, as they are written."""
+_KINDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text in quotes",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+    "date": "a date",
+}
+"""Types of the decoder in words."""
 
 FILE, PYPROJECT, TABLE = "audit.toml", "pyproject.toml", "tool.dpaudit"
 """The file of its own, the one that tools share, and the table of it."""
@@ -212,12 +232,32 @@ def _near(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else f"; there are {', '.join(known)}"
 
 
+def _plainly(told: str, key: str) -> str:
+    """Return what the decoder says of a key in words for who writes settings."""
+    if "RFC3339" in told:
+        return "must be a date without quotes, as 2026-01-31"
+    if told.startswith("Invalid enum value"):
+        allowed = get_args(get_type_hints(Audit).get(key))
+        names = [f'"{one}"' for part in allowed for one in (get_args(part) or (part,)) if isinstance(one, str)]
+        return f"must be {' or '.join(names)}, got {told.removeprefix('Invalid enum value ')}"
+    if lacking := re.fullmatch(r"Object missing required field `(\w+)`", told):
+        return f"{lacking[1]} is missing; add {_EXAMPLES.get(lacking[1], lacking[1])}"
+    if "matching regex" in told:
+        return "must be letters and digits, between which - . _ may stand"
+    if found := re.fullmatch(r"Expected `(.*?)`(.*)", told):
+        kinds = " or ".join(_KINDS.get(kind, kind) for kind in found[1].split(" | ") if kind != "null")
+        rest = re.sub(r"`(.*?)`", lambda kind: _KINDS.get(kind[1], kind[1]), found[2])
+        return f"must be {kinds}{rest}"
+    return told
+
+
 def _placed(message: str, listed: list[Any]) -> str:
     """Return an error with audits by their names: `$.audit[0].trials` is "trials of audit 'mean'"."""
     told, at, place = message.partition(" - at `$")
     if not at:
         return told
     steps = place.rstrip("`").strip(".").split(".")
+    told = _plainly(told, steps[-1])
     if steps[0].startswith("audit[") and steps[0][6:-1].isdigit():
         entry = listed[int(steps[0][6:-1])]
         name = entry.get("name", steps[0]) if isinstance(entry, dict) else steps[0]

@@ -14,7 +14,7 @@ from dpaudit.project.rows import Row, Verdict
 from dpaudit.reporters.grid import Column, grid
 from dpaudit.reporters.numbers import plural, significant, value_text
 
-__all__ = ["CHANGES", "change_cells", "changes_text", "check_text", "history_cells", "history_text"]
+__all__ = ["CHANGES", "accepted_words", "change_cells", "changes_text", "check_text", "history_cells", "history_text"]
 
 WIDTH = 80
 _DIGITS = 3
@@ -95,10 +95,16 @@ def _accepted(row: Row) -> str:
     assert row.accepted is not None
     known, up_to = row.accepted, value_text(row.accepted.epsilon)
     if row.verdict == Verdict.ACCEPTED:
-        return f"accepted {row.name} up to {up_to}: {known.reason} ({known.date})"
+        return f"accepted {row.name} {accepted_words(row)}"
     if row.verdict == Verdict.VIOLATION:
         return f"{row.name} was accepted up to {up_to} ({known.date}), and shows more"
     return f"{row.name} was accepted up to {up_to} ({known.date}), and no violation was found: remove `accepted`"
+
+
+def accepted_words(row: Row) -> str:
+    """Return up to which epsilon a violation is accepted, why and since when."""
+    assert row.accepted is not None
+    return f"up to {value_text(row.accepted.epsilon)}: {row.accepted.reason} ({row.accepted.date})"
 
 
 def history_cells(checks: Sequence[Kept]) -> tuple[list[Column], list[list[str]]]:

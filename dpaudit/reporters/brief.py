@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
 from dpaudit.blackbox.finding import PowerAt, PrivacyFinding, Witness
@@ -21,6 +22,7 @@ __all__ = ["brief_lines"]
 _ASCII = str.maketrans({"“": '"', "”": '"', "≥": ">=", "≤": "<="})
 _DIGITS = 3
 _LONGEST = 90
+_DIGEST = re.compile(r" \(SHA-256 of the data: [0-9a-f]+\)$")
 """Characters of an input or an event; what is longer loses its end."""
 
 
@@ -133,7 +135,12 @@ def _share(share: float) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    """Return the beginning of a long text, in one line; a digest at its end stays whole, to be copied."""
+    text = re.sub(r"\s*\n\s*", " ", text)
+    digest = _DIGEST.search(text)
+    end = digest[0] if digest else ""
+    told = text.removesuffix(end)
+    return f"{told if len(told) <= _LONGEST else f'{told[: _LONGEST - 3]}...'}{end}"
 
 
 def _warnings(finding: PrivacyFinding) -> list[str]:

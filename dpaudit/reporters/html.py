@@ -47,7 +47,7 @@ def render(run: Run) -> str:
     learners, controls, missed, looked = shown_of(summary)
     rest = [m for m in controls if not m.state.needs_look]
     few = rest if len(rest) <= _MOST else []
-    parts = {m.id: part(m, repeat(run.header, m.name)) for m in (*missed, *learners, *few)}
+    parts = {m.id: part(m, repeat(run, m.name)) for m in (*missed, *learners, *few)}
     page = {
         "answer": answer(summary, learners, controls),
         "counts": counts(learners, controls),

@@ -1,7 +1,8 @@
 """The report for continuous integration, as JUnit's XML: a test case for each promise.
 
-A broken promise and a missed control are failures, and an audit that could not have seen a violation, or did not
-decide, is skipped: it says nothing. Audits that raised or were not run are errors, a case each, in their own suite.
+A broken promise and a missed control are failures. An audit that could not have seen a violation, or did not decide, is
+skipped: it says nothing. So is a violation that the project accepts. Audits that raised or were not run are errors, a
+case each, in their own suite.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dpaudit.reporters.summary import summarise
 __all__ = ["render", "written"]
 
 _SUBJECTS = ("privacy", "accuracy", "control")
-_OUTCOMES = {Kept.BROKEN: "failure", Kept.OPEN: "skipped", Kept.ERROR: "error"}
+_OUTCOMES = {Kept.BROKEN: "failure", Kept.OPEN: "skipped", Kept.ACCEPTED: "skipped", Kept.ERROR: "error"}
 
 
 def render(run: Run) -> str:

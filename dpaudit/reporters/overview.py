@@ -47,6 +47,7 @@ _MARKS = {
     RowVerdict.FAILED: ("x", "bold"),
     RowVerdict.INCOMPLETE: ("x", "bold"),
     RowVerdict.NO_EVIDENCE: ("?", "bold"),
+    RowVerdict.ACCEPTED: ("~", "bold"),
     RowVerdict.UNDECIDED: ("~", "bold"),
 }
 _CALM = list(RowVerdict)
@@ -118,9 +119,9 @@ def _headline(summary: Summary) -> str:
     if not claims:
         return "No claim of privacy was tested."
     unseen = len(summary.without_evidence)
-    return f"No violation found in {plural(claims, 'privacy claim')}" + (
-        f"; {unseen} without evidence." if unseen else "."
-    )
+    accepted = sum(row.privacy_verdict == RowVerdict.ACCEPTED for row in summary.learners)
+    lived_with = f"{plural(accepted, 'violation')} accepted; no other found in" if accepted else "No violation found in"
+    return f"{lived_with} {plural(claims, 'privacy claim')}" + (f"; {unseen} without evidence." if unseen else ".")
 
 
 def _names(rows: Sequence[Row]) -> str:
@@ -141,7 +142,9 @@ def _table(rows: Sequence[Row], width: int, color: bool) -> list[str]:
     left = len(rows) - len(shown)
     more = [f"   and {plural(left, 'mechanism')} more, none graver; -v shows all"] if left else []
     marks = {_MARKS[row.verdict][0] for row in rows if row.verdict in _MARKS}
-    return [*lines[:-1], *more, lines[-1], *([_LEGEND] if marks else [])]
+    accepted = any(row.verdict == RowVerdict.ACCEPTED for row in shown)
+    legend = [_LEGEND.replace("~ accuracy", "~ accepted, or accuracy") if accepted else _LEGEND] if marks else []
+    return [*lines[:-1], *more, lines[-1], *legend]
 
 
 def _cells(row: Row) -> list[str]:
@@ -201,6 +204,7 @@ def _reasons(summary: Summary) -> Lines:
     lines: Lines = []
     for row in summary.violations[:_NAMED]:
         lines.append(("because", f"{row.label}: {_because(row)}"))
+    lines += [("accepted", f"{row.label} {row.accepted}") for row in summary.learners if row.accepted]
     for row in summary.without_evidence[:_NAMED]:
         gaps = "; ".join(gap_words(gap) for gap in row.blackbox.gaps) if row.blackbox else "no power"
         lines.append(("no evidence", f"{row.label}: {gaps}"))

@@ -1,4 +1,4 @@
-"""What verbs show that are no audits of one mechanism: labelled lines and a table, in every format of a file."""
+"""Reports of verbs that audit no single mechanism: labelled lines and a table, in every format of a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BY_STATUS = {0: Kept.KEPT, 1: Kept.BROKEN, 3: Kept.OPEN}
 
 @dataclass(frozen=True)
 class Plain:
-    """What a verb shows, in the parts that formats put in their own shape.
+    """The parts of what a verb shows, which formats put in their own shape.
 
     Attributes
     ----------

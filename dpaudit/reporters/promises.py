@@ -28,6 +28,8 @@ class Kept(enum.StrEnum):
     BROKEN = "broken"
     OPEN = "open"
     """No evidence, or undecided."""
+    ACCEPTED = "accepted"
+    """Broken, and the project lives with it."""
     ERROR = "error"
     """An audit failed or was not run to its end."""
     NONE = "none"
@@ -63,6 +65,7 @@ _PRIVACY = {
     State.VIOLATION: ("privacy-violation", Kept.BROKEN),
     State.UNFINISHED: ("audit-not-finished", Kept.ERROR),
     State.NO_EVIDENCE: ("no-evidence", Kept.OPEN),
+    State.ACCEPTED: ("privacy-violation", Kept.ACCEPTED),
     State.CONSISTENT: ("consistent", Kept.KEPT),
     State.CAUGHT: ("caught", Kept.KEPT),
     State.UNTESTED: ("not-audited", Kept.NONE),
@@ -90,7 +93,7 @@ def promises(run: Run) -> list[Promise]:
         if mechanism.tested.fault is None:
             rule, kept = _ACCURACY[mechanism.accuracy]
             found.append(Promise(mechanism.name, "accuracy", rule, kept, _accuracy_text(mechanism)))
-    order = (Kept.BROKEN, Kept.ERROR, Kept.OPEN, Kept.KEPT, Kept.NONE)
+    order = (Kept.BROKEN, Kept.ERROR, Kept.OPEN, Kept.ACCEPTED, Kept.KEPT, Kept.NONE)
     return sorted(found, key=lambda promise: order.index(promise.kept))
 
 

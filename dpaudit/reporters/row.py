@@ -69,6 +69,8 @@ class Row:
         Its audits that raised.
     pending : sequence of str
         The kinds of its audits that were planned and not run to their end.
+    accepted : str
+        Up to which epsilon its violation is accepted, why and since when; empty where none is.
     """
 
     label: str
@@ -88,12 +90,13 @@ class Row:
     further: bool = False
     failures: Sequence[Trouble] = ()
     pending: Sequence[str] = ()
+    accepted: str = ""
 
     @property
     def privacy_verdict(self) -> RowVerdict:
         """The verdict on privacy; exact laws without a claim say nothing about one."""
         if self.convicted_by:
-            return RowVerdict.VIOLATION
+            return RowVerdict.ACCEPTED if self.accepted else RowVerdict.VIOLATION
         if unfinished := self._unfinished(PRIVACY_AUDITS):
             return unfinished
         if judging := self._judging:

@@ -29,7 +29,9 @@ def rows_of(run: Run) -> list[Row]:
     results = sorted(run.results, key=attrgetter("index"))
     parts = _parts(run, results)
     labels = _labels([(part.learner, part.parameters) for part in parts])
-    return _related([_row(label, part) for label, part in zip(labels, parts, strict=True)], results)
+    rows = [_row(label, part) for label, part in zip(labels, parts, strict=True)]
+    accepted = {learner: listed.accepted for learner, listed in run.listed.items()}
+    return _related([replace(row, accepted=accepted.get(row.learner, "")) for row in rows], results)
 
 
 def row_of(results: Sequence[Result]) -> Row:

@@ -25,7 +25,7 @@ _RULES = {
     "no-evidence": "No leak was found, and none could have been.",
     "accuracy-undecided": "The interval of the failure rate contains what is allowed.",
 }
-_LEVELS = {Kept.BROKEN: "error", Kept.OPEN: "warning"}
+_LEVELS = {Kept.BROKEN: "error", Kept.OPEN: "warning", Kept.ACCEPTED: "note"}
 
 
 def render(run: Run) -> str:

@@ -30,6 +30,8 @@ class RowVerdict(enum.StrEnum):
     """An audit was planned and not run to its end."""
     NO_EVIDENCE = "no evidence"
     """Of privacy: no audit could have seen that the claim fails."""
+    ACCEPTED = "accepted"
+    """Of privacy: a violation that the project lives with."""
     UNDECIDED = "undecided"
     """Of utility: the interval of a hard case contains beta."""
     HOLDS = "holds"

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpaudit.contract import HasSampleSize, HasSettings, HasUtility, UtilityClaim
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["stated_claim"]
+from dpaudit.contract import (
+    Distribution,
+    HasPopulations,
+    HasSampleSize,
+    HasSettings,
+    HasUtility,
+    Hypothesis,
+    UtilityClaim,
+)
+from dpaudit.utility.error import labels_of
+
+__all__ = ["speaks_of", "stated_claim"]
 
 
 def stated_claim(learner: Any, alpha: float, beta: float, setting: str | None = None) -> UtilityClaim | None:
@@ -32,3 +44,11 @@ def stated_claim(learner: Any, alpha: float, beta: float, setting: str | None = 
     if isinstance(learner, HasSampleSize):
         return UtilityClaim(alpha, beta, int(learner.sample_size(alpha, beta)))
     return None
+
+
+def speaks_of(learner: Any, law: Distribution, concept: Hypothesis, flips: NDArray[np.float64] | None) -> bool:
+    """Say whether a learner's theorem speaks of points from this distribution, labelled so."""
+    if law.public is None or not isinstance(learner, HasPopulations):
+        return True
+    labels = labels_of(concept, law.points).astype(np.float64)
+    return learner.speaks_of(law, labels if flips is None else np.where(labels == 1, 1 - flips, flips))

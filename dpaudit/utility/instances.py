@@ -28,22 +28,26 @@ def draw_noisy(
 ) -> Any:
     """Draw n independent examples; point x_i gets the label c(x_i), and with probability eta_i the other one.
 
+    Whether an example is public is the distribution's to say, if it has flags, whatever label it gets.
+
     One multinomial draw and one binomial draw a point: the cost does not depend on n.
     """
     weights = np.asarray(distribution.probabilities, dtype=np.float64)
     counts = rng.multinomial(n, weights / weights.sum())
     flipped = rng.binomial(counts, noise)
     points = np.concatenate([distribution.points, distribution.points])
-    return learner.domain.sample(
-        points, np.concatenate([truth, 1 - truth]), np.concatenate([counts - flipped, flipped])
-    )
+    labels, both = np.concatenate([truth, 1 - truth]), np.concatenate([counts - flipped, flipped])
+    if distribution.public is None:
+        return learner.domain.sample(points, labels, both)
+    return learner.domain.sample(points, labels, both, np.concatenate([distribution.public, distribution.public]))
 
 
 def fixed_sample(learner: Learner, distribution: Distribution, truth: NDArray[np.uint8], n: int) -> Any:
     """Return the sample of n examples, labelled without noise, that `apportioned` makes of a distribution."""
     counts = apportioned(distribution.probabilities, n)
     seen = np.flatnonzero(counts)
-    return learner.domain.sample(distribution.points[seen], truth[seen], counts[seen])
+    flags = () if distribution.public is None else (distribution.public[seen],)
+    return learner.domain.sample(distribution.points[seen], truth[seen], counts[seen], *flags)
 
 
 def apportioned(probabilities: NDArray[np.float64], n: int) -> NDArray[np.int64]:

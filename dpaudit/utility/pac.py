@@ -21,7 +21,7 @@ from dpaudit.contract import Distribution, Hypothesis, Learner, UtilityClaim, Ut
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.seeding import check_seed
-from dpaudit.utility.claims import stated_claim
+from dpaudit.utility.claims import speaks_of, stated_claim
 from dpaudit.utility.error import best_error, labels_of
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import failure_interval, is_vacuous, looks, verdict
@@ -66,7 +66,9 @@ def audit_utility(
     concept : int or Hypothesis
         The concept that labels the samples: a code of ``learner.concepts``, or any hypothesis.
     distribution : Distribution or "uniform"
-        The distribution of the points; "uniform" is the uniform distribution on the learner's domain.
+        The distribution of the points; "uniform" is the uniform distribution on the learner's domain. To a learner from
+        public and private examples it may say which points are public; see `Distribution.mixture`. The error is then
+        that on the mixture of both populations, whether an example is public or not.
     alpha, beta : float
         The claim Pr[error > alpha] <= beta, both in (0, 1). Failing (`decode` answers None) counts as an
         error > alpha; an error within 16 ulps above alpha counts as alpha.
@@ -86,7 +88,8 @@ def audit_utility(
         "realizable". "empirical" and "solution" take one sample, the n examples divided as the distribution says.
     noise : float or sequence of float, optional
         In the setting "agnostic" (and needed there): the probability in [0, 1] with which a point's label is not the
-        concept's; one for all points, or one for each point of the distribution. The error that counts is the excess
+        concept's; one for all points, or one for each point of the distribution (a point that is both public and
+        private has two). The error that counts is the excess
         over the best concept of the class, whose own error is computed exactly.
     n_jobs : int
         Processes, as joblib counts them.
@@ -98,13 +101,14 @@ def audit_utility(
     UtilityFinding
         "holds" if the interval lies at or below beta ("vacuous" if the claim promises next to nothing, with alpha or
         beta 1/2 or more), "violation" if above, else "undecided". `claim_id`
-        names the learner's theorem only where n is at least its sample size and the setting is its own.
+        names the learner's theorem only where n is at least its sample size, the setting is its own, and it speaks of
+        the distribution's public and private examples.
 
     Raises
     ------
     InputError
         If an argument is out of range, noise is missing or does not belong to the setting, the learner offers no
-        `solves`, the best concept cannot be found, or n is not given and the learner claims none.
+        `solves`, the best concept cannot be found, or n is not given and the learner claims none that fits.
     """
     check_built(learner)
     check_numbers(alpha, beta, trials, confidence, n_jobs)
@@ -112,9 +116,10 @@ def audit_utility(
     asked = None if setting is None else read_setting(learner, setting)
     claim = _claim(learner, alpha, beta, asked, needed=n is None)
     setting = asked or read_setting(learner, claim.setting if claim else "realizable")
-    size = read_integer("n", n if n is not None else claim.sample_size if claim else None)
     law, (target, name) = read_distribution(learner, distribution), read_concept(learner, concept)
     flips = read_noise(noise, setting, law)
+    claim = claim if speaks_of(learner, law, target, flips) else None
+    size = _size(learner, n, claim)
     best = _best(learner, concept, target, law, flips)
     address = stream_address(learner, target, name, law, flips, size, setting)
     trial = Trial(learner, target, law, flips, best, size, alpha, setting, seed, address)
@@ -147,6 +152,16 @@ def audit_utility(
         failure=_failure(setting, alpha, claim),
         best_error=best if setting == "agnostic" else None,
     )
+
+
+def _size(learner: Learner, n: int | None, claim: UtilityClaim | None) -> int:
+    """Return n, else that of the claim, which is None where the theorem does not speak of the examples."""
+    if n is not None:
+        return read_integer("n", n)
+    if claim is None:
+        told = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
+        raise InputError(told, names=("n",), id=learner.id)
+    return read_integer("n", claim.sample_size)
 
 
 def _best(

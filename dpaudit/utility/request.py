@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import check_jobs, read_integer, read_number
-from dpaudit.contract import SETTINGS, Distribution, Hypothesis, Learner, Solves
+from dpaudit.contract import SETTINGS, Distribution, HasPopulations, Hypothesis, Learner, Solves
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 
@@ -25,6 +25,9 @@ def read_distribution(learner: Learner, distribution: Distribution | str) -> Dis
         return Distribution(points, np.full(len(points), 1 / len(points)), "uniform")
     if not isinstance(distribution, Distribution):
         raise InputError.of("distribution", distribution, "a Distribution or 'uniform'")
+    if distribution.public is not None and not isinstance(learner, HasPopulations):
+        told = "{distribution} must have no public examples for {id!r}, to which all examples are private"
+        raise InputError(told, names=("distribution",), id=learner.id)
     inside = learner.domain.contains(distribution.points)
     if not inside.all():
         raise InputError(

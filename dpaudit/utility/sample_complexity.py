@@ -148,9 +148,14 @@ def claimed(learner: Learner, alpha: float, beta: float, setting: str | None) ->
 def own_case(learner: Learner, alpha: float, beta: float, claim: UtilityClaim) -> tuple[Bracket, str] | None:
     """Return the bracket of n*, and the words, for the hard case whose failure rate the learner offers; or None.
 
-    A control inherits what its honest base offers, and is not it.
+    A control inherits what its honest base offers, and is not it. Where a learner has no such case at its parameters,
+    cases are searched for.
     """
     if not isinstance(learner, HasHardFailure) or isinstance(learner, HasFault) or claim.setting != "realizable":
+        return None
+    try:
+        learner.hard_failure(alpha, claim.sample_size)
+    except InputError:
         return None
     found = exact_size(lambda n: learner.hard_failure(alpha, n)[0], beta, claim.sample_size)
     return Bracket(found - 1, found, Grade.NUMERIC), learner.hard_failure(alpha, found)[1]

@@ -43,6 +43,7 @@ def scaling_law(
     confidence: float = 0.95,
     seed: int = 0,
     progress: Progress = False,
+    parameters: Mapping[str, Any] | None = None,
     **fixed: Any,
 ) -> ScalingFinding:
     """Measure how a learner's sample complexity grows with a parameter, and compare it with its theorem.
@@ -71,6 +72,8 @@ def scaling_law(
         Root seed.
     progress : bool or callable
         As for `audit_privacy`; the unit is a value.
+    parameters : mapping, optional
+        Parameters of the learner that are called as one of these arguments, such as a `beta` of its own.
     **fixed
         The learner's other parameters.
 
@@ -80,8 +83,8 @@ def scaling_law(
         If the values are too few or not increasing, alpha or beta is missing, or a learner cannot be built.
     """
     return law_of(
-        learner_id, partial(get_learner, learner_id), parameter, values, fixed, alpha=alpha, beta=beta,
-        setting=setting, confidence=confidence, seed=seed, progress=progress,
+        learner_id, partial(get_learner, learner_id), parameter, values, {**fixed, **(parameters or {})}, alpha=alpha,
+        beta=beta, setting=setting, confidence=confidence, seed=seed, progress=progress,
     )  # fmt: skip
 
 

@@ -116,7 +116,8 @@ def stream_address(
     """Return the address of the random streams: it depends on what is run, not on alpha, beta or the workers."""
     weights, labels = np.asarray(law.probabilities, dtype=np.float64), labels_of(concept, law.points)
     noise = b"" if flips is None else flips.tobytes()
-    digest = hashlib.blake2b(weights.tobytes() + labels.tobytes() + noise, digest_size=8).hexdigest()
+    flags = b"" if law.public is None else law.public.tobytes()
+    digest = hashlib.blake2b(weights.tobytes() + labels.tobytes() + noise + flags, digest_size=8).hexdigest()
     return (
         "utility",
         stream_id_of(learner),

@@ -12,6 +12,7 @@ import numpy as np
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.arrays import Floats, Integers
 from learners.boxes.base import BoxLearner
+from learners.boxes.hard_faces import faces_failure
 from learners.citations import STE
 from learners.finite.counting import as_codes
 from learners.inputs import check_run, check_sample
@@ -234,6 +235,26 @@ class BoxInteriorPoint(BoxLearner):
         if setting == "realizable":
             n = max(2 * n, 8 * self._faces / alpha * math.log((self._faces + 1) / (beta - self.beta)))
         return UtilityClaim(alpha, beta, max(1, math.ceil(n)), setting, self._claim_id, SOURCE)
+
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return the failure rate on a case with a little mass on every face; see `boxes.hard_faces`.
+
+        The count is that of all n examples: below m it stops the learner, whose empty box errs everywhere.
+
+        Raises
+        ------
+        InputError
+            If the interior points are not found by the exponential mechanism, or there is no middle.
+        """
+        if self.variant != "exponential":
+            raise InputError.of("variant", self.variant, "'exponential', for a failure rate that is computed")
+        check_integer("side", self.side, 2, 2**53)
+        _, m, scale = self._plan()
+        rate, few = float(self._shares()[0]) / 2, 0.0
+        if scale:
+            few = math.exp(float(log_below(np.array((m - n) / scale))))
+        missed, words = faces_failure(self.side, self.dimension, m, rate, alpha, n)
+        return few + (1 - few) * missed if scale or n >= m else 1.0, words
 
     def symmetries(self) -> list[Integers]:
         """Return the permutations of negative examples, and those of the grid where the mechanism has them."""

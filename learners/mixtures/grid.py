@@ -38,6 +38,6 @@ class MixtureGrid(Grid):
         return super().sample(points, labels, counts, flags)
 
     def draw(self, concept: Hypothesis, distribution: Distribution, n: int, rng: np.random.Generator) -> Any:
-        """Draw n labelled examples; those with the public label are public."""
+        """Draw n labelled examples; public are those that the distribution says, else those with the public label."""
         plain = super().draw(concept, distribution, n, rng)
-        return self.sample(plain.points, plain.labels, plain.counts)
+        return self.sample(plain.points, plain.labels, plain.counts, plain.public)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpaudit.contract import (
+    Distribution,
     Hypothesis,
     InputError,
     Instance,
@@ -25,7 +26,7 @@ from dpaudit.contract import (
     UtilityClaim,
     later,
 )
-from learners.arrays import Bools, Integers
+from learners.arrays import Bools, Floats, Integers
 from learners.bisection import least_beyond
 from learners.citations import BMN
 from learners.halfspaces.concepts import Halfspace
@@ -66,6 +67,10 @@ class MixtureHalfspace(HalfspacesOnAGrid):
     Utility. G contains a hypothesis with no more errors than the best halfspace that labels all private examples that
     it labels 1 correctly (Helly; BMN Lemma 4.5). Every hypothesis is determined by at most d^2 examples: d of them for
     each halfspace, or d - 1 if at most d fix the flat. `sample_size` takes the union bound over these choices.
+    The privacy status may be anything as long as all private examples have the label that is not the public one: public
+    and private populations of their own, public examples of either label, noise in the labels of public ones (BMN,
+    relaxation (ii)). Of other populations the theorem does not speak: each private example with the public label may
+    cost one more error, and without public examples nothing but the empty hypothesis is learned.
 
     Parameters
     ----------
@@ -225,6 +230,14 @@ class MixtureHalfspace(HalfspacesOnAGrid):
         d = self.dimension
         flats = (math.comb(n, k + 1) * collections_of(2 * math.comb(n, k), d) for k in range(d))
         return math.log(collections_of(2 * math.comb(n, d), d) + sum(flats))
+
+    def speaks_of(self, distribution: Distribution, ones: Floats) -> bool:
+        """Say whether no private example has the public label; label-determined ones never have."""
+        if distribution.public is None:
+            return True
+        private = ~distribution.public & (distribution.probabilities > 0)
+        public_label = ones if self.public_label else 1 - ones
+        return not (public_label[private] > 0).any()
 
     def scene(self, rng: np.random.Generator) -> tuple[Sample, Halfspace]:
         """Return the sample of the picture, with its labels' flags, and its target: a halfspace off one corner."""

@@ -54,5 +54,6 @@ def case_data(
     drawn: Any = distribution
     if isinstance(distribution, Distribution):
         drawn = {"points": distribution.points.tolist(), "probabilities": distribution.probabilities.tolist()}
+        drawn |= {} if distribution.public is None else {"public": distribution.public.tolist()}
     told = {"learner": learner_data(learner), "concept": concept, "distribution": drawn, "n": n, "alpha": alpha}
     return {"kind": "case", **told, **numbers}

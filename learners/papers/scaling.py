@@ -10,7 +10,7 @@ from learners.citations import NIS
 from learners.papers.statements import states
 from learners.papers.verdicts import judged
 
-__all__ = ["STATEMENTS"]
+__all__ = ["STATEMENTS", "judged_laws"]
 
 FINITE = ("point-exponential", "threshold-exponential", "box-exponential", "conjunction-exponential")
 """Learners of the generic theorem whose hard case has two points."""
@@ -36,7 +36,7 @@ DIMENSIONS = (1, 3, 8, 16, 32, 48, 63)
 def _class_size(tools: Any) -> Evidence:
     sizes = [2**k for k in (2, 4, 8, 16, 32, 64, 128, 256)]
     law = tools.scaling_law("point-exponential", "domain_size", sizes, alpha=0.1, beta=0.1, epsilon=1.0)
-    return _judged([law])
+    return judged_laws([law])
 
 
 @states(
@@ -49,7 +49,7 @@ def _class_size(tools: Any) -> Evidence:
 )
 def _accuracy(tools: Any) -> Evidence:
     laws = (tools.scaling_law(id, "alpha", ACCURACIES, beta=0.1, epsilon=1.0, **SMALL[id]) for id in FINITE)
-    return _judged(laws)
+    return judged_laws(laws)
 
 
 @states(
@@ -62,7 +62,7 @@ def _accuracy(tools: Any) -> Evidence:
 )
 def _privacy(tools: Any) -> Evidence:
     laws = (tools.scaling_law(id, "epsilon", PRIVACIES, alpha=0.1, beta=0.1, **SMALL[id]) for id in FINITE)
-    return _judged(laws)
+    return judged_laws(laws)
 
 
 @states(
@@ -74,7 +74,7 @@ def _privacy(tools: Any) -> Evidence:
     found="{exponent, upper half:.2f}, theorem's n {ratio:.2f} times n*",
 )
 def _dimension(tools: Any) -> Evidence:
-    return _judged([tools.scaling_law("parity-private", "dimension", DIMENSIONS, alpha=0.1, beta=0.6, epsilon=1.0)])
+    return judged_laws([tools.scaling_law("parity-private", "dimension", DIMENSIONS, alpha=0.1, beta=0.6, epsilon=1.0)])
 
 
 @states(
@@ -87,7 +87,7 @@ def _dimension(tools: Any) -> Evidence:
 )
 def _parity_levels(tools: Any) -> Evidence:
     common = {"dimension": 16, "beta": 0.6}
-    return _judged(
+    return judged_laws(
         [
             tools.scaling_law("parity-private", "alpha", ACCURACIES, epsilon=1.0, **common),
             tools.scaling_law("parity-private", "epsilon", PRIVACIES[:-1], alpha=0.1, **common),
@@ -95,7 +95,7 @@ def _parity_levels(tools: Any) -> Evidence:
     )
 
 
-def _judged(laws: Iterable[Any]) -> Evidence:
+def judged_laws(laws: Iterable[Any]) -> Evidence:
     """Return the evidence of some laws: refuted where n* clearly outgrows a theorem, or exceeds it at a value."""
     found = list(laws)
     broken = [law for law in found if law.verdict == "violation" or _exceeding(law.points)]

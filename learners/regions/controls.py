@@ -10,6 +10,7 @@ from learners.covers.faults import cover_controls
 from learners.regions.convex_polygon import ConvexPolygon
 from learners.regions.disc_union import DiscUnion
 from learners.regions.polygon_union import PolygonUnion
+from learners.regions.polynomial_select import PolynomialSelect
 from learners.regions.polytopes import ConvexPolytope, SimplexSelect, SimplexUnion
 from learners.regions.selection_faults import ConsistentFirst, Unhalved, Unweighted
 from learners.regions.triangle_select import TriangleSelect
@@ -41,6 +42,10 @@ TRIANGLES = TriangleUnhalved, TriangleConsistentFirst, TriangleUnweighted = _sel
 SIMPLEX = SimplexUnhalved, SimplexConsistentFirst, SimplexUnweighted = _selection_controls(
     SimplexSelect, "broken-simplex", "simplices"
 )
+# Over four points every labelling is one by a polynomial, with equal measures: nothing to leave unweighted.
+POLYNOMIALS = PolynomialUnhalved, PolynomialConsistentFirst = _selection_controls(
+    PolynomialSelect, "broken-polynomial", "polynomials"
+)[:2]
 POLYGONS = ConvexPolygonMultiplied, ConvexPolygonSparing, ConvexPolygonGreedy = cover_controls(
     __name__, ConvexPolygon, "convex polygons", "halfplanes", PLANE
 )
@@ -57,4 +62,4 @@ SIMPLEX_UNIONS = SimplexUnionMultiplied, SimplexUnionSparing, SimplexUnionGreedy
     __name__, SimplexUnion, "unions of simplices", "simplices", SIMPLICES
 )
 
-LEARNERS = (*TRIANGLES, *SIMPLEX, *POLYGONS, *POLYGON_UNIONS, *DISC_UNIONS, *POLYTOPES, *SIMPLEX_UNIONS)
+LEARNERS = (*TRIANGLES, *SIMPLEX, *POLYNOMIALS, *POLYGONS, *POLYGON_UNIONS, *DISC_UNIONS, *POLYTOPES, *SIMPLEX_UNIONS)

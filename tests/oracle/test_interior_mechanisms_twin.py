@@ -12,7 +12,7 @@ import pytest
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.stable_select import Standing
 from learners.mechanisms.steps import Steps, interior_scores, widest_windows
-from learners.mechanisms.tree_log import TreeLog, _balanced_nodes, _depths
+from learners.mechanisms.tree_log import TreeLog, _balanced_nodes, leaving_depths
 
 F = Fraction
 
@@ -137,7 +137,7 @@ def test_balanced_nodes_and_depths_against_the_whole_tree() -> None:
                     nodes[start + half - 1] = min(left, right)
         points, counts = counted(data)
         assert _balanced_nodes((points, counts)) == dict(sorted(nodes.items()))
-        assert _depths(points, counts, height) == [slow_depth(x, data, height) for x in points]
+        assert leaving_depths(points, counts, height) == [slow_depth(x, data, height) for x in points]
 
 
 def slow_depth(x: int, data: list[int], height: int) -> int:

@@ -16,6 +16,8 @@ __all__ = ["Bounds", "bounds_of_text", "column_number", "read_bounds"]
 Bounds = dict[int, tuple[float, float]]
 """The bounds by number of the column."""
 
+_NAMED = 5
+"""The most columns that a message names."""
 ALLOWED = "a pair (low, high) with low < high, a pair for each column of numbers, or a dictionary of them by column"
 
 
@@ -42,8 +44,11 @@ def read_bounds(bounds: Any, columns: Sequence[Column]) -> Bounds:
     if isinstance(bounds, str) or not hasattr(bounds, "__len__"):
         raise InputError.of("bounds", bounds, ALLOWED)
     if not numeric:
-        told = "{bounds} are for numbers, and {data} holds none: leave them out"
-        raise InputError(told, names=("bounds", "data"), value=bounds)
+        held = ", ".join(f"{column.title}: {_held(column)}" for column in columns[:_NAMED])
+        told = (
+            "{bounds} are for numbers, and {data} has no column of numbers alone ({held}): mend it, or leave them out"
+        )
+        raise InputError(told, names=("bounds", "data"), value=bounds, held=held)
     if len(bounds) == 2 and not any(hasattr(end, "__len__") for end in bounds):
         return dict.fromkeys(numeric, _pair(bounds, bounds))
     if len(bounds) != len(numeric):

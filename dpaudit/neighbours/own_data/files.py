@@ -30,6 +30,8 @@ def read_dataset(path: str | Path) -> Any:
     """
     path = Path(path)
     if not path.is_file():
+        if path.is_dir():
+            raise InputError.of("data", str(path), "a file", "that is a folder")
         near = get_close_matches(path.name, _names_beside(path))
         hint = f"did you mean {' or '.join(near)}?" if near else ""
         raise InputError.of("data", str(path), "a file that is there", hint)
@@ -41,10 +43,11 @@ def read_dataset(path: str | Path) -> Any:
     except InputError:
         raise
     except Exception as error:  # whatever a reader makes of somebody's file; its message may show what is in it
-        told = "{data} cannot be read: {path} is no well-formed {suffix} file ({kind}); look at its first lines"
-        raise InputError(
-            told, names=("data",), path=str(path), suffix=path.suffix.lower(), kind=type(error).__name__
-        ) from None
+        told = "{data} cannot be read: {path} is no well-formed {suffix} file ({kind}){hint}"
+        suffix = path.suffix.lower()
+        hint = "; look at its first lines" if suffix in (".csv", ".tsv") else ""
+        kind = type(error).__name__
+        raise InputError(told, names=("data",), path=str(path), suffix=suffix, kind=kind, hint=hint) from None
     if not len(found):
         raise InputError("{data} must hold at least one record, and {path} holds none", names=("data",), path=str(path))
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -61,10 +62,14 @@ def _silent(learners: Sequence[Mechanism], claims: Sequence[Mechanism]) -> list[
     """Return that nothing was found, and what that leaves open."""
     unseen = [m for m in claims if m.state == State.NO_EVIDENCE]
     undecided = [m for m in learners if m.accuracy == RowVerdict.UNDECIDED]
-    found = f"No violation found in {plural_word(len(claims), 'privacy claim')}" if claims else (
+    accepted = [m for m in claims if m.state == State.ACCEPTED]
+    other = "other " * bool(accepted)
+    found = f"No {other}violation found in {plural_word(len(claims), 'privacy claim')}" if claims else (
         "No claim of privacy was tested" if learners else "No mechanism was audited"
     )  # fmt: skip
     parts = [Phrase(found)]
+    if accepted:
+        parts = [Phrase(f"{plural_word(len(accepted), 'violation').capitalize()} accepted; n{found[1:]}")]
     for words, named in (("; no evidence on ", unseen), ("; accuracy undecided of ", undecided)):
         if len(named) == 1:
             parts += [Phrase(words), _link(named[0])]
@@ -93,14 +98,14 @@ def _promise(row: Row) -> str:
 
 
 def lede(learners: Sequence[Mechanism]) -> list[Phrase]:
-    """Return how many promises of accuracy are kept, broken and undecided, the latter by name."""
+    """Return how many promises of accuracy hold, and mechanisms with one that is broken or undecided, by name."""
     audited = [m for m in learners if m.accuracy != RowVerdict.NOT_CHECKED]
     if not audited:
         return []
-    kept = [m for m in audited if m.accuracy in (RowVerdict.HOLDS, RowVerdict.VACUOUS)]
-    vacuous = [m for m in audited if m.accuracy == RowVerdict.VACUOUS]
-    aside = f" ({len(vacuous)} promise next to nothing)" if vacuous else ""
-    parts = [Phrase(f"Accuracy: {len(kept)} keep their promise{aside}")]
+    found = Counter(row.utility_verdict for m in audited for row in m.rows if row.cases)
+    empty = found[RowVerdict.VACUOUS]
+    vacuous = f", {empty} {'says' if empty == 1 else 'say'} next to nothing" if empty else ""
+    parts = [Phrase(f"Accuracy: {plural(found[RowVerdict.HOLDS], 'promise')} kept{vacuous}")]
     for verdict, words in (
         (RowVerdict.VIOLATION, "broken"),
         (RowVerdict.UNDECIDED, "undecided"),
@@ -143,7 +148,8 @@ def counts(learners: Sequence[Mechanism], controls: Sequence[Mechanism]) -> list
         Count(found[State.MISSED], "bad", f"controls missed, of {len(controls)} broken on purpose"),
     ]
     unfinished = Count(found[State.UNFINISHED], "none", "not finished: an audit failed or was not run")
-    return [*shown[:2], unfinished, *shown[2:]] if unfinished.n else shown
+    accepted = Count(found[State.ACCEPTED], "none", "violations accepted by the settings of the project")
+    return [*shown[:2], *(count for count in (unfinished, accepted) if count.n), *shown[2:]]
 
 
 def missing_words(summary: Summary) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import NamedTuple
 
-from dpaudit.engine.records import Header
+from dpaudit.engine.records import Run
 from dpaudit.reporters.numbers import count, percent, plural, value_text
 from dpaudit.reporters.page.accuracy_figure import AccuracyView, accuracy_figure
 from dpaudit.reporters.page.claims_figure import aside
@@ -143,15 +143,19 @@ def _fails(row: Row) -> Item:
     )
 
 
-def repeat(header: Header, name: str) -> str:
+def repeat(run: Run, name: str) -> str:
     """Return the command that audits one mechanism of a run again, with the options of the run's own command.
 
     The text is empty where that command is none that a shell could read.
     """
+    header = run.header
     try:
         words = shlex.split(header.command)
     except ValueError:
         return ""
+    if name in run.listed:
+        config = words[words.index("--config") :] if "--config" in words else []
+        return shlex.join(["dpaudit", "check", run.listed[name].name, *config])
     planned = {planned.learner for planned in header.plan}
     told = [*words[:2], name]
     for before, word in zip(["", *words[2:]], words[2:], strict=False):

@@ -50,6 +50,7 @@ _HEADS = {
     State.VIOLATION: "Violation.",
     State.UNFINISHED: "Not finished.",
     State.NO_EVIDENCE: "No evidence.",
+    State.ACCEPTED: "Violation, accepted.",
     State.CONSISTENT: "Consistent.",
     State.UNTESTED: "Privacy not audited.",
     State.NO_CLAIM: "No claim.",
@@ -63,10 +64,13 @@ def _privacy(row: Row, state: State) -> list[str]:
         missed = "No audit found its leak, so that finding nothing elsewhere means little."
         return [f"Planted fault: {row.fault}.", missed if state == State.MISSED else ""]
     if state == State.UNFINISHED:
-        failed = [f"The audit of {trouble.kind} failed: {trouble.error}." for trouble in row.failures]
+        what = {"plan": "Nothing could be audited"}
+        failed = [f"{what.get(t.kind, f'The audit of {t.kind} failed')}: {t.error.rstrip('.?')}." for t in row.failures]
         return failed or ["Planned audits were not run to their end."]
     if state == State.VIOLATION:
         return _violation(row)
+    if state == State.ACCEPTED:
+        return [*_violation(row), f"The project accepts it {row.accepted}."]
     if state == State.NO_EVIDENCE:
         gaps = [] if row.blackbox is None else [gap_words(gap) for gap in row.blackbox.gaps]
         told = "; ".join(gaps) or "no audit could have seen that the claim fails"

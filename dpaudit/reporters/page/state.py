@@ -19,6 +19,8 @@ class State(enum.StrEnum):
     UNFINISHED = "not finished"
     """An audit raised, or was not run to its end."""
     NO_EVIDENCE = "no evidence"
+    ACCEPTED = "accepted"
+    """A violation that the project lives with."""
     CONSISTENT = "consistent"
     UNTESTED = "not audited"
     NO_CLAIM = "no claim"
@@ -32,7 +34,7 @@ class State(enum.StrEnum):
     @property
     def needs_look(self) -> bool:
         """Whether its part of a page is open."""
-        return self in (State.MISSED, State.VIOLATION, State.UNFINISHED, State.NO_EVIDENCE)
+        return self in (State.MISSED, State.VIOLATION, State.UNFINISHED, State.NO_EVIDENCE, State.ACCEPTED)
 
     @property
     def rank(self) -> int:
@@ -45,6 +47,7 @@ _TONES = {
     State.VIOLATION: "bad",
     State.UNFINISHED: "none",
     State.NO_EVIDENCE: "none",
+    State.ACCEPTED: "none",
     State.CONSISTENT: "ok",
     State.UNTESTED: "nc",
     State.NO_CLAIM: "nc",
@@ -55,6 +58,7 @@ _OF_VERDICTS = {
     RowVerdict.FAILED: State.UNFINISHED,
     RowVerdict.INCOMPLETE: State.UNFINISHED,
     RowVerdict.NO_EVIDENCE: State.NO_EVIDENCE,
+    RowVerdict.ACCEPTED: State.ACCEPTED,
     RowVerdict.NO_VIOLATION: State.CONSISTENT,
     RowVerdict.NO_CLAIM: State.NO_CLAIM,
 }

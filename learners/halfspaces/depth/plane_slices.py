@@ -94,7 +94,7 @@ class PlaneSlices:
 
     @cached_property
     def sizes(self) -> Integers:
-        """How many candidates each slice has."""
+        """The number of candidates of each slice."""
         a, b = self.normals.T
         step = max(1, _BLOCK // len(self.offsets))
         parts = []

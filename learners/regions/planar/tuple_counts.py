@@ -52,7 +52,7 @@ class TupleCounts:
 
     @cached_property
     def counts(self) -> Integers:
-        """How many tuples intersect in each set of points (2^m,).
+        """The number of tuples that intersect in each set of points (2^m,).
 
         After the first bits these are tuples whose intersection is right there and contains the rest: never above N^t.
         """

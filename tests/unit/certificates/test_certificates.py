@@ -281,6 +281,18 @@ def test_searches_from_several_pairs_share_the_error() -> None:
     assert one.error == pytest.approx(1 - finding.confidence)
 
 
+def test_another_pair_is_taken_where_no_explicit_event_convicts_on_the_witness() -> None:
+    pairs = [(ROWS, ROWS), PAIRS[1]]
+    finding = audit_privacy(mean, pairs, epsilon=1.0, trials=5_000, batched=True)
+    moved = msgspec.structs.replace(finding, witness=msgspec.structs.replace(finding.witness, pair=0))
+    certificate = certificates.make(moved, pairs, mechanism=mean, batched=True, shrinks=False)
+    assert isinstance(certificate.event, Threshold)
+    assert isinstance(certificate.data, Given)
+    assert msgspec.to_builtins(certificate.data.value)["items"] == tuple(PAIRS[1][0])
+    assert (certificate.runs, certificate.error) == ("fresh", 1 - finding.confidence)
+    assert status(certificate) == 0
+
+
 def test_true_claims_get_no_certificate_more_often_than_findings_err() -> None:
     """Selection and search must not leak into the bound: a mechanism exactly at its claim stays below it."""
     pairs = [([0.0, 1.0], [0.0, 0.0])]

@@ -66,8 +66,8 @@ def test_a_part_of_the_audits_is_not_kept(capsys: Capture, project: Path) -> Non
 
 
 def test_an_interrupted_check_shows_what_it_has_found_and_how_to_go_on(capsys: Capture, project: Path) -> None:
-    stopping = "\ndef stopping(bit, rng):\n    raise KeyboardInterrupt\n"
-    (project / "rr.py").write_text(MECHANISM + stopping)
+    body = "import os, signal, time\n    os.kill(os.getppid(), signal.SIGINT)\n    time.sleep(60)\n"
+    (project / "rr.py").write_text(MECHANISM + "\ndef stopping(bit, rng):\n    " + body)
     more = SETTINGS.partition("\n")[2]
     others = more.replace('"rr"', '"stops"').replace(":response", ":stopping") + more.replace('"rr"', '"last"')
     (project / "audit.toml").write_text(SETTINGS + others)
@@ -81,6 +81,40 @@ def test_an_interrupted_check_shows_what_it_has_found_and_how_to_go_on(capsys: C
 def test_check_writes_a_report(capsys: Capture, project: Path) -> None:
     assert called(capsys, "check", "--out", "report.json")[0] == 0
     assert json.loads((project / "report.json").read_text())["learners"][0]["learner"] == "rr.py:response"
+
+
+@pytest.mark.parametrize("form", ["xml", "md", "sarif", "txt", "html", "json"])
+def test_a_report_tells_audits_of_one_mechanism_apart(capsys: Capture, project: Path, form: str) -> None:
+    """An entry never hides another one, what is accepted is no failure, and what could not be audited is told."""
+    entry = '[[audit]]\nname = "{}"\nmechanism = "{}"\nepsilon = {}\n'
+    known = 'accepted = { reason = "known", date = 2026-01-31, epsilon = 1.2 }\n'
+    kept = SETTINGS + entry.format("half", "rr.py:response", 0.5) + known
+    broken = entry.format("broken", "rr.py:response", 0.5) + entry.format("lost", "gone.py:f", 1)
+    (project / "audit.toml").write_text(kept + broken)
+    assert called(capsys, "check", "--out", f"all.{form}")[0] == 2
+    text = (project / f"all.{form}").read_text()
+    for name in ("half", "broken") if form == "sarif" else ("rr", "half", "broken"):
+        assert f"rr.py:response ({name})" in text.replace("\n   ", "")
+    assert "gone.py:f" in text
+    (project / "audit.toml").write_text(kept)
+    assert called(capsys, "check", "--out", f"kept.{form}")[0] == 0
+    text = (project / f"kept.{form}").read_text()
+    if form == "json":
+        verdicts = {one["label"]: one["verdict"]["privacy"] for one in json.loads(text)["learners"]}
+        assert verdicts == {"rr.py:response (rr)": "no violation found", "rr.py:response (half)": "accepted"}
+    elif form == "xml":
+        assert 'tests="2" failures="0" errors="0" skipped="1"' in text
+    elif form == "sarif":
+        assert [(one["level"], one["ruleId"]) for one in json.loads(text)["runs"][0]["results"]] == [
+            ("note", "privacy-violation")
+        ]
+    else:
+        assert "up to 1.2: known (2026-01-31)" in text
+        assert "one violation accepted; no other" in text.lower() or "1 violation accepted; no other" in text
+        assert "is broken:" not in text
+        assert "status       1" not in text
+    if form == "html":
+        assert "dpaudit check half" in text
 
 
 def test_a_dry_run_estimates_and_keeps_nothing(capsys: Capture, project: Path) -> None:

@@ -17,7 +17,7 @@ from dpaudit.errors import InputError
 from dpaudit.utility.exponents import slope
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps, interior_scores
-from learners.papers import log_star, scaling
+from learners.papers import log_star, scaling, scaling_boxes
 
 PARITY = ("parity-private", "dimension", [1, 3, 8, 16, 32, 63])
 
@@ -84,6 +84,19 @@ def test_generic_sizes_are_four_times_below_the_theorem() -> None:
     assert all(3.6 < point.theorem / point.upper < 5.2 for point in law.points)
 
 
+def test_boxes_grow_with_the_square_of_the_dimension() -> None:
+    def law(values: list[int]) -> Any:
+        given = {"side": 2, "epsilon": 1.0, "parameters": {"beta": 0.05}}
+        return dpaudit.scaling_law("box-interior-point", "dimension", values, alpha=0.1, beta=0.1, **given)
+
+    found = law([1, 2, 3, 4, 6, 8])
+    assert [point.upper for point in found.points][::5] == [705, 32064]
+    assert found.verdict == "holds"
+    assert 1.7 < found.exponent.value < found.upper_exponent.value < 2.1
+    assert "parameters={'beta': 0.05}" in found.call
+    assert found.fixed == {"side": 2, "epsilon": 1.0, "beta": 0.05}
+
+
 @pytest.mark.parametrize(
     ("values", "told"),
     [([1, 2, 3], "at least 6"), ([1, 2, 3, 3, 4, 5], "increasing"), ([6, 5, 4, 3, 2, 1], "increasing"),
@@ -127,7 +140,7 @@ def test_bad_input_to_the_commands_is_told(capsys: Any) -> None:
     for words, told in (
         ("scaling parity-private dimension 1,2,x,4,5,6", "numbers with commas"),
         ("scaling parity-private dimension 1,2,3,4,5,6 -p dimension=2", "varied"),
-        ("scaling parity-private dimension 1,2,3,4,5,6 --out a.html", ".svg"),
+        ("scaling parity-private dimension 1,2,3,4,5,6 --out a.gif", ".svg"),
         ("sample-complexity parity-privat", "parity-private"),
     ):
         status, _, err = called(capsys, *words.split(), joined=False)
@@ -160,7 +173,10 @@ def test_log_star_sizes() -> None:
     assert log_star.tree_log_fallback_needs(12) == (158, True, 1191)
 
 
-@pytest.mark.parametrize("statement", scaling.STATEMENTS, ids=lambda statement: statement.id)
+DEAR = [pytest.param(statement, marks=pytest.mark.full) for statement in scaling_boxes.STATEMENTS]
+
+
+@pytest.mark.parametrize("statement", [*scaling.STATEMENTS, *DEAR], ids=lambda statement: statement.id)
 def test_the_statements_hold_and_can_be_refuted(statement: Any) -> None:
     assert statement.check(dpaudit).verdict == "holds"
 

@@ -11,12 +11,13 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from ledger_rows import ledger_row
 from test_statements_refutable import CASES, Barely, Leaky, Shallow, domains, made, scaled, with_sizes
 
 import dpaudit
-from dpaudit.contract import HasSettings, HasUtility
+from dpaudit.contract import Distribution, HasSettings, HasUtility
 from dpaudit.engine.evidence import check_statement
 from dpaudit.errors import InputError
 from dpaudit.registry import list_learners, list_statements
@@ -29,6 +30,7 @@ from learners.mechanisms.tree_log import TreeLog
 from learners.papers import (
     bmn,
     bmn_bounds,
+    bmn_populations,
     bmns_center_points,
     bmns_depth,
     bmns_halfspaces,
@@ -43,16 +45,24 @@ from learners.papers import (
     mechanisms,
     nis_finite_classes,
     scaling,
+    scaling_boxes,
     ste_boxes,
     ste_noisy_elimination,
     tree_log_slices,
 )
 
+populations = bmn_populations.populations
 depth, gap = bmns_depth.tukey_depth, nis_finite_classes.overfit_gap
 printed, each = bmns_halfspaces.printed_examples, bmns_halfspaces.subsample_examples
 needed, compressed, rounds = bmn_bounds.examples_needed, bmn_bounds.compression_bound, kmms_set_cover.rounds_for
 cells_looked_at, triples = kmms_run_time.cells_of_a_run, kmms_run_time.triples_of_a_round
 halfplanes, cells, cover = kmms.halfplane_family, kmms.sweep, kmms_set_cover.most_errors
+
+
+def all_private(threshold: int) -> Distribution:
+    """Return both populations without public examples, of which the theorem does not speak."""
+    both = populations(threshold)
+    return Distribution(both.points, both.probabilities, "all private", np.zeros(len(both.points), dtype=bool))
 
 
 def one_sided(side: int) -> Any:
@@ -159,6 +169,8 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (bmn_bounds, "BMN-Lem4.6", {"examples_needed": lambda *a: math.ceil(needed(*a) / 2)}, dpaudit, "refuted"),
     (bmn_bounds, "BMN-Clm4.7", {"examples_needed": lambda *a: math.ceil(needed(*a) / 2)}, dpaudit, "refuted"),
     (bmn_bounds, "BMN-Lem4.8", {"compression_bound": lambda *a: compressed(*a) / 10}, dpaudit, "refuted"),
+    (bmn_populations, "BMN-relaxation-ii-utility", {}, Leaky, "refuted"),
+    (bmn_populations, "BMN-relaxation-ii-utility", {"populations": all_private}, dpaudit, "refuted"),
     (bmns_depth, "BMNS-Clm2.17", {"tukey_depth": lambda p, w, x: 1 + depth(p, w, x)}, dpaudit, "refuted"),
     (bmns_depth, "BMNS-Clm2.18", {"tukey_depth": lambda p, w, x: min(1, depth(p, w, x))}, dpaudit, "refuted"),
     (bmns_depth, "BMNS-Joint", {"HullPointExponential": scaled(HullPointJoint, 3.0)}, dpaudit, "refuted"),
@@ -220,7 +232,7 @@ PAPERS = {"KMMS", "NIS", "STE", "BMNS", "BMN", "Stable"}
 
 def test_every_check_can_refute() -> None:
     # Laws of sample complexity are refuted by the tests of `scaling_law`.
-    laws = {statement.id for statement in scaling.STATEMENTS}
+    laws = {statement.id for statement in (*scaling.STATEMENTS, *scaling_boxes.STATEMENTS)}
     known = {entry.id for entry in list_statements() if entry.id.split("-")[0] in PAPERS} - laws
     assert known - {*AS_PRINTED, *(id for _, id, _, _, verdict in [*CASES, *MORE] if verdict == "refuted")} == set()
 

@@ -87,7 +87,7 @@ WRONG: dict[str, tuple[Any, dict[str, Any], str]] = {
     "bounds of texts": (
         ["Aa", "Bb"],
         {"bounds": (0, 1)},
-        "bounds are for numbers, and data holds none: leave them out",
+        "bounds are for numbers, and data has no column of numbers alone (the values: text): ",
     ),
     "a unit that is not there": (
         FRAME,
