@@ -31,8 +31,12 @@ def _controller() -> Any:
 
 
 def _one_thread() -> AbstractContextManager[Any]:
-    """Keep trees on one thread: threads that wait for each other in a spin cost far more than they save."""
-    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="openmp")
+    """Keep a fit on one thread: threads that wait for each other in a spin cost far more than they save.
+
+    On a machine that others use, the product of matrices in a regression took a hundred times as long on two threads;
+    and its last digits, which depend on the number of threads, are the same everywhere.
+    """
+    limit: AbstractContextManager[Any] = _controller().limit(limits=1)
     return limit
 
 
@@ -82,4 +86,7 @@ def logistic(data: Matrix, neighbour: Matrix) -> Classifier:
 
     regression = LogisticRegression(solver="newton-cholesky")
     model = make_pipeline(RobustScaler(quantile_range=(5, 95)), StandardScaler(), regression)
-    return Classifier(model.fit(*_rows(data, neighbour)))
+    pooled, labels = _rows(data, neighbour)
+    with _one_thread():
+        model.fit(pooled, labels)
+    return Classifier(model)

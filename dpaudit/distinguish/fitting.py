@@ -121,16 +121,15 @@ def _scores(
     patterns = Patterns.fit(left, right)
     if patterns is not None:
         yield ("values",), patterns, "naive Bayes within patterns of repeated values"
-    for name in names:
-        sides = GROUPS[name](left), GROUPS[name](right)
+    columns = {name: (GROUPS[name](left), GROUPS[name](right)) for name in names}
+    for name, sides in columns.items():
         yield (name,), NaiveBayes.fit(*sides), f"naive Bayes on {name}"
         if name in ("values", "differences") and left.shape[1] > 1:
             yield (name,), NaiveBayes.fit(*sides, pooled=True), f"pooled naive Bayes on {name}"
     if thorough and left.shape[1] > 1 and min(len(left), len(right)) >= LEAST_ROWS:
         # Bits would drown the other columns, and the naive score reads them as they are.
         groups = tuple(name for name in names if name != "float bits")
-        some = (left[:CLASSIFIER_ROWS], right[:CLASSIFIER_ROWS])
-        rows = tuple(np.column_stack([GROUPS[name](side) for name in groups]) for side in some)
+        rows = [np.column_stack([columns[name][side][:CLASSIFIER_ROWS] for name in groups]) for side in (0, 1)]
         listed = ", ".join(groups)
         for fit, told in _promising_classifiers(rows, confirm):
             yield groups, fit(*rows), f"{told} on {listed}"

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.distinguish.binning import CutBins, GridBins, quantiles_of_sorted
-from dpaudit.distinguish.random_walk import fit_walk
 from dpaudit.distinguish.steady import steady
+from dpaudit.distinguish.walks import fit_walks
 
 __all__ = ["NaiveBayes", "shrunken"]
 
 Array = NDArray[np.float64]
+Place: TypeAlias = CutBins | GridBins
 
 BINS = 64
 """Bins of a continuous column: a random walk smooths their ratios, so that more would only take longer."""
@@ -32,7 +34,7 @@ class NaiveBayes:
     tables all columns share one, which is as good and far less noisy where columns are alike.
     """
 
-    places: tuple[CutBins | GridBins, ...]
+    places: tuple[Place, ...]
     ratios: tuple[Array, ...]
     pooled: bool = False
 
@@ -46,15 +48,13 @@ class NaiveBayes:
         return self._fit(data, neighbour, self.places, self.pooled)
 
     @classmethod
-    def _fit(
-        cls, data: Array, neighbour: Array, places: Sequence[CutBins | GridBins | None], pooled: bool
-    ) -> NaiveBayes:
+    def _fit(cls, data: Array, neighbour: Array, places: Sequence[Place | None], pooled: bool) -> NaiveBayes:
         width = data.shape[1]
         if pooled:
-            place, ratio = _table(data.ravel(), neighbour.ravel(), places[0])
+            ((place, ratio),) = _tables([(data.ravel(), neighbour.ravel(), places[0])])
             return cls((place,) * width, (ratio,) * width, pooled=True)
         columns = zip(data.T, neighbour.T, places, strict=True)
-        tables = [_table(np.ascontiguousarray(x), np.ascontiguousarray(y), place) for x, y, place in columns]
+        tables = _tables([(np.ascontiguousarray(x), np.ascontiguousarray(y), place) for x, y, place in columns])
         return cls(tuple(place for place, _ in tables), tuple(ratio for _, ratio in tables))
 
     def mean(self, other: NaiveBayes) -> NaiveBayes:
@@ -70,14 +70,23 @@ class NaiveBayes:
         return score
 
 
-def _table(x: Array, y: Array, place: CutBins | GridBins | None) -> tuple[CutBins | GridBins, Array]:
-    """Return the bins of one column, those given or new ones, and a table of the log-likelihood ratio in each."""
-    place = place or _bins_of(np.concatenate([x, y]))
-    a, b = (np.bincount(place(side), minlength=place.size).astype(np.float64) + 0.5 for side in (x, y))
-    if place.size == BINS:
-        return place, place.table_of(steady(fit_walk(a, b, cuts=()).ratio))
+def _tables(columns: Sequence[tuple[Array, Array, Place | None]]) -> list[tuple[Place, Array]]:
+    """Return the bins of each column, those given or new ones, and a table of the log-likelihood ratio in each."""
+    places = [place or _bins_of(np.concatenate([x, y])) for x, y, place in columns]
+    counts = [
+        [np.bincount(place(side), minlength=place.size).astype(np.float64) + 0.5 for side in (x, y)]
+        for place, (x, y, _) in zip(places, columns, strict=True)
+    ]
+    many = [i for i, place in enumerate(places) if place.size == BINS]
+    smooth = fit_walks(*(np.array([counts[i][side] for i in many]) for side in (0, 1)))
+    ratios = {i: steady(ratio) for i, ratio in zip(many, smooth, strict=True)}
+    return [(place, place.table_of(ratios[i] if i in ratios else _few(*counts[i]))) for i, place in enumerate(places)]
+
+
+def _few(a: Array, b: Array) -> Array:
+    """Return the log-likelihood ratio of few values, each shrunken by its own noise."""
     raw = np.log(a / a.sum()) - np.log(b / b.sum())
-    return place, place.table_of(steady(shrunken(raw, np.sqrt(1 / a + 1 / b))))
+    return steady(shrunken(raw, np.sqrt(1 / a + 1 / b)))
 
 
 def _bins_of(pooled: Array) -> CutBins | GridBins:

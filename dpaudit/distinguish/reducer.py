@@ -137,7 +137,7 @@ def _values(leaf: Leaf, outputs: Any) -> list[Any]:
         read, where = leaf.read(outputs)
         values = list(read) if read.ndim > 1 else read.tolist()
     if where is None:
-        return values
+        return list(values)
     placed: list[Any] = [None] * len(outputs)
     for at, value in zip(where.tolist(), values, strict=True):
         placed[at] = value

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,8 @@ __all__ = [
     "key_set",
     "template",
 ]
+
+T = TypeVar("T")
 
 _DIGITS = re.compile(r"[0-9]+")
 _DECIMAL = re.compile(r"(?:(?<!\w)[-+])?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
@@ -153,8 +155,7 @@ class Numbers:
 
     def __call__(self, values: list[Any]) -> tuple[list[Any], None]:
         """Return the numbers as tuples."""
-        return [tuple([int(found[:MOST_DIGITS]) for found in _DIGITS.findall(value[:LOOKED_THROUGH])])
-                for value in values], None  # fmt: skip
+        return _each(_numbers, values), None
 
     def words(self, path: str) -> str:
         """Return the path of the numbers."""
@@ -167,11 +168,25 @@ class Decimals:
 
     def __call__(self, values: list[Any]) -> tuple[list[Any], None]:
         """Return the numbers as tuples of floats."""
-        return [tuple(map(float, _DECIMAL.findall(value[:LOOKED_THROUGH]))) for value in values], None
+        return _each(_decimals, values), None
 
     def words(self, path: str) -> str:
         """Return the path of the numbers."""
         return f"decimal numbers in {path}"
+
+
+def _each(of: Callable[[str], T], values: Sequence[str]) -> list[T]:
+    """Return what a function makes of each text; texts that are equal are looked at once."""
+    known = {value: of(value) for value in dict.fromkeys(values)}
+    return list(map(known.__getitem__, values))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple([int(found[:MOST_DIGITS]) for found in _DIGITS.findall(text[:LOOKED_THROUGH])])
+
+
+def _decimals(text: str) -> tuple[float, ...]:
+    return tuple(map(float, _DECIMAL.findall(text[:LOOKED_THROUGH])))
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from dpaudit.distinguish.leaves import readers
 from dpaudit.distinguish.leaves.aspects import Element, Entry, Has, Keys, Length, Size, Values, key_order, key_set
 from dpaudit.distinguish.leaves.families import NUMERIC, family
 from dpaudit.distinguish.leaves.planner import Planner
+from dpaudit.distinguish.leaves.shared import follow
 from dpaudit.distinguish.leaves.sparse import ExplicitZeros, SparseRows, Stored
 from dpaudit.distinguish.leaves.steps import Item, Key, Part, Path, in_words
 from dpaudit.jsonable import stable_repr
@@ -32,7 +33,7 @@ DENSE = 10**6
 
 def exploded(planner: Planner, values: list[Any], path: Path) -> None:
     """Plan the parts of objects, as the table of types gives them."""
-    planner.node(Part()(values)[0], (*path, Part()))
+    planner.node(follow(Part(), values)[0], (*path, Part()))
 
 
 def sequence(planner: Planner, values: list[Any], path: Path) -> None:
@@ -59,7 +60,7 @@ def sequence(planner: Planner, values: list[Any], path: Path) -> None:
 
 def _positions(planner: Planner, values: list[Any], path: Path, longest: int) -> None:
     for j in range(longest):
-        below = Item(j)(values)[0]
+        below = follow(Item(j), values)[0]
         if planner.common(len(below)) or len(values) == len(below):
             planner.node(below, (*path, Item(j)))
 
@@ -85,7 +86,7 @@ def array(planner: Planner, values: list[NDArray[Any]], path: Path) -> None:
     if 1 <= widest <= NAMED_POSITIONS:
         outer, planner.in_row = planner.in_row, True
         for j in range(widest):
-            below = Entry(j)(values)[0]
+            below = follow(Entry(j), values)[0]
             if planner.common(len(below)) or len(below) == len(values):
                 planner.node(below, (*path, Entry(j)))
         planner.in_row = outer
@@ -134,13 +135,13 @@ def mapping(planner: Planner, values: list[Any], path: Path) -> None:
     counts = Counter(chain.from_iterable(values))
     kept = [key for key, count in counts.most_common(KEYS) if planner.common(count) or count == len(values)]
     for key in sorted(kept, key=stable_repr):
-        below = Key(key)(values)[0]
+        below = follow(Key(key), values)[0]
         if len(below) < len(values):
             planner.category(Has(key), values, path, f"presence of {key!r:.60}")
         planner.node(below, (*path, Key(key)))
     if len(kept) < len(counts):
         for step in (Keys(), Values()):
-            planner.node(step(values)[0], (*path, step))
+            planner.node(follow(step, values)[0], (*path, step))
 
 
 def set_(planner: Planner, values: list[Any], path: Path) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish.leaves import readers
 from dpaudit.distinguish.leaves.aspects import Entry
+from dpaudit.distinguish.leaves.shared import read
 from dpaudit.distinguish.leaves.steps import Family, Path, walk
 
 __all__ = ["FAMILIES_OF_DTYPES", "Leaf"]
@@ -50,7 +51,7 @@ class Leaf:
             if direct is not None:
                 return direct, None
         values, where = walk(rows, self.path)
-        return self.reader(values), where
+        return read(self.reader, values), where
 
     def _of_array(self, rows: NDArray[Any]) -> Any:
         """Return the parts of outputs that are rows of one array, without making objects; None where they need them."""

@@ -10,6 +10,7 @@ from typing import Any
 from dpaudit.distinguish.leaves import readers
 from dpaudit.distinguish.leaves.families import NUMERIC, family, kind_of
 from dpaudit.distinguish.leaves.leaf import Leaf
+from dpaudit.distinguish.leaves.shared import counted, follow
 from dpaudit.distinguish.leaves.steps import Family, Path, in_words
 from dpaudit.errors import InputError
 
@@ -51,7 +52,7 @@ class Planner:
     unseen: list[str] = field(default_factory=list)
     in_row: bool = False
 
-    def node(self, values: list[Any], path: Path) -> None:
+    def node(self, values: Sequence[Any], path: Path) -> None:
         """Plan the values at the end of a path."""
         if len(path) > DEPTH:
             raise InputError(
@@ -62,7 +63,9 @@ class Planner:
             if not self.unseen or not self.unseen[-1].startswith("parts beyond"):
                 self.unseen.append(f"parts beyond the first {MOST_LEAVES}, from {in_words(path):.200} on")
             return
-        found = Counter(map(family, map(type, values)))
+        found: Counter[str] = Counter()
+        for kind, count in counted(type, values).items():
+            found[family(kind)] += count
         if len(found) > 1:
             self.category(kind_of, values, path, "type")
             if set(found) <= NUMERIC:
@@ -70,7 +73,7 @@ class Planner:
         for name in sorted(found):
             if len(found) == 1 or self.common(found[name]):
                 step = Family(name)
-                self.handlers.get(name, self.other)(self, step(values)[0], (*path, step))
+                self.handlers.get(name, self.other)(self, follow(step, values)[0], (*path, step))
 
     def common(self, count: int) -> bool:
         """Say whether so many of the outputs are worth being taken apart."""

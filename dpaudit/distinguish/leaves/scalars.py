@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from dpaudit.distinguish.leaves import readers
@@ -17,6 +16,7 @@ from dpaudit.distinguish.leaves.aspects import (
     template,
 )
 from dpaudit.distinguish.leaves.planner import Planner
+from dpaudit.distinguish.leaves.shared import counted, follow
 from dpaudit.distinguish.leaves.steps import Path
 
 __all__ = ["exception", "none", "octets", "real", "text", "whole"]
@@ -51,18 +51,20 @@ def text(planner: Planner, values: list[str], path: Path) -> None:
     """Plan texts: as they are, and what JSON or hexadecimal digits stand for, or their numbers and what is between."""
     planner.add(path, readers.Text())
     outer, planner.in_row = planner.in_row, True
+    different = counted(None, values)
     for step, read in ((Fields(), from_json), (Hexadecimal(), from_hexadecimal)):
-        decimal = read is from_hexadecimal and all(value.isdigit() for value in values)
-        if not decimal and sum(read(value) is not None for value in values) >= MOSTLY * len(values):
-            planner.node(step(values)[0], (*path, step))
+        decimal = read is from_hexadecimal and all(map(str.isdigit, different))
+        readable = sum(count for value, count in different.items() if read(value) is not None)
+        if not decimal and readable >= MOSTLY * len(values):
+            planner.node(follow(step, values)[0], (*path, step))
             break
     else:
-        templates = Counter(map(template, values))
-        if max(templates.values()) > 1 and len(templates) < len(set(values)):
+        templates = counted(template, values)
+        if max(templates.values()) > 1 and len(templates) < len(different):
             planner.category(template, values, path, "text between the numbers", MOST_TEMPLATES)
-            whole, decimals = Numbers()(values)[0], Decimals()(values)[0]
+            whole, decimals = (follow(step, values)[0] for step in (Numbers(), Decimals()))
             planner.node(whole, (*path, Numbers()))
-            if decimals != whole:
+            if list(decimals) != list(whole):
                 planner.node(decimals, (*path, Decimals()))
     planner.in_row = outer
 

@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish.leaves.families import family
 from dpaudit.distinguish.leaves.parts import parts
+from dpaudit.distinguish.leaves.shared import ObjectRows, Shared, follow
 
 __all__ = ["Family", "Item", "Key", "Named", "Part", "Path", "Step", "in_words", "walk"]
-
-SHARED = 0.25
-"""So few distinct objects, as the members of an enumeration are, are taken apart once each in a batch."""
 
 Mask = NDArray[np.bool_]
 
@@ -29,7 +27,7 @@ Mask = NDArray[np.bool_]
 class Step(Protocol):
     """One step from values to their parts."""
 
-    def __call__(self, values: list[Any]) -> tuple[list[Any], Mask | None]:
+    def __call__(self, values: list[Any]) -> tuple[Sequence[Any], Mask | None]:
         """Return the parts, and which values have one (None for all)."""
 
     def words(self, path: str) -> str:
@@ -37,7 +35,7 @@ class Step(Protocol):
 
 
 Path = tuple[Step, ...]
-Reached = tuple[list[Any], NDArray[np.intp] | None]
+Reached = tuple[Sequence[Any], NDArray[np.intp] | None]
 
 
 @dataclass(frozen=True)
@@ -64,14 +62,12 @@ class Family:
 class Part:
     """The parts of the values, as the table of types gives them."""
 
-    def __call__(self, values: list[Any]) -> tuple[list[Any], Mask | None]:
+    def __call__(self, values: Sequence[Any]) -> tuple[Sequence[Any], Mask | None]:
         """Return the parts of every value, those of the same object once."""
-        places = list(map(id, values))
-        objects = dict(zip(places, values, strict=True))
-        if len(objects) > SHARED * len(values):
+        shared = Shared.of(values)
+        if shared is None:
             return list(map(parts, values)), None
-        known = {place: parts(value) for place, value in objects.items()}
-        return list(map(known.__getitem__, places)), None
+        return Shared(list(map(parts, shared.objects)), shared.codes), None
 
     def words(self, path: str) -> str:
         """Return the path: taking apart adds nothing to it."""
@@ -84,9 +80,11 @@ class Item:
 
     position: int
 
-    def __call__(self, values: list[Any]) -> tuple[list[Any], Mask | None]:
+    def __call__(self, values: Sequence[Any]) -> tuple[Sequence[Any], Mask | None]:
         """Return the elements of the sequences that are long enough."""
         at = self.position
+        if isinstance(values, ObjectRows) and at < values.flat.shape[1]:
+            return values.column(at), None
         if min(map(len, values), default=0) > at:
             return list(map(itemgetter(at), values)), None
         mask = np.fromiter((len(value) > at for value in values), np.bool_, len(values))
@@ -151,7 +149,9 @@ def walk(rows: Sequence[Any] | NDArray[Any], path: Path) -> Reached:
     if _LAST.rows is not rows:
         _LAST.reached, _LAST.rows = _begun(rows), rows
     known = _LAST.reached
-    start = next(length for length in range(len(path), -1, -1) if path[:length] in known)
+    start = next((length for length in range(len(path), -1, -1) if path[:length] in known), -1)
+    if start < 0:
+        start, known[()] = 0, (_listed(rows), None)
     found = known[path[:start]]
     for length in range(start, len(path)):
         found = known[path[: length + 1]] = _after(path[length], *found)
@@ -160,11 +160,13 @@ def walk(rows: Sequence[Any] | NDArray[Any], path: Path) -> Reached:
 
 def _begun(rows: Sequence[Any] | NDArray[Any]) -> dict[Path, Reached]:
     """Return where walks from a batch begin; arrays in an array of objects are taken apart at once, as `parts` does."""
-    reached: dict[Path, Reached] = {(): (_listed(rows), None)}
-    if type(rows) is np.ndarray and rows.dtype == object and rows.ndim > 1:
+    reached: dict[Path, Reached] = {}
+    if type(rows) is np.ndarray and rows.dtype == object and rows.ndim > 1 and rows.size:
         inside = (Family("array"), Part(), Family("mapping"))
-        reached[(*inside, Key("shape"))] = [rows.shape[1:]] * len(rows), None
-        reached[(*inside, Key("values"))] = list(map(tuple, rows.reshape(len(rows), -1).tolist())), None
+        reached[(*inside, Key("shape"))] = Shared([rows.shape[1:]], np.zeros(len(rows), dtype=np.intp)), None
+        elements = ObjectRows(rows.reshape(len(rows), -1)), None
+        for begun in ((Key("values"),), (Key("values"), Family("sequence"))):
+            reached[(*inside, *begun)] = elements
     return reached
 
 
@@ -174,11 +176,11 @@ def _listed(rows: Sequence[Any] | NDArray[Any]) -> list[Any]:
     return rows.tolist() if isinstance(rows, np.ndarray) and rows.ndim == 1 else list(rows)
 
 
-def _after(step: Step, values: list[Any], where: NDArray[np.intp] | None) -> Reached:
+def _after(step: Step, values: Sequence[Any], where: NDArray[np.intp] | None) -> Reached:
     """Return where one step more leads."""
-    if not values:
+    if not len(values):
         return values, np.zeros(0, dtype=np.intp) if where is None else where
-    found, mask = step(values)
+    found, mask = follow(step, values)
     if mask is None:
         return found, where
     return found, np.flatnonzero(mask) if where is None else where[mask]
