@@ -104,7 +104,9 @@ def _events_of(request: Request, candidate: Candidate, careful: bool) -> list[Se
     """Return the best event of each discretizer; the careful models say nothing of p - delta."""
     test = PlannedTest(request.budget.confirmation, request.claim.delta, request.verdict_gamma)
     careful = careful and test.delta == 0
-    return [_families(request, candidate, i, careful).best(test) for i in range(len(candidate.discretizers))]
+    # All that were tried compete, also those that have been dropped.
+    rivals = len(candidate.tried)
+    return [_families(request, candidate, i, careful).best(test, rivals) for i in range(len(candidate.discretizers))]
 
 
 def _families(request: Request, candidate: Candidate, i: int, careful: bool) -> CellFamilies:

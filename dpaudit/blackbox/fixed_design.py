@@ -29,7 +29,8 @@ def fixed_finding(request: Request) -> PrivacyFinding:
     selected = [best_event(request, candidate, careful=True)]
     if selected[0].expected <= request.claim.epsilon:
         refuting = refuting_event(request, candidate)
-        selected += [refuting] if refuting else []
+        # An event that was tested twice would have two bounds, each with a part of the error alone.
+        selected += [refuting] if refuting and not selected[0].agrees(refuting) else []
     stored = [candidate.representation] if candidate.representation else []
     return _finding(request, looked, found, selected, confirm(request, candidate, [*selected, *stored]))
 

@@ -82,9 +82,12 @@ class CellFamilies:
             families += [] if log_ratio is None else families_by_law(cells, log_ratio)
         return cls(discretizer, training, cells, x, y, families)
 
-    def best(self, test: PlannedTest) -> SelectedEvent:
-        """Return the prefix, among those of all families, with the greatest expected bound in the test to come."""
-        bounds = [self._bounds(family, test) for family in self.families]
+    def best(self, test: PlannedTest, rivals: int = 1) -> SelectedEvent:
+        """Return the prefix, among those of all families, with the greatest expected bound in the test to come.
+
+        Its rivals are the best of other discretizers, that among which one will be chosen; they count themselves.
+        """
+        bounds = [self._bounds(family, test, rivals) for family in self.families]
         # The first of equals, as `max` has it.
         family, (expected, markdown) = max(
             zip(self.families, bounds, strict=True), key=lambda one: float(one[1][0].max())
@@ -145,10 +148,18 @@ class CellFamilies:
         likelier, other = likelier_first(family.direction, self.data, self.neighbour)
         return likelier[family.order], other[family.order]
 
-    def _bounds(self, family: Family, test: PlannedTest) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _bounds(
+        self, family: Family, test: PlannedTest, rivals: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the bounds expected of the family's prefixes, and their markdowns."""
-        ordered = self.discretizer.ordered
-        return prefix_bounds(*self._sides(family), test, ordered=ordered, models=family.models, penalty=family.penalty)
+        return prefix_bounds(
+            *self._sides(family),
+            test,
+            ordered=self.discretizer.ordered,
+            models=family.models,
+            penalty=family.penalty,
+            rivals=rivals,
+        )
 
     def _second(self, family: Family, main: int, test: PlannedTest) -> SecondEvent | None:
         """Return what else to test in the order of the best event; None where no model says how sure it is."""

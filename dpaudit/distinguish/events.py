@@ -190,6 +190,7 @@ def prefix_bounds(
     ordered: bool = False,
     models: Sequence[PrefixRatio] = (),
     penalty: float = 1.0,
+    rivals: int = 1,
 ) -> tuple[Array, Array]:
     """Return the bound expected of each prefix of the atoms, and by how much it is marked down for the luck of models.
 
@@ -209,12 +210,14 @@ def prefix_bounds(
         ln(p/q) of each prefix by models.
     penalty : float
         By how many of its standard errors each model is marked down: fewer runs in an event make it no less certain.
+    rivals : int
+        How many such orders the best event will be chosen from: of twenty with one event each the luckiest wins too.
     """
     inside, outside = np.cumsum(hits), np.cumsum(neighbour_hits)
     counts = (inside, int(inside[-1]), outside, int(outside[-1]))
     # Everything is the last prefix, and shows nothing.
     real = float(np.count_nonzero(hits + neighbour_hits) - 1)
-    by_counts = steady(expected_bound(*counts, test, events=real))
+    by_counts = steady(expected_bound(*counts, test, events=rivals * real))
     if models:
         pooled = pooled_mass(*counts)
         sampling = [ndtri(test.gamma) * confirmation_error(one.log_ratio, pooled, test.runs) for one in models]

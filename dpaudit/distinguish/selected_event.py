@@ -54,6 +54,11 @@ class SelectedEvent:
         """The best event."""
         return self.tests[0][0]
 
+    def agrees(self, other: SelectedEvent) -> bool:
+        """Say whether another selection over the same discretizers has the same best event, likelier on that side."""
+        alike = self.discretizer is other.discretizer and self.direction is other.direction
+        return alike and self.event == other.event
+
     @property
     def neighbour_mass(self) -> float:
         """The best event's probability on the unlikelier side, as the training runs show it."""

@@ -54,5 +54,7 @@ KINDS = {
     "sum of a list": lambda rng, x: (lambda v: [*v, 2 * big(rng) + (sum(v) + x) % 2])([big(rng) for _ in range(5)]),
     "difference of two fields": lambda rng, x: (lambda v: {"a": v, "b": v + 10 + 7 * x, "c": big(rng)})(big(rng)),
     "octet in the middle": lambda rng, x: rng.bytes(20) + bytes([int(rng.integers(128)) + 128 * x]) + rng.bytes(20),
+    "number in the last octets": lambda rng, x: (
+        rng.bytes(int(rng.integers(4, 9))) + (int(rng.integers(10**6)) + 10**6 * x).to_bytes(3, "big")),
     "rounded to 3 digits": lambda rng, x: math.floor(1000 * rng.random()) / 1000 if x else rng.random(),
 }  # fmt: skip

@@ -19,7 +19,7 @@ from dpaudit.distinguish.leaves.sparse import ExplicitZeros, SparseRows, Stored
 from dpaudit.distinguish.leaves.steps import Item, Key, Part, Path, in_words
 from dpaudit.jsonable import stable_repr
 
-__all__ = ["POSITIONS", "array", "exploded", "mapping", "sequence", "set_", "sparse"]
+__all__ = ["NAMED_POSITIONS", "POSITIONS", "array", "exploded", "mapping", "sequence", "set_", "sparse"]
 
 POSITIONS = 64
 """Elements of a sequence of mixed kinds that are taken apart one by one; of a longer one the rest is told as unseen."""

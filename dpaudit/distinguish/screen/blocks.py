@@ -9,10 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.distinguish.screen.groups import Cells, interval, quantile_cells, quantile_edges
+from dpaudit.distinguish.screen.common import KNOWN, REPEATED
+from dpaudit.distinguish.screen.groups import CELLS, Cells, interval, quantile_cells, quantile_edges
 from dpaudit.distinguish.stand_ins import MISSING, Rows, finite, usual
 
-__all__ = ["Entries", "Summaries"]
+__all__ = ["Entries", "RepeatedEntries", "Summaries"]
 
 MOST_ENTRIES = 128
 
@@ -112,3 +113,50 @@ class Entries:
     def cell(self, j: int, code: int) -> str:
         """Return the interval."""
         return interval(self.edges[j], code)
+
+
+@dataclass(frozen=True, eq=False)  # arrays have no one truth value
+class RepeatedEntries:
+    """Numbers of a row that training showed several times at one place, each a cell of its own; 0 for all others.
+
+    Attributes
+    ----------
+    places : tuple of int
+        The places with such numbers among more than `Entries` tell apart.
+    known : tuple of array
+        The numbers of each place, ascending.
+    """
+
+    places: tuple[int, ...]
+    known: tuple[NDArray[np.float64], ...]
+    representation: bool = False
+
+    @classmethod
+    def of(cls, rows: Rows) -> RepeatedEntries:
+        """Return the group for rows like these."""
+        found = {j: _repeated(finite(column)) for j, column in enumerate(rows.T[:MOST_ENTRIES])}
+        return cls(tuple(j for j, known in found.items() if len(known)), tuple(k for k in found.values() if len(k)))
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """The names of the features."""
+        return [f"repeated value of element {j}" for j in self.places]
+
+    def column(self, rows: Rows, j: int) -> Cells:
+        """Return the number of each row's element."""
+        values, known = finite(rows[:, self.places[j]]), self.known[j]
+        at = np.minimum(np.searchsorted(known, values), len(known) - 1)
+        return np.where(known[at] == values, at + 1, 0)
+
+    def cell(self, j: int, code: int) -> str:
+        """Return the value."""
+        return "another" if code == 0 else repr(float(self.known[j][code - 1]))
+
+
+def _repeated(column: Rows) -> Rows:
+    """Return the commonest of the values that repeat; none where quantiles tell all values apart."""
+    values, counts = np.unique(column, return_counts=True)
+    often = np.flatnonzero(counts >= REPEATED)
+    if len(values) <= CELLS:
+        return values[:0]
+    return np.sort(values[often[np.argsort(-counts[often], kind="stable")[:KNOWN]]])

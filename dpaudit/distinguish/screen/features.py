@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.distinguish.leaves import readers
+from dpaudit.distinguish.leaves.containers import NAMED_POSITIONS
 from dpaudit.distinguish.leaves.plan import Leaf
 from dpaudit.distinguish.screen import blocks, common, octets, real, relations, text, whole
 from dpaudit.distinguish.screen.groups import Cells, Group
@@ -140,7 +141,7 @@ def groups_of(leaf: Leaf, values: Any) -> Iterator[tuple[Leaf, Any, Group]]:
             yield leaf, values, kind.of(values)
         yield leaf, values, text.Counts()
     elif isinstance(leaf.reader, readers.Octets):
-        for made in (common.Repeats, octets.Octets, octets.OctetBits, text.Affixes):
+        for made in (common.Repeats, octets.Octets, octets.OctetBits, octets.OctetNumbers, text.Affixes):
             yield leaf, values, made.of(values)
     elif values.ndim == 2:
         yield from _of_rows(leaf, values)
@@ -170,6 +171,8 @@ def _of_rows(leaf: Leaf, rows: NDArray[np.float64]) -> Iterator[tuple[Leaf, Any,
         return
     for kind in (blocks.Entries, blocks.Summaries, relations.Relations):
         yield leaf, rows, kind.of(rows)
+    if rows.shape[1] > NAMED_POSITIONS:  # numbers of shorter ones are leaves of their own
+        yield leaf, rows, blocks.RepeatedEntries.of(rows)
     if not _mostly_whole(rows):
         yield leaf, rows, real.RowStorage.of(rows)
     elif isinstance(leaf.reader, readers.Block):

@@ -1,4 +1,4 @@
-"""Features of bytes: their length, and bytes and bits by position."""
+"""Features of bytes: their length, bytes and bits by position, and the numbers that several bytes form."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpaudit.distinguish.screen.groups import Cells
+from dpaudit.distinguish.screen.groups import Cells, interval, quantile_cells, quantile_edges
 from dpaudit.distinguish.screen.text import NEAR
 
-__all__ = ["OctetBits", "Octets"]
+__all__ = ["OctetBits", "OctetNumbers", "Octets"]
+
+WORD = 8
+"""Bytes that form a number."""
 
 
 @dataclass(frozen=True)
@@ -77,3 +81,63 @@ class OctetBits:
     def cell(self, j: int, code: int) -> int | str:
         """Return the bit."""
         return "none" if code == 2 else code
+
+
+@dataclass(frozen=True, eq=False)  # arrays have no one truth value
+class OctetNumbers:
+    """The numbers that up to eight bytes form, each byte that varies being the highest of them; 0 beyond the bytes.
+
+    Attributes
+    ----------
+    highest : tuple of (int, bool)
+        The place of the highest byte, from the end where it is negative, and whether lower ones stand before it.
+    edges : tuple of array
+        Cuts of each number.
+    """
+
+    highest: tuple[tuple[int, bool], ...]
+    edges: tuple[NDArray[np.float64], ...]
+    representation: bool = False
+
+    @classmethod
+    def of(cls, values: Sequence[bytes]) -> OctetNumbers:
+        """Return the group for bytes like these; where all are as long, places from the end are others already."""
+        lengths = set(map(len, values))
+        near = min(NEAR, max(lengths, default=0))
+        places = [*range(near), *(range(-1, -1 - near, -1) if len(lengths) > 1 else ())]
+        varying = [at for at in places if len({value[at : at + 1 or None] for value in values}) > 1]
+        highest = tuple((at, little) for at in varying for little in (False, True))
+        return cls(highest, tuple(quantile_edges(_numbers(values, *one)) for one in highest))
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """The names of the features."""
+        places = [f"{at} from the start" if at >= 0 else f"{-1 - at} from the end" for at, _ in self.highest]
+        return [
+            f"little-endian number up to byte {place}" if little else f"big-endian number from byte {place}"
+            for place, (_, little) in zip(places, self.highest, strict=True)
+        ]
+
+    def real(self, values: Sequence[bytes], j: int) -> NDArray[np.float64]:
+        """Return one number of each value."""
+        return _numbers(values, *self.highest[j])
+
+    def column(self, values: Sequence[bytes], j: int) -> Cells:
+        """Return the cell of one number."""
+        return quantile_cells(self.edges[j], self.real(values, j))
+
+    def cell(self, j: int, code: int) -> str:
+        """Return the interval."""
+        return interval(self.edges[j], code)
+
+
+def _numbers(values: Sequence[bytes], highest: int, little: bool) -> NDArray[np.float64]:
+    """Return the numbers of the bytes from one place on, or, if `little`, up to it."""
+    if highest < 0:
+        values, highest, little = [value[::-1] for value in values], -1 - highest, not little
+    if little:
+        low, high = max(0, highest + 1 - WORD), highest + 1
+        words = [value[low:high].ljust(high - low, b"\0").rjust(WORD, b"\0") for value in values]
+    else:
+        words = [value[highest : highest + WORD].ljust(WORD, b"\0") for value in values]
+    return np.frombuffer(b"".join(words), dtype="<u8" if little else ">u8").astype(np.float64)

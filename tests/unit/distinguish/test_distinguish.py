@@ -84,6 +84,14 @@ def test_the_best_prefix_takes_a_saturated_ratio_whole() -> None:
     assert (markdowns == 0).all()
 
 
+def test_one_event_of_many_rivals_is_marked_down_for_them() -> None:
+    sides, test = (np.array([16, 1728]), np.array([5, 1739])), PlannedTest(16_000, 0, 0.05)
+    alone, among = (prefix_bounds(*sides, test, rivals=rivals)[0][0] for rivals in (1, 20))
+    assert alone == pytest.approx(float(expected_bound(np.array([16]), 1744, np.array([5]), 1744, test, events=1)[0]))
+    # With so few runs the luck of twenty such events is as great as what this one shows.
+    assert among < 0.1 < 0.8 < alone
+
+
 def test_the_direction_is_the_one_with_the_signal() -> None:
     common, only = Counter({0: 900, 1: 100}), Counter({0: 1000})
     assert CellFamilies.of(Identity(), (common, only)).best(TEST).direction is Direction.FORWARD

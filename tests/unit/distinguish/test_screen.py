@@ -110,6 +110,33 @@ def test_a_tail_of_a_number_in_text_is_returned_among_hundreds_of_features(seed:
     assert any("decimal numbers in output" in one.feature.name for one in found[:3])
 
 
+def row(place: float, rng: np.random.Generator) -> list[float]:
+    """Return a row of varying length whose first number is the Laplace noise of a place."""
+    return [np.sign(place - 0.5) * -np.log(2 * min(place, 1 - place)), *rng.normal(size=rng.poisson(3)).tolist()]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tail_of_one_number_is_returned_among_its_sums_and_differences_with_others(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    places = [np.where(rng.random(2_000) < share, 1 - 0.1 * rng.random(2_000), 0.9 * rng.random(2_000))
+              for share in (0.1, 0.2)]  # fmt: skip
+    sides = [[row(place, rng) for place in some.tolist()] for some in places]
+    found = screen(Plan.of([*sides[0][:500], *sides[1][:500]]), *sides, 16_000, epsilon=0.5)
+    assert any(one.feature.name in ("element 0 of output", "value of output[0]") for one in found[:3])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_rare_value_of_one_of_a_hundred_numbers_is_returned(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sides = rng.normal(size=(2, 2_000, 100))
+    for rows, share in zip(sides, (0.001, 0.015), strict=True):
+        rows[rng.random(2_000) < share, 57] = 0.25
+    found = screen(Plan.of(np.concatenate(sides)), *sides, 16_000, epsilon=0.5)[:3]
+    (feature,) = [one.feature for one in found if one.feature.name == "repeated value of element 57 of output"]
+    assert feature.cell(1) == "0.25"
+    assert feature(sides[1]).tolist() == (sides[1][:, 57] == 0.25).astype(int).tolist()
+
+
 def test_an_event_that_never_happened_on_one_side_promises_more_than_one_that_rarely_did():
     x, y = np.array([60.0, 60.0]), np.array([0.0, 2.0])
     found = promise(x, 200, y, 200, 2_000)

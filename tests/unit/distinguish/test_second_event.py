@@ -89,3 +89,14 @@ def test_the_tests_share_the_error_and_the_best_is_the_witness():
         for test in finding.tests:
             again = Melded().epsilon_lower(test.hits, runs, test.neighbour_hits, runs, gamma=test.error)
             assert float(again) == test.epsilon_lower
+
+
+def coin(x: int, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    return (rng.random(size) < (0.5, 0.6)[x]).astype(np.int64)
+
+
+def test_a_second_opinion_that_is_the_best_event_takes_no_error() -> None:
+    # ln(0.6 / 0.5) is 0.18, which is not expected to refute 0.2, but might.
+    finding = dpaudit.audit_privacy(coin, [(0, 1)], epsilon=0.2, trials=20_000, batched=True)
+    (test,) = finding.tests
+    assert test.error == pytest.approx(0.001)
