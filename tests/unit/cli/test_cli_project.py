@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,12 +67,16 @@ def test_a_part_of_the_audits_is_not_kept(capsys: Capture, project: Path) -> Non
 
 
 def test_an_interrupted_check_shows_what_it_has_found_and_how_to_go_on(capsys: Capture, project: Path) -> None:
-    body = "import os, signal, time\n    os.kill(os.getppid(), signal.SIGINT)\n    time.sleep(60)\n"
+    body = "import os, signal, time\n    os.kill(os.getppid(), signal.SIGINT)\n    time.sleep(20)\n    os._exit(1)\n"
     (project / "rr.py").write_text(MECHANISM + "\ndef stopping(bit, rng):\n    " + body)
     more = SETTINGS.partition("\n")[2]
     others = more.replace('"rr"', '"stops"').replace(":response", ":stopping") + more.replace('"rr"', '"last"')
     (project / "audit.toml").write_text(SETTINGS + others)
-    status, out, err = called(capsys, "check", joined=False)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # workers of the tests ignore it
+    try:
+        status, out, err = called(capsys, "check", joined=False)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert (status, out.splitlines()[-1]) == (130, "1 claim: 1 consistent.")
     assert "INTERRUPTED  after 1 of 3 audits, which the table shows" in err
     assert "resume       dpaudit check stops last" in err
