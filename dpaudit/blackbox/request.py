@@ -13,7 +13,7 @@ from dpaudit.blackbox.checks import Check
 from dpaudit.blackbox.evidence import Observations, gaps_of, identical, verdict_of
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.blackbox.hygiene import Hygiene, runs_a_side
-from dpaudit.blackbox.power import REFUTING_SHARE, Power
+from dpaudit.blackbox.power import Power
 from dpaudit.bounds.base import Bound
 from dpaudit.bounds.counts import MAX_RUNS
 from dpaudit.bounds.detectable import trials_needed
@@ -107,9 +107,9 @@ class Request:
 
     @property
     def least_runs(self) -> int:
-        """The least number of runs a side that can refute the claim at all."""
-        claim, gamma = self.claim, (1 - REFUTING_SHARE) * self.verdict_gamma
-        return trials_needed(self.bound, epsilon=claim.epsilon, delta=claim.delta, gamma=gamma)
+        """The least number of runs a side that can refute the claim at all: by one event that has all of the error."""
+        claim = self.claim
+        return trials_needed(self.bound, epsilon=claim.epsilon, delta=claim.delta, gamma=self.verdict_gamma)
 
     def _warnings(self, limits: tuple[str, ...]) -> tuple[str, ...]:
         """Return what a reader must know: what could not be learned, not be tried, or not be finished in time."""

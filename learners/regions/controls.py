@@ -26,13 +26,15 @@ SPACE = Instance({**ConvexPolytope.instance.parameters, "epsilon": 0.5}, n=2, al
 SIMPLICES = Instance(SPACE.parameters, n=1, alpha=0.9, beta=0.5)
 
 
-def _selection_controls(base: type[Any], prefix: str, regions: str) -> tuple[type[Any], type[Any], type[Any]]:
+def _selection_controls(
+    base: type[Any], prefix: str, regions: str, unweighted: Instance = UNWEIGHTED
+) -> tuple[type[Any], type[Any], type[Any]]:
     """Return the controls of a selection among listed regions: its rate, its choice and its measure at fault."""
     best, flat = f"only the {regions} with the greatest score", "labellings chosen without regard to their measures"
     return (
         control(base, Unhalved, f"{prefix}-unhalved", f"{regions} at four times the rate", SELECTION),
         control(base, ConsistentFirst, f"{prefix}-consistent-first", best, SELECTION),
-        control(base, Unweighted, f"{prefix}-unweighted", flat, UNWEIGHTED),
+        control(base, Unweighted, f"{prefix}-unweighted", flat, unweighted),
     )
 
 
@@ -42,10 +44,10 @@ TRIANGLES = TriangleUnhalved, TriangleConsistentFirst, TriangleUnweighted = _sel
 SIMPLEX = SimplexUnhalved, SimplexConsistentFirst, SimplexUnweighted = _selection_controls(
     SimplexSelect, "broken-simplex", "simplices"
 )
-# Over four points every labelling is one by a polynomial, with equal measures: nothing to leave unweighted.
-POLYNOMIALS = PolynomialUnhalved, PolynomialConsistentFirst = _selection_controls(
-    PolynomialSelect, "broken-polynomial", "polynomials"
-)[:2]
+# By degree 2 all labellings of four points have equal measures: nothing to leave unweighted there.
+POLYNOMIALS = PolynomialUnhalved, PolynomialConsistentFirst, PolynomialUnweighted = _selection_controls(
+    PolynomialSelect, "broken-polynomial", "polynomials", Instance({"side": 1, "degree": 1, "epsilon": 0.2}, n=2)
+)
 POLYGONS = ConvexPolygonMultiplied, ConvexPolygonSparing, ConvexPolygonGreedy = cover_controls(
     __name__, ConvexPolygon, "convex polygons", "halfplanes", PLANE
 )
