@@ -1,5 +1,6 @@
 import math
 import re
+from importlib.metadata import version
 
 import pytest
 from msgspec.structs import replace
@@ -23,15 +24,22 @@ from dpaudit.engine.store import load_run
 from dpaudit.reporters import console
 
 
+def lines(text: str) -> list[str]:
+    """Return the lines of a text; where an older rich, before 14.3, gives columns other widths, without these."""
+    if tuple(map(int, version("rich").split(".")[:2])) >= (14, 3):
+        return text.splitlines()
+    return [re.sub(r"[ -]+", " ", line).strip() for line in text.splitlines()]
+
+
 def test_small_run_is_the_golden_text():
-    assert console.render(load_small()) == (GOLDEN / "run_small.txt").read_text()
+    assert lines(console.render(load_small())) == lines((GOLDEN / "run_small.txt").read_text())
 
 
 def test_a_run_of_schema_version_1_gives_the_same_text():
     # Events, of which version 1 knew the words alone, are not in this text; `test_html` has them.
-    *same, seal = (GOLDEN / "run_small.txt").read_text().splitlines()
+    *same, seal = lines((GOLDEN / "run_small.txt").read_text())
     assert seal == f"seal: {load_small().total}"
-    assert console.render(load_run(GOLDEN / "run_small_v1.jsonl")).splitlines() == [*same, "seal: not sealed"]
+    assert lines(console.render(load_run(GOLDEN / "run_small_v1.jsonl"))) == [*same, "seal: not sealed"]
 
 
 def wide_run():
