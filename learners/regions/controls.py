@@ -46,7 +46,7 @@ SIMPLEX = SimplexUnhalved, SimplexConsistentFirst, SimplexUnweighted = _selectio
 )
 # By degree 2 all labellings of four points have equal measures: nothing to leave unweighted there.
 POLYNOMIALS = PolynomialUnhalved, PolynomialConsistentFirst, PolynomialUnweighted = _selection_controls(
-    PolynomialSelect, "broken-polynomial", "polynomials", Instance({"side": 1, "degree": 1, "epsilon": 0.2}, n=2)
+    PolynomialSelect, "broken-polynomial", "polynomials", Instance({"side": 2, "degree": 1, "epsilon": 0.2}, n=2)
 )
 POLYGONS = ConvexPolygonMultiplied, ConvexPolygonSparing, ConvexPolygonGreedy = cover_controls(
     __name__, ConvexPolygon, "convex polygons", "halfplanes", PLANE
