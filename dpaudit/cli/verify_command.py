@@ -27,6 +27,7 @@ def command(args: Given) -> int:
         again=args.again,
         paths=args.learners,
         n_jobs=args.n_jobs,
+        progress=not args.quiet,
     )
     told, lines = canonical(encodable(found)) + "\n", _lines(found)
     say(told if args.json else laid_out(lines, width_of(output()), wants_color(args.color)))

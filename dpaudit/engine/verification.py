@@ -20,6 +20,7 @@ from dpaudit.engine.store import find_run
 from dpaudit.engine.stored import Stored, read_stored
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError, ToolFault, place_of
+from dpaudit.progress import Progress, followed
 from dpaudit.record import Count, Frozen, encodable
 from dpaudit.registry import load
 from dpaudit.results import versions
@@ -85,6 +86,7 @@ def verify_run(
     again: int | None = None,
     paths: Sequence[str] = (),
     n_jobs: int = 1,
+    progress: Progress = False,
 ) -> Verified:
     """Return what holds of a stored run, after its digests, types and sense were checked.
 
@@ -104,6 +106,8 @@ def verify_run(
         Files and folders with learners, besides the installed packages.
     n_jobs : int
         Processes for each task that is done again.
+    progress : bool or callable
+        True shows on standard error how many tasks are done; a callable gets (done, total).
 
     Raises
     ------
@@ -132,8 +136,13 @@ def verify_run(
         return found
     changed = tuple(_changes(run.header, run.results, tuple(paths)))
     chosen = sorted(secrets.SystemRandom().sample(run.results, again), key=lambda result: result.index)
-    done = tuple(_again(file, stored, one, bool(changed), tuple(paths), n_jobs) for one in chosen)
-    return replace(found, again=done, changed=changed)
+    done = []
+    with followed(progress, again, "tasks") as tell:
+        for one in chosen:
+            done.append(_again(file, stored, one, bool(changed), tuple(paths), n_jobs))
+            if tell:
+                tell(1)
+    return replace(found, again=tuple(done), changed=changed)
 
 
 def _check_total(file: Path, seal: str, total: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dpaudit.cli.options import COLOR, JSON, LEARNERS, TOLD, jobs, option, whole
+from dpaudit.cli.options import COLOR, JSON, LEARNERS, QUIET, TOLD, jobs, option, whole
 from dpaudit.cli.verb import Verb
 
 __all__ = ["command"]
@@ -26,6 +26,7 @@ command = Verb(
         jobs("processes for each task that is done again", 1),
         JSON,
         TOLD,
+        QUIET,
         COLOR,
         LEARNERS,
     ),
