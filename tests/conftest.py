@@ -11,8 +11,13 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["OMP_NUM_THREADS"] = "1"
 
 import pytest
+from hypothesis import settings
 
 from dpaudit.distinguish.leaves.parts import REGISTERED, parts
+
+# The same examples in every run: a failure is one of the code, and comes again.
+settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
+settings.load_profile("repeatable")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dpaudit.cli.plainly import write_plain
-from dpaudit.cli.streams import output, say, wants_color, width_of
+from dpaudit.cli.plainly import show_plain, write_plain
 from dpaudit.cli.verb import Given
 from dpaudit.contract import UtilityVerdict
 from dpaudit.engine.outcome import OPEN
 from dpaudit.engine.tasks import canonical
-from dpaudit.reporters.aligned import laid_out
+from dpaudit.reporters.aligned import aligned
 from dpaudit.reporters.complexity import complexity_lines, complexity_page
 from dpaudit.reporters.plain import Plain, judged
 from dpaudit.reporters.plots.style import as_svg
-from dpaudit.reporters.verdict_block import aligned
 from dpaudit.utility.complexity_finding import SampleComplexityFinding
 from dpaudit.utility.scaling_finding import ScalingFinding
 
@@ -25,18 +23,13 @@ def show_measured(args: Given, finding: SampleComplexityFinding | ScalingFinding
     """Print a finding, write it to the file that was asked for, and return the status."""
     told = f"{canonical({**finding.to_dict(), 'command': repeat})}\n"
     brief, page = complexity_lines(finding, name, repeat), complexity_page(finding, name, repeat)
-    if args.json:
-        say(told)
-    else:
-        say(laid_out(brief, width_of(output()), wants_color(args.color)))
-        if args.verbose:
-            say("\n" + aligned(page))
+    show_plain(args, told, brief, page)
     status = _STATUS.get(finding.verdict, 0)
     write_plain(
         args.out,
         lambda: Plain(
             f"dpaudit: the sample complexity of {name}",
-            json=f"{canonical(finding.to_dict())}\n",
+            json=told,
             text=aligned(page),
             lines=[brief[0], *(line for line in page if line != brief[0])],
             cases=[judged(name, status, brief)],

@@ -1,4 +1,4 @@
-"""Writes what a verb shows, which is no report of an audit, to the file that was asked for."""
+"""Shows the finding of a verb, which is no report of an audit, and writes it to the file that was asked for."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpaudit.cli.forms import PLAIN
+from dpaudit.cli.streams import output, say, wants_color, width_of
+from dpaudit.cli.verb import Given
 from dpaudit.engine.files import keep_foreign, write_atomically
 from dpaudit.errors import InputError
+from dpaudit.reporters.aligned import Lines, aligned, laid_out
 
 if TYPE_CHECKING:
     from dpaudit.reporters.plain import Plain
 
-__all__ = ["check_plain", "write_plain"]
+__all__ = ["check_plain", "show_plain", "write_plain"]
 
 
 def check_plain(path: str | None, *figure: str) -> None:
@@ -33,6 +36,16 @@ def check_plain(path: str | None, *figure: str) -> None:
         raise InputError.of("out", path, f"a file that ends in {', '.join(forms)}")
     if not Path(path).parent.is_dir():
         raise InputError.of("out", path, "a file in a folder that exists")
+
+
+def show_plain(args: Given, told: str, brief: Lines, page: Lines | None = None) -> None:
+    """Print a finding: as JSON if that was asked for, or in a few lines, with ``-v`` all of it after them."""
+    if args.json:
+        say(told)
+        return
+    say(laid_out(brief, width_of(output()), wants_color(args.color)))
+    if page and args.verbose:
+        say("\n" + aligned(page))
 
 
 def write_plain(path: str | None, shown: Callable[[], Plain]) -> None:

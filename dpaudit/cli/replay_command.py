@@ -8,9 +8,8 @@ from typing import Any
 
 from dpaudit import certificates
 from dpaudit.certificates.certificate import Referred
-from dpaudit.cli.plainly import check_plain, write_plain
+from dpaudit.cli.plainly import check_plain, show_plain, write_plain
 from dpaudit.cli.single_audit import find_learner
-from dpaudit.cli.streams import output, say, wants_color, width_of
 from dpaudit.cli.verb import Given
 from dpaudit.contract import OriginKind, PrivacyVerdict, Relation
 from dpaudit.engine.outcome import OPEN
@@ -53,7 +52,7 @@ def command(args: Given) -> int:
             timeout_is=args.timeout_is,
         )
     told, lines = canonical(encodable(found)) + "\n", _lines(args, certificate, found)
-    say(told if args.json else laid_out(lines, width_of(output()), wants_color(args.color)))
+    show_plain(args, told, lines)
     status = 1 if found.verdict == PrivacyVerdict.VIOLATION else OPEN
     title, cases = f"dpaudit: the replay of {args.file}", [judged(args.id, status, lines)]
     write_plain(args.out, lambda: Plain(title, told, laid_out(lines), lines, cases=cases))

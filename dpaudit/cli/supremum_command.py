@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dpaudit.cli.plainly import check_plain, write_plain
+from dpaudit.cli.plainly import check_plain, show_plain, write_plain
 from dpaudit.cli.single_audit import find_learner
-from dpaudit.cli.streams import output, say, wants_color, width_of
 from dpaudit.cli.verb import Given
 from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import blamed
 from dpaudit.exact.supremum.audit import audit_supremum
 from dpaudit.exact.supremum.finding import SupremumFinding
-from dpaudit.reporters.aligned import Lines, laid_out
+from dpaudit.reporters.aligned import Lines, aligned
 from dpaudit.reporters.plain import Plain, judged
 from dpaudit.reporters.plots.style import as_svg
 from dpaudit.reporters.repeat import command_line
 from dpaudit.reporters.supremum import supremum_brief, supremum_lines
-from dpaudit.reporters.verdict_block import aligned
 
 __all__ = ["command"]
 
@@ -29,20 +27,15 @@ def command(args: Given) -> int:
     with blamed(f"the audit of {entry.id}"):
         finding = audit_supremum(learner, **options, progress=not args.quiet)
     repeat = command_line("supremum", entry.id, parameters, options, args.learners)
-    told = {"learner": entry.id, "parameters": parameters, "finding": finding.to_dict(), "command": repeat}
+    told = canonical({"learner": entry.id, "parameters": parameters, "finding": finding.to_dict(), "command": repeat})
     brief, page = supremum_brief(finding, entry.id, repeat=repeat), _page(finding, entry.id, repeat)
-    if args.json:
-        say(f"{canonical(told)}\n")
-    else:
-        say(laid_out(brief, width_of(output()), wants_color(args.color)))
-        if args.verbose:
-            say("\n" + aligned(page))
+    show_plain(args, f"{told}\n", brief, page)
     status = 1 if finding.verdict is PrivacyVerdict.VIOLATION or finding.proof_refuted else 0
     write_plain(
         args.out,
         lambda: Plain(
             f"dpaudit: the supremum of {entry.id}",
-            json=f"{canonical(told)}\n",
+            json=f"{told}\n",
             text=aligned(page),
             lines=[brief[0], *page],
             cases=[judged(entry.id, status, brief)],

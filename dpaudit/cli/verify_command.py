@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dpaudit.cli.plainly import check_plain, write_plain
-from dpaudit.cli.streams import output, say, wants_color, width_of
+from dpaudit.cli.plainly import check_plain, show_plain, write_plain
 from dpaudit.cli.verb import Given
 from dpaudit.engine.outcome import OPEN
 from dpaudit.engine.records import State
@@ -30,7 +29,7 @@ def command(args: Given) -> int:
         progress=not args.quiet,
     )
     told, lines = canonical(encodable(found)) + "\n", _lines(found)
-    say(told if args.json else laid_out(lines, width_of(output()), wants_color(args.color)))
+    show_plain(args, told, lines)
     status = 0 if found.state == State.SEALED else OPEN
     title, cases = f"dpaudit: the seal of {found.path}", [judged(str(found.path), status, lines)]
     write_plain(args.out, lambda: Plain(title, told, laid_out(lines), lines, cases=cases))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CutBins", "GridBins", "bins", "quantiles_of_sorted"]
+__all__ = ["CutBins", "GridBins", "bins", "commonest", "quantiles_of_sorted"]
 
 Array = NDArray[np.float64]
 
@@ -96,6 +96,12 @@ class GridBins:
 def quantiles_of_sorted(values: Array, shares: Array) -> Array:
     """Return for each share the least of ascending values that at least this share of them does not exceed."""
     return values[np.clip(np.ceil(shares * len(values)).astype(np.intp) - 1, 0, len(values) - 1)]
+
+
+def commonest(values: Array, counts: NDArray[np.intp], least: float, most: int) -> Array:
+    """Return the values of which there are enough, at most so many, the commonest ones, in the order given."""
+    often = np.flatnonzero(counts >= least)
+    return values[np.sort(often[np.argsort(-counts[often], kind="stable")[:most]])]
 
 
 def bins(cuts: Array, values: Array) -> NDArray[np.intp]:

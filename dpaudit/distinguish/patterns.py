@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.distinguish.binning import commonest
 from dpaudit.distinguish.naive_bayes import NaiveBayes, shrunken
 from dpaudit.distinguish.steady import steady
 
@@ -101,9 +102,7 @@ class Patterns:
 
 
 def _atoms(column: Array) -> Array:
-    values, counts = np.unique(column, return_counts=True)
-    often = np.flatnonzero(counts >= max(5, ATOM_SHARE * len(column)))
-    return np.sort(values[often[np.argsort(-counts[often], kind="stable")[:MOST_ATOMS]]])
+    return commonest(*np.unique(column, return_counts=True), max(5, ATOM_SHARE * len(column)), MOST_ATOMS)
 
 
 def _code(atoms: tuple[Array, ...], rows: Array) -> NDArray[np.int64]:

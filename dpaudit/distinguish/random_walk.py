@@ -8,12 +8,13 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpbtrf, dpbtrs
-from scipy.special import expit, log_expit, logit
+from scipy.linalg.lapack import dpbtrs
+from scipy.special import expit, logit
 
 from dpaudit.distinguish import step_prior
-from dpaudit.distinguish.score_line import ITERATIONS, RIDGE, Line, fit_line
+from dpaudit.distinguish.score_line import Line, fit_line
 from dpaudit.distinguish.step_prior import STEPS
+from dpaudit.distinguish.walk_modes import modes
 
 __all__ = ["Walk", "fit_walk"]
 
@@ -145,44 +146,19 @@ def _best_step(
     prior: Callable[[NDArray[np.intp]], float],
 ) -> tuple[Walk, NDArray[np.intp]]:
     """Return the walk and the step sizes after choosing one of them anew."""
+    most = best.evidence + prior(steps)
     for i in range(len(STEPS)):
+        if i == steps[j]:
+            continue
         trial = steps.copy()
         trial[j] = i
-        found = best if i == steps[j] else walk(trial, best.ratio)
-        if found.evidence + prior(trial) > best.evidence + prior(steps):
-            best, steps = found, trial
+        found = walk(trial, best.ratio)
+        if (worth := found.evidence + prior(trial)) > most:
+            best, steps, most = found, trial, worth
     return best, steps
 
 
 def _mode(hits: Array, total: Array, centre: Array, precision: Array, start: Array) -> Walk:
-    """Find the posterior mode of deviations from a centre by damped Newton steps; the precision is tridiagonal."""
-    band = np.zeros((2, len(total)))
-    band[0, 1:] = -precision
-    band[1] = RIDGE
-    band[1, :-1] += precision
-    band[1, 1:] += precision
-    g = start
-    for _ in range(ITERATIONS):
-        factor, slope = _newton(hits, total, centre, band, g)
-        step, _ = dpbtrs(factor, slope)
-        size = float(np.abs(step).max())
-        g = g + step * min(1.0, 3.0 / max(size, 1e-12))
-        if size < 1e-4:
-            break
-    factor, _ = _newton(hits, total, centre, band, g)
-    fit = float(hits @ log_expit(g + centre) + (total - hits) @ log_expit(-g - centre))
-    penalty = 0.5 * float(precision @ np.square(np.diff(g)) + RIDGE * (g @ g))
-    volume = 0.5 * float(np.log(precision).sum()) - float(np.log(factor[1]).sum())
-    return Walk(g, fit - penalty + volume, factor)
-
-
-def _newton(hits: Array, total: Array, centre: Array, band: Array, g: Array) -> tuple[Array, Array]:
-    """Return the factor of the precision at g and the gradient of the log posterior there."""
-    share = expit(g + centre)
-    pull = band[1] * g
-    pull[:-1] += band[0, 1:] * g[1:]
-    pull[1:] += band[0, 1:] * g[:-1]
-    precision = band.copy()
-    precision[1] += total * share * (1 - share)
-    factor, _ = dpbtrf(precision)
-    return factor, hits - total * share - pull
+    """Find the posterior mode of one walk."""
+    mode, evidence, factor = modes(hits[None], total[None], centre[None], precision[None], start[None])
+    return Walk(mode[0], float(evidence[0]), factor[:, 0])

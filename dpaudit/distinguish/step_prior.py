@@ -9,6 +9,8 @@ __all__ = ["STEPS", "alike", "saturating"]
 
 STEPS = np.geomspace(0.002, 8.0, 10)
 """The step sizes that are tried: from a ratio that is level to one that jumps from 0 to certainty."""
+_FACTOR = np.log(STEPS[1] / STEPS[0])
+"""The logarithm of the factor between two of them."""
 UNSATURATED, LIKE, RISING = 1.5, 0.03, 0.5
 """By how much, in nats, a range is less likely a priori where it does not saturate (has not the least steps), by the
 square of the grid points between its steps and those further in, and by each grid point that its own are longer. With
@@ -22,7 +24,7 @@ def alike(steps: NDArray[np.intp]) -> float:
     A bounded ratio saturates towards its ends. Where it does, luck looks like small steps.
     """
     rises = _rises(steps)
-    return -0.5 * float(np.square(rises * np.log(STEPS[1] / STEPS[0]) / 2).sum()) - float(np.maximum(rises, 0).sum())
+    return -0.5 * float(np.square(rises * _FACTOR / 2).sum()) - float(np.maximum(rises, 0).sum())
 
 
 def saturating(steps: NDArray[np.intp]) -> float:

@@ -8,7 +8,7 @@ import textwrap
 from dpaudit.harmless import harmless
 from dpaudit.reporters.table import BOLD, RED, painted
 
-__all__ = ["BLUE", "Lines", "laid_out"]
+__all__ = ["BLUE", "Lines", "aligned", "laid_out"]
 
 Lines = list[tuple[str, str]]
 """A label and a text for each line."""
@@ -41,6 +41,12 @@ def laid_out(lines: Lines, width: int = 80, color: bool = False, *, shell: bool 
         rows.append(painted(label, _TONES.get(label, "") if color else "") + " " * (_TEXT_AT - len(label)) + first)
         rows += [" " * _TEXT_AT + part for part in more]
     return "\n".join(row.rstrip() for row in rows) + "\n"
+
+
+def aligned(lines: Lines) -> str:
+    """Return lines with their texts below each other, unbroken."""
+    width = max(len(name) for name, _ in lines)
+    return "\n".join(f"{name.ljust(width)}  {harmless(text)}" for name, text in lines) + "\n"
 
 
 def _text_parts(text: str, width: int) -> list[str]:

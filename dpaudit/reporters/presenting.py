@@ -18,7 +18,7 @@ from dpaudit.engine.records import Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.exact.supremum.finding import SupremumFinding
 from dpaudit.harmless import harmless
-from dpaudit.reporters.aligned import laid_out
+from dpaudit.reporters.aligned import aligned, laid_out
 from dpaudit.reporters.brief import brief_lines
 from dpaudit.reporters.complexity import complexity_lines, complexity_page
 from dpaudit.reporters.plots.failure import paint_failure
@@ -28,7 +28,7 @@ from dpaudit.reporters.plots.style import drawn
 from dpaudit.reporters.plots.supremum import paint_supremum
 from dpaudit.reporters.row import Case, Row
 from dpaudit.reporters.supremum import supremum_brief, supremum_lines
-from dpaudit.reporters.verdict_block import aligned, finding_lines
+from dpaudit.reporters.verdict_block import finding_lines
 from dpaudit.utility.complexity_finding import SampleComplexityFinding
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.scaling_finding import ScalingFinding

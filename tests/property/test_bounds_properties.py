@@ -24,7 +24,7 @@ def counts(draw, most=None):
 
 
 @given(counts(), deltas, levels)
-@settings(max_examples=80, derandomize=True, deadline=None)
+@settings(max_examples=80)
 def test_bounds_are_monotone_finite_and_certified(c, delta, gamma):
     x, n1, y, n2 = c
     for bound in FAST:
@@ -41,7 +41,7 @@ def test_bounds_are_monotone_finite_and_certified(c, delta, gamma):
 
 
 @given(counts(), deltas, st.floats(0, 8))
-@settings(max_examples=80, derandomize=True, deadline=None)
+@settings(max_examples=80)
 def test_p_values_are_monotone_probabilities(c, delta, epsilon):
     x, n1, y, n2 = c
     for bound in FAST:
@@ -60,7 +60,7 @@ def test_p_values_are_monotone_probabilities(c, delta, epsilon):
 
 
 @given(counts(), levels)
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 def test_one_direction_at_most_is_accused(c, gamma):
     x, n1, y, n2 = c
     for bound in (Melded(), ClopperPearson()):
@@ -70,7 +70,7 @@ def test_one_direction_at_most_is_accused(c, gamma):
 
 
 @given(counts(most=25), deltas, st.sampled_from([0.05, 1e-3]))
-@settings(max_examples=12, derandomize=True, deadline=None)
+@settings(max_examples=12)
 def test_strict_bound_is_monotone_and_certified(c, delta, gamma):
     x, n1, y, n2 = c
     bound = Unconditional()

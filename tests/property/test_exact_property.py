@@ -66,7 +66,7 @@ def slow(learner: Random, n: int, epsilon: float) -> tuple[float, float]:
     return worst, delta
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 @given(SEEDS, st.booleans(), st.integers(1, 3), st.floats(0, 3))
 def test_random_laws_give_what_plain_loops_give(seed: int, zeros: bool, n: int, epsilon: float) -> None:
     learner = Random(seed, zeros)
@@ -77,7 +77,7 @@ def test_random_laws_give_what_plain_loops_give(seed: int, zeros: bool, n: int, 
     assert finding.verdict == ("violation" if slow(learner, n, 1.0)[1] > 0.05 else "consistent")
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 @given(SEEDS, st.booleans(), st.floats(0, 3))
 def test_merging_outputs_cannot_hurt_and_renaming_changes_nothing(seed: int, zeros: bool, epsilon: float) -> None:
     plain = dpaudit.audit_law(Random(seed, zeros), n=2)
@@ -89,7 +89,7 @@ def test_merging_outputs_cannot_hurt_and_renaming_changes_nothing(seed: int, zer
     assert renamed.delta(epsilon) == pytest.approx(plain.delta(epsilon), abs=1e-14)
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 @given(SEEDS, st.integers(2, 6), st.floats(-2, 4), st.floats(0, 2))
 def test_delta_decreases_is_below_one_and_ends_at_epsilon(seed: int, atoms: int, e: float, step: float) -> None:
     rng = np.random.default_rng(seed)
@@ -118,7 +118,7 @@ def test_cutting_into_blocks_and_stopping_early_changes_nothing(seed: int, monke
     assert answers[0] == answers[1] == answers[2]
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(st.integers(1, 4), st.integers(1, 4), SEEDS, st.integers(0, 3))
 def test_orbits_are_the_classes_of_a_search(half: int, n: int, seed: int, generators: int) -> None:
     universe = 2 * half

@@ -152,10 +152,7 @@ def test_no_alteration_is_silent_long_or_a_traceback(stored: tuple[Path, bytes, 
     lines, total = lines_of(path), load_run(path).total
     counts = {"refused": 0, "refused, digests made anew": 0, "another total": 0, "unchanged": 0}
 
-    @settings(
-        max_examples=CASES[profile], deadline=None, database=None, derandomize=True,
-        suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
+    @settings(max_examples=CASES[profile], suppress_health_check=list(HealthCheck))
     @given(st.integers(0, 2**63))
     def alter(seed: int) -> None:
         changed, anew = altered(Random(seed), lines, foreign)
@@ -183,9 +180,10 @@ def test_no_alteration_is_silent_long_or_a_traceback(stored: tuple[Path, bytes, 
 
     alter()
     print(counts)
+    # Of 20,000 cases 51 %, 41 % and 6.5 % ended so; the digests of the code, which are in the run, move that about.
     assert counts["refused"] > CASES[profile] / 5
     assert counts["refused, digests made anew"] > CASES[profile] / 10
-    assert counts["another total"] > CASES[profile] / 20
+    assert counts["another total"] > CASES[profile] / 50  # missed once in a thousand codes with 300 cases
 
 
 def huge(told: dict[str, Any]) -> bytes:

@@ -42,7 +42,7 @@ def build(learner: Any, chosen: list[tuple[int, int, int]]) -> Any:
     return learner.domain.sample(points[index], [y for _, y, _ in chosen], [c for _, _, c in chosen])
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(st.sampled_from(PRIVATE), rows)
 def test_laws_are_laws_and_neighbours_stay_within_the_claim(learner: Any, chosen: Any) -> None:
     sample = build(learner, chosen)
@@ -53,7 +53,7 @@ def test_laws_are_laws_and_neighbours_stay_within_the_claim(learner: Any, chosen
         assert np.abs(law.log_prob - other.log_prob).max() <= learner.epsilon + law.error + other.error
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(st.sampled_from([1, 2, 3]), rows)
 def test_repeating_an_example_is_one_example_with_a_count(dimension: int, chosen: Any) -> None:
     learner = ParityPrivate(dimension, 1.0)
@@ -64,7 +64,7 @@ def test_repeating_an_example_is_one_example_with_a_count(dimension: int, chosen
     assert (learner.law(spread).log_prob == learner.law(sample).log_prob).all()
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), rows)
 def test_consistent_learners_make_no_error_on_labelled_samples(code: int, chosen: Any) -> None:
     for learner in (ThresholdConsistent(6), ParityElimination(4), ConjunctionElimination(3)):
@@ -76,7 +76,7 @@ def test_consistent_learners_make_no_error_on_labelled_samples(code: int, chosen
         assert labelled.errors(answer) == 0
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(st.integers(0, 15), rows)
 def test_parity_private_only_answers_what_some_subsample_allows(code: int, chosen: Any) -> None:
     learner = ParityPrivate(4, 3.0)

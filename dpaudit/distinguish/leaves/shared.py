@@ -118,7 +118,7 @@ class ObjectRows(Sequence[tuple[Any, ...]]):
 
     @cached_property
     def _addresses(self) -> NDArray[np.intp]:
-        """Where the elements are: an array of objects holds nothing else."""
+        """The address of each element, shape (rows, width): an array of objects holds nothing else."""
         return np.frombuffer(self.flat.tobytes(), dtype=np.intp).reshape(self.flat.shape)
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from dpaudit.distinguish.binning import commonest
 from dpaudit.distinguish.screen.common import KNOWN, REPEATED
 from dpaudit.distinguish.screen.groups import CELLS, Cells, interval, quantile_cells, quantile_edges
 from dpaudit.distinguish.stand_ins import MISSING, Rows, finite, usual
@@ -156,7 +157,4 @@ class RepeatedEntries:
 def _repeated(column: Rows) -> Rows:
     """Return the commonest of the values that repeat; none where quantiles tell all values apart."""
     values, counts = np.unique(column, return_counts=True)
-    often = np.flatnonzero(counts >= REPEATED)
-    if len(values) <= CELLS:
-        return values[:0]
-    return np.sort(values[often[np.argsort(-counts[often], kind="stable")[:KNOWN]]])
+    return commonest(values, counts, REPEATED, KNOWN) if len(values) > CELLS else values[:0]

@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from dpaudit.blackbox.finding import PrivacyFinding
 from dpaudit.engine.records import Result
 from dpaudit.exact.finding import LawFinding
-from dpaudit.harmless import harmless
 from dpaudit.places import is_place
-from dpaudit.reporters.verdict_block.claim import Lines
+from dpaudit.reporters.aligned import Lines, aligned
 from dpaudit.reporters.verdict_block.exact import exact_lines
 from dpaudit.reporters.verdict_block.privacy import privacy_lines
 from dpaudit.reporters.verdict_block.utility import utility_lines
 from dpaudit.reporters.wording import label_parameters
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["aligned", "finding_lines", "verdict_block"]
+__all__ = ["finding_lines", "verdict_block"]
 
 
 def verdict_block(results: Sequence[Result], repeat: str) -> str:
@@ -39,12 +38,6 @@ def verdict_block(results: Sequence[Result], repeat: str) -> str:
         lines += [line for line in finding_lines(result) if line not in said]
     lines.append(("repeat", repeat))
     return aligned(lines)
-
-
-def aligned(lines: Lines) -> str:
-    """Return lines with their texts below each other."""
-    width = max(len(name) for name, _ in lines)
-    return "\n".join(f"{name.ljust(width)}  {harmless(text)}" for name, text in lines) + "\n"
 
 
 def _subject(result: Result) -> tuple[str, str]:

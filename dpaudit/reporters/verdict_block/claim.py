@@ -7,10 +7,7 @@ from dpaudit.engine.records import Result
 from dpaudit.places import is_place
 from dpaudit.reporters.numbers import value_text
 
-__all__ = ["Lines", "tested_claim"]
-
-Lines = list[tuple[str, str]]
-"""Lines of a block: a name and a text each."""
+__all__ = ["tested_claim"]
 
 
 def tested_claim(result: Result, epsilon: float, delta: float, relation: Relation | None) -> str:

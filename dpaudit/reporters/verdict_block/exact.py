@@ -8,9 +8,10 @@ from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine.arguments import ExactArguments
 from dpaudit.engine.records import Result
 from dpaudit.exact.finding import LawFinding
+from dpaudit.reporters.aligned import Lines
 from dpaudit.reporters.numbers import count, plural, significant
 from dpaudit.reporters.power import origin_text
-from dpaudit.reporters.verdict_block.claim import Lines, tested_claim
+from dpaudit.reporters.verdict_block.claim import tested_claim
 from dpaudit.reporters.wording import output_text
 
 __all__ = ["asked_lines", "exact_lines"]

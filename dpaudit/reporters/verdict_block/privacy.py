@@ -6,6 +6,7 @@ from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine.records import Result
 from dpaudit.places import is_place
+from dpaudit.reporters.aligned import Lines
 from dpaudit.reporters.evidence import check_words, checks_text, gap_words, representation_text
 from dpaudit.reporters.numbers import count, percent, plural, significant, value_text
 from dpaudit.reporters.power import (
@@ -19,7 +20,7 @@ from dpaudit.reporters.power import (
     power_text,
     scores_text,
 )
-from dpaudit.reporters.verdict_block.claim import Lines, tested_claim
+from dpaudit.reporters.verdict_block.claim import tested_claim
 from dpaudit.reporters.wording import event_words
 
 __all__ = ["curve_lines", "privacy_lines"]

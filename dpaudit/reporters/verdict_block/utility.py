@@ -6,8 +6,8 @@ from dpaudit.contract import UtilityVerdict
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.outcome import is_ladder
 from dpaudit.engine.records import Result
+from dpaudit.reporters.aligned import Lines
 from dpaudit.reporters.numbers import count, percent, rate, significant, value_text
-from dpaudit.reporters.verdict_block.claim import Lines
 from dpaudit.reporters.wording import failure_text
 from dpaudit.utility.finding import UtilityFinding
 
