@@ -38,7 +38,7 @@ import dpaudit
 from dpaudit.jsonable import jsonable
 
 ASKED = 0.9
-HEAD = ("mechanism", "exact", "least", "tenth", "worst", "median", "greatest", "tenth/median", "convicted", "")
+HEAD = ("mechanism", "exact", "least", "tenth", "worst", "median", "greatest", "tenth/median", "detected", "")
 WIDTHS = (20, 9, 9, 9, 9, 9, 10, 14, 12, 8)
 FIVE = (1,) * 5
 HALVES = ((1,) * 10, (2,) * 5 + (0,) * 5)
@@ -126,12 +126,12 @@ def cases() -> tuple[Case, ...]:
 
 @dataclass(frozen=True)
 class Spread:
-    """The lower bounds of a mechanism over the seeds, and how many audits convict it."""
+    """The lower bounds of a mechanism over the seeds, and how many audits detect it."""
 
     name: str
     exact: float
     bounds: tuple[float, ...]
-    convicted: int
+    detected: int
 
     @property
     def tenth(self) -> float:
@@ -169,14 +169,14 @@ def measure(case: Case, options: argparse.Namespace) -> Spread:
         )
         for seed in range(options.first, options.first + options.seeds)
     ]
-    convicted = sum(finding.verdict == "violation" for finding in findings)
-    return Spread(case.name, case.exact, tuple(finding.epsilon_lower for finding in findings), convicted)
+    detected = sum(finding.verdict == "violation" for finding in findings)
+    return Spread(case.name, case.exact, tuple(finding.epsilon_lower for finding in findings), detected)
 
 
 def in_columns(spread: Spread) -> str:
     values = (spread.exact, min(spread.bounds), spread.tenth, spread.worst, spread.median, max(spread.bounds))
     told = "ok" if spread.ratio >= ASKED else "BELOW"
-    share = f"{spread.convicted} of {len(spread.bounds)}"
+    share = f"{spread.detected} of {len(spread.bounds)}"
     return line([spread.name, *(f"{v:.4f}" for v in values), f"{spread.ratio:.3f}", share, told], WIDTHS, 1)
 
 

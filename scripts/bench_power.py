@@ -157,17 +157,17 @@ def short(runs: int) -> str:
 
 
 def summary(results: Sequence[Measured], sizes: Sequence[int], claim: float) -> list[str]:
-    """Return one line a method: how many leaks it convicts, and what share of the known event's bound it reaches."""
+    """Return one line a method: how many leaks it detects, and what share of the known event's bound it reaches."""
     lines = []
     for method in METHODS:
         parts = []
         for i, runs in enumerate(sizes):
             bounds = [(r.bounds[method][i], r.bounds["known"][i]) for r in results]
             reached = [(b if isinstance(b, float) else 0.0, k) for b, k in bounds if isinstance(k, float)]
-            convicted = sum(b > claim for b, _ in reached)
+            detected = sum(b > claim for b, _ in reached)
             shares = [b / k for b, k in reached if k > 0]
             share = f"{100 * statistics.median(shares):.0f} %" if shares else "-"
-            parts.append(f"{convicted} of {len(reached)} at {runs:,} runs (median {share} of the known event)")
+            parts.append(f"{detected} of {len(reached)} at {runs:,} runs (median {share} of the known event)")
         lines.append(f"{method}: {', '.join(parts)}")
     return lines
 
@@ -204,7 +204,7 @@ def section(part: str, results: Sequence[Measured], options: argparse.Namespace)
     counts = [f"* {line}." for line in summary(results, options.runs, options.claim)]
     leaks = [f"* {m.row.name} ({m.row.kind}): {m.row.leak}" for m in results]
     stated = f"The claim is epsilon {options.claim:g}; seed {options.seed}."
-    body = ["\n".join(lines), "Convicted:", "\n".join(counts), "The leaks:", "\n".join(leaks)]
+    body = ["\n".join(lines), "Detected:", "\n".join(counts), "The leaks:", "\n".join(leaks)]
     return "\n\n".join([f"{PARTS[part]}\n{NOTES[part]} {stated}", *body]) + "\n"
 
 

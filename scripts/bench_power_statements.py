@@ -1,4 +1,4 @@
-"""Plant leaks of exactly the size that findings promise to detect, and count the audits that convict them.
+"""Plant leaks of exactly the size that findings promise to detect, and count the audits that detect them.
 
     python scripts/bench_power_statements.py [--audits N] [--runs N] [--kinds KIND ...] [--shapes SHAPE ...] [--claim E]
                                              [--confidence C] [--nulls K] [--seed S] [--json]
@@ -40,7 +40,7 @@ from dpaudit.jsonable import jsonable
 ASKED = 0.95
 RARE_MASS = 0.001
 SHAPES = ("atom", "tail", "shift", "rare atom", "rare key")
-HEAD = ("kind", "shape", "mass", "epsilon", "convicted", "share", "interval", "")
+HEAD = ("kind", "shape", "mass", "epsilon", "detected", "share", "interval", "")
 WIDTHS = (16, 11, 10, 10, 14, 8, 18, 12)
 
 
@@ -133,23 +133,23 @@ class Promise:
 
 @dataclass(frozen=True)
 class Cell:
-    """The audits of a kind with a leak: how many convict it; `refusal` says why there are none."""
+    """The audits of a kind with a leak: how many detect it; `refusal` says why there are none."""
 
     kind: str
     shape: str
     promise: Promise | None = None
     leak: Leak | None = None
     audits: int = 0
-    convicted: int = 0
+    detected: int = 0
     refusal: str = ""
 
     def interval(self) -> tuple[float, float]:
-        """Return the Clopper-Pearson interval of the share that is convicted, at 95 %."""
-        low, high = (float(limit(self.convicted, self.audits, 0.025)) for limit in (lower_limit, upper_limit))
+        """Return the Clopper-Pearson interval of the share that is detected, at 95 %."""
+        low, high = (float(limit(self.detected, self.audits, 0.025)) for limit in (lower_limit, upper_limit))
         return low, high
 
     def below(self) -> bool:
-        """Return whether less is convicted than is asked."""
+        """Return whether less is detected than is asked."""
         return self.audits > 0 and self.interval()[1] < ASKED
 
 
@@ -183,7 +183,7 @@ def measure(name: str, shape: str, promise: Promise, options: argparse.Namespace
     # These seeds are others than those of the promise.
     first = options.seed + options.nulls
     findings = [audit(Planted(kind, cell.leak), first + i, options) for i in range(options.audits)]
-    return replace(cell, audits=options.audits, convicted=sum(f.verdict == "violation" for f in findings))
+    return replace(cell, audits=options.audits, detected=sum(f.verdict == "violation" for f in findings))
 
 
 def cells_of(name: str, options: argparse.Namespace) -> Iterator[Cell]:
@@ -204,7 +204,7 @@ def in_columns(cell: Cell) -> str:
     if not cell.audits:
         return line([cell.kind, cell.shape, *size, "-", "-", "-", cell.refusal], WIDTHS)
     low, high = cell.interval()
-    shares = [f"{cell.convicted} of {cell.audits}", f"{cell.convicted / cell.audits:.3f}", f"[{low:.3f}, {high:.3f}]"]
+    shares = [f"{cell.detected} of {cell.audits}", f"{cell.detected / cell.audits:.3f}", f"[{low:.3f}, {high:.3f}]"]
     return line([cell.kind, cell.shape, *size, *shares, "BELOW" if cell.below() else "ok"], WIDTHS)
 
 

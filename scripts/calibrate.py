@@ -100,7 +100,7 @@ def calibrate(name: str, profile: Profile, kept: Kept, jobs: int, say: Callable[
     wanted = [id for id in ids if id not in kept.results]
     for id, found in Parallel(n_jobs=jobs, return_as="generator")(delayed(audit_learner)(id) for id in wanted):
         kept.add(id, found)
-        say(f"{'convicted' if found['convicted'] else 'consistent':10s} {id}")
+        say(f"{'detected' if found['convicted'] else 'consistent':10s} {id}")
     counted = [(cell, kept.results[cell.key]) for cell in cells]
     return document(name, counted, {id: kept.results[id] for id in ids}, CONTROLS)
 

@@ -55,12 +55,12 @@ def make(
     """Return the certificate of a violation.
 
     Without the mechanism it holds the finding's own pair, event and counts. With it, the witness is made simpler first:
-    runs that prove nothing look for a smaller pair and an event without a fitted score that still convict. Once both
-    are fixed, other runs see whether they hold up, and then `trials` fresh ones on each side give the counts. The
-    bound's error is 1 - confidence; where the search may begin anew, from one of k pairs, each has a k-th of it. Where
-    no event without a score convicts on the witness, the search takes another of the pairs. Where no such bound exceeds
-    the claim, the finding's own numbers are certified, whose error is the finding's: a certificate of a true claim is
-    made with a probability of at most 2 (1 - confidence).
+    runs that prove nothing look for a smaller pair and an event without a fitted score that still refute the claim.
+    Once both are fixed, other runs see whether they hold up, and then `trials` fresh ones on each side give the counts.
+    The bound's error is 1 - confidence; where the search may begin anew, from one of k pairs, each has a k-th of it.
+    Where no event without a score refutes the claim on the witness, the search takes another of the pairs. Where no
+    such bound exceeds the claim, the finding's own numbers are certified, whose error is the finding's: a certificate
+    of a true claim is made with a probability of at most 2 (1 - confidence).
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def make(
     ------
     InputError
         If the finding is no violation, the pairs are not those that were audited, or the finding's own pair is a
-        variation of them that is not known any more and none of them convicts.
+        variation of them that is not known any more and none of them refutes the claim.
     """
     if finding.verdict is not PrivacyVerdict.VIOLATION:
         raise InputError.of("finding", str(finding.verdict), "a violation", "only violations have a certificate")
@@ -138,10 +138,10 @@ def _listed(finding: PrivacyFinding, pairs: Any, mechanism: Any, n: int | None) 
 def _begun(
     search: Search, finding: PrivacyFinding, listed: Sequence[Pair], runs: int
 ) -> Iterator[tuple[int, Small, int]]:
-    """Yield the pairs on which an explicit event convicts, and among how many the error is shared.
+    """Yield the pairs on which an explicit event refutes the claim, and among how many the error is shared.
 
-    They are the witness, or those that it may be a variation of. Where none of them convicts, the first other one that
-    does has all of the error, for then fresh runs were looked at for none.
+    They are the witness, or those that it may be a variation of. Where none of them refutes the claim, the first other
+    one that does has all of the error, for then fresh runs were looked at for none.
     """
     first = _starts(finding, listed)
     rest = [index for index in range(len(listed)) if index not in first][:STARTS]
@@ -171,7 +171,7 @@ def _names_a_value(certificate: Certificate, pair: Pair) -> bool:
 
 
 def _smaller(search: Search, start: Small, place: Place, strategy: Any, bounds: Bounds) -> list[Small]:
-    """Return ever smaller pairs that convict and that a certificate can tell, the first one the start."""
+    """Return ever smaller pairs that refute the claim and that a certificate can tell, the first one the start."""
     if strategy is not None:
         found = shrink_by_strategy(search, start, strategy)
     else:
@@ -191,7 +191,7 @@ def _confirmed(
     runs: int,
     name: str,
 ) -> Certificate | None:
-    """Return the certificate by fresh runs of the smallest pair that holds up on others; None if it does not convict.
+    """Return the certificate by fresh runs of the smallest pair that holds up on others; None if they refute nothing.
 
     Which pair it is, other runs say; the fresh ones are looked at once, by one event.
     """
@@ -231,7 +231,7 @@ def _of_finding(
     witness = finding.witness
     if witness.pair >= len(listed):
         raise InputError(
-            "the pair that convicts is a variation of those audited, of which the finding has the words alone; give "
+            "the refuting pair is a variation of those audited, of which the finding has the words alone; give "
             "{mechanism}, and more {trials} if it was given, so that a pair is found anew",
             names=("mechanism", "trials"),
         )

@@ -141,9 +141,9 @@ def _audited(certificate: Certificate, mechanism: Any, pair: Pair, runs: int, se
 
 
 def _replay(certificate: Certificate, lower: float, bound: str, counts: Counts | None, seed: int) -> Replay:
-    convicts = lower > certificate.epsilon
+    refuted = lower > certificate.epsilon
     return Replay(
-        verdict=PrivacyVerdict.VIOLATION if convicts else PrivacyVerdict.NO_EVIDENCE,
+        verdict=PrivacyVerdict.VIOLATION if refuted else PrivacyVerdict.NO_EVIDENCE,
         mechanism=certificate.mechanism,
         epsilon=certificate.epsilon,
         delta=certificate.delta,

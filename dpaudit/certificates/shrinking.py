@@ -1,4 +1,4 @@
-"""Shrink the witness of a violation: a smaller pair that still convicts, on runs that prove nothing."""
+"""Shrink the witness of a violation: a smaller pair that still refutes the claim, on runs that prove nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpaudit.sampling import Sampler
 __all__ = ["Search", "Small", "shrink", "shrink_by_strategy"]
 
 FIRST_RUNS = 500
-"""Runs a side that are tried first to convict; they are doubled until they do."""
+"""Runs a side that are tried first to refute the claim; they are doubled until they do."""
 GENEROUS = 2
 """By how much more runs shrinking makes than the whole pair needs: a smaller pair may leak a little less."""
 MOST_PAIRS = 200
@@ -29,7 +29,7 @@ SEARCH = 16
 
 @dataclass(frozen=True)
 class Small:
-    """A pair that convicts.
+    """A pair that refutes the claim.
 
     Attributes
     ----------
@@ -81,20 +81,20 @@ class Search:
     known: dict[tuple[str, str], Chosen | None] = field(default_factory=dict)
 
     def begin(self, pair: Pair, most: int) -> Small | None:
-        """Find out how many runs a pair takes to convict, and with which event; None if `most` runs a side do not."""
+        """Return how many runs a pair takes to refute the claim, and the event; None if `most` runs a side do not."""
         self.runs, self.limit = min(FIRST_RUNS, most), self.made + SEARCH * most
         while True:
-            chosen = self.convicts(pair, first=True)
+            chosen = self.refutes(pair, first=True)
             if chosen is not None or self.runs >= most:
                 self.runs = min(most, GENEROUS * self.runs)
                 return None if chosen is None else Small(pair, chosen)
             self.runs = min(most, 2 * self.runs)
 
-    def convicts(self, pair: Pair, *, first: bool = False) -> Chosen | None:
-        """Return an event that convicts on a pair, if there is one.
+    def refutes(self, pair: Pair, *, first: bool = False) -> Chosen | None:
+        """Return an event that refutes the claim on a pair, if there is one.
 
         A pair on which runs raise, where they did not on the first one, is an input that the mechanism refuses, and
-        none to convict it with.
+        none to refute the claim with.
         """
         self.tried += not first
         address = ("certificate", "search", digest_of(pair.data), digest_of(pair.neighbour), self.runs)
@@ -108,24 +108,24 @@ class Search:
         return chosen if chosen is not None and chosen.lower > self.epsilon else None
 
     def better(self, pair: Pair) -> Chosen | None:
-        """Return an event that convicts on a pair, the same whenever it is asked; None once enough were tried."""
+        """Return an event that refutes the claim on a pair, always the same; None once enough were tried."""
         key = (digest_of(pair.data), digest_of(pair.neighbour))
         if key not in self.known:
             spent = self.tried >= MOST_PAIRS or self.made + 2 * self.runs > self.limit
             hopeless = spent or key[0] == key[1] or "" in key
-            self.known[key] = None if hopeless else self.convicts(pair)
+            self.known[key] = None if hopeless else self.refutes(pair)
         return self.known[key]
 
 
 def shrink(search: Search, start: Small, *, values: bool = True, bounds: Bounds = None) -> Iterator[Small]:
-    """Yield ever smaller pairs that convict, the first one the start itself.
+    """Yield ever smaller pairs that refute the claim, the first one the start itself.
 
     Parameters
     ----------
     search : Search
         Makes the runs.
     start : Small
-        A pair that convicts.
+        A pair that refutes the claim.
     values : bool
         Whether values are made simpler too; else records are left out and nothing else.
     bounds : tuple of two numbers, optional
@@ -167,7 +167,7 @@ def _attempt(parts: Parts, kept: list[int]) -> Pair | None:
 
 
 def _simpler(search: Search, small: Small, bounds: Bounds) -> Small | None:
-    """Return the first pair with simpler values that convicts."""
+    """Return the first pair with simpler values that refutes the claim."""
     limit = complexity(small.pair)
     for pair in simpler(small.pair, bounds):
         chosen = search.better(pair) if complexity(pair) < limit else None
@@ -177,7 +177,7 @@ def _simpler(search: Search, small: Small, bounds: Bounds) -> Small | None:
 
 
 def shrink_by_strategy(search: Search, start: Small, strategy: Any) -> Iterator[Small]:
-    """Yield the start, then the simplest pair of a hypothesis strategy that convicts, as hypothesis shrinks it."""
+    """Yield the start, then the simplest pair of a hypothesis strategy that refutes the claim."""
     import hypothesis
 
     yield start

@@ -40,7 +40,7 @@ _CONTROLS = (
     Column("claimed"),
     Column("exact"),
     Column("black-box"),
-    Column("convicted by", "text"),
+    Column("detected by", "text"),
     Column("what it leaks", "text"),
 )
 _POWERS = (
@@ -164,7 +164,7 @@ def _learner(row: Row) -> list[str]:
 
 def _control(row: Row) -> list[str]:
     """Return the cells of one positive control."""
-    missed = "NOT CONVICTED" if row.complete else short_verdict(row.verdict)
+    missed = "NOT DETECTED" if row.complete else short_verdict(row.verdict)
     convicted = " + ".join(row.convicted_by) or missed
     return [_mark(row), row.label, _claim(row), _exact(row), _lower(row), convicted, str(row.fault)]
 
@@ -230,7 +230,7 @@ def _total(summary: Summary, color: bool) -> list[str]:
     ]
     line = (
         f"{learners_text(summary.learners)}: {_verdicts(summary)}\n"
-        f"controls convicted: {len(summary.convicted)} of {len(summary.controls)}; "
+        f"controls detected: {len(summary.convicted)} of {len(summary.controls)}; "
         f"missing results: {len(summary.pending)}"
         + (f" ({len(summary.errors)} failed)" if summary.errors else "")
         + (f"; not planned: {plural(len(summary.faults), 'learner')}" if summary.faults else "")

@@ -13,7 +13,7 @@ WORDS = (
     ("Claim", "the ε and δ that the author promises."),
     ("Exact", "computed from the output law, over every input of the size shown; no chance involved."),
     ("Found", "a lower bound on ε from runs. The true ε is not smaller, at the confidence shown."),
-    ("Would catch", "the least true ε that these runs would have convicted, 19 times in 20."),
+    ("Would catch", "the least true ε that these runs would have detected, 19 times in 20."),
     ("Blind zone", "from the claim to what would be caught: a leak there goes unseen."),
     ("Violation", "the claim is refuted: ε is larger than promised."),
     ("Consistent", "nothing found, although something could have been. Not a proof."),

@@ -131,8 +131,8 @@ def test_no_evidence_is_said_in_words_and_has_a_colour_of_its_own():
 def test_an_unconvicted_control_stands_out():
     run = controls_missed(only(load_small(), "parity-private-careless"))
     text = console.render(run)
-    assert re.search(r"^!! +parity-private-careless.*NOT CONVICTED", text, re.MULTILINE)
-    assert "controls convicted: 0 of 1" in text
+    assert re.search(r"^!! +parity-private-careless.*NOT DETECTED", text, re.MULTILINE)
+    assert "controls detected: 0 of 1" in text
     assert "\x1b[1;31m!!" in console.render(run, color=True)
 
 

@@ -80,10 +80,10 @@ def test_the_promise_is_that_of_the_finding() -> None:
 
 
 def test_a_cell_is_below_where_its_interval_is() -> None:
-    assert bench.Cell("int", "atom", audits=100, convicted=89).below()
-    assert not bench.Cell("int", "atom", audits=100, convicted=91).below()
+    assert bench.Cell("int", "atom", audits=100, detected=89).below()
+    assert not bench.Cell("int", "atom", audits=100, detected=91).below()
     assert not bench.Cell("int", "tail").below()
-    assert bench.Cell("int", "atom", audits=100, convicted=100).interval() == pytest.approx((0.9638, 1), abs=1e-4)
+    assert bench.Cell("int", "atom", audits=100, detected=100).interval() == pytest.approx((0.9638, 1), abs=1e-4)
 
 
 def test_the_table_has_a_line_for_each_cell(capsys: pytest.CaptureFixture[str]) -> None:
