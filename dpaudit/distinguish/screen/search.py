@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from dpaudit.distinguish.screen.groups import Cells
 from dpaudit.distinguish.screen.parity import Parity, parities
 from dpaudit.distinguish.screen.wilson import best_events, best_half_lines, promise
 
-__all__ = ["AnyFeature", "Promising", "screen"]
+__all__ = ["Promising", "screen"]
 
 Floats = NDArray[np.float64]
 
@@ -28,24 +28,6 @@ RETURNED = 6
 PARTS = 3
 ENOUGH = 0.3
 """If nothing promises so much more than the claim, parities of bits are searched too."""
-
-
-class AnyFeature(Protocol):
-    """A function of one output into few cells."""
-
-    @property
-    def name(self) -> str:
-        """The name of the feature."""
-
-    @property
-    def representation(self) -> bool:
-        """Whether it tells how a value is stored rather than which it is."""
-
-    def __call__(self, outputs: Sequence[Any]) -> Cells:
-        """Return the cell of each output."""
-
-    def cell(self, code: int) -> str | int:
-        """Return a cell as a person would write it."""
 
 
 @dataclass(frozen=True)
