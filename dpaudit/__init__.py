@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from dpaudit.blackbox.audit import audit_privacy
     from dpaudit.blackbox.finding import PrivacyFinding
+    from dpaudit.blackbox.probing import probe_of
     from dpaudit.contract import (
         Distribution,
         Instance,

@@ -112,6 +112,14 @@ def test_public_names_are_frozen() -> None:
         _ = dpaudit.nothing
 
 
+def test_type_checkers_see_every_public_name_where_it_is_loaded_from() -> None:
+    tree = ast.parse((ROOT / "dpaudit/__init__.py").read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    seen = {alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert seen.pop("Any") == "typing"
+    assert seen == {name: f"dpaudit.{home}" for name, home in dpaudit._HOMES.items()}
+
+
 def heavy() -> set[str]:
     """Return the names under which what dpaudit depends on is imported."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
