@@ -12,7 +12,7 @@ from dpaudit.certificates.certificate import Certificate, Counts
 from dpaudit.certificates.choosing import counted
 from dpaudit.certificates.limits import CLOPPER_PEARSON, epsilon_lower
 from dpaudit.certificates.predicates import predicate_of
-from dpaudit.certificates.shrinking import Search, Small, shrink, shrink_by_strategy
+from dpaudit.certificates.shrinking import SEARCH, Search, Small, shrink, shrink_by_strategy
 from dpaudit.certificates.simpler import Bounds
 from dpaudit.certificates.telling import Place, tell
 from dpaudit.contract import Learner, MadePair, Pair, PrivacyVerdict, Relation
@@ -20,6 +20,7 @@ from dpaudit.errors import InputError
 from dpaudit.isolated import Timeout
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
+from dpaudit.progress import Progress, followed
 from dpaudit.results import STREAMS_VERSION, versions
 from dpaudit.sampling import Sampler
 
@@ -51,6 +52,7 @@ def make(
     backend: str | None = None,
     timeout: float | None = None,
     timeout_is: str = "output",
+    progress: Progress = False,
 ) -> Certificate:
     """Return the certificate of a violation.
 
@@ -69,7 +71,8 @@ def make(
     pairs : sequence of (data, neighbour) or Pair, optional
         The pairs that were audited; by default those that are crafted for a learner.
     mechanism : Learner or callable, optional
-        The mechanism, with `batched`, `probe`, `n_jobs`, `backend`, `timeout` and `timeout_is` as for `audit_privacy`.
+        The mechanism, with `batched`, `probe`, `n_jobs`, `backend`, `timeout`, `timeout_is` and `progress` as for
+        `audit_privacy`.
     name : str
         The mechanism as the certificate names it, as ``FILE.py:function``; by default as audits name it.
     place : str
@@ -108,16 +111,17 @@ def make(
         runs = finding.confirmation_trials or finding.trials if trials is None else read_integer("trials", trials, 10)
         limit = Timeout.of(timeout, timeout_is)
         limited = as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit)
-        sampler = Sampler(limited, finding.seed, n_jobs, backend)
-        name = name or sampler.mechanism.name
-        search = Search(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, float_bits)
-        for index, start, share in _begun(search, finding, listed, runs):
-            where = Place(f"{place}[{index}]", include_data)
-            smaller = _smaller(search, start, where, strategy, bounds) if shrinks else [start]
-            error = (1 - finding.confidence) / share
-            found = _confirmed(finding, search, smaller, where, bound, error, runs, name)
-            if found is not None and (include_data or not _names_a_value(found, listed[index])):
-                return found
+        with followed(progress, (SEARCH + 2) * runs, "runs for the certificate") as told:
+            sampler = Sampler(limited, finding.seed, n_jobs, backend, tell=told)
+            name = name or sampler.mechanism.name
+            search = Search(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, float_bits)
+            for index, start, share in _begun(search, finding, listed, runs):
+                where = Place(f"{place}[{index}]", include_data)
+                smaller = _smaller(search, start, where, strategy, bounds) if shrinks else [start]
+                error = (1 - finding.confidence) / share
+                found = _confirmed(finding, search, smaller, where, bound, error, runs, name)
+                if found is not None and (include_data or not _names_a_value(found, listed[index])):
+                    return found
     return _of_finding(finding, listed, place, include_data, name or "a mechanism")
 
 

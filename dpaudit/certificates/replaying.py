@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 from typing import Any
 
 from dpaudit import seeding
@@ -18,6 +19,7 @@ from dpaudit.contract import Learner, Pair, PrivacyVerdict
 from dpaudit.errors import InputError
 from dpaudit.isolated import Timeout
 from dpaudit.neighbours.check import check_pairs
+from dpaudit.progress import Progress, followed
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability
 from dpaudit.sampling import Sampler
 
@@ -73,6 +75,7 @@ def replay(
     backend: str | None = None,
     timeout: float | None = None,
     timeout_is: str = "output",
+    progress: Progress = False,
 ) -> Replay:
     """Run the mechanism on the certificate's pair and bound epsilon by its event alone, at its confidence.
 
@@ -84,8 +87,8 @@ def replay(
     certificate : Certificate
         The certificate.
     mechanism : Learner or callable
-        The mechanism, with `batched`, `probe`, `randomness`, `n_jobs`, `backend`, `timeout` and `timeout_is` as for
-        `audit_privacy`.
+        The mechanism, with `batched`, `probe`, `randomness`, `n_jobs`, `backend`, `timeout`, `timeout_is` and
+        `progress` as for `audit_privacy`.
     pair : (data, neighbour) or Pair, optional
         The pair at the place that the certificate names, where it does not hold its inputs.
     trials : int, optional
@@ -110,13 +113,15 @@ def replay(
     event, made = certificate.event, certificate.counts
     if made is None or isinstance(event, Learned):
         how = {"batched": batched, "probe": probe, "randomness": randomness, "n_jobs": n_jobs, "backend": backend}
-        how |= {"timeout": timeout, "timeout_is": timeout_is}
+        how |= {"timeout": timeout, "timeout_is": timeout_is, "progress": progress}
         assert isinstance(event, Learned)  # the certificate sees to it
         return _audited(certificate, mechanism, known, event.runs if runs is None else runs, seed, how)
     limit = Timeout.of(timeout, timeout_is)
     sampler = Sampler(as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend)
     most = max(made.runs, made.neighbour_runs) if runs is None else runs
-    counts = counted(sampler, "replay", known, event, certificate.direction, most)
+    with followed(progress, 2 * most, "runs") as tell:
+        followable = replace(sampler, tell=tell)
+        counts = counted(followable, "replay", known, event, certificate.direction, most)
     lower = epsilon_lower(certificate.bound, counts, certificate.delta, 1 - certificate.confidence)
     return _replay(certificate, lower, certificate.bound, counts, seed)
 

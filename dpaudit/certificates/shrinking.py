@@ -15,7 +15,7 @@ from dpaudit.distinguish.canonical import Raised
 from dpaudit.errors import InputError
 from dpaudit.sampling import Sampler
 
-__all__ = ["Search", "Small", "shrink", "shrink_by_strategy"]
+__all__ = ["SEARCH", "Search", "Small", "shrink", "shrink_by_strategy"]
 
 FIRST_RUNS = 500
 """Runs a side that are tried first to refute the claim; they are doubled until they do."""

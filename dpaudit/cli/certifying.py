@@ -38,6 +38,7 @@ def certify(args: Given, finding: PrivacyFinding, mechanism: Any, pairs: Any, **
         include_data=args.include_data,
         timeout=args.timeout,
         timeout_is=args.timeout_is or "output",
+        progress=not args.quiet,
         **told,
     )
     made.write(args.certificate)

@@ -22,7 +22,7 @@ from dpaudit.neighbours.placed import pairs_at
 from dpaudit.places import Place, importable, is_place
 from dpaudit.record import encodable
 from dpaudit.reporters.aligned import Lines, laid_out
-from dpaudit.reporters.numbers import value_text
+from dpaudit.reporters.numbers import count, percent, significant, value_text
 from dpaudit.reporters.plain import Plain, judged
 from dpaudit.reporters.predicates import predicate_words
 
@@ -50,6 +50,7 @@ def command(args: Given) -> int:
             n_jobs=args.n_jobs,
             timeout=args.timeout,
             timeout_is=args.timeout_is,
+            progress=not args.quiet,
         )
     told, lines = canonical(encodable(found)) + "\n", _lines(args, certificate, found)
     show_plain(args, told, lines)
@@ -87,11 +88,16 @@ def _made(certificate: certificates.Certificate, args: Given) -> list[Any]:
 
 
 def _lines(args: Given, certificate: certificates.Certificate, found: certificates.Replay) -> Lines:
+    bound, certified = (
+        significant(value, "down", digits=3, apart_from=found.epsilon)
+        for value in (found.epsilon_lower, found.certified)
+    )
     claim = f"{args.id} claims epsilon {value_text(found.epsilon)}"
-    shown = f"shows >= {value_text(found.epsilon_lower)} on fresh runs ({100 * found.confidence:.6g} % sure)"
-    lines = [(found.verdict.upper(), f"{claim}, {shown}; the certificate says {value_text(found.certified)}")]
+    shown = f"shows >= {bound} on fresh runs ({percent(found.confidence)} sure); the certificate says {certified}"
+    lines = [(found.verdict.upper(), f"{claim}, {shown}")]
     counts = found.counts
     if counts is not None:
-        runs = f"{counts.hits} of {counts.runs} runs on one input, {counts.neighbour_hits} of {counts.neighbour_runs}"
-        lines.append(("because", f'"{predicate_words(certificate.event)}": {runs} on its neighbour'))
+        hits = f"{count(counts.hits)} of {count(counts.runs)} runs on one input"
+        others = f"{count(counts.neighbour_hits)} of {count(counts.neighbour_runs)} on its neighbour"
+        lines.append(("because", f'"{predicate_words(certificate.event)}": {hits}, {others}'))
     return [*lines, ("seed", str(found.seed))]

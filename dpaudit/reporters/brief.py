@@ -22,8 +22,8 @@ __all__ = ["brief_lines"]
 _ASCII = str.maketrans({"“": '"', "”": '"', "≥": ">=", "≤": "<="})
 _DIGITS = 3
 _LONGEST = 90
-_DIGEST = re.compile(r" \(SHA-256 of the data: [0-9a-f]+\)$")
 """Characters of an input or an event; what is longer loses its end."""
+_DIGEST = re.compile(r" \(SHA-256 of the data: [0-9a-f]+\)$")
 
 
 def brief_lines(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dpaudit.cli.options import COLOR, JSON, LEARNERS, PARAMETER, TOLD, flag, jobs, limits, option, whole
+from dpaudit.cli.options import COLOR, JSON, LEARNERS, PARAMETER, QUIET, TOLD, flag, jobs, limits, option, whole
 from dpaudit.cli.verb import Verb
 
 __all__ = ["command"]
@@ -46,6 +46,7 @@ command = Verb(
         *limits("timeout", "timeout_is"),
         jobs("processes", 1),
         JSON,
+        QUIET,
         TOLD,
         COLOR,
         LEARNERS,

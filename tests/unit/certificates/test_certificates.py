@@ -134,6 +134,22 @@ def test_a_replay_convicts_the_mechanism_and_not_an_honest_one() -> None:
         certificates.replay(certified(), mean, batched=True, seed=certified().seed)
 
 
+@pytest.mark.parametrize("trials", [300, 3000])
+def test_making_and_replaying_tell_how_many_runs_are_made(trials: int) -> None:
+    told: list[tuple[int, int]] = []
+
+    def listen(done: int, total: int) -> None:
+        told.append((done, total))
+
+    certificates.replay(certified(), mean, batched=True, trials=trials, seed=5, progress=listen)
+    assert told[-1] == (2 * trials, 2 * trials)
+    told.clear()
+    certified(trials=trials, progress=listen)
+    done = [one for one, _ in told]
+    assert 0 < done[0] <= done[-1] <= told[0][1]
+    assert done == sorted(done)
+
+
 def test_bets_are_for_replay_only() -> None:
     certificate = certificates.make(found(sequential=True), PAIRS)
     assert (certificate.bound, certificate.counts) == ("betting", None)
