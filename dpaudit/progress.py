@@ -23,6 +23,8 @@ LIVE_SECONDS, PLAIN_SECONDS = 0.1, 10.0
 """The least time between two states of a live line, and between two lines elsewhere."""
 WORTH_SECONDS = 2.0
 """Seconds that work must take for a line of its end to be left on the terminal."""
+TELLING = 0.05
+"""The least share of a piece of work from which the time that is left is told: what comes before it is loading."""
 _BAR = 22
 
 
@@ -92,13 +94,23 @@ class Line:
         self._began = self._shown = clock()
         self._width = 0
 
-    def __call__(self, done: int, total: int, told: str = "") -> None:
-        """Show how much is done, with what was found so far, if the line that is shown has grown old."""
+    def __call__(self, done: int, total: int, told: str = "", share: float = 0.0) -> None:
+        """Show how much is done, with what was found so far, if the line that is shown has grown old.
+
+        Parameters
+        ----------
+        done, total : int
+            The pieces of work that are done, and all of them.
+        told : str
+            What was found so far.
+        share : float
+            How much of the piece under way is done.
+        """
         now = self._clock()
         if now - self._shown >= (LIVE_SECONDS if self._live else PLAIN_SECONDS):
             self._shown = now
-            bar = ("=" * (_BAR * done // total) + ">")[:_BAR].ljust(_BAR)
-            self._write(f"[{bar}] {self._text(done, total, told, now)}")
+            bar = ("=" * int(_BAR * (done + share) / total) + ">")[:_BAR].ljust(_BAR)
+            self._write(f"[{bar}] {self._text(done, total, told, now, share)}")
 
     def keep(self, done: int, total: int, told: str = "", before: str = "") -> None:
         """Show how much was done as a line that stays; of work of no time only if there is something `before`."""
@@ -115,9 +127,11 @@ class Line:
             self._stream.flush()
             self._width = 0
 
-    def _text(self, done: int, total: int, told: str, now: float) -> str:
-        fresh, elapsed = done - self._already, now - self._began
-        left = f", {duration(elapsed / fresh * (total - done))} left" if fresh > 0 and done < total else ""
+    def _text(self, done: int, total: int, told: str, now: float, share: float = 0.0) -> str:
+        fresh, elapsed = done + share - self._already, now - self._began
+        left = (
+            f", {duration(elapsed / fresh * (total - done - share))} left" if fresh >= TELLING and done < total else ""
+        )
         return "  ".join(
             filter(None, (f"{done:,}/{total:,} {self._noun}", harmless(told), f"{duration(elapsed)}{left}"))
         )

@@ -37,7 +37,7 @@ def command(args: Given) -> int:
 
     def show(done: int, total: int, name: str, share: float) -> None:
         if not args.quiet:
-            line(done, total, f"{name} {share:.0%}")
+            line(done, total, f"{name} {share:.0%}" if done < total else "", share if done < total else 0.0)
 
     checked: list[Checked] = []
     try:

@@ -11,7 +11,7 @@ import pytest
 
 import dpaudit
 from dpaudit import progress
-from dpaudit.progress import followed
+from dpaudit.progress import Line, followed
 
 
 def response(bit: int, rng: Any) -> int:
@@ -78,6 +78,20 @@ def test_elsewhere_there_is_a_line_every_ten_seconds(monkeypatch: pytest.MonkeyP
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     assert shown(io.StringIO(), monkeypatch).splitlines() == [
         "dpaudit: [======================] 3,000/3,000 runs  0:12"
+    ]
+
+
+def test_a_piece_under_way_counts_by_its_share() -> None:
+    now, stream = iter([0.0, 1.0, 4.0, 12.0]), Terminal()
+    line = Line(stream, "audits", lambda: next(now))
+    for share in (0.01, 0.5):
+        line(0, 2, "mean", share)
+    line(1, 2, "sum", 0.5)
+    assert [one.strip() for one in stream.getvalue().split("\r")] == [
+        "",
+        "[>                     ] 0/2 audits  mean  0:01",
+        "[=====>                ] 0/2 audits  mean  0:04, 0:12 left",
+        "[================>     ] 1/2 audits  sum  0:12, 0:04 left",
     ]
 
 
