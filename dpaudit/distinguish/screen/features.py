@@ -16,7 +16,7 @@ from dpaudit.distinguish.screen import blocks, common, octets, real, relations, 
 from dpaudit.distinguish.screen.groups import Cells, Group
 from dpaudit.distinguish.stand_ins import is_usual
 
-__all__ = ["ABSENT", "Feature", "WholeOfRow", "cells_of", "groups_of", "placed"]
+__all__ = ["ABSENT", "Distinct", "Feature", "WholeOfRow", "groups_of", "placed"]
 
 ABSENT = -1
 """The cell of an output that has no such leaf."""
@@ -63,7 +63,7 @@ class Feature:
     def __call__(self, outputs: Sequence[Any]) -> Cells:
         """Return the cell of each output."""
         values, where = self.leaf.read(outputs)
-        return placed(cells_of(self.group, values, self.index), where, len(outputs))
+        return placed(Distinct.of(values).cells(self.group, self.index), where, len(outputs))
 
     @property
     def ordered(self) -> bool:
@@ -85,14 +85,34 @@ class Feature:
         return "absent" if code == ABSENT else self.group.cell(self.index, code)
 
 
-def cells_of(group: Group, values: Any, j: int) -> Cells:
-    """Return the cell of each value in a feature of a group; of texts that repeat each is looked at once."""
-    if isinstance(values, list) and values and type(values[0]) is str:
-        numbers = {value: i for i, value in enumerate(dict.fromkeys(values))}
-        if len(numbers) <= REPEATING * len(values):
-            places = np.fromiter(map(numbers.__getitem__, values), np.intp, len(values))
-            return group.column(list(numbers), j)[places]
-    return group.column(values, j)
+@dataclass(frozen=True)
+class Distinct:
+    """Values of which a feature is read, each once where they are texts that repeat.
+
+    Attributes
+    ----------
+    values : sequence
+        The values that are read.
+    places : array of int, optional
+        Which of them each value is; None where all are read one by one.
+    """
+
+    values: Any
+    places: NDArray[np.intp] | None = None
+
+    @classmethod
+    def of(cls, values: Any) -> Distinct:
+        """Return what has to be read of values, whatever the feature."""
+        if isinstance(values, list) and values and type(values[0]) is str:
+            numbers = {value: i for i, value in enumerate(dict.fromkeys(values))}
+            if len(numbers) <= REPEATING * len(values):
+                return cls(list(numbers), np.fromiter(map(numbers.__getitem__, values), np.intp, len(values)))
+        return cls(values)
+
+    def cells(self, group: Group, j: int) -> Cells:
+        """Return the cell of each value in a feature of a group."""
+        found = group.column(self.values, j)
+        return found if self.places is None else found[self.places]
 
 
 def placed(cells: Cells, where: NDArray[np.intp] | None, total: int) -> Cells:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpaudit.distinguish.batches import join
 from dpaudit.distinguish.leaves.plan import Plan
-from dpaudit.distinguish.screen.features import ABSENT, Feature, cells_of, groups_of, placed
+from dpaudit.distinguish.screen.features import ABSENT, Distinct, Feature, groups_of, placed
 from dpaudit.distinguish.screen.groups import Cells
 from dpaudit.distinguish.screen.parity import Parity, parities
 from dpaudit.distinguish.screen.wilson import best_events, best_half_lines, promise
@@ -151,5 +151,6 @@ def _features(plan: Plan, rows: Any, stored: bool | None) -> Iterator[tuple[Feat
             stores = group.representation or leaf.representation
             if (stored is None and not stores) or (stored is False and stores):
                 continue
+            distinct = Distinct.of(read)
             for j in range(len(group.names)):
-                yield Feature(owner, group, j), placed(cells_of(group, read, j), where, len(rows))
+                yield Feature(owner, group, j), placed(distinct.cells(group, j), where, len(rows))
