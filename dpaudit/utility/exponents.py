@@ -109,7 +109,7 @@ def _profile(x: Floats, low: Floats, high: Floats, fixed: float | None, guess: f
             flip = bottom > 0  # the tail in which differences keep their digits
             top, bottom = np.where(flip, -bottom, top), np.where(flip, -top, bottom)
             larger, smaller = log_ndtr(top), log_ndtr(bottom)
-            return -(larger + np.log1p(-np.exp(np.minimum(smaller - larger, -1e-300))))
+            return -(larger + np.log(-np.expm1(np.minimum(smaller - larger, -1e-300))))
 
     start = [float(residual.mean()), math.log(max(float(residual.std()), math.exp(least)))]
     start += [] if fixed is not None else [guess]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,22 @@ MAX_KNOWN = 2**14
 """The number of samples whose conditional rates are remembered."""
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Kinds:
+    """Labelled points with their probabilities; whether they are public, where the distribution says so."""
+
+    points: NDArray[Any]
+    labels: NDArray[np.uint8]
+    probabilities: Floats
+    public: NDArray[np.bool_] | None
+
+    def sample(self, learner: Learner, counts: NDArray[np.int64]) -> Any:
+        """Return the sample with so many examples of each kind."""
+        seen = counts > 0
+        flags = () if self.public is None else (self.public[seen],)
+        return learner.domain.sample(self.points[seen], self.labels[seen], counts[seen], *flags)
 
 
 class CaseFailure:
@@ -70,19 +88,17 @@ class CaseFailure:
         """
         if not self._lawful:
             return None
-        fixed = self.setting in FIXED_SETTINGS
-        if not fixed and (self.setting == "agnostic" or self._draw(1, np.random.default_rng(0)).public is not None):
-            return None
         try:
-            if fixed:
+            if self.setting in FIXED_SETTINGS:
                 sample = fixed_sample(self._learner, self.case.distribution, self._truth, n)
                 rate, left_out = self._by_law(sample, self._judge_on(sample)), 0.0
             else:
-                weights = np.asarray(self.case.distribution.probabilities, dtype=np.float64)
-                vectors = _likely_counts(n, weights / weights.sum())
+                kinds = self._kinds
+                vectors = _likely_counts(n, kinds.probabilities)
                 if vectors is None:
                     return None
-                rate = sum(p * self._by_law(self._sample(counts), self._judge) for counts, p in vectors)
+                samples = ((kinds.sample(self._learner, counts), p) for counts, p in vectors)
+                rate = sum(p * self._by_law(sample, self._judge) for sample, p in samples)
                 left_out = max(0.0, 1 - sum(p for _, p in vectors))
         except InputError:  # the law of so large a sample is not offered
             return None
@@ -119,10 +135,19 @@ class CaseFailure:
             return self._learner.domain.draw(self._concept, law, n, rng)
         return draw_noisy(self._learner, law, self._truth, noise, n, rng)
 
-    def _sample(self, counts: NDArray[np.int64]) -> Any:
-        seen = counts > 0
-        points = self.case.distribution.points[seen]
-        return self._learner.domain.sample(points, self._truth[seen], counts[seen])
+    @cached_property
+    def _kinds(self) -> _Kinds:
+        """The examples that can be drawn."""
+        law, noise = self.case.distribution, self.case.noise
+        weights = np.asarray(law.probabilities, dtype=np.float64)
+        weights = weights / weights.sum()
+        if noise is None:
+            return _Kinds(law.points, self._truth, weights, law.public)
+        both = np.concatenate([weights * (1 - noise), weights * noise])
+        drawn = both > 0
+        flags = None if law.public is None else np.concatenate([law.public, law.public])[drawn]
+        points, labels = np.concatenate([law.points, law.points]), np.concatenate([self._truth, 1 - self._truth])
+        return _Kinds(points[drawn], labels[drawn], both[drawn], flags)
 
     def _best(self) -> float:
         """Return the error of the best concept, over which the excess is counted."""

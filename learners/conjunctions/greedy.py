@@ -17,6 +17,7 @@ from learners.conjunctions.base import MaskLearner, renaming_symmetries
 from learners.conjunctions.concepts import Conjunctions
 from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
 from learners.conjunctions.greedy_law import LAW_DIMENSION, log_law
+from learners.conjunctions.missed_literal import Rounds, missed_failure
 from learners.conjunctions.short_conjunctions import ShortConjunctions
 from learners.covers.accounting import rounds_for
 from learners.covers.choices import CHOICE_PROOF, choice_cost, choice_ray, pure_share
@@ -196,6 +197,21 @@ class ConjunctionGreedy(MaskLearner):
         rounds = self.rounds_at(1) if fixed else self.k
         value = choice_cost(rounds, self.k, self.share(rounds))
         return Supremum(value, CHOICE_PROOF, lambda t: choice_ray(self.domain, t, 0))
+
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return the rate of failure on a case of two points, and the case; see `conjunctions.missed_literal`.
+
+        Where J grows with n each round gets less of epsilon, and the rate jumps up; it is given as the greatest at n
+        examples or more. That is the one at n or at the next jump: J >= 2 k, so from one jump to the next n grows more
+        than J does, and with it what a round tells apart.
+        """
+        jump = n if self.rounds is not None else math.ceil(math.exp(self.rounds_at(n) / (2 * self.k)))
+        (here, words), (next_one, _) = (missed_failure(self._hard_rounds, alpha, size) for size in (n, max(n, jump)))
+        return max(here, next_one), words
+
+    def _hard_rounds(self, n: int) -> Rounds:
+        rounds = self.rounds_at(n)
+        return Rounds(rounds, self.dimension, self.k, self.share(rounds) / 2, 0 if self.literal else 1)
 
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the sample size of the realizable claim; see `utility`."""

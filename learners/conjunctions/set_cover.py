@@ -15,6 +15,7 @@ from learners.conjunctions.base import renaming_symmetries
 from learners.conjunctions.concepts import Conjunction, contradicted
 from learners.conjunctions.disjunctions import Disjunction, ShortDisjunctions
 from learners.conjunctions.greedy_counts import GreedyCounts
+from learners.conjunctions.missed_literal import Rounds, missed_failure
 from learners.conjunctions.nonempty import Nonempty
 from learners.conjunctions.short_conjunctions import ShortConjunctions
 from learners.covers.accounting import AUDITED
@@ -140,6 +141,13 @@ class SetCoverConjunction(LiteralCover):
     def concepts(self) -> Nonempty:
         """Conjunctions of 1 .. k literals (at most `dimension` are distinct and consistent)."""
         return Nonempty(ShortConjunctions(self.dimension, min(self.k, self.dimension)))
+
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return the rate of failure on a case of two points, and the case; see `conjunctions.missed_literal`."""
+        return missed_failure(self._hard_rounds, alpha, n)
+
+    def _hard_rounds(self, n: int) -> Rounds:
+        return Rounds(self.rounds, self.dimension, self.k, self._rate, 0, *self._noise_scale)
 
     def picture(self, sample: Sample, codes: Any, target: Any = None) -> Picture:
         """Return what a report draws: what Claim 3.4 gives away at these parameters; the sample plays no part."""

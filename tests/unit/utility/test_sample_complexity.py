@@ -110,6 +110,25 @@ def test_draws_agree_with_the_exact_sum() -> None:
     assert abs(drawn.mean() - exact[0]) < 4 * drawn.std() / math.sqrt(1500)
 
 
+@pytest.mark.parametrize("noise", [None, np.array([0.1, 0.4]), np.array([0.0, 0.45])], ids=str)
+@pytest.mark.parametrize("public", [None, np.array([True, False])], ids=str)
+def test_sums_with_noise_and_public_examples_agree_with_draws(
+    noise: np.ndarray | None, public: np.ndarray | None
+) -> None:
+    # Of six means one is off by more than four standard errors with probability 0.0004.
+    learner = dpaudit.get_learner("mixture-halfspace", dimension=1, side=3, epsilon=1.0)
+    law = Distribution(np.array([[1], [2]]), np.array([0.4, 0.6]), public=public)
+    labels = learner.concepts.evaluate(law.points)
+    code = int(np.flatnonzero((labels == [0, 1]).all(axis=1))[0])
+    setting = "realizable" if noise is None else "agnostic"
+    failure = CaseFailure(learner, HardCase(code, law, "two points", noise), 0.05, setting)
+    exact = failure.exact(9)
+    drawn = failure.draws(9, np.random.default_rng(6), 1500)
+    assert exact is not None
+    assert 0.01 < exact[0] <= exact[1] < exact[0] + 1e-8
+    assert abs(drawn.mean() - exact[0]) < 4 * drawn.std() / math.sqrt(1500)
+
+
 def test_the_sample_complexity_of_parities_is_99() -> None:
     learner = dpaudit.get_learner("parity-private", dimension=3, epsilon=1.0)
     assert exact_size(lambda n: learner.hard_failure(0.1, n)[0], 0.6, 1) == 99

@@ -17,7 +17,7 @@ from dpaudit.errors import InputError
 from dpaudit.utility.exponents import slope
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps, interior_scores
-from learners.papers import log_star, scaling, scaling_boxes
+from learners.papers import log_star, scaling, scaling_boxes, scaling_covers, scaling_mixtures
 
 PARITY = ("parity-private", "dimension", [1, 3, 8, 16, 32, 63])
 
@@ -50,6 +50,14 @@ def test_wide_and_unbounded_brackets_are_censored() -> None:
     assert found.method == "interval-censored likelihood"
     assert found.lower < 0.9 < found.upper
     assert found.upper - found.lower < 1.5
+
+
+def test_brackets_far_from_the_line_are_no_fault() -> None:
+    # Half-way to a limit the likelihood of a bracket is less than any float; it was minus infinity there.
+    x = np.log([3, 5, 8, 12, 20, 40])
+    lower, upper = np.log([22, 35, 57, 82, 139, 278]), np.log([22, 37, 60, 86, 145, 290])
+    found = slope(x, lower, upper, 0.95)
+    assert found.lower < 0.98 < found.upper < found.lower + 0.1
 
 
 @pytest.mark.full
@@ -173,7 +181,11 @@ def test_log_star_sizes() -> None:
     assert log_star.tree_log_fallback_needs(12) == (158, True, 1191)
 
 
-DEAR = [pytest.param(statement, marks=pytest.mark.full) for statement in scaling_boxes.STATEMENTS]
+DEAR = [
+    pytest.param(statement, marks=pytest.mark.full)
+    for part in (scaling_boxes, scaling_covers, scaling_mixtures)
+    for statement in part.STATEMENTS
+]
 
 
 @pytest.mark.parametrize("statement", [*scaling.STATEMENTS, *DEAR], ids=lambda statement: statement.id)
