@@ -110,7 +110,13 @@ def law_row(law: dpaudit.ScalingFinding) -> str:
     """Return one law as a row of the page."""
     slopes = (law.exponent, law.upper_exponent, law.ratio_slope)
     told = [f"{slope.value:+.3f} [{slope.lower:+.3f}, {slope.upper:+.3f}]" for slope in slopes]
-    return _row([f"{law.learner}, {law.abscissa}", *told, law.verdict])
+    return _row([f"{law_name(law)}: {law.abscissa}", *told, law.verdict])
+
+
+def law_name(law: dpaudit.ScalingFinding) -> str:
+    """Return the learner of a law, with its variant and with the setting where they are not the usual ones."""
+    variant, setting = law.fixed.get("variant"), law.setting
+    return ", ".join([law.learner, *([variant] if variant else []), *([setting] if setting != "realizable" else [])])
 
 
 def _row(cells: Sequence[object]) -> str:
@@ -127,9 +133,9 @@ def write_page(out: Path, seed: int) -> None:
     found = [dpaudit.ScalingFinding.from_dict(law) for law in laws]
     figures = []
     for law in found:
-        name = f"law-{law.learner}-{law.parameter}.svg"
+        name = f"law-{law_name(law).replace(', ', '-')}-{law.parameter}.svg"
         (out / name).write_bytes(as_svg(law.plot()))
-        caption = escape(f"{law.learner}: n* against {law.abscissa}")
+        caption = escape(f"{law_name(law)}: n* against {law.abscissa}")
         figures.append(f'<figure><img src="{name}" alt="{caption}"><figcaption>{caption}</figcaption></figure>')
     page = PAGE.format(
         seed=seed,

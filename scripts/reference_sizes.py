@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from learners.papers.scaling import ACCURACIES, DIMENSIONS, FINITE, PRIVACIES, SMALL
+from learners.papers.scaling_covers import COMMON, LITERALS, OWN
+from learners.papers.scaling_mixtures import ACCURACIES as MIXED
+from learners.papers.scaling_mixtures import LINE
 
 __all__ = ["LAWS", "SIZES"]
 
@@ -42,5 +45,12 @@ LAWS: tuple[tuple[str, str, Sequence[float], dict[str, Any]], ...] = (
     ("parity-private", "dimension", DIMENSIONS, {"alpha": 0.1, "beta": 0.6, "epsilon": 1.0}),
     ("parity-private", "alpha", ACCURACIES, {"beta": 0.6, "epsilon": 1.0, "dimension": 16}),
     ("parity-private", "epsilon", PRIVACIES[:-1], {"alpha": 0.1, "beta": 0.6, "dimension": 16}),
+    *(
+        ("set-cover-conjunction", "k", LITERALS, {**COMMON, **OWN, "variant": name})
+        for name in ("paper", "composition")
+    ),
+    ("conjunction-greedy", "k", LITERALS, COMMON),
+    ("mixture-halfspace", "alpha", MIXED, {**LINE, "setting": "realizable"}),
+    ("mixture-halfspace", "alpha", MIXED, {**LINE, "setting": "agnostic"}),
 )
 """Learner, parameter, values and the rest of each scaling law."""

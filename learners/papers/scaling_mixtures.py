@@ -13,15 +13,15 @@ from learners.citations import BMN
 from learners.papers.scaling import judged_laws
 from learners.papers.statements import states
 
-__all__ = ["STATEMENTS"]
+__all__ = ["ACCURACIES", "LINE", "STATEMENTS"]
 
 ACCURACIES = (1 / 64, 1 / 32, 1 / 20, 1 / 12, 1 / 8, 1 / 6, 1 / 4, 1 / 3)
+LINE: dict[str, Any] = {"beta": 0.1, "dimension": 1, "side": 7, "epsilon": 1.0}
 
 
 def _law(tools: Any, setting: str) -> Evidence:
     """Return the evidence on thresholds of eight points, beta = 0.1, epsilon 1."""
-    given = {"beta": 0.1, "dimension": 1, "side": 7, "epsilon": 1.0}
-    return judged_laws([tools.scaling_law("mixture-halfspace", "alpha", ACCURACIES, setting=setting, **given)])
+    return judged_laws([tools.scaling_law("mixture-halfspace", "alpha", ACCURACIES, setting=setting, **LINE)])
 
 
 @states(
