@@ -128,5 +128,5 @@ def brief(data: Any) -> str:
     """Return an input in at most 300 characters, whatever its `repr` does."""
     try:
         return _Brief().repr(data)[:300]
-    except Exception:
+    except Exception:  # of any type: `repr`, and the lengths it asks for, are code of whoever made the input
         return f"an input of type {type(data).__name__}"

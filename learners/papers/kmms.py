@@ -241,11 +241,11 @@ def _observation_22(tools: Any) -> Evidence:
     thresholds = np.tri(9, 8, -1, dtype=np.uint8)
     for name, base in (("thresholds", thresholds), ("halfplanes d=2", halfplane_family(2).labels)):
         where = np.arange(base.shape[1])[:, None]
-        own = vc_dimension(where, _Listed(base))  # type: ignore[arg-type]
+        own = vc_dimension(where, _Listed(base))
         labels = base
         for k in (2, 3):
             labels = np.unique(np.concatenate([labels & row for row in base]), axis=0)
-            found = vc_dimension(where, _Listed(labels))  # type: ignore[arg-type]
+            found = vc_dimension(where, _Listed(labels))
             numbers[f"{name} k={k}"] = found
             share = max(share, found / (2 * own * k * math.log2(3 * k)))
             if found > 2 * own * k * math.log2(3 * k):
