@@ -22,7 +22,7 @@ from dpaudit.process.copies import can_fork
 __all__ = ["Context", "Isolated", "RunFault", "Timeout", "told_with"]
 
 TIMEOUT_IS = ("output", "error")
-"""What a run is that takes too long: an output like any other, or a fault."""
+"""The meanings of a run that takes too long: an output like any other, or a fault."""
 LONGEST = 1e7
 """Seconds, a third of a year: longer ones overflow clocks."""
 LOOK = 16
