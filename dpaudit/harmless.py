@@ -11,7 +11,7 @@ _HARMFUL = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode categories of characters that act instead of being seen: controls, formats, surrogates, separators."""
 
 _OURS = re.compile("[\n\t]|\x1b\\[[0-9;]*m")
-"""What a page of ours has of them: ends of lines, tabs, and colours."""
+"""Those that our own pages have: ends of lines, tabs, and colours."""
 
 
 def shortened(text: str, longest: int) -> str:

@@ -22,7 +22,7 @@ from dpaudit.process.copies import can_fork
 __all__ = ["Context", "Isolated", "RunFault", "Timeout", "told_with"]
 
 TIMEOUT_IS = ("output", "error")
-"""What a run is that takes too long: an output like any other, or a fault."""
+"""The meanings of a run that takes too long: an output like any other, or a fault."""
 LONGEST = 1e7
 """Seconds, a third of a year: longer ones overflow clocks."""
 LOOK = 16
@@ -157,7 +157,7 @@ class Isolated:
     def _runs_anew(self, emit: Callable[[Any], None], *arguments: Any) -> tuple[Any, Any]:
         """Make runs in a child that takes the place of one: the state of generators that all share goes elsewhere."""
         if not self._moved:
-            np.random.seed()  # noqa: NPY002 (`random` does so itself)
+            np.random.seed()  # noqa: NPY002  # mechanisms may draw from it; `random` is seeded anew by the fork
             self._moved = True
         return self._runs(emit, *arguments)
 
@@ -189,7 +189,7 @@ def _sent(function: Callable[[Any, np.random.Generator], Any], emit: Callable[[A
     """Make one run and send its output, or what it raises, before the next one begins."""
     try:
         output = function(data, rng)
-    except Exception as error:
+    except Exception as error:  # an output like any other, whatever its type
         emit(Raised(error))
         raise
     emit(output)

@@ -35,8 +35,8 @@ def check_budget(budget: object) -> None:
 
 def check_integer(name: str, value: object, low: int, high: int | None = None) -> None:
     """Raise `InputError` unless `value` is an integer in [low, high]."""
-    good = isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low
-    if not good or (high is not None and int(value) > high):  # type: ignore[call-overload]
+    most = math.inf if high is None else high
+    if not isinstance(value, Integral) or isinstance(value, bool) or not low <= int(value) <= most:
         allowed = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
         raise InputError(f"{name} must be {allowed}, got {value!r}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -162,9 +162,9 @@ class Sample:
         examples = [(x, y) for x in xs for y in (0, 1)]
         if relation is Relation.ADD_REMOVE_ONE:
             yield from (self._changed(None, example) for example in examples)
-        removable = range(len(self.counts))
+        removable: Sequence[int] = range(len(self.counts))
         if relation is Relation.REPLACE_PRIVATE and self.public is not None:
-            removable = [i for i in removable if not self.public[i]]  # type: ignore[assignment]
+            removable = [i for i in removable if not self.public[i]]
         for i in removable:
             if relation is Relation.ADD_REMOVE_ONE:
                 yield self._changed(i, None)

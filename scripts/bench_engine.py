@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -148,7 +149,7 @@ def to_a_bound(repeats: int) -> None:
 
     seeds = range(max(5, repeats))
     bound = statistics.median(audit(seed) for seed in seeds)
-    took = statistics.median(seconds(lambda: audit(seed)) for seed in seeds)  # noqa: B023
+    took = statistics.median(seconds(partial(audit, seed)) for seed in seeds)
     show("Laplace 0.1, 1e6 runs a side: bound", ">= 0.095", f"{bound:.4f}", bound >= 0.095)
     show("Laplace 0.1, 1e6 runs a side: seconds", "< 1", f"{took:.2f}", took < 1)
 
@@ -167,10 +168,7 @@ def two_jobs(repeats: int) -> None:
     }
     for name, audit in heavy.items():
         audit(2)
-        ratio = statistics.median(
-            seconds(lambda: audit(1)) / seconds(lambda: audit(2))  # noqa: B023
-            for _ in range(repeats)
-        )
+        ratio = statistics.median(seconds(partial(audit, 1)) / seconds(partial(audit, 2)) for _ in range(repeats))
         show(f"two jobs against one, {name}", ">= 1.7", f"{ratio:.2f} x", ratio >= 1.7)
 
 
@@ -187,8 +185,7 @@ def imports(repeats: int) -> None:
         empty = [sys.executable, "-c", "pass"]
         full = [sys.executable, "-c", code]
         extra = [
-            1000 * (seconds(lambda: _silent(full)) - seconds(lambda: _silent(empty)))  # noqa: B023
-            for _ in range(max(5, repeats))
+            1000 * (seconds(partial(_silent, full)) - seconds(partial(_silent, empty))) for _ in range(max(5, repeats))
         ]
         show(what, f"<= {limit}", f"{statistics.median(extra):.0f}", statistics.median(extra) <= limit)
 

@@ -14,6 +14,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -54,10 +55,7 @@ def main() -> int:
         InteriorPointRecConcave(SIZE, 1.0, 1e-6),
     ):
         for runs in (1, 100):
-            figures[f"{learner.id}, {runs} run(s)"] = seconds(
-                lambda learner=learner, runs=runs: learner.run(sample, rng, runs),
-                options.repeat,  # type: ignore[misc]
-            )
+            figures[f"{learner.id}, {runs} run(s)"] = seconds(partial(learner.run, sample, rng, runs), options.repeat)
     if options.json:
         print(json.dumps({"n": sample.n, "seconds": figures}, indent=2))
     else:

@@ -56,7 +56,7 @@ def outputs(row: Row, side: int, rng: np.random.Generator, runs: int) -> Iterato
     def once() -> Any:
         try:
             return row.mechanism(row.neighbours[side], rng)
-        except Exception as error:
+        except Exception as error:  # of any type: it is the mechanism's
             return error
 
     for start in range(0, runs, CHUNK):

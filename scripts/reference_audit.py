@@ -69,7 +69,7 @@ MEASURED: dict[str, tuple[Sequence[Any], Callable[..., dict[str, Any]]]] = {
     "sizes": (SIZES, measured_size),
     "laws": (LAWS, measured_law),
 }
-"""What the parts besides the audits measure, and how."""
+"""The parts besides the audits: their cases, and the function that measures one."""
 
 
 def timed(measure: Callable[..., dict[str, Any]], seed: int, case: Sequence[Any]) -> tuple[str, dict[str, Any], float]:

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 CONFIDENCE = 0.999
-"""That of `dpaudit.arguments`, which help does not load."""
+"""The default of `dpaudit.arguments`, which help does not load."""
 
 
 def whole(text: str | int) -> int:

@@ -64,8 +64,9 @@ def _ability(name: str) -> Ability:
     """Return an ability as its protocol describes it."""
     kind = ABILITIES[name]
     member = inspect.getattr_static(kind, name)
-    if isinstance(member, property):
-        signature = f": {inspect.signature(member.fget).return_annotation}"  # type: ignore[arg-type]
+    getter = member.fget if isinstance(member, property) else None
+    if getter is not None:
+        signature = f": {inspect.signature(getter).return_annotation}"
     else:
         signature = str(inspect.signature(member)).replace("(self, ", "(").replace("(self)", "()").replace("'", "")
     return Ability(name, name + signature, (inspect.getdoc(kind) or "").partition("\n")[0])

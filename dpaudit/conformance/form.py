@@ -121,6 +121,6 @@ def _check_refused(learner: Learner, attempt: Callable[[], object], given: str) 
         attempt()
     except InputError:
         return
-    except Exception as error:
+    except Exception as error:  # any other type is what is looked for
         raise NonConforming(f"{type(learner).__name__}: {given} must raise InputError, raised {error!r}") from error
     raise NonConforming(f"{type(learner).__name__}: {given} must raise InputError, was accepted")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import Field, dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from dpaudit.errors import InputError
 
@@ -108,7 +108,7 @@ class MadePair(Pair):
     shown: bool
 
     # Whatever shows a dataclass by its fields does not show these inputs.
-    __dataclass_fields__ = {"origin": Pair.__dataclass_fields__["origin"]}  # noqa: RUF012
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]] = {"origin": Pair.__dataclass_fields__["origin"]}
 
     def __init__(self, data: Made, neighbour: Made, origin: Origin, shown: bool = False) -> None:
         for name, value in (("_sides", (data, neighbour)), ("origin", origin), ("shown", shown)):

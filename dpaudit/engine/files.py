@@ -31,7 +31,7 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(scratch, path)
-    except BaseException:
+    except BaseException:  # after an interrupt too no scratch file stays
         scratch.unlink(missing_ok=True)
         raise
 

@@ -90,15 +90,11 @@ def utility_tasks(
     """
     alpha = entry.instance.alpha if alpha is None else alpha
     beta = entry.instance.beta if beta is None else beta
-    if noise is not None and tuple(settings) != ("agnostic",):
-        told = "{noise} must be left out in every setting but 'agnostic'; got {given}"
-        raise InputError(told, names=("noise",), value=noise, given=repr(noise))
+    _check_noise(noise, settings)
     found: list[UtilityArguments] = []
     for asked in settings:
         size, setting, promised = _size(entry, learner, alpha, beta, n, asked)
-        if setting == "agnostic" and cases is not None and None in cases and noise is None:
-            told = "{noise} must be given for the uniform distribution in the setting 'agnostic'; got none"
-            raise InputError(told, names=("noise",))
+        _check_noise_of_uniform(noise, setting, cases)
         # Where no theorem speaks, or only of more examples, failures refute nothing: as on the ladder of a run.
         covered = promised is not None and size >= promised
         found += [
@@ -122,6 +118,20 @@ def utility_tasks(
     each = 1 - (1 - confidence) / max(len(found), 1)
     kept = entry.instance.parameters if parameters is None else parameters
     return [Task(entry.id, kept, _decisive(arguments, each)) for arguments in found]
+
+
+def _check_noise(noise: float | None, settings: Sequence[str | None]) -> None:
+    """Raise `InputError` for noise where the setting is not, or not only, "agnostic"."""
+    if noise is not None and tuple(settings) != ("agnostic",):
+        told = "{noise} must be left out in every setting but 'agnostic'; got {given}"
+        raise InputError(told, names=("noise",), value=noise, given=repr(noise))
+
+
+def _check_noise_of_uniform(noise: float | None, setting: str, cases: Sequence[int | None] | None) -> None:
+    """Raise `InputError` for the uniform distribution without noise in the setting "agnostic"."""
+    if setting == "agnostic" and cases is not None and None in cases and noise is None:
+        told = "{noise} must be given for the uniform distribution in the setting 'agnostic'; got none"
+        raise InputError(told, names=("noise",))
 
 
 def _decisive(arguments: UtilityArguments, confidence: float) -> UtilityArguments:

@@ -12,7 +12,7 @@ __all__ = ["bound_memory"]
 FREE = 0.8
 """Of the memory that is free: others are to go on where a process takes all it gets."""
 MEMORY, OWN, GROUPS = Path("/proc/meminfo"), Path("/proc/self/statm"), Path("/sys/fs/cgroup")
-"""What Linux tells: of the machine, of this process, and of its container."""
+"""The files in which Linux tells of the memory: of the machine, of this process, and of its container."""
 IN_GROUP = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
 
 

@@ -28,7 +28,7 @@ def packed(value: Any) -> bytes:
     except Exception:  # of many types: what pickle raises depends on what it meets
         try:
             content: bytes = _cloudpickle().dumps(value, pickle.HIGHEST_PROTOCOL)
-        except Exception as error:
+        except Exception as error:  # likewise
             raise InputError(
                 "with {timeout}, runs are made in a process of their own, to which data, and from which outputs, must "
                 "travel, and something cannot be sent: {why:.500}; leave it out, or return plain data",

@@ -20,7 +20,7 @@ from dpaudit.process.underway import Board, begin
 __all__ = ["Server", "live"]
 
 _getpid = os.getpid
-"""That of the system: checks of mechanisms change the one of `os` for a while."""
+"""The function of the system: checks of mechanisms change the one of `os` for a while."""
 
 
 @dataclass(frozen=True)

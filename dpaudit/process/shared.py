@@ -14,7 +14,7 @@ from dpaudit.process.messages import unpacked
 __all__ = ["Shared", "framed"]
 
 _monotonic = time.monotonic
-"""That of the system: checks of mechanisms change the one of the module for a while."""
+"""The clock of the system: checks of mechanisms change the one of the module for a while."""
 
 
 class Shared:

@@ -17,7 +17,7 @@ __all__ = ["FORKS", "Board", "at", "begin", "brief"]
 
 FORKS = "forks, and returns in both processes: let the copy end with os._exit(0)"
 _getpid = os.getpid
-"""That of the system: checks of mechanisms change the one of `os` for a while."""
+"""The function of the system: checks of mechanisms change the one of `os` for a while."""
 
 
 class Board:
@@ -82,7 +82,7 @@ class Board:
 
 
 _boards: list[Board] = []
-"""That of this process, once it has one."""
+"""The board of this process, once it has one."""
 
 
 def begin(board: Board) -> None:
@@ -128,5 +128,5 @@ def brief(data: Any) -> str:
     """Return an input in at most 300 characters, whatever its `repr` does."""
     try:
         return _Brief().repr(data)[:300]
-    except Exception:
+    except Exception:  # of any type: `repr`, and the lengths it asks for, are code of whoever made the input
         return f"an input of type {type(data).__name__}"

@@ -70,7 +70,7 @@ def _load_private(name: str, path: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except BaseException:
+    except BaseException:  # after an interrupt too, half a module must not pass for a whole one
         del sys.modules[name]
         raise
     return module

@@ -19,7 +19,7 @@ from dpaudit.arguments import CONFIDENCE, check_built, read_integer
 from dpaudit.calls import remembering
 from dpaudit.contract import Distribution, Hypothesis, Learner, UtilityClaim, UtilityVerdict
 from dpaudit.errors import InputError
-from dpaudit.progress import Progress, followed
+from dpaudit.progress import Progress, Tell, followed
 from dpaudit.seeding import check_seed
 from dpaudit.utility.claims import speaks_of, stated_claim
 from dpaudit.utility.error import best_error, labels_of
@@ -123,15 +123,9 @@ def audit_utility(
     best = _best(learner, concept, target, law, flips)
     address = stream_address(learner, target, name, law, flips, size, setting)
     trial = Trial(learner, target, law, flips, best, size, alpha, setting, seed, address)
-    vacuous = is_vacuous(alpha, beta, setting)
     planned = looks(trials, most, confidence)
     with followed(progress, sum(runs for runs, _ in planned), "runs") as tell:
-        for runs, level in planned:
-            failures = count_failures(trial, runs, n_jobs, tell)
-            lower, upper = failure_interval(failures, runs, level)
-            said = verdict(lower, upper, beta, vacuous)
-            if said != UtilityVerdict.UNDECIDED:
-                break
+        said, failures, runs, (lower, upper) = _counted(trial, planned, beta, n_jobs, tell)
     LOG.info("utility of %s on %s: %s, %d failures in %d runs", learner.id, law.name, said, failures, runs)
     return UtilityFinding(
         verdict=said,
@@ -152,6 +146,20 @@ def audit_utility(
         failure=_failure(setting, alpha, claim),
         best_error=best if setting == "agnostic" else None,
     )
+
+
+def _counted(
+    trial: Trial, planned: Sequence[tuple[int, float]], beta: float, n_jobs: int, tell: Tell | None
+) -> tuple[UtilityVerdict, int, int, tuple[float, float]]:
+    """Return verdict, failures, runs and interval at the first look that decides, or at the last one."""
+    vacuous = is_vacuous(trial.alpha, beta, trial.setting)
+    for runs, level in planned:
+        failures = count_failures(trial, runs, n_jobs, tell)
+        interval = failure_interval(failures, runs, level)
+        said = verdict(*interval, beta, vacuous)
+        if said != UtilityVerdict.UNDECIDED:
+            break
+    return said, failures, runs, interval
 
 
 def _size(learner: Learner, n: int | None, claim: UtilityClaim | None) -> int:

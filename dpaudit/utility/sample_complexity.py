@@ -106,21 +106,16 @@ def sample_complexity(
         found = search.best(starts, moves, tell, n_jobs)
     LOG.info("sample complexity of %s: %d cases compete", learner.id, len(found))
     decider = Decider(beta, confidence, draws, seed)
-    case, bracket = _decided(learner, found, decider, alpha, claim.setting, cap)
-    worst, own = _told(case), own_case(learner, alpha, beta, claim)
-    if own is not None and own[0].lower > bracket.lower:
-        bracket, words = own
-        worst = WorstCase(concept=None, points=[], probabilities=[], noise=[], name=words)
-    cases = hard_cases(learner, alpha, claim.setting)
-    points, _ = evaluated_points(learner)
-    uniform = [case for case in cases if case.is_uniform(len(points))]
+    searched = _decided(learner, found, decider, alpha, claim.setting, cap)
+    worst, bracket = _worse(*searched, own_case(learner, alpha, beta, claim))
+    uniform, hard = _proposed(search, learner, alpha, claim.setting)
     return SampleComplexityFinding(
         verdict=_verdict(bracket, claim),
         lower=bracket.lower,
         upper=bracket.upper,
         theorem=claim.sample_size,
-        uniform=search.largest(uniform),
-        hard_cases=search.largest(cases),
+        uniform=uniform,
+        hard_cases=hard,
         worst=worst,
         alpha=float(alpha),
         beta=float(beta),
@@ -174,6 +169,21 @@ def _decided(
             worst = candidate.case, bracket
     assert worst is not None  # every class has a uniform case
     return worst
+
+
+def _worse(case: HardCase, bracket: Bracket, own: tuple[Bracket, str] | None) -> tuple[WorstCase, Bracket]:
+    """Return a case with its bracket, or the learner's own case if that one fails at a larger size."""
+    if own is None or own[0].lower <= bracket.lower:
+        return _told(case), bracket
+    return WorstCase(concept=None, points=[], probabilities=[], noise=[], name=own[1]), own[0]
+
+
+def _proposed(search: Search, learner: Learner, alpha: float, setting: str) -> tuple[int | None, int | None]:
+    """Return the sizes that the uniform distribution, and all hard cases, would have shown."""
+    cases = hard_cases(learner, alpha, setting)
+    points, _ = evaluated_points(learner)
+    uniform = [case for case in cases if case.is_uniform(len(points))]
+    return search.largest(uniform), search.largest(cases)
 
 
 def _verdict(bracket: Bracket, claim: UtilityClaim) -> UtilityVerdict:

@@ -105,20 +105,15 @@ def law_of(
     """Return the law of `scaling_law` for learners that `build` makes of their parameters."""
     check_values(values)
     confidence, seed = read_number("confidence", confidence, 0, 1), check_seed(seed)
-    measured, grades, claims = [], [], []
+    measured = []
     with followed(progress, len(values), "values") as tell:
         for value in values:
             levels, parameters = _settled(parameter, value, alpha, beta, fixed)
-            learner = build(**parameters)
-            claim = claimed(learner, *levels, setting)
-            lower, upper, case, grade = _bracket(learner, *levels, claim, seed)
-            measured.append(ScalingPoint(value=float(value), x=_abscissa(parameter, value), lower=lower, upper=upper,
-                                         theorem=claim.sample_size, case=case))  # fmt: skip
-            grades.append(grade)
-            claims.append(claim)
+            measured.append(_measured(build(**parameters), parameter, value, levels, setting, seed))
             if tell is not None:
                 tell(1)
-    points = sorted(measured, key=lambda point: point.x)
+    _, claim, _ = measured[0]
+    points = sorted((point for point, _, _ in measured), key=lambda point: point.x)
     half = points[len(points) // 2 :]
     ratio = _fitted(half, confidence, over_theorem=True)
     return ScalingFinding(
@@ -134,11 +129,11 @@ def law_of(
         fixed=dict(fixed),
         alpha=alpha,
         beta=beta,
-        setting=claims[0].setting,
+        setting=claim.setting,
         confidence=confidence,
         seed=seed,
-        claim_id=claims[0].claim_id,
-        grade=max(grades, key=list(Grade).index),
+        claim_id=claim.claim_id,
+        grade=max((grade for _, _, grade in measured), key=list(Grade).index),
     )
 
 
@@ -170,6 +165,23 @@ def _settled(
         if level is None:
             raise InputError.of(name, None, "given unless it is varied")
     return (float(levels["alpha"] or 0), float(levels["beta"] or 0)), parameters
+
+
+def _measured(
+    learner: Learner, parameter: str, value: float, levels: tuple[float, float], setting: str | None, seed: int
+) -> tuple[ScalingPoint, UtilityClaim, Grade]:
+    """Return n* at one value beside the theorem's n, the theorem's claim there, and the grade."""
+    claim = claimed(learner, *levels, setting)
+    lower, upper, case, grade = _bracket(learner, *levels, claim, seed)
+    point = ScalingPoint(
+        value=float(value),
+        x=_abscissa(parameter, value),
+        lower=lower,
+        upper=upper,
+        theorem=claim.sample_size,
+        case=case,
+    )
+    return point, claim, grade
 
 
 def _bracket(

@@ -29,7 +29,7 @@ DRAWS = 60
 CHECKS = 150
 """Fresh samples on which the best are put in order."""
 KEPT = 3
-"""How many of the best are put in order."""
+"""The number of the best that are put in order."""
 WEAK = 0.7
 """A proposal that suffices at this share of the best size so far is left."""
 MAX_LABELS = 2**20

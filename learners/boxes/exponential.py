@@ -58,7 +58,7 @@ class BoxExponential(BoxLearner, ExponentialLearner):
         allowed = np.ones(len(cells.sizes), dtype=np.bool_) if eligible is None else eligible
         return cells, [i for i, size in enumerate(cells.sizes) if size and allowed[i]]
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:  # type: ignore[override]
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the codes of `size` independent runs; a list of integers where there are more than 2^63 boxes."""
         check_run(sample, self.domain, size)
         cells, kept = self._cells(sample)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -111,7 +112,7 @@ class BoxInteriorPoint(BoxLearner):
             ways.append((whole, Fraction(0)) if pure else (whole / 2, whole / 2 / self._faces))
         found = []
         for slack, delta in ways:
-            share = largest_share(Fraction(self.epsilon), slack, lambda e, d=delta: self._calls(e, d))  # type: ignore[misc]
+            share = largest_share(Fraction(self.epsilon), slack, partial(self._calls, delta=delta))
             found.append((share, delta, slack))
         return max(found, key=lambda way: way[0])
 

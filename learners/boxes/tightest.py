@@ -55,7 +55,7 @@ class BoxTightest(BoxLearner, ConsistentLearner):
             return 0
         return self.concepts.number([int(v) for v in positive.min(axis=0)], [int(v) for v in positive.max(axis=0)])
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:  # type: ignore[override]
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the same code `size` times; a list of integers where there are more than 2^63 boxes."""
         check_run(sample, self.domain, size)
         return as_codes([self._choose(sample)] * size, self.concepts.size)

@@ -63,7 +63,7 @@ class Deterministic:
         """Return the code of the answer."""
         raise NotImplementedError("a deterministic learner chooses")
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the same code `size` times."""
         check_run(sample, self.domain, size)
         return np.full(size, self._choose(sample), dtype=np.int64)

@@ -79,7 +79,7 @@ class ExponentialLearner:
         """Return which concepts may be returned; None for all."""
         return None
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the codes (size,) of independent runs; scores are exact, their maximum is subtracted before exp."""
         check_run(sample, self.domain, size)
         correct = scores(self.concepts, sample)

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import ConceptClass, InputError
+from dpaudit.contract import InputError
 from learners.parameters import check_integer, check_statement
 
-__all__ = ["MAX_LABELS", "lower_sample_size", "sauer_power_bound", "upper_sample_size", "vc_dimension"]
+__all__ = ["MAX_LABELS", "Labelled", "lower_sample_size", "sauer_power_bound", "upper_sample_size", "vc_dimension"]
 
 MAX_LABELS = 2**22
 """The most labels (concepts times points) that are searched."""
 
 
-def vc_dimension(points: NDArray[Any], concepts: ConceptClass) -> int:
+class Labelled(Protocol):
+    """A finite class that is known by the labels of its concepts."""
+
+    @property
+    def size(self) -> int:
+        """The number of concepts."""
+
+    def evaluate(self, points: NDArray[Any]) -> NDArray[Any]:
+        """Return the labels (size, m) that each concept gives to each point."""
+
+
+def vc_dimension(points: NDArray[Any], concepts: Labelled) -> int:
     """Return the size of the largest subset of the points that the class shatters.
 
     Depth-first over subsets in increasing order: every subset of a shattered set is shattered, so a set that is not is
@@ -28,8 +39,8 @@ def vc_dimension(points: NDArray[Any], concepts: ConceptClass) -> int:
     ----------
     points : array, shape (m, k)
         Where the class is looked at; the whole domain for the VC dimension of the class.
-    concepts : ConceptClass
-        Anything with `size` and `evaluate(points) -> (size, m)`.
+    concepts : Labelled
+        Any `ConceptClass`, for instance.
 
     Raises
     ------

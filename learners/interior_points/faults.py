@@ -89,7 +89,7 @@ class _Wrapped:
 
     @property
     def cost(self) -> Cost:
-        """That of one call of the solver, wrongly."""
+        """The cost of one call of the solver, which is wrong."""
         return self.solver.cost
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_integer
 
 __all__ = ["Choosing"]
+
+Solution = TypeVar("Solution", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -88,9 +91,9 @@ class Choosing:
         """Return the maximum score from which on the test is passed with probability 1 - beta (beta <= 1/2)."""
         return self.threshold + self.scale * math.log(1 / (2 * beta))
 
-    def draw(self, scores: Mapping[Hashable, int], rng: np.random.Generator, size: int) -> list[Hashable | None]:
+    def draw(self, scores: Mapping[Solution, int], rng: np.random.Generator, size: int) -> list[Solution | None]:
         """Return the choices of `size` independent calls, None for nothing, given the scores that are at least 1."""
-        chosen: list[Hashable | None] = [None] * size
+        chosen: list[Solution | None] = [None] * size
         top = max(scores.values(), default=0)
         passed = np.flatnonzero(top + rng.laplace(0.0, self.scale, size) >= self.threshold)
         if len(passed) and scores:
@@ -100,7 +103,7 @@ class Choosing:
                 chosen[run] = solutions[pick]
         return chosen
 
-    def log_law(self, scores: Mapping[Hashable, int]) -> tuple[Floats, float, float]:
+    def log_law(self, scores: Mapping[Solution, int]) -> tuple[Floats, float, float]:
         """Return the log-probabilities of the solutions in their order, that of nothing, and a bound on the error."""
         if not scores:
             return np.zeros(0), 0.0, 0.0
@@ -111,5 +114,5 @@ class Choosing:
         return logs + float(log_above(z)), float(log_below(z)), total
 
     @staticmethod
-    def _array(scores: Mapping[Hashable, int]) -> Integers:
+    def _array(scores: Mapping[Solution, int]) -> Integers:
         return np.array(list(scores.values()), dtype=np.int64)

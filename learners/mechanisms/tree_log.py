@@ -174,8 +174,8 @@ class TreeLog:
         if self.inner is None:
             return interior_scores(*data, self.size).draw_exponential(float(self.epsilon) / 2, rng, size)
         middle = ranks(data, self.margin, self.n - self.margin)
-        named = self._choice.draw(_balanced_nodes(middle), rng, size)  # type: ignore[arg-type]
-        drawn = [int(x) for x in named if x is not None]  # type: ignore[call-overload]
+        named = self._choice.draw(_balanced_nodes(middle), rng, size)
+        drawn = [int(x) for x in named if x is not None]
         deep, shallow = self._embedding(middle)
         left = size - len(drawn)
         for y, count in sorted(Counter(self.inner.draw(*shallow, rng, left)).items()) if left else ():
@@ -196,7 +196,7 @@ class TreeLog:
             return interior_scores(*data, self.size).log_exponential(float(self.epsilon) / 2, self.size)
         middle = ranks(data, self.margin, self.n - self.margin)
         nodes = _balanced_nodes(middle)
-        named, nothing, error = self._choice.log_law(nodes)  # type: ignore[arg-type]
+        named, nothing, error = self._choice.log_law(nodes)
         following, more = self._log_rest(data, middle)
         laws = [placed(self.size, list(nodes), named), following]
         return log_mixture([0.0, nothing], laws, error + more + 2 * ULP * greatest([nothing]))

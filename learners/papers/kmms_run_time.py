@@ -55,6 +55,8 @@ class CellCounter(GreedyCounts):
 class _Counting(SetCoverConjunction):
     """The Set Cover Learner that keeps its counter."""
 
+    counter: CellCounter
+
     def _counts(self, sample: Sample) -> GreedyCounts:
         counter = CellCounter(sample, self.k)
         object.__setattr__(self, "counter", counter)
@@ -67,7 +69,7 @@ def cells_of_a_run(n: int, dimension: int, k: int) -> int:
     rng = np.random.default_rng(0)
     points = rng.integers(0, 2, (n, dimension))
     learner.run(learner.domain.sample(points, points[:, :k].all(axis=1)), rng, 1)
-    return int(learner.counter.looked_at)  # type: ignore[attr-defined]
+    return learner.counter.looked_at
 
 
 @states(

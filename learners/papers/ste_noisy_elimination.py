@@ -19,7 +19,7 @@ DELTA = 1e-6
 LOW, HIGH = 16, 31
 """Dimensions between which n grows; a mask holds at most 31 variables."""
 COPIES = (0, 1, 2, 3, 5, 8)
-"""How many examples at a point and at its complement: the counts that they make lie on both sides of the threshold."""
+"""Numbers of examples at a point and at its complement; their counts lie on both sides of the threshold."""
 
 
 def _pairs(learner: Any) -> list[Pair]:

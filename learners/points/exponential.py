@@ -73,7 +73,7 @@ class ThresholdExponential(ThresholdsOnALine, ExponentialLearner):
         check_integer("domain_size", self.domain_size, 2, 2**64)
         check_positive("epsilon", self.epsilon)
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:  # type: ignore[override]
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the codes of `size` independent runs."""
         check_run(sample, self.domain, size)
         starts, correct = self.concepts.runs(sample)

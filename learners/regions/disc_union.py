@@ -56,6 +56,7 @@ class DiscUnion(CountedRegions, RegionCover):
         for code in codes:
             union = self.decode(code)
             label = f"learned, error {error_share(sample, union):.3g} on the sample"
+            # A union of what `_region` makes.
             shapes += [disc.shape(self.side, "blue", label) for disc in union.parts]  # type: ignore[attr-defined]
         if isinstance(target, Disc):
             shapes.append(target.shape(self.side, "orange", "target"))

@@ -19,7 +19,7 @@ VERBS: dict[str, list[str]] = {
     "utility": ["--n", "1", "--trials", "20", "--confidence", "0.9", "--alpha", "0.4", "--beta", "0.4"],
 }
 REFUSED = ("has no law(sample)", "promises no privacy", "give --epsilon", "must be", "replace-private needs")
-"""What a verb that refuses an edge says; a traceback says none of it."""
+"""Words of verbs that refuse an edge; no traceback has them."""
 ENTRIES = [entry for entry in list_learners() if not entry.fault]
 
 

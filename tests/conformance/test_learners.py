@@ -6,6 +6,7 @@ False alarms: the one statistical check accuses a conforming learner with probab
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ def test_edges(entry: Entry) -> None:
 def test_a_learner_that_fails_at_an_edge_is_caught() -> None:
     entry = next(e for e in list_learners() if e.id == "halfspace-exponential")
 
-    class Narrow(entry.learner):  # type: ignore[name-defined, misc]
+    class Narrow(entry.learner):  # type: ignore[name-defined, misc]  # known at run time only
         """Has symmetries for two variables or more only. Source: none."""
 
         def symmetries(self) -> list[np.ndarray]:
@@ -57,11 +58,12 @@ def test_there_are_three_controls_for_each_private_learner() -> None:
 def test_a_lying_law_is_caught() -> None:
     entry = next(e for e in list_learners() if e.id == "parity-private")
 
-    class Liar(entry.learner):  # type: ignore[name-defined, misc]
+    class Liar(entry.learner):  # type: ignore[name-defined, misc]  # known at run time only
         """Says the law of a learner with another epsilon. Source: none."""
 
         def law(self, sample: object) -> object:
-            return entry.build(dimension=self.dimension, epsilon=self.epsilon / 2).law(sample)  # type: ignore[attr-defined]
+            other: Any = entry.build(dimension=self.dimension, epsilon=self.epsilon / 2)
+            return other.law(sample)
 
     with pytest.raises(NonConforming, match="run disagrees with law"):
         check_run_agrees_with_law(Liar(**entry.instance.parameters))
@@ -70,7 +72,7 @@ def test_a_lying_law_is_caught() -> None:
 def test_a_false_symmetry_is_caught() -> None:
     entry = next(e for e in list_learners() if e.id == "point-exponential")
 
-    class Flipping(entry.learner):  # type: ignore[name-defined, misc]
+    class Flipping(entry.learner):  # type: ignore[name-defined, misc]  # known at run time only
         """Says that flipping the labels of the first point changes nothing. Source: none."""
 
         def symmetries(self) -> list[np.ndarray]:

@@ -56,7 +56,7 @@ def instance(seed: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]], i
     side = rng.choice([1, 2, 3, 4, 7, 50, 2**32, 2**64])
     n = rng.randrange(0, 8)
     if seed % 5 == 0:  # dual lines through one point, or all parallel
-        slope, start = rng.choice([(1, 0), (0, side // 2), (None, side // 2)])  # type: ignore[assignment]
+        slope, start = rng.choice([(1, 0), (0, side // 2), (None, side // 2)])
         steps = [rng.randrange(side + 1) for _ in range(n)]
         chosen = [(start, s) if slope is None else (s, min(side, start + slope * s)) for s in steps]
     else:

@@ -50,7 +50,7 @@ def test_the_exponential_mechanism_over_thresholds(points: int, n: int, epsilon:
 @pytest.mark.parametrize("relation", [Relation.REPLACE_ONE, Relation.ADD_REMOVE_ONE], ids=lambda r: r.value)
 @pytest.mark.parametrize("kind", LEARNERS, ids=lambda c: c.id)
 def test_folding_by_symmetry_changes_nothing_but_the_work(kind: Any, relation: Relation) -> None:
-    class Unfolded(kind):  # type: ignore[misc]
+    class Unfolded(kind):  # type: ignore[misc]  # the class is known at run time only
         def symmetries(self) -> list[Any]:
             return []
 

@@ -162,7 +162,7 @@ def slow_tree(data: list[int], tree: TreeLog) -> dict[int, float]:
         return softmax({x: rate * v for x, v in enumerate(scores)})
     height = tree.height
     middle = sorted(data)[tree.margin : len(data) - tree.margin]
-    named, nothing, _ = tree._choice.log_law(_balanced_nodes(counted(middle)))  # type: ignore[arg-type]
+    named, nothing, _ = tree._choice.log_law(_balanced_nodes(counted(middle)))
     for x, log in zip(_balanced_nodes(counted(middle)), named, strict=True):
         law[x] += math.exp(log)
     depths = {x: slow_depth(x, middle, height) for x in middle}

@@ -70,10 +70,10 @@ def test_inversion_draws_no_ineligible_output_at_either_end() -> None:
             return np.array([0.0, 1 - 2.0**-53] * (size // 2))
 
     eligible = np.array([False, True, True, False])
-    drawn = exponential.draw(np.array([5, 3, 3, 9]), 1.0, Edge(), 4, eligible)  # type: ignore[arg-type]
+    drawn = exponential.draw(np.array([5, 3, 3, 9]), 1.0, Edge(), 4, eligible)  # type: ignore[arg-type]  # a generator of edges
     assert drawn.tolist() == [1, 2, 1, 2]
     # An output whose weight underflows is never drawn either.
-    drawn = exponential.draw(np.array([0, 10**12, 0]), 1.0, Edge(), 4)  # type: ignore[arg-type]
+    drawn = exponential.draw(np.array([0, 10**12, 0]), 1.0, Edge(), 4)  # type: ignore[arg-type]  # a generator of edges
     assert set(drawn.tolist()) == {1}
 
 
@@ -88,7 +88,8 @@ def test_counting_agrees_with_evaluating(learner: Any) -> None:
     rng = np.random.default_rng(9)
     for m in (0, 1, 7, 30):
         sample = random_sample(learner.domain, rng, m, 10**12)
-        assert scores(Plain(), sample).tolist() == scores(learner.concepts, sample).tolist()  # type: ignore[arg-type]
+        plain = scores(Plain(), sample)  # type: ignore[arg-type]  # only labels are asked for
+        assert plain.tolist() == scores(learner.concepts, sample).tolist()
 
 
 def test_a_third_party_class_needs_its_domain_and_concepts_only() -> None:

@@ -49,7 +49,8 @@ def test_draws_near_a_boundary_are_refined_and_others_are_not(monkeypatch: pytes
     original = equal_scores._refined
     monkeypatch.setattr(equal_scores, "_refined", lambda *a: refined.append(original(*a)) or refined[-1])
     sizes, values = [1, 2, 1], np.array([0, 0, 0])
-    drawn = equal_scores.draw(sizes, values, 1.0, Scripted([0.1, 0.25, 0.5, 0.75, 0.9]), 5)  # type: ignore[arg-type]
+    rng = Scripted([0.1, 0.25, 0.5, 0.75, 0.9])
+    drawn = equal_scores.draw(sizes, values, 1.0, rng, 5)  # type: ignore[arg-type]  # a generator of these numbers
     # 0.25 and 0.75 are boundaries: the number lies in [0.25, 0.25 + 2^-53), so it is above; both need more digits.
     assert drawn.tolist() == [0, 1, 1, 2, 2]
     assert refined == [1, 2]
@@ -82,7 +83,7 @@ def test_cells_of_hardly_any_weight_can_be_drawn_by_refinement_only() -> None:
         def integers(self, *_: Any, size: int, **__: Any) -> Any:
             return np.zeros(size if isinstance(size, tuple) else (size,), dtype=np.uint64)
 
-    assert equal_scores._refined(0, [1, 1], gaps, 1.0, Zeros()) == 0  # type: ignore[arg-type]
+    assert equal_scores._refined(0, [1, 1], gaps, 1.0, Zeros()) == 0  # type: ignore[arg-type]  # a generator of zeros
 
 
 def test_uniform_below_any_bound() -> None:

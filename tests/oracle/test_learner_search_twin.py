@@ -79,7 +79,8 @@ def test_greedy_law_is_the_sum_over_sequences(learner: ConjunctionGreedy, top: i
     rng = np.random.default_rng(4)
     for m in (0, 1, 3, 6):
         sample = random_sample(learner.domain, rng, m, top)
-        exact = slow_greedy(learner, sample, learner.rounds, learner.epsilon / learner.rounds)  # type: ignore[arg-type]
+        assert learner.rounds is not None
+        exact = slow_greedy(learner, sample, learner.rounds, learner.epsilon / learner.rounds)
         law = learner.law(sample)
         assert law.error < 1e-13 * max(100, sample.n)
         for mask, log_prob in zip(law.atoms, law.log_prob, strict=True):

@@ -32,7 +32,7 @@ ELSEWHERE = {"sha256sum", "venv", "dpaudit.learners"}
 STANDARD = {**vars(typing), **vars(enum), **vars(builtins)}
 
 COMMENT = re.compile("#.*[`/]")
-"""What a comment that mentions something looks like; splitting a module into tokens takes longer than all else."""
+"""The form of a comment that mentions something; splitting a module into tokens takes longer than all else."""
 QUOTED = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 IN_FOLDER = re.compile(rf"(?<![\w/.-])(?:{'|'.join((*FOLDERS, 'docs', 'reports'))})/[\w./*-]*\w/?")
 PATH = re.compile(r"[\w.*-]+(?:/[\w.*-]*)+|[\w.*-]+\.(?:py|md|toml|json|jsonl|html|css|j2|txt|svg|yml|cff)(?:\.bak)?")

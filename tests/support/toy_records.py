@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.blackbox.gaps import Identical
@@ -120,13 +120,13 @@ def picture_finding() -> PictureFinding:
     return PictureFinding(picture=Picture((Panel("nothing", (0.0, 1.0), (0.0, 1.0), ()),)), n=1, runs=1, seed=0)
 
 
-def arguments_of(kind: str, role: str = "claim") -> Any:
+def arguments_of(kind: str, role: Literal["claim", "ladder"] = "claim") -> Any:
     """Return the arguments of a task of a kind."""
     made: dict[str, Any] = {
         "exact": lambda: ExactArguments(n=1, relation=Relation.REPLACE_ONE, samples="all"),
         "privacy": lambda: PrivacyArguments(n=1, trials=20, confidence=0.95),
         "utility": lambda: UtilityArguments(
-            role=role,  # type: ignore[arg-type]
+            role=role,
             case="uniform",
             case_index=None,
             concept=1,
@@ -146,7 +146,9 @@ def arguments_of(kind: str, role: str = "claim") -> Any:
 FINDINGS = {"exact": law_finding, "privacy": privacy_finding, "utility": utility_finding, "ledger": ledger_row}
 
 
-def result(kind: str = "exact", verdict: str = "", role: str = "claim", **changes: Any) -> Result:
+def result(
+    kind: str = "exact", verdict: str = "", role: Literal["claim", "ladder"] = "claim", **changes: Any
+) -> Result:
     """Return a result of a kind; a verdict of no text stands for the finding's usual one."""
     finding = picture_finding() if kind == "picture" else FINDINGS[kind](*[verdict] if verdict else [])
     given = {"task": "t", "learner": "a", "parameters": {"gain": 1.0}, "arguments": arguments_of(kind, role)}

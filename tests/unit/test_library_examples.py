@@ -57,7 +57,7 @@ def test_a_measurement_of_opendp_is_run_many_times_in_one_call() -> None:
     measurement = dp.m.make_laplace(dp.atom_domain(T=int), dp.absolute_distance(T=int), scale=1.0)
     mechanism = as_mechanism(measurement, batched=True)
     assert mechanism.batched
-    outputs = mechanism(7, None, 1_500)  # type: ignore[arg-type]
+    outputs = mechanism(7, None, 1_500)  # type: ignore[arg-type]  # its randomness is its own
     assert len(outputs) == 1_500
     assert 6 < sum(outputs) / 1_500 < 8
     finding = audit_privacy(measurement, [(0, 1)], epsilon=0.3, trials=2_000, batched=True, randomness="own")

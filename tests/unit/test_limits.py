@@ -46,7 +46,7 @@ def batched(x, rng, size):
 def hangs(bit, rng):
     u = rng.random()
     if u < 0.04:
-        time.sleep(60)
+        time.sleep(60)  # longer than any limit of these tests
     return bit + u
 
 
@@ -151,7 +151,7 @@ def test_a_mechanism_that_changes_its_input_is_refused_there_too():
 def test_no_part_is_lost_where_a_child_is_ended(number):
     def slow(emit, number):
         counting(emit, number)
-        time.sleep(60)
+        time.sleep(60)  # longer than its limit
 
     child = Child(slow)
     with pytest.raises(Late) as late:
@@ -276,7 +276,7 @@ def test_an_audit_that_the_clock_stopped_is_a_valid_finding_and_is_made_again(se
 
 def test_a_time_limit_ends_an_audit_of_slow_runs():
     def slow(bit, rng):
-        time.sleep(0.001)
+        time.sleep(0.001)  # a million of them take longer than the limit
         return response(bit, rng)
 
     began = time.monotonic()
@@ -309,6 +309,7 @@ def test_a_system_without_forks_refuses_with_a_word(monkeypatch):
 
 
 def test_limits_of_the_command_line_and_of_a_project(capsys, tmp_path, monkeypatch):
+    # From its fifth run on it takes longer than the limit.
     (tmp_path / "mine.py").write_text(
         "import itertools, time\nPAIRS = [(0, 1)]\nCALLS = itertools.count()\n"
         "def hangs(bit, rng):\n    time.sleep(60 * (next(CALLS) > 3))\n"
@@ -328,6 +329,7 @@ def test_limits_of_the_command_line_and_of_a_project(capsys, tmp_path, monkeypat
 
 
 def test_a_mechanism_that_ends_its_process_fails_alone_in_a_check(capsys, tmp_path, monkeypatch):
+    # One of the others takes longer than its limit.
     (tmp_path / "mine.py").write_text(
         "import os, time\nPAIRS = [(0, 1)]\n"
         "def leaves(bit, rng):\n    return os._exit(0)\n"
@@ -353,6 +355,7 @@ def test_a_mechanism_that_ends_its_process_fails_alone_in_a_check(capsys, tmp_pa
 
 
 def test_certificates_and_replays_have_a_timeout(capsys, tmp_path, monkeypatch):
+    # What hangs takes longer than the limit.
     (tmp_path / "mine.py").write_text(
         "import time\nPAIRS = [(0, 1)]\n"
         "def leaks(bit, rng):\n    return bit\n"

@@ -25,7 +25,7 @@ def test_a_pair_is_a_value() -> None:
     assert replace(pair, neighbour=3) == Pair(1, 3, "by hand") != pair
     assert hash(pair) == hash(replace(pair))
     with pytest.raises(FrozenInstanceError):
-        pair.data = 3  # type: ignore[misc]
+        pair.data = 3  # type: ignore[misc]  # what is refused
 
 
 @pytest.mark.parametrize("origin", [None, 5, ("crafted", "")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,6 @@ def test_the_stream_is_the_same_in_another_process() -> None:
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "0", None, True])
-def test_a_bad_seed_is_refused(seed: object) -> None:
+def test_a_bad_seed_is_refused(seed: Any) -> None:
     with pytest.raises(InputError, match="seed must be a non-negative integer"):
-        seeding.generator(seed)  # type: ignore[arg-type]
+        seeding.generator(seed)

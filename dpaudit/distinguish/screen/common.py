@@ -18,7 +18,7 @@ from dpaudit.jsonable import stable_repr
 __all__ = ["Categorical", "Repeats", "Value"]
 
 REPEATED = 3
-"""How often training must show a value that has a cell of its own."""
+"""The least number of training runs with a value that has a cell of its own."""
 KNOWN = 48
 """The most of such values."""
 SHOWN = 80

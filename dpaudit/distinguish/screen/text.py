@@ -133,7 +133,7 @@ def _affix(value: Any, j: int) -> Any:
 
 @dataclass(frozen=True)
 class Words:
-    """Whether a word that several texts share is in a text."""
+    """Features of a text: whether it has a word that several texts share."""
 
     words: tuple[str, ...]
     representation: bool = False

@@ -1,4 +1,4 @@
-r"""Which of many features promises the greatest bound, judged on few training runs.
+r"""The feature that promises the greatest bound, chosen among many on few training runs.
 
 The promise of an event with x hits of m training runs on one side and y of k on the other is
 

@@ -1,4 +1,4 @@
-"""Which rows come and go together: every row alone, or all rows of one user."""
+"""Units of data, the rows that come and go together: every row alone, or all rows of one user."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from typing import overload
 
 import numpy as np
 
@@ -179,7 +180,15 @@ class PlanePoints(Sequence[Coordinates]):
     def __len__(self) -> int:
         return int(self._ends[-1])
 
-    def __getitem__(self, index: object) -> Coordinates:  # type: ignore[override]  # no slices of it are needed
+    @overload
+    def __getitem__(self, index: int) -> Coordinates: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Coordinates]: ...
+
+    def __getitem__(self, index: int | slice) -> Coordinates | list[Coordinates]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
         if not isinstance(index, int | np.integer):
             raise TypeError(f"index must be an integer, got {index!r}")
         place = range(len(self))[int(index)]

@@ -61,11 +61,11 @@ def test_a_coin_thrown_in_batches_passes_whatever_the_seed() -> None:
 
 
 def test_a_global_generator_is_named() -> None:
-    for mechanism in (lambda x, rng: x + np.random.laplace(), lambda x, rng: x + random.gauss(0, 1)):  # noqa: NPY002
+    for mechanism in (lambda x, rng: x + np.random.laplace(), lambda x, rng: x + random.gauss(0, 1)):  # noqa: NPY002  # the global generators are what is tested
         assert asked(mechanism)["generator"] == Answer.GLOBAL
-    state = np.random.get_state()[1].tolist(), random.getstate()  # noqa: NPY002
+    state = np.random.get_state()[1].tolist(), random.getstate()  # noqa: NPY002  # the global generators are what is tested
     asked(lambda x, rng: 0)
-    assert (np.random.get_state()[1].tolist(), random.getstate()) == state  # noqa: NPY002
+    assert (np.random.get_state()[1].tolist(), random.getstate()) == state  # noqa: NPY002  # the global generators are what is tested
 
 
 def test_own_randomness_is_warned_of_unless_it_is_declared() -> None:

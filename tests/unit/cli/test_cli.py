@@ -10,7 +10,7 @@ import sys
 
 import click
 import pytest
-from cli_support import TOYS, call, called, instant_privacy, repeat_in, verb  # noqa: F401
+from cli_support import TOYS, call, called, instant_privacy, repeat_in, verb  # noqa: F401  # acts by being here
 
 from dpaudit import cli
 from dpaudit.cli import list_command

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_support import TOYS, call, called, instant_privacy, run, verb  # noqa: F401
+from cli_support import TOYS, call, called, instant_privacy, run, verb  # noqa: F401  # acts by being here
 from jsonschema import Draft202012Validator
 
 from dpaudit import cli, schema

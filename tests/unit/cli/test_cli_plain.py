@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import click
 import pytest
 from cli_support import called
 
@@ -77,6 +78,6 @@ def test_the_history_shows_the_verdicts_that_occur(capsys: Any, project: Path) -
 
 @pytest.mark.parametrize("name", [name for name in VERBS if name not in ("new", "help", "completion")])
 def test_every_verb_with_results_writes_them(name: str) -> None:
-    command = app.get_command(None, name)  # type: ignore[arg-type]
+    command = app.get_command(click.Context(app), name)
     assert command is not None
     assert "--out" in [word for option in command.params for word in option.opts]

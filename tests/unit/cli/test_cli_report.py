@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from cli_support import call, instant_privacy, run  # noqa: F401
+from cli_support import call, instant_privacy, run  # noqa: F401  # acts by being here
 
 from dpaudit.engine.lines import digest_in, linked
 from dpaudit.engine.store import FILENAME

@@ -8,12 +8,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
+from functools import partial
 from pathlib import Path
 
 import pytest
-from cli_support import PYTHONPATH, TOYS, call, instant_privacy, run  # noqa: F401
+from cli_support import PYTHONPATH, TOYS, call, instant_privacy, run  # noqa: F401  # acts by being here
 from jsonschema import Draft202012Validator
+from waiting import has_lines, wait_until
 
 from dpaudit import cli, schema
 from dpaudit.blackbox.audit import audit_privacy
@@ -214,6 +215,7 @@ from toy_learners import ToyBare, ToyCoin
 
 class Slow(ToyBare):
     def law(self, sample):
+        # So that there is time to kill the run between two results.
         time.sleep(float(os.environ.get("TOY_DELAY", "0")))
         {action}
         return ToyCoin(1.0).law(sample)
@@ -253,11 +255,7 @@ def test_a_run_that_is_killed_resumes_to_the_same_bytes(tmp_path):
         if name == "killed":
             slow = {**env, "TOY_DELAY": "0.05"}
             process = subprocess.Popen(slow_run(folder, "--jobs", "1"), env=slow, stdout=subprocess.DEVNULL, cwd=folder)
-            deadline = time.monotonic() + 30
-            while not path.exists() or path.read_bytes().count(b"\n") < 3:
-                assert time.monotonic() < deadline
-                assert process.poll() is None
-                time.sleep(0.01)
+            wait_until(partial(has_lines, path, 3), seconds=30)
             process.send_signal(signal.SIGKILL)
             assert process.wait(timeout=30) == -signal.SIGKILL
             assert 3 <= path.read_bytes().count(b"\n") < 7

@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_support import HERE, TOYS, instant_privacy, run  # noqa: F401
+from cli_support import HERE, TOYS, instant_privacy, run  # noqa: F401  # acts by being here
+from waiting import has_lines, wait_until
 
 from dpaudit.cli import main
 from dpaudit.engine import lock
@@ -25,7 +26,7 @@ from toy_learners import ToyBare, ToyCoin
 class Sleepy(ToyBare):
     id = "toy-sleepy"
     def law(self, sample):
-        time.sleep(60)
+        time.sleep(60)  # longer than the test, which interrupts it
 
 class Sleepier(Sleepy):
     id = "toy-sleepier"
@@ -49,14 +50,12 @@ def test_a_run_that_is_told_to_stop_keeps_its_results_and_ends_its_workers(tmp_p
         # Whoever runs the tests in the background has signals ignored, and children inherit that.
         preexec_fn=lambda: signal.signal(stop, signal.SIG_DFL),
     )
-    path, deadline = tmp_path / "out" / FILENAME, time.monotonic() + 40
-    while not path.exists() or path.read_bytes().count(b"\n") < 3:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    path = tmp_path / "out" / FILENAME
+    wait_until(lambda: has_lines(path, 3), seconds=40)
     # A terminal sends Ctrl-C to the workers as well; whoever is impatient, several times.
     for _ in range(3 if stop == signal.SIGINT else 1):
         os.killpg(process.pid, stop) if stop != signal.SIGTERM else process.send_signal(stop)
-        time.sleep(0.03)
+        time.sleep(0.03)  # signals of one kind that are pending together are one
     out, err = process.communicate(timeout=30)
     assert process.returncode == 128 + stop
     assert out == ""
@@ -70,10 +69,7 @@ def test_a_run_that_is_told_to_stop_keeps_its_results_and_ends_its_workers(tmp_p
     assert lines[1].startswith("resume       dpaudit run toy-coin toy-sleepy toy-sleepier --profile quick ")
     assert lines[1].endswith(f" --resume --out {tmp_path / 'out'}")
     assert load_run(path).results  # the one that was being written may be taken back
-    deadline = time.monotonic() + 5
-    while lives(process.pid):  # nobody may be left in the session
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: not lives(process.pid), seconds=5)  # nobody may be left in the session
 
 
 def lives(group):

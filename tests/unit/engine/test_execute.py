@@ -6,6 +6,7 @@ import inspect
 import io
 import re
 from collections import Counter
+from functools import partial
 
 import pytest
 import toy_learners
@@ -70,14 +71,18 @@ def test_results_are_the_same_in_any_order_and_depend_on_the_seed(reference):
     assert results(events) != reference
 
 
+def kept(store, event):
+    if isinstance(event, TaskFinished):
+        store.append(event.record)
+
+
 def test_the_stored_bytes_are_the_same_for_one_and_two_jobs(tmp_path):
     tasks = plan("toy-coin", "toy-liar")
     contents = []
     for jobs, order in ((1, tasks), (2, tasks[::-1])):
         path = tmp_path / str(jobs) / FILENAME
         store = Store.start(path, make_header(Plan(tuple(tasks)).planned, seed=5, profile="quick", command="x"))
-        keep = lambda event, store=store: store.append(event.record) if isinstance(event, TaskFinished) else None  # noqa: E731
-        execute(order, seed=5, paths=TOYS, listeners=[keep], n_jobs=jobs, backend="threading")
+        execute(order, seed=5, paths=TOYS, listeners=[partial(kept, store)], n_jobs=jobs, backend="threading")
         store.finish()
         contents.append(path.read_bytes())
     assert contents[0] == contents[1]

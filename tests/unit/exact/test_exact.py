@@ -280,7 +280,7 @@ def test_a_learner_without_law_is_refused() -> None:
     with pytest.raises(InputError, match=r"learner 'toy-bare' has no law\(sample\)"):
         dpaudit.audit_law(ToyBare(), n=1)
     with pytest.raises(InputError, match=r"learner 3 has no law\(sample\)"):
-        dpaudit.audit_law(3, n=1)  # type: ignore[arg-type]
+        dpaudit.audit_law(3, n=1)  # type: ignore[arg-type]  # what is refused
 
 
 @pytest.mark.parametrize(

@@ -271,7 +271,7 @@ class Unproved(PointExponential):
     """A point learner that offers limits and no closed form."""
 
     id: ClassVar[str] = "toy-unproved"
-    supremum = None  # type: ignore[assignment]
+    supremum = None  # type: ignore[assignment]  # takes the method away
 
 
 def test_a_limit_is_that_of_far_samples_for_every_atom() -> None:

@@ -116,9 +116,10 @@ def results() -> list[Result]:
     """Return results of a learner: by exact laws, black box, and of utility on a case and below the theorem's n."""
     exact = ExactArguments(n=1, relation=Relation.REPLACE_ONE, samples="all")
     blackbox = PrivacyArguments(trials=20, confidence=0.95)
-    given = {"concept": None, "alpha": 0.1, "beta": 0.1, "trials": 100, "confidence": 0.95, "setting": "realizable"}
-    claim = UtilityArguments(role="claim", case="hard", case_index=0, n=5, **given)  # type: ignore[arg-type]
-    ladder = UtilityArguments(role="ladder", case="hard", case_index=0, n=2, **given)  # type: ignore[arg-type]
+    given: dict[str, Any] = {"concept": None, "alpha": 0.1, "beta": 0.1, "trials": 100, "confidence": 0.95}
+    given["setting"] = "realizable"
+    claim = UtilityArguments(role="claim", case="hard", case_index=0, n=5, **given)
+    ladder = UtilityArguments(role="ladder", case="hard", case_index=0, n=2, **given)
     failing = {"failures": 50, "failure_rate": 0.5, "failure_lower": 0.4, "failure_upper": 0.6}
     audits = [(exact, law_finding()), (blackbox, privacy_finding("violation", epsilon_lower=1.5)),
               (claim, utility_finding(n=5)), (ladder, utility_finding("violation", n=2, **failing))]  # fmt: skip

@@ -200,7 +200,7 @@ def test_a_learner_without_a_theorem_is_refused() -> None:
             return None
 
     with pytest.raises(InputError, match="states no theorem on utility"):
-        dpaudit.sample_complexity(Silent(), alpha=0.1, beta=0.1)  # type: ignore[arg-type]
+        dpaudit.sample_complexity(Silent(), alpha=0.1, beta=0.1)  # type: ignore[arg-type]  # what is refused
 
 
 def test_the_result_does_not_depend_on_the_number_of_processes() -> None:

@@ -251,7 +251,7 @@ def test_noisy_labels_are_drawn_as_often_as_the_noise_says() -> None:
 
 def test_a_best_concept_out_of_reach_is_refused() -> None:
     class Large(Coin):
-        concepts = property(lambda self: Thresholds(2**40))  # type: ignore[assignment]
+        concepts = property(lambda self: Thresholds(2**40))
 
     assert audit(Large(), setting="agnostic", noise=0.5, trials=2).best_error == pytest.approx(0.5)
     with pytest.raises(InputError, match="concept and noise must be a code of the class and at most 1/2 everywhere"):
@@ -325,7 +325,7 @@ def test_a_learner_with_several_settings_is_asked_for_one() -> None:
     class Two(Consistent):
         settings = ("realizable", "empirical")
 
-        def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:  # type: ignore[override]
+        def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
             return UtilityClaim(alpha, beta, 7 if setting == "empirical" else 11, setting)
 
     assert audit(Two(), n=None, trials=5).n == 11
@@ -334,7 +334,7 @@ def test_a_learner_with_several_settings_is_asked_for_one() -> None:
 
 def test_a_learner_may_answer_that_its_parameters_have_no_theorem() -> None:
     class Without(Consistent):
-        def utility(self, alpha: float, beta: float) -> UtilityClaim | None:  # type: ignore[override]
+        def utility(self, alpha: float, beta: float) -> UtilityClaim | None:  # type: ignore[override]  # allowed by `HasUtility`
             return None
 
         def sample_size(self, alpha: float, beta: float) -> int:
@@ -469,7 +469,7 @@ def test_the_hard_point_has_the_label_that_the_name_says() -> None:
             def evaluate(self, points: Any) -> Any:
                 return np.array([[0, 1, 0, 0], [1, 0, 0, 0]], dtype=np.uint8)
 
-        concepts = property(lambda self: Crossed._Pair())  # type: ignore[assignment]
+        concepts = property(lambda self: Crossed._Pair())
 
     cases = {case.name.split(";")[0]: case.distribution for case in hard_cases(Crossed(4), 0.1)}
     for word, hard in (("positive", 0), ("negative", 1)):
@@ -528,8 +528,8 @@ def test_hard_cases_of_a_class_too_large_to_evaluate() -> None:
             raise AssertionError("too large to evaluate")
 
     class Large(Toy):
-        concepts = property(lambda self: Huge(2**40))  # type: ignore[assignment]
-        domain = property(lambda self: Interval(2**40))  # type: ignore[assignment]
+        concepts = property(lambda self: Huge(2**40))
+        domain = property(lambda self: Interval(2**40))
 
     cases = hard_cases(Large(), 0.1)
     assert any(case.name.startswith("just above alpha") for case in cases)
@@ -539,9 +539,9 @@ def test_hard_cases_of_a_class_too_large_to_evaluate() -> None:
 def test_hard_cases_of_a_class_of_one_are_uniform() -> None:
     class One(Toy):
         class _Only(Thresholds):
-            size = property(lambda self: 1)  # type: ignore[assignment]
+            size = property(lambda self: 1)
 
-        concepts = property(lambda self: One._Only(10))  # type: ignore[assignment]
+        concepts = property(lambda self: One._Only(10))
 
     assert [case.distribution.name for case in hard_cases(One(), 0.1)] == ["uniform"]
 

@@ -68,7 +68,7 @@ def test_group_privacy_is_a_chain_of_neighbours() -> None:
 
 
 def stable_law(select: StableSelect, best_one: str, gap: float) -> dict[str, float]:
-    named, none, error = select.log_law(Standing(0, gap))  # type: ignore[arg-type]
+    named, none, error = select.log_law(Standing(0, gap))  # type: ignore[arg-type]  # gaps are whole, but the law is of any
     assert 0 <= error < 1e-12
     return {best_one: math.exp(named), "none": math.exp(none)}
 
@@ -94,7 +94,7 @@ def test_stable_selection_keeps_its_claim_and_is_tight(epsilon: float, delta: fl
     assert stable_violation(select) == pytest.approx(0, abs=1e-9 * delta + 1e-15)
     # Named with probability exactly delta at the greatest gap at which another one may be best next door.
     assert stable_law(select, "h", 2.0)["h"] == pytest.approx(delta, rel=1e-12)
-    assert math.exp(select.log_law(Standing(0, select.gap_needed(0.05)))[1]) == pytest.approx(0.05, rel=1e-9)  # type: ignore[arg-type]
+    assert math.exp(select.log_law(Standing(0, select.gap_needed(0.05)))[1]) == pytest.approx(0.05, rel=1e-9)  # type: ignore[arg-type]  # gaps are whole, but the law is of any
 
 
 @pytest.mark.parametrize("broken", [WrongStable, BareStable, AlwaysStable])

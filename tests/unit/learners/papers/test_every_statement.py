@@ -39,6 +39,7 @@ from learners.papers import (
     kmms,
     kmms_covers,
     kmms_polygons,
+    kmms_regions,
     kmms_run_time,
     kmms_set_cover,
     log_star,
@@ -58,7 +59,7 @@ depth, gap = bmns_depth.tukey_depth, nis_finite_classes.overfit_gap
 printed, each = bmns_halfspaces.printed_examples, bmns_halfspaces.subsample_examples
 needed, compressed, rounds = bmn_bounds.examples_needed, bmn_bounds.compression_bound, kmms_set_cover.rounds_for
 cells_looked_at, triples = kmms_run_time.cells_of_a_run, kmms_run_time.triples_of_a_round
-halfplanes, cells, cover = kmms.halfplane_family, kmms.sweep, kmms_set_cover.most_errors
+halfplanes, cells, cover = kmms_regions.halfplane_family, kmms_regions.sweep, kmms_set_cover.most_errors
 
 
 def all_private(threshold: int) -> Distribution:
@@ -159,8 +160,8 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (bmns_lower_bound, "BMNS-Thm5.1-display", {"points_in_span": lambda *_: 2}, dpaudit, "undecided"),
     (bmns_lower_bound, "BMNS-Thm5.1", {"common_epsilon": lambda e: 4 * e}, dpaudit, "refuted"),
     (bmns_lower_bound, "BMNS-Thm5.1", {"required_examples": lambda *_: 400.0}, dpaudit, "refuted"),
-    (kmms, "KMMS-Obs4.1", {"halfplane_family": one_sided}, dpaudit, "refuted"),
-    (kmms, "KMMS-Obs4.4", {"sweep": merged}, dpaudit, "refuted"),
+    (kmms_regions, "KMMS-Obs4.1", {"halfplane_family": one_sided}, dpaudit, "refuted"),
+    (kmms_regions, "KMMS-Obs4.4", {"sweep": merged}, dpaudit, "refuted"),
     (kmms, "KMMS-Obs2.2",
      {"math": SimpleNamespace(log2=lambda x: 0.1, log=math.log, sqrt=math.sqrt)}, dpaudit, "refuted"),
     (kmms_polygons, "KMMS-Thm5.1",

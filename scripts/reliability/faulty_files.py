@@ -16,7 +16,7 @@ from typing import Any
 __all__ = ["HOW", "Faulty"]
 
 HOW = ("ENOSPC", "EIO", "short")
-"""What happens to the call: an error, or of a write half of it and then the error that the disk is full."""
+"""The ways in which a call fails: an error, or of a write half of it and then the error that the disk is full."""
 BY_PATH = ("open", "replace", "rename", "unlink", "remove", "mkdir", "rmdir", "truncate", "stat")
 BY_END = ("write", "fsync", "ftruncate")
 OF_FILES = ("read", "write", "flush", "truncate", "close")
@@ -50,7 +50,7 @@ class Faulty:
             setattr(os, name, self._by_path(name, getattr(os, name)))
         for name in BY_END:
             setattr(os, name, self._by_end(name, getattr(os, name)))
-        builtins.open = io.open = self._opening(io.open)  # type: ignore[assignment]
+        vars(builtins)["open"] = vars(io)["open"] = self._opening(io.open)
 
     def count(self, name: str, path: str) -> bool:
         """Count a call; raise the error if it is the one, and say whether it is to be cut short."""
