@@ -1,4 +1,4 @@
-"""How often a greedy learner of conjunctions misses the only literal that matters: a failure rate on two points.
+"""The failure rate of greedy learners of conjunctions on two points: they miss the only literal that matters.
 
 The target is v_1, over d variables. The point 1 .. 1 is positive; the point 0 1 .. 1 is negative and has a little more
 than alpha of the mass, alpha < 1/2. An answer errs by more than alpha unless v_1 is in it and no negated literal is:

@@ -61,10 +61,10 @@ def best_rivals(labels: Any, points: Any) -> RivalCounts:
 def two_point_failure(rivals: RivalCounts, rate: float, alpha: float, n: int) -> tuple[float, str]:
     """Return Pr[error > alpha] on n examples, a little more than alpha of the mass on the hard point, and the words.
 
-    k of the examples are at the hard point, k ~ Bin(n, m) with m = 1.001 alpha. A concept's weight is
-    exp(rate * examples labelled rightly), relative to that of the right ones exp(-rate k), exp(-rate (n - k)) and
-    exp(-rate n) for those wrong at the hard point, the easy one, and both; all these err by more than alpha. The sum
-    over k leaves out tails beyond 40 standard deviations, whose mass no float holds.
+    k of the examples are at the hard point, k ~ Bin(n, m) with m = 1.001 alpha, or less for alpha > 1/2. A concept's
+    weight is exp(rate * examples labelled rightly), relative to that of the right ones exp(-rate k), exp(-rate (n - k))
+    and exp(-rate n) for those wrong at the hard point, the easy one, and both; all these err by more than alpha. The
+    sum over k leaves out tails beyond 40 standard deviations, whose mass no float holds.
     """
     from scipy.special import expit
     from scipy.stats import binom

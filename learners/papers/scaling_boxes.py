@@ -14,18 +14,14 @@ __all__ = ["STATEMENTS"]
 BASIC = (1, 2, 4, 8, 16, 32)
 ADVANCED = (16, 20, 24, 32, 40, 48)
 """Below d = 16 basic composition is the better one, at delta = 1e-6."""
+COMMON: dict[str, Any] = {"alpha": 0.1, "beta": 0.1, "side": 2, "epsilon": 1.0, "parameters": {"beta": 0.05}}
+"""Of both laws, over {0, 1, 2}^d; the learner's own beta, which is half of the one that is asked for, is set apart."""
+FOUND = "{exponent, upper half:.2f}, theorem's n {ratio:.1f} times n*"
 
 
 def _law(tools: Any, dimensions: tuple[int, ...], **given: Any) -> Evidence:
-    """Return the evidence on boxes over {0, 1, 2}^d at alpha = beta = 0.1, epsilon 1."""
-    return judged_laws(
-        [
-            tools.scaling_law(
-                "box-interior-point", "dimension", dimensions, alpha=0.1, beta=0.1, side=2, epsilon=1.0,
-                parameters={"beta": 0.05}, **given,
-            )
-        ]
-    )  # fmt: skip
+    """Return the evidence on boxes in some dimensions."""
+    return judged_laws([tools.scaling_law("box-interior-point", "dimension", dimensions, **COMMON, **given)])
 
 
 @states(
@@ -34,7 +30,7 @@ def _law(tools: Any, dimensions: tuple[int, ...], **given: Any) -> Evidence:
     f"{STE}, private boxes by interior points",
     short="Growth with d, boxes, basic composition",
     printed="exponent 2",
-    found="{exponent, upper half:.2f}, theorem's n {ratio:.1f} times n*",
+    found=FOUND,
     slow=True,
 )
 def _basic(tools: Any) -> Evidence:
@@ -47,7 +43,7 @@ def _basic(tools: Any) -> Evidence:
     f"{STE}, private boxes by interior points",
     short="Growth with d, boxes, advanced composition",
     printed="exponent 1.5",
-    found="{exponent, upper half:.2f}, theorem's n {ratio:.1f} times n*",
+    found=FOUND,
     slow=True,
 )
 def _advanced(tools: Any) -> Evidence:

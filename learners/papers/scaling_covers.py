@@ -13,7 +13,7 @@ __all__ = ["COMMON", "LITERALS", "OWN", "STATEMENTS"]
 
 LITERALS = (1, 2, 4, 8, 16, 32, 64, 128)
 COMMON: dict[str, Any] = {"alpha": 0.2, "beta": 0.2, "dimension": 2**16, "epsilon": 1.0}
-"""Where ln d is not far above ln J a literal is found by chance, and n* stops growing with k."""
+"""With ln d not far above ln J a literal is found by chance, and n* stops growing with k."""
 OWN: dict[str, Any] = {"delta": 1e-6, "parameters": {"alpha": 0.1, "beta": 0.05}}
 """Of the Set Cover Learner: it is built for half of alpha and a quarter of beta."""
 FOUND = "{exponent, upper half:.2f}, theorem's n {ratio:.0f} times n*"

@@ -4,8 +4,8 @@ A check computes what the statement bounds. If a number contradicts the statemen
 instance is its witness, whatever was expected. If none does, the statement "holds" where it was checked on all cases
 that the summary names, and is "loose" if, besides, the truth is far below its constant. The truth of a claim of privacy
 is the supremum over samples of every size, so that "loose" takes a proof of it: a maximum over a few examples, or over
-what a search met, may be far below. A single instance that was
-chosen because it might refute, and does not, leaves the statement "undecided".
+what a search met, may be far below. A single instance that was chosen because it might refute, and does not, leaves the
+statement "undecided".
 """
 
 from __future__ import annotations

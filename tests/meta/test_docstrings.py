@@ -1,20 +1,27 @@
-"""Docstrings begin with what a thing does or is, in plain words."""
+"""Docstrings, of constants too, begin with what a thing does or is, in plain words."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from source_tree import ROOT, SOURCES, tree_of
 
-FILES = [*SOURCES, *sorted(ROOT.glob("scripts/*.py")), *sorted(ROOT.glob("examples/*.py"))]
-QUESTIONS = ("What ", "How ", "Who ", "Where ")
+FOLDERS = ("scripts", "scripts/reliability", "examples")
+FILES = [*SOURCES, *(path for folder in FOLDERS for path in sorted(ROOT.glob(f"{folder}/*.py")))]
+QUESTIONS = ("What ", "How ", "Who ", "Where ", "Which ")
 
 
 def documented(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield the docstrings of a module, of its classes and of its public functions and methods, with their lines."""
+    """Yield the docstrings of a module, its classes, constants, and public functions and methods, with their lines."""
     for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef):
+            for before, after in pairwise(node.body):
+                match before, after:
+                    case (ast.Assign() | ast.AnnAssign(), ast.Expr(value=ast.Constant(value=str(text)))):
+                        yield after.lineno, text
         if isinstance(node, ast.Module | ast.ClassDef) or (
             isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
         ):
@@ -34,7 +41,13 @@ def test_no_docstring_begins_as_a_question() -> None:
 
 
 @pytest.mark.parametrize(
-    "code", ["'What it is.'", "class A:\n    'How it is.'", "class A:\n  def f():\n    def g():\n      'Who it is.'"]
+    "code",
+    [
+        "'What it is.'",
+        "class A:\n    'How it is.'",
+        "class A:\n  def f():\n    def g():\n      'Who it is.'",
+        "x = 1\n'Which it is.'",
+    ],
 )
 def test_such_docstrings_are_found(code: str) -> None:
     assert any(text.startswith(QUESTIONS) for _, text in documented(ast.parse(code)))
