@@ -28,8 +28,8 @@ SHIFT = 86_461
 def equal_global_generators() -> Iterator[None]:
     """Let the global generators of numpy, `random` and torch (if loaded) begin at one fixed state; restore theirs."""
     torch: Any = sys.modules.get("torch")
-    kept = random.getstate(), np.random.get_state(), torch.get_rng_state() if torch else None  # noqa: NPY002
     # Generators that mechanisms share are global state: no Generator could stand in for them.
+    kept = random.getstate(), np.random.get_state(), torch.get_rng_state() if torch else None  # noqa: NPY002
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002
     if torch:

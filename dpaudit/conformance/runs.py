@@ -16,6 +16,7 @@ __all__ = ["check_codes_decode", "check_huge_counts", "check_random_state"]
 def check_random_state(learner: Learner) -> None:
     """Check that the global random state stays untouched, and that equal generators give equal outputs."""
     for sample in samples_of(learner):
+        # The global state of NumPy is what is looked at.
         before = repr(np.random.get_state()), random.getstate()  # noqa: NPY002
         first = learner.run(sample, seeding.generator(1, "conformance"), 64)
         if isinstance(learner, HasLaw):

@@ -67,7 +67,7 @@ WIDE = ("sum at the end", "index 128", "last row")
 def once(mechanism, x, rng):
     try:
         return mechanism(x, rng)
-    except Exception as error:
+    except Exception as error:  # an output of the mechanism, as audits take it
         return Raised(error)
 
 
