@@ -40,6 +40,8 @@ SHARE = 50
 """Runs of an audit for each run of a look, so that looks take at most a twelfth of a small budget or so."""
 CALLS, PAUSE = 4, 0.2
 """Calls sent to the workers, and seconds that each waits for another worker to take the next one."""
+ROUNDS = 4
+"""The most times that calls are sent: on a busy machine one worker may answer all before another has started."""
 
 
 def look_runs(trials: int, batched: bool) -> int:
@@ -180,10 +182,15 @@ class Hygiene:
         if sampler.n_jobs == 1 or sampler.backend in ("threading", "sequential"):
             return self._check(CheckName.WORKERS, Answer.NOT_ASKED)
         runs = BATCHED if self.mechanism.batched else ONE_BY_ONE
-        calls = [partial(_remote_look, self.mechanism, self.pair.data, sampler.seed, i, runs) for i in range(CALLS)]
-        found = dict(spread(calls, n_jobs=sampler.n_jobs, backend=sampler.backend))
-        self.spent += CALLS * runs
-        told = [tuple(look) for look in found.values() if look is not None and arrangements(look) * ERROR > 1]
+        look = partial(_remote_look, self.mechanism, self.pair.data, sampler.seed)
+        found: dict[int, list[Label] | None] = {}
+        for start in range(0, ROUNDS * CALLS, CALLS):
+            calls = [partial(look, number, runs) for number in range(start, start + CALLS)]
+            found |= dict(spread(calls, n_jobs=sampler.n_jobs, backend=sampler.backend))
+            self.spent += CALLS * runs
+            if len(found) > 1:
+                break
+        told = [tuple(seen) for seen in found.values() if seen is not None and arrangements(seen) * ERROR > 1]
         if len(found) < 2:
             return self._check(CheckName.WORKERS, Answer.NOT_ASKED)
         return self._check(CheckName.WORKERS, Answer.PASSED if len(set(told)) == len(told) else Answer.DEPENDS)

@@ -15,6 +15,7 @@ import pytest
 
 import dpaudit
 from dpaudit.adapters import as_mechanism
+from dpaudit.blackbox import hygiene as of_mechanisms
 from dpaudit.blackbox.checks import Answer, CheckName
 from dpaudit.blackbox.looks import arrangements, labels, one_way
 from dpaudit.blackbox.preflight import preflight
@@ -154,6 +155,19 @@ def of_the_module(x: int, rng: Any) -> float:
 def test_workers_that_repeat_streams_leave_no_evidence() -> None:
     assert asked(of_the_module, n_jobs=2)["workers"] == Answer.DEPENDS
     assert asked(lambda x, rng: x + random.SystemRandom().random(), n_jobs=2)["workers"] == Answer.PASSED
+
+
+def test_workers_are_asked_again_where_one_has_taken_all_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = []
+
+    def busy(calls: Any, **options: Any) -> list[Any]:
+        sent.append(len(calls))
+        return [(len(sent) // 3, call()[1]) for call in calls]  # the second worker answers in the third round
+
+    monkeypatch.setattr(of_mechanisms, "spread", busy)
+    monkeypatch.setattr(of_mechanisms, "PAUSE", 0.0)
+    assert asked(lambda x, rng: x + random.SystemRandom().random(), n_jobs=2)["workers"] == Answer.PASSED
+    assert len(sent) == 3
 
 
 def test_the_clocks_are_put_back() -> None:
