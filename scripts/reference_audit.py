@@ -32,7 +32,8 @@ PAGE = """\
 <html lang="en"><head><meta charset="utf-8"><title>dpaudit: the reference audit</title>
 <style>body {{ font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em }}
 table {{ border-collapse: collapse }} td, th {{ padding: .2em .7em; text-align: right; border-bottom: 1px solid #ccc }}
-td:first-child, th:first-child {{ text-align: left }} figure {{ display: inline-block; margin: 1em 0 }}
+td:first-child, th:first-child {{ text-align: left }}
+figure {{ display: inline-block; margin: 1em 0; width: 29em }} figure img {{ width: 100% }}
 code {{ overflow-wrap: anywhere }}</style></head>
 <body><h1>The reference audit</h1>
 <p>All audits and the ledger: <a href="report.html">report.html</a>. Numbers: <a href="sizes.json">sizes.json</a>,
