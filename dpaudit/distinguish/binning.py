@@ -122,7 +122,7 @@ def bins(cuts: Array, values: Array) -> NDArray[np.intp]:
         distinct, copies = np.unique(cuts, return_counts=True)
         places: NDArray[np.intp] = np.concatenate([[0], np.cumsum(copies)])
         return places[bins(distinct, values)]
-    span = float(cuts[-1] - cuts[0]) if len(cuts) else 0.0
+    span = float(cuts[-1]) - float(cuts[0]) if len(cuts) else 0.0
     if len(values) < FEW_VALUES or not 0 < span < 1e290 or GRIDS[-1] / span > 1e290:
         return np.searchsorted(cuts, values, side="right")
     low = float(cuts[0])

@@ -5,6 +5,7 @@ It is loaded when a score is fitted, for it takes longer to import than a small 
 
 from __future__ import annotations
 
+import warnings
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
@@ -79,7 +80,12 @@ def boosting(data: Matrix, neighbour: Matrix) -> Classifier:
 
 
 def logistic(data: Matrix, neighbour: Matrix) -> Classifier:
-    """Fit a logistic regression on rank-like (winsorised, standardised) columns: best with few runs."""
+    """Fit a logistic regression on rank-like (winsorised, standardised) columns: best with few runs.
+
+    That a fit has not converged is nothing to warn of: fresh runs judge its score like any other.
+    """
+    from scipy.linalg import LinAlgWarning
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import RobustScaler, StandardScaler
@@ -87,6 +93,8 @@ def logistic(data: Matrix, neighbour: Matrix) -> Classifier:
     regression = LogisticRegression(solver="newton-cholesky")
     model = make_pipeline(RobustScaler(quantile_range=(5, 95)), StandardScaler(), regression)
     pooled, labels = _rows(data, neighbour)
-    with _one_thread():
+    with _one_thread(), warnings.catch_warnings():
+        for kind in (ConvergenceWarning, LinAlgWarning):
+            warnings.simplefilter("ignore", kind)
         model.fit(pooled, labels)
     return Classifier(model)

@@ -19,6 +19,11 @@ __all__ = ["Entries", "RepeatedEntries", "Summaries"]
 MOST_ENTRIES = 128
 
 
+def _steps(ordered: Rows) -> NDArray[np.float64]:
+    """Return how often a number of each row differs from the one before it; differences of infinities are none."""
+    return (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1).astype(np.float64)
+
+
 _SUMMARIES: tuple[tuple[str, Callable[[Rows], NDArray[np.float64]]], ...] = (
     ("sum", lambda rows: usual(rows).sum(axis=1)),
     ("sum of squares", lambda rows: np.einsum("ij,ij->i", usual(rows), usual(rows))),
@@ -36,11 +41,17 @@ _SUMMARIES: tuple[tuple[str, Callable[[Rows], NDArray[np.float64]]], ...] = (
     ("infinities", lambda rows: np.isposinf(rows).sum(axis=1).astype(np.float64)),
     ("negative infinities", lambda rows: np.isneginf(rows).sum(axis=1).astype(np.float64)),
     ("negative zeros", lambda rows: ((rows == 0) & np.signbit(rows)).sum(axis=1).astype(np.float64)),
-    ("different numbers", lambda rows: (np.diff(np.sort(rows, axis=1), axis=1) != 0).sum(axis=1).astype(np.float64)),
+    ("different numbers", lambda rows: _steps(np.sort(rows, axis=1))),
     ("sum of neighbours' products", lambda rows: (usual(rows)[:, 1:] * usual(rows)[:, :-1]).sum(axis=1)),
     ("sum of the first half", lambda rows: usual(rows)[:, : rows.shape[1] // 2].sum(axis=1)),
     ("sum with alternating signs", lambda rows: usual(rows)[:, ::2].sum(axis=1) - usual(rows)[:, 1::2].sum(axis=1)),
 )
+
+
+def _summary(rows: Rows, j: int) -> NDArray[np.float64]:
+    """Return the number that sums up each row; sums and products beyond floats are infinities like any other."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return finite(_SUMMARIES[j][1](rows))
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no one truth value
@@ -59,7 +70,7 @@ class Summaries:
     @classmethod
     def of(cls, rows: Rows) -> Summaries:
         """Return the group for rows like these."""
-        return cls(tuple(quantile_edges(finite(of(rows))) for _, of in _SUMMARIES))
+        return cls(tuple(quantile_edges(_summary(rows, j)) for j in range(len(_SUMMARIES))))
 
     @cached_property
     def names(self) -> Sequence[str]:
@@ -68,7 +79,7 @@ class Summaries:
 
     def real(self, rows: Rows, j: int) -> NDArray[np.float64]:
         """Return the number that sums up each row."""
-        return finite(_SUMMARIES[j][1](rows))
+        return _summary(rows, j)
 
     def column(self, rows: Rows, j: int) -> Cells:
         """Return the cell of each row."""

@@ -116,6 +116,8 @@ def round_numbers(low: float, high: float, most: int) -> list[float]:
     """Return numbers from an interval, at most so many, those of the fewest decimals first."""
     found: list[float] = []
     for places in range(-9, 16):
+        if not math.isfinite(max(-low, high) * 10.0**places):
+            break
         first, last = math.ceil(low * 10.0**places), math.floor(high * 10.0**places)
         for k in range(first, min(last, first + most) + 1):
             number = float(f"{k}e{-places}")

@@ -45,3 +45,9 @@ def test_the_roundest_numbers_come_first():
     assert round_numbers(-0.59, -0.41, 1) == [-0.5]
     assert round_numbers(2.5e-7, 3.1e-7, 1) == [3e-7]
     assert round_numbers(2.0, 2.0, 3) == [2.0]
+
+
+def test_numbers_near_the_greatest_float_have_no_round_ones_near():
+    values = 1e299 + 1e295 * np.random.default_rng(4).laplace(size=4000)
+    assert list(samplers_of(values)) == []
+    assert round_numbers(-1e306, 1e306, 3)[:1] == [-1e306]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from nearly_unique_outputs import KINDS
 
+import dpaudit
 from dpaudit.distinguish.leaves.plan import Plan
 from dpaudit.distinguish.screen.search import screen
 
@@ -24,3 +25,12 @@ def test_a_leak_in_nearly_unique_values_is_promised(mechanism):
     certain = mechanism not in (KINDS["last digit 7 now and then"], KINDS["overflow of 32 bits"])
     found = screen(Plan.of([*data, *neighbour]), data, neighbour, 5_000, epsilon=0.5)
     assert found[0].promise > (3 if certain else 1.5)
+
+
+def test_text_with_numbers_beyond_floats_is_taken_apart() -> None:
+    def line(x: int, rng: np.random.Generator) -> str:
+        word = "OK" if rng.random() < 0.5 + 0.25 * x else "Ok"
+        return f"{rng.integers(9)}e{rng.integers(250, 330)} {word} {rng.integers(9)}e{rng.integers(250, 330)}"
+
+    found = dpaudit.audit_privacy(line, [(0, 1)], epsilon=0.3, trials=3_000)
+    assert found.verdict == "violation"
