@@ -48,7 +48,7 @@ MAX_SIDE = 2**18
 """Below this, heights of points over spanned hyperplanes fit an int64."""
 MAX_ATOMS = 2**17
 LARGEST = 512
-"""The largest dimension whose sample sizes are computed: there each takes some 10 seconds."""
+"""The largest dimension whose sample sizes are computed: there each takes 10 to 25 seconds."""
 PICTURED_POINTS = 40
 Code = tuple[Any, ...]
 

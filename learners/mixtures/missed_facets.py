@@ -1,4 +1,4 @@
-"""How often the learner from mixtures misses all facets that matter: a lower bound for its failure rate, for any d >= 2.
+"""A lower bound for the failure rate of the learner from mixtures, which misses the facets that matter in d dimensions.
 
 The public points, inside the target, are v = 0, b_i = -s e_i and c_i = -2 s (1, .., 1) + s e_i for i = 1 .. d, with
 s = 2 d - 2; the private ones are z_i = e_i. (All are moved by 2 s into the grid {0 .. 4 d - 3}^d.) The target
@@ -16,9 +16,9 @@ Once all public points were seen, a hypothesis errs by at most alpha if and only
 them inside, hence is one of these facets, and one of the d through v is among them: otherwise it errs on a public point
 or on all z_i, while without one z_i it errs by 1.001 alpha (d - 1)/d < alpha. Of those whose halfspaces are facets,
 beside r facets through v there are S(d - r) choices of at most d - r from the M = 2^d - 1 others,
-S(t) = C(M, 0) + .. + C(M, t), and S(d) - 1 of any without one through v. Let w_i = exp(rate k_i), k_i the number of
-examples at z_i. A hypothesis with the facets R through v has, beside that factor common to all,
-the weight prod_{i in R} w_i, so that, leaving out all other hypotheses that fail,
+S(t) = C(M, 0) + .. + C(M, t), and S(d) - 1 without any through v. Let w_i = exp(rate k_i), k_i the number of examples
+at z_i. With the facets R through v the weight is, but for a factor common to all, prod_{i in R} w_i. The hypotheses
+that have some public point outside fail and only add to the failure rate, so that
 
     Pr[failure | sample] >= 1/(1 + X),  X = sum over r = 1 .. d of e_r(w_1, .., w_d) S(d - r) / (S(d) - 1),
 
@@ -28,9 +28,9 @@ are seen, E[X | all seen] <= E[X]/q, and by Jensen's inequality
 
     Pr[failure] >= q^2 / (q + E[X]).
 
-To reach beta the d facets through v, each alike to 2^d others for the public points, must all be told from these by
-alpha n/d examples: n is about (2 d/(epsilon alpha)) ln(2^d), of the order of the theorem's d^2. Jensen's inequality
-costs the ratio of e^rate - 1 to the rate: about epsilon/4 of n.
+About alpha n/d examples tell a facet through v from some 2^d others, and a fixed beta takes n of the order of
+(d/(rate alpha)) ln(2^d): the d^2/alpha of the theorem. Jensen's inequality takes E[w_i] in the place of a typical w_i,
+which makes n smaller by the ratio of the rate to e^rate - 1.
 """
 
 from __future__ import annotations
