@@ -8,7 +8,8 @@ from typing import Any
 from learners.papers.scaling import ACCURACIES, DIMENSIONS, FINITE, PRIVACIES, SMALL
 from learners.papers.scaling_covers import COMMON, LITERALS, OWN
 from learners.papers.scaling_mixtures import ACCURACIES as MIXED
-from learners.papers.scaling_mixtures import LINE
+from learners.papers.scaling_mixtures import DIMENSIONS as MIXED_DIMENSIONS
+from learners.papers.scaling_mixtures import LINE, MANY
 
 __all__ = ["LAWS", "SIZES"]
 
@@ -52,5 +53,6 @@ LAWS: tuple[tuple[str, str, Sequence[float], dict[str, Any]], ...] = (
     ("conjunction-greedy", "k", LITERALS, COMMON),
     ("mixture-halfspace", "alpha", MIXED, {**LINE, "setting": "realizable"}),
     ("mixture-halfspace", "alpha", MIXED, {**LINE, "setting": "agnostic"}),
+    ("mixture-halfspace", "dimension", MIXED_DIMENSIONS, MANY),
 )
 """Learner, parameter, values and the rest of each scaling law."""

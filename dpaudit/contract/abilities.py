@@ -165,7 +165,7 @@ class HasHardFailure(Protocol):
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
         """Return Pr[error > alpha] on n examples of the hard case for alpha, and the case in words.
 
-        The rate must not increase with n.
+        The rate must not increase with n. It may be a lower bound, which the words say: n* is then one as well.
 
         Raises
         ------

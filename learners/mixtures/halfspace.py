@@ -36,8 +36,9 @@ from learners.inputs import check_run, check_sample
 from learners.mechanisms import equal_scores, exponential
 from learners.mixtures.grid import MixtureGrid
 from learners.mixtures.intersections import Intersections, Outside, members_of
+from learners.mixtures.missed_facets import facets_failure
 from learners.mixtures.pictures import mixture_panel
-from learners.mixtures.public_family import PublicFamily, collections_of, public_family
+from learners.mixtures.public_family import PublicFamily, log_collections, public_family
 from learners.mixtures.ranking import MAX_LISTED, Listed, Ranking, Tallied
 from learners.parameters import check_integer, check_positive, check_statement
 
@@ -46,6 +47,8 @@ __all__ = ["LEARNERS", "MixtureHalfspace"]
 MAX_SIDE = 2**18
 """Below this, heights of points over spanned hyperplanes fit an int64."""
 MAX_ATOMS = 2**17
+LARGEST = 512
+"""The largest dimension whose sample sizes are computed: there each takes 10 to 25 seconds."""
 PICTURED_POINTS = 40
 Code = tuple[Any, ...]
 
@@ -75,7 +78,7 @@ class MixtureHalfspace(HalfspacesOnAGrid):
     Parameters
     ----------
     dimension : int
-        d = 1, 2 or 3.
+        d. The learner runs for d = 1, 2 or 3; `sample_size` and `hard_failure` are computed up to 512.
     epsilon : float
         The privacy claim.
     side : int
@@ -105,14 +108,15 @@ class MixtureHalfspace(HalfspacesOnAGrid):
     """Whether all hypotheses are looked at one by one, as some controls do."""
 
     def __post_init__(self) -> None:
-        check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
+        check_integer("dimension", self.dimension, 1, LARGEST)
         check_positive("epsilon", self.epsilon)
         check_integer("side", self.side, 1, MAX_SIDE)
         check_integer("public_label", self.public_label, 0, 1)
 
     @property
     def domain(self) -> MixtureGrid:
-        """The grid; samples without flags are label-determined."""
+        """The grid, in at most three dimensions; samples without flags are label-determined."""
+        check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
         return MixtureGrid(self.side, self.dimension, self.public_label)
 
     @property
@@ -223,13 +227,28 @@ class MixtureHalfspace(HalfspacesOnAGrid):
 
     def _log_hypotheses(self, n: int) -> float:
         """Return ln of the greatest |G| on n examples."""
-        return math.log(collections_of(2 * math.comb(n, self.dimension), self.dimension))
+        return log_collections(2 * math.comb(n, self.dimension), self.dimension)
 
     def _log_choices(self, n: int) -> float:
         """Return ln M(n): points of the flat (unless it is the space), halfspaces in it, and the empty hypothesis."""
         d = self.dimension
-        flats = (math.comb(n, k + 1) * collections_of(2 * math.comb(n, k), d) for k in range(d))
-        return math.log(collections_of(2 * math.comb(n, d), d) + sum(flats))
+        flats = [math.log(math.comb(n, k + 1)) + log_collections(2 * math.comb(n, k), d) for k in range(d)]
+        return float(np.logaddexp.reduce([*flats, self._log_hypotheses(n)]))
+
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return a lower bound for the failure rate on a case in many dimensions; see `mixtures.missed_facets`.
+
+        Raises
+        ------
+        InputError
+            In at most three dimensions, where the learner runs and cases are searched for; on a grid with a side below
+            4 d - 3; for alpha from 1/(2 d + 2.001) on; for the literal construction.
+        """
+        check_integer("dimension", self.dimension, MAX_DIMENSION + 1, LARGEST)
+        check_integer("side", self.side, 4 * self.dimension - 3, MAX_SIDE)
+        if self.literal:
+            raise InputError.of("literal", self.literal, "False, for a failure rate that is computed")
+        return facets_failure(self.dimension, self._rate, alpha, n)
 
     def speaks_of(self, distribution: Distribution, ones: Floats) -> bool:
         """Say whether no private example has the public label; label-determined ones never have."""

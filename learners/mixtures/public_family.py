@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
-from math import comb
+from math import comb, log
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from dpaudit.contract import InputError
 from learners.arrays import Bools
 from learners.halfspaces.depth.directions import Integers, primitive
 
-__all__ = ["MAX_COLLECTIONS", "PublicFamily", "collections_of", "public_family"]
+__all__ = ["MAX_COLLECTIONS", "PublicFamily", "collections_of", "log_collections", "public_family"]
 
 Row = tuple[int, ...]
 
@@ -56,6 +56,13 @@ class PublicFamily:
 def collections_of(halfspaces: int, most: int) -> int:
     """Return how many hypotheses there are: the empty one and every collection of 1 .. most halfspaces."""
     return 1 + sum(comb(halfspaces, j) for j in range(1, most + 1))
+
+
+def log_collections(halfspaces: int, most: int) -> float:
+    """Return ln of `collections_of`, also where it has millions of digits."""
+    most = min(halfspaces, most)
+    steps = [log(halfspaces - j) - log(j + 1) for j in range(most)]
+    return float(np.logaddexp.reduce(np.cumsum([0.0, *steps])))
 
 
 def public_family(points: Integers, *, literal: bool = False) -> PublicFamily:

@@ -95,8 +95,11 @@ def _parity_levels(tools: Any) -> Evidence:
     )
 
 
-def judged_laws(laws: Iterable[Any]) -> Evidence:
-    """Return the evidence of some laws: refuted where n* clearly outgrows a theorem, or exceeds it at a value."""
+def judged_laws(laws: Iterable[Any], measured: str = "n* on hard cases") -> Evidence:
+    """Return the evidence of some laws: refuted where n* clearly outgrows a theorem, or exceeds it at a value.
+
+    `measured` says what their n* is.
+    """
     found = list(laws)
     broken = [law for law in found if law.verdict == "violation" or _exceeding(law.points)]
     worst = max(found, key=lambda law: float(law.ratio_slope.upper))
@@ -110,7 +113,7 @@ def judged_laws(laws: Iterable[Any]) -> Evidence:
     return judged(
         "holds" if all(law.verdict == "holds" for law in found) else "undecided",
         failed=bool(broken),
-        summary=f"n* on hard cases, {told}",
+        summary=f"{measured}, {told}",
         numbers={
             "exponent": worst.exponent.value,
             "exponent, upper half": worst.upper_exponent.value,

@@ -18,7 +18,12 @@ from learners.mixtures.controls import LEARNERS as BROKEN
 from learners.mixtures.controls import MixtureAllPoints, MixtureDistinct, MixtureDoubled, MixtureShortcut
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.intersections import Intersections, Outside
-from learners.mixtures.public_family import PublicFamily, collections_of, public_family
+from learners.mixtures.public_family import (
+    PublicFamily,
+    collections_of,
+    log_collections,
+    public_family,
+)
 from learners.mixtures.ranking import Listed, Tallied
 
 CORNERS = [[0, 0], [1, 0], [3, 0], [4, 0]]
@@ -260,7 +265,7 @@ def test_the_realizable_theorem_on_a_line() -> None:
 
 def test_bad_input_is_refused() -> None:
     for parameters, name in (
-        ({"dimension": 4}, "dimension"),
+        ({"dimension": 513}, "dimension"),
         ({"epsilon": 0.0}, "epsilon"),
         ({"side": 2**18 + 1}, "side"),
     ):
@@ -275,3 +280,8 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(InputError, match="exact law"):
         learner.law(some)
     assert collections_of(4, 2) == 1 + 4 + 6
+
+
+@pytest.mark.parametrize(("halfspaces", "most"), [(0, 3), (2, 3), (4, 2), (10**9, 3), (2 * math.comb(10**6, 7), 7)])
+def test_logarithms_of_numbers_of_collections(halfspaces: int, most: int) -> None:
+    assert log_collections(halfspaces, most) == pytest.approx(math.log(collections_of(halfspaces, most)), rel=1e-14)
