@@ -21,7 +21,8 @@ MOST_ENTRIES = 128
 
 def _steps(ordered: Rows) -> NDArray[np.float64]:
     """Return how often a number of each row differs from the one before it; differences of infinities are none."""
-    return (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1).astype(np.float64)
+    found: NDArray[np.float64] = (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1).astype(np.float64)
+    return found
 
 
 _SUMMARIES: tuple[tuple[str, Callable[[Rows], NDArray[np.float64]]], ...] = (
