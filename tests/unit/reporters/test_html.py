@@ -171,7 +171,7 @@ def test_the_words_of_a_whole_quick_run_are_few():
     assert len(page.unfolded.split()) <= 2_500
     assert len(text.encode()) <= 1_000_000
     assert page.unfolded.count("learner-number-") >= 72  # a row of the figure, and one of the table
-    assert "103 of 103 planted faults were caught." in page.unfolded
+    assert "97 of 97 planted faults were caught." in page.unfolded
     assert "broken-number-96" in page.text
     assert "broken-number-96" not in page.unfolded
 
