@@ -20,10 +20,12 @@ from dpaudit.utility.interval import is_vacuous
 from dpaudit.utility.request import read_setting
 from dpaudit.utility.search import Candidate, Search
 
-__all__ = ["claimed", "own_case", "sample_complexity"]
+__all__ = ["MOVES", "claimed", "own_case", "sample_complexity"]
 
 LOG = logging.getLogger(__name__)
 
+MOVES = 100
+"""The moves of a climb, by default."""
 BEYOND = 2
 """The search ends at so many times the theorem's n: a failure there refutes the theorem."""
 
@@ -36,7 +38,7 @@ def sample_complexity(
     beta: float,
     setting: str | None = None,
     starts: int = 3,
-    moves: int = 100,
+    moves: int = MOVES,
     draws: int = 4000,
     confidence: float = 0.95,
     seed: int = 0,

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from dpaudit.arguments import read_number
+from dpaudit.arguments import read_integer, read_number
 from dpaudit.calls import remembering
 from dpaudit.contract import Grade, Learner, UtilityClaim, UtilityVerdict
 from dpaudit.errors import InputError
@@ -16,7 +16,7 @@ from dpaudit.progress import Progress, followed
 from dpaudit.registry import get_learner
 from dpaudit.seeding import check_seed
 from dpaudit.utility.exponents import Slope, slope
-from dpaudit.utility.sample_complexity import claimed, own_case, sample_complexity
+from dpaudit.utility.sample_complexity import MOVES, claimed, own_case, sample_complexity
 from dpaudit.utility.scaling_finding import ScalingFinding, ScalingPoint
 
 __all__ = ["LEAST_VALUES", "law_of", "scaling_law"]
@@ -41,6 +41,7 @@ def scaling_law(
     beta: float | None = None,
     setting: str | None = None,
     confidence: float = 0.95,
+    moves: int = MOVES,
     seed: int = 0,
     progress: Progress = False,
     parameters: Mapping[str, Any] | None = None,
@@ -68,6 +69,8 @@ def scaling_law(
         As for `sample_complexity`.
     confidence : float
         Of each interval.
+    moves : int
+        As for `sample_complexity`, where n* is measured by it; with 0 the hard cases that are proposed compete alone.
     seed : int
         Root seed.
     progress : bool or callable
@@ -84,7 +87,7 @@ def scaling_law(
     """
     return law_of(
         learner_id, partial(get_learner, learner_id), parameter, values, {**fixed, **(parameters or {})}, alpha=alpha,
-        beta=beta, setting=setting, confidence=confidence, seed=seed, progress=progress,
+        beta=beta, setting=setting, confidence=confidence, moves=moves, seed=seed, progress=progress,
     )  # fmt: skip
 
 
@@ -99,17 +102,19 @@ def law_of(
     beta: float | None,
     setting: str | None = None,
     confidence: float = 0.95,
+    moves: int = MOVES,
     seed: int = 0,
     progress: Progress = False,
 ) -> ScalingFinding:
     """Return the law of `scaling_law` for learners that `build` makes of their parameters."""
     check_values(values)
     confidence, seed = read_number("confidence", confidence, 0, 1), check_seed(seed)
+    moves = read_integer("moves", moves, 0)
     measured = []
     with followed(progress, len(values), "values") as tell:
         for value in values:
             levels, parameters = _settled(parameter, value, alpha, beta, fixed)
-            measured.append(_measured(build(**parameters), parameter, value, levels, setting, seed))
+            measured.append(_measured(build(**parameters), parameter, value, levels, setting, moves, seed))
             if tell is not None:
                 tell(1)
     _, claim, _ = measured[0]
@@ -168,11 +173,17 @@ def _settled(
 
 
 def _measured(
-    learner: Learner, parameter: str, value: float, levels: tuple[float, float], setting: str | None, seed: int
+    learner: Learner,
+    parameter: str,
+    value: float,
+    levels: tuple[float, float],
+    setting: str | None,
+    moves: int,
+    seed: int,
 ) -> tuple[ScalingPoint, UtilityClaim, Grade]:
     """Return n* at one value beside the theorem's n, the theorem's claim there, and the grade."""
     claim = claimed(learner, *levels, setting)
-    lower, upper, case, grade = _bracket(learner, *levels, claim, seed)
+    lower, upper, case, grade = _bracket(learner, *levels, claim, moves, seed)
     point = ScalingPoint(
         value=float(value),
         x=_abscissa(parameter, value),
@@ -185,13 +196,13 @@ def _measured(
 
 
 def _bracket(
-    learner: Learner, alpha: float, beta: float, claim: UtilityClaim, seed: int
+    learner: Learner, alpha: float, beta: float, claim: UtilityClaim, moves: int, seed: int
 ) -> tuple[int, int | None, str, Grade]:
     """Return a size that fails, one that suffices, the case and the grade."""
     if (own := own_case(learner, alpha, beta, claim)) is not None:
         bracket, words = own
         return bracket.lower, bracket.upper, words, bracket.grade
-    finding = sample_complexity(learner, alpha=alpha, beta=beta, setting=claim.setting, seed=seed)
+    finding = sample_complexity(learner, alpha=alpha, beta=beta, setting=claim.setting, moves=moves, seed=seed)
     return finding.lower, finding.upper, finding.worst.name, finding.grade
 
 
