@@ -31,9 +31,9 @@ def _pandas(value: Any) -> Any:
     """
     kind = type(value)
     if hasattr(kind, "columns"):
-        names = list(value.columns)
-        columns = {f"{i} {name}": _values(value.iloc[:, i]) for i, name in enumerate(names)}
-        return {"columns": tuple(names), "index": _index(value.index), "rows": len(value), **columns}
+        columns = list(value.items())
+        whole = {"columns": tuple(name for name, _ in columns), "index": _index(value.index), "rows": len(value)}
+        return whole | {f"{i} {name}": _values(column) for i, (name, column) in enumerate(columns)}
     if hasattr(kind, "iloc"):
         return {"name": value.name, "index": _index(value.index), "values": _values(value)}
     if hasattr(kind, "codes") and hasattr(kind, "categories"):
@@ -57,9 +57,12 @@ def _categories(value: Any) -> Any:
 
 def _values(values: Any) -> Any:
     """Return the values of a column or index: numbers and times as an array, all else as a tuple."""
-    if values.dtype.name == "category":
+    if isinstance(values.dtype, np.dtype):
+        array = values.to_numpy()
+    elif values.dtype.name == "category":
         return _categories(values.cat if hasattr(type(values), "cat") else values)
-    array = np.asarray(values)
+    else:
+        array = np.asarray(values)
     return array if array.dtype.kind in "iufbcmM" else tuple(array.tolist())
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import types
 from collections.abc import AsyncIterable, Awaitable, Collection, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None), list, tuple, dict, s
 _BASES: tuple[Any, ...] = (str, bytes, bytearray, int, float, list, tuple, dict, set, frozenset)
 _NO_STATE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, types.MethodWrapperType)
 _ADDRESS = " at 0x"
+KINDS = 256
+"""Classes whose nature is remembered: it is asked of every output."""
 
 
 def parts(value: Any) -> Any:
@@ -28,7 +31,8 @@ def parts(value: Any) -> Any:
     InputError
         If it shows nothing, or only once it is run.
     """
-    if isinstance(value, Iterator | Awaitable | AsyncIterable):
+    waits, named, base = _nature(value.__class__)
+    if waits:
         if inspect.iscoroutine(value):
             value.close()  # or it warns that nobody awaited it
         raise InputError(
@@ -36,11 +40,10 @@ def parts(value: Any) -> Any:
             "as list(output)"
         )
     held = attributes(value)
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
+    if named:
         return {**dict(zip(value._fields, value, strict=True)), **held}
-    for base in _BASES:
-        if isinstance(value, base):  # a class derived from a plain one may hold more than that
-            return {"value": base(value), **held}
+    if base is not None:  # a class derived from a plain one may hold more than that
+        return {"value": base(value), **held}
     if held or dataclasses.is_dataclass(value):
         return held
     if hasattr(value, "numerator") and hasattr(value, "denominator"):
@@ -65,14 +68,24 @@ def parts(value: Any) -> Any:
     raise InputError(why)
 
 
+@lru_cache(maxsize=KINDS)
+def _nature(kind: type) -> tuple[bool, bool, type | None]:
+    """Return whether a class shows nothing until it is run, whether it is a named tuple, and its plain base."""
+    waits = issubclass(kind, Iterator | Awaitable | AsyncIterable)
+    base = next((base for base in _BASES if issubclass(kind, base)), None)
+    return waits, base is tuple and hasattr(kind, "_fields"), base
+
+
 def attributes(value: Any) -> dict[str, Any]:
     """Return the attributes of an object, those of its slots included, but for what has no state of its own."""
-    found = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
+    kind: type = type(value)
+    found = {name: getattr(value, name) for name in _slots(kind) if hasattr(value, name)}
     found.update(getattr(value, "__dict__", {}))
-    return {str(name): part for name, part in found.items() if not _shows_nothing(part)}
+    return {str(name): part for name, part in found.items() if type(part) in PLAIN or not _shows_nothing(part)}
 
 
-def _slots(kind: type) -> list[str]:
+@lru_cache(maxsize=KINDS)
+def _slots(kind: type) -> tuple[str, ...]:
     """Return the names of the slots of a class and its bases, as attributes are named."""
     names = []
     for base in kind.__mro__:
@@ -80,7 +93,7 @@ def _slots(kind: type) -> list[str]:
         for name in (slots,) if isinstance(slots, str) else slots:
             private = name.startswith("__") and not name.endswith("__")
             names.append(f"_{base.__name__.lstrip('_')}{name}" if private else name)
-    return [name for name in names if name not in ("__dict__", "__weakref__")]
+    return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
 
 
 def _shows_nothing(value: Any) -> bool:
@@ -96,7 +109,8 @@ def _shows_nothing(value: Any) -> bool:
 
 def _state(value: Any) -> Any:
     """Return what an object of compiled code would be pickled with; None where that is nothing."""
-    if isinstance(value, (type, *_NO_STATE)) or _slots(type(value)) or getattr(value, "__dict__", None):
+    kind: type = type(value)
+    if isinstance(value, (type, *_NO_STATE)) or _slots(kind) or getattr(value, "__dict__", None):
         return None
     try:
         reduced = value.__reduce_ex__(4)

@@ -7,6 +7,7 @@ applies to all). It looks at one value at a time, so that a feature never depend
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -127,10 +128,10 @@ class Key:
 
 
 class _Last(threading.local):
-    """The parts that walks of a thread from its last batch have reached: no output is taken apart twice."""
+    """What walks from the last two batches of a thread have reached: audits read one of each side by turns."""
 
-    rows: Any = None
-    reached: dict[Path, Reached] = {}  # noqa: RUF012  # of each thread, and replaced with its rows
+    def __init__(self) -> None:
+        self.batches: deque[tuple[Any, dict[Path, Reached]]] = deque(maxlen=2)
 
 
 _LAST = _Last()
@@ -146,9 +147,7 @@ def walk(rows: Sequence[Any] | NDArray[Any], path: Path) -> Reached:
     path : tuple of Step
         From an output to a part of it.
     """
-    if _LAST.rows is not rows:
-        _LAST.reached, _LAST.rows = _begun(rows), rows
-    known = _LAST.reached
+    known = _known(rows)
     start = next((length for length in range(len(path), -1, -1) if path[:length] in known), -1)
     if start < 0:
         start, known[()] = 0, (_listed(rows), None)
@@ -156,6 +155,15 @@ def walk(rows: Sequence[Any] | NDArray[Any], path: Path) -> Reached:
     for length in range(start, len(path)):
         found = known[path[: length + 1]] = _after(path[length], *found)
     return found
+
+
+def _known(rows: Sequence[Any] | NDArray[Any]) -> dict[Path, Reached]:
+    """Return what walks from a batch have reached, where each next one is written."""
+    for batch, reached in _LAST.batches:
+        if batch is rows:
+            return reached
+    _LAST.batches.append((rows, _begun(rows)))
+    return _LAST.batches[-1][1]
 
 
 def _begun(rows: Sequence[Any] | NDArray[Any]) -> dict[Path, Reached]:

@@ -189,3 +189,47 @@ def test_numbers_in_text_are_read_with_sign_decimals_and_exponent() -> None:
     paths = [leaf.name for leaf in Plan.of([f"at {n / 8:+.3f} s" for n in range(-40, 40)]).leaves]
     assert "decimal numbers in output[0]" in paths
     assert not any("decimal" in leaf.name for leaf in Plan.of([f"run {n} of 99" for n in range(80)]).leaves)
+
+
+def test_stored_entries_of_rows_are_those_of_coordinates():
+    from scipy import sparse
+
+    from dpaudit.distinguish.leaves.sparse import entries
+
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        by_rows = sparse.random(*rng.integers(1, 9, 2), density=rng.random(), format="csr", random_state=rng)
+        by_rows.data[rng.random(by_rows.nnz) < 0.2] = 0
+        for other in ("csc", "coo"):
+            for found, wanted in zip(entries(by_rows), entries(by_rows.asformat(other)), strict=True):
+                assert found.tolist() == wanted.tolist()
+    places, held = entries(sparse.csr_matrix(([1.0, 2.0, 3.0], [2, 0, 2], [0, 3]), shape=(1, 4)))
+    assert (places.tolist(), held.tolist()) == ([0, 2], [2.0, 4.0])  # twice the same place, in no order
+
+
+def test_columns_of_a_frame_are_told_by_place_whatever_their_type():
+    import pandas as pd
+
+    zoned = pd.to_datetime(["2020-01-01", "2021-01-01"]).tz_localize("UTC")
+    columns = [[1, 2], [0.5, np.nan], [True, False], ["a", "b"], [1, "a"], zoned, pd.array([1, None], dtype="Int64")]
+    frame = pd.concat([pd.Series(column, name="same") for column in columns], axis=1)
+    found = parts(frame)
+    assert found["columns"] == ("same",) * len(columns)
+    for i in range(len(columns)):
+        wanted = np.asarray(frame.iloc[:, i])
+        assert repr(list(found[f"{i} same"])) == repr(wanted.tolist() if wanted.dtype == object else list(wanted))
+
+
+def test_two_sides_of_a_batch_are_taken_apart_once():
+    from dpaudit.distinguish.leaves.parts import register_flattener
+    from dpaudit.distinguish.leaves.steps import Part, walk
+
+    class Box:
+        pass
+
+    taken = []
+    register_flattener(Box, lambda box: taken.append(box) or 1)
+    first, second = [Box() for _ in range(3)], [Box() for _ in range(4)]
+    for rows in (first, second, first, second):
+        assert walk(rows, (Part(),))[0] == [1] * len(rows)
+    assert taken == [*first, *second]
