@@ -18,7 +18,7 @@ from dpaudit.distinguish.selected_event import SelectedEvent
 from dpaudit.distinguish.steady import steady
 from dpaudit.sampling import Sampler
 
-__all__ = ["Candidate", "best_event", "by_promise", "promise", "refuting_event"]
+__all__ = ["Candidate", "best_event", "by_promise", "event_to_test", "promise", "refuting_event"]
 
 HOPELESS = -2.0
 """An event that would refute the claim only if training were off by more standard errors than this is not tested."""
@@ -116,9 +116,22 @@ def _families(request: Request, candidate: Candidate, i: int, careful: bool) -> 
     return CellFamilies.of(discretizer, candidate.tallies[i], log_ratio=log_ratio, careful=careful)
 
 
-def best_event(request: Request, candidate: Candidate, *, careful: bool = False) -> SelectedEvent:
+def best_event(request: Request, candidate: Candidate) -> SelectedEvent:
     """Return the most promising event of a candidate over its discretizers."""
-    return max(_events_of(request, candidate, careful), key=promise)
+    return max(_events_of(request, candidate, careful=False), key=promise)
+
+
+def event_to_test(request: Request, candidate: Candidate) -> SelectedEvent:
+    """Return the most promising event after all training, as the one that fresh runs are to test.
+
+    Where a feature has an event of the same counts as that of a learned score, it is the feature's: a person can read
+    it off an output.
+    """
+    events = _events_of(request, candidate, careful=True)
+    best = max(events, key=promise)
+    if not best.discretizer.learned:
+        return best
+    return next((one for one in events if one.discretizer.screened and one.hits == best.hits), best)
 
 
 def refuting_event(request: Request, candidate: Candidate) -> SelectedEvent | None:

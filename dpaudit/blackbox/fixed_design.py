@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpaudit.blackbox.candidate import best_event, refuting_event
+from dpaudit.blackbox.candidate import event_to_test, refuting_event
 from dpaudit.blackbox.confirmation import Confirmed, confirm, curve_of, tests_of
 from dpaudit.blackbox.finding import PrivacyFinding, Witness
 from dpaudit.blackbox.power import REFUTING_SHARE, Power
@@ -26,7 +26,7 @@ def fixed_finding(request: Request) -> PrivacyFinding:
     request = replace(request, width=looked.pilot.width)
     found = search(request, looked)
     candidate = train(request, looked, found.candidate)
-    selected = [best_event(request, candidate, careful=True)]
+    selected = [event_to_test(request, candidate)]
     if selected[0].expected <= request.claim.epsilon:
         refuting = refuting_event(request, candidate)
         # An event that was tested twice would have two bounds, each with a part of the error alone.

@@ -47,6 +47,11 @@ class Discretizer:
     screened: bool = False
 
     @property
+    def learned(self) -> bool:
+        """Whether the cells are those of a score that was fitted to runs, which nobody reads off an output."""
+        return False
+
+    @property
     def slow(self) -> bool:
         """Whether finding the cells takes much longer than counting them."""
         return False

@@ -14,13 +14,14 @@ from dpaudit.distinguish.leaves.plan import Plan
 from dpaudit.distinguish.leaves.readers import Real
 from dpaudit.distinguish.ranked import Ranked
 from dpaudit.distinguish.scored import score_edges
+from dpaudit.distinguish.screen.common import Value
 from dpaudit.distinguish.screen.features import Feature
 from dpaudit.distinguish.screen.groups import Cells
 from dpaudit.distinguish.screen.holes import samplers_of
 from dpaudit.distinguish.screen.parity import Parity
 from dpaudit.distinguish.screen.search import screen
 from dpaudit.event import Cells as CellsEvent
-from dpaudit.event import Event
+from dpaudit.event import Event, Interval
 
 __all__ = ["FeatureBins", "FeatureCells", "hole_discretizers", "screened_discretizers"]
 
@@ -71,6 +72,14 @@ class FeatureBins(ScoreBins):
     def __call__(self, outputs: Any) -> Cells:
         """Return the bin of each output's number."""
         return np.searchsorted(self.edges, self.feature.real(outputs), side="right").astype(np.int64)
+
+    def describe(self, event: CellEvent) -> Event:
+        """Return an interval of the feature; of a number itself it is called by where it stands in the output."""
+        found = super().describe(event)
+        if not isinstance(found, Interval) or not isinstance(self.feature.group, Value) or self.feature.reduced:
+            return found
+        where = self.feature.leaf.name
+        return Interval("value" if where == "output" else where, found.low, found.high)
 
 
 @dataclass(frozen=True)

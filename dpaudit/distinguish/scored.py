@@ -52,6 +52,11 @@ class Scored(ScoreBins):
     name: str
 
     @property
+    def learned(self) -> bool:
+        """Whether there is a score; a column as it is was fitted to nothing."""
+        return self.score is not None
+
+    @property
     def slow(self) -> bool:
         """Whether the score is a classifier's."""
         return isinstance(self.score, Classifier)

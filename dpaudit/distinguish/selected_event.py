@@ -60,10 +60,16 @@ class SelectedEvent:
         return alike and self.event == other.event
 
     @property
+    def hits(self) -> tuple[int, int, int, int]:
+        """The training runs that the best event holds for and all of them, on the likelier side and on the other."""
+        likelier, other = likelier_first(self.direction, *self.training)
+        return self.event.hits(likelier), likelier.total(), self.event.hits(other), other.total()
+
+    @property
     def neighbour_mass(self) -> float:
         """The best event's probability on the unlikelier side, as the training runs show it."""
-        _, counts = likelier_first(self.direction, *self.training)
-        return (self.event.hits(counts) + 0.5) / (counts.total() + 1)
+        *_, hits, runs = self.hits
+        return (hits + 0.5) / (runs + 1)
 
     @property
     def distinguisher(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from dpaudit.contract import FAIL
 from dpaudit.engine.decoding import codes_of
-from dpaudit.event import Bets, Cells, Event, Interval, Told, Withheld
+from dpaudit.event import Bets, Cells, Event, Interval, Told, Withheld, ranges_of
 from dpaudit.reporters.numbers import value_text
 from dpaudit.reporters.verdicts import RowVerdict
 from dpaudit.utility.finding import UtilityFinding
@@ -125,12 +125,23 @@ def _interval_words(event: Interval) -> str:
 
 def _cells_words(event: Cells, decoded: Mapping[str, str] | None) -> str:
     """Return which cells a feature of the output has, or that it has one that training hardly saw."""
-    labels = [*(label for ends in event.ranges for label in _range(*ends)), *event.values]
+    subject, whole = _subject(event.feature, event.path), event.feature == "output"
+    ranges = [label for ends in event.ranges for label in _range(*ends)]
+    labels = [*ranges, *(event.values if whole else _in_order(event.values))]
     shown = ", ".join(labels[:_MOST]) + (f", ... ({event.size} outputs)" if len(labels) > _MOST else "")
-    subject = _subject(event.feature, event.path)
-    named = f"{subject if event.feature == 'output' else f'cell of the {subject}'} in {{{shown}}}" if labels else ""
+    if whole or ranges:
+        named = f"{subject if whole else f'cell of the {subject}'} in {{{shown}}}" if labels else ""
+    else:  # what a person reads off the output
+        named = f"{subject} in {{{shown}}}" if len(labels) > 1 else "".join(f"{subject} = {label}" for label in labels)
     words = " or ".join(part for part in (named, _RARE if event.rare else "") if part)
     return _with_meanings(words, map(str, _codes(event)), decoded)
+
+
+def _in_order(labels: Sequence[str]) -> list[str]:
+    """Return the labels of a feature's values in order: the integers among them as ranges, then all others."""
+    whole = [label for label in labels if re.fullmatch(r"-?\d{1,18}", label)]
+    ranges = [label for ends in ranges_of([int(label) for label in whole]) for label in _range(*ends)]
+    return [*ranges, *sorted(set(labels) - set(whole))]
 
 
 def _with_meanings(words: str, codes: Iterable[str], decoded: Mapping[str, str] | None) -> str:

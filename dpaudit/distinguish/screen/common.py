@@ -140,4 +140,9 @@ class Categorical:
 
     def cell(self, j: int, code: int) -> str:
         """Return the category."""
-        return "another" if code == 0 else stable_repr(self.known[code - 1])[:SHOWN]
+        if code == 0:
+            return "another"
+        known = self.known[code - 1]
+        if isinstance(known, frozenset):  # the keys of a mapping, or the members of a set
+            return f"{{{', '.join(sorted(stable_repr(member) for member in known))}}}"[:SHOWN]
+        return stable_repr(known)[:SHOWN]

@@ -150,7 +150,7 @@ class Words:
     @property
     def names(self) -> Sequence[str]:
         """The names of the features."""
-        return [f"having the word {word!r:.40}" for word in self.words]
+        return [f"occurrence of the word {word!r:.40}" for word in self.words]
 
     def column(self, values: Sequence[str], j: int) -> Cells:
         """Say for each text whether the word is in it."""

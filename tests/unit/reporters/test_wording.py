@@ -126,6 +126,12 @@ EVENTS = [
     (Cells("naive Bayes", ((2, 2),)), "cell of the naive Bayes in {2}"),
     (Cells("output", ((1, 1),), path=(0, "x")), "output[0]['x'] in {1}"),
     (Cells("depth", ((1, 1),), path=(0,)), "cell of the depth of output[0] in {1}"),
+    (Cells("bit 3 of output", (), ("0",)), "bit 3 of output = 0"),
+    (Cells("keys of output", (), ("{'a'}",), rare=True), f"keys of output = {{'a'}} or {RARE}"),
+    (
+        Cells("exponent of output", (), ("-1", "-2", "-3", "5", "52", "absent", "6")),
+        "exponent of output in {-3..-1, 5, 6, 52, absent}",
+    ),
     (Interval("ranked histogram", -math.inf, 0.123456789), "ranked histogram in [-inf, 0.123457)"),
     (Interval("value", 1e-7, math.inf), "value in [1e-07, inf)"),
     (Interval("value", 0.5, 2.0, (3,)), "value of output[3] in [0.5, 2)"),
