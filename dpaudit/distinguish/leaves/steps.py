@@ -128,7 +128,7 @@ class Key:
 
 
 class _Last(threading.local):
-    """What walks from the last two batches of a thread have reached: audits read one of each side by turns."""
+    """The parts that walks of a thread reached from its last two batches: audits read one of each side by turns."""
 
     def __init__(self) -> None:
         self.batches: deque[tuple[Any, dict[Path, Reached]]] = deque(maxlen=2)
