@@ -132,7 +132,7 @@ def _cells_words(event: Cells, decoded: Mapping[str, str] | None) -> str:
     if whole or ranges:
         named = f"{subject if whole else f'cell of the {subject}'} in {{{shown}}}" if labels else ""
     else:  # what a person reads off the output
-        named = f"{subject} in {{{shown}}}" if len(labels) > 1 else "".join(f"{subject} = {label}" for label in labels)
+        named = f"{subject} in {{{shown}}}" if event.size > 1 else "".join(f"{subject} = {label}" for label in labels)
     words = " or ".join(part for part in (named, _RARE if event.rare else "") if part)
     return _with_meanings(words, map(str, _codes(event)), decoded)
 

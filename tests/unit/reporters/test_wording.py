@@ -127,6 +127,7 @@ EVENTS = [
     (Cells("output", ((1, 1),), path=(0, "x")), "output[0]['x'] in {1}"),
     (Cells("depth", ((1, 1),), path=(0,)), "cell of the depth of output[0] in {1}"),
     (Cells("bit 3 of output", (), ("0",)), "bit 3 of output = 0"),
+    (Cells("exponent of output", (), ("-4", "-2", "-3")), "exponent of output in {-4..-2}"),
     (Cells("keys of output", (), ("{'a'}",), rare=True), f"keys of output = {{'a'}} or {RARE}"),
     (
         Cells("exponent of output", (), ("-1", "-2", "-3", "5", "52", "absent", "6")),
