@@ -5,17 +5,15 @@ The public names are loaded on first use, so that ``import dpaudit`` costs next 
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 
 TYPE_CHECKING = False  # type checkers take it for true; the module `typing` costs more than all of this one
 if TYPE_CHECKING:
     from typing import Any
 
-    from dpaudit.blackbox.audit import audit_privacy
-    from dpaudit.blackbox.finding import PrivacyFinding
-    from dpaudit.blackbox.probing import probe_of
+    from dpaudit.audit.audit import audit_privacy
+    from dpaudit.audit.finding import PrivacyFinding
+    from dpaudit.audit.probing import probe_of
     from dpaudit.contract import (
         Distribution,
         Instance,
@@ -26,21 +24,21 @@ if TYPE_CHECKING:
         Relation,
         UtilityClaim,
     )
-    from dpaudit.distinguish.leaves.parts import register_flattener
     from dpaudit.errors import DpauditError, InputError, ToolFault
     from dpaudit.exact.audit import audit_law
     from dpaudit.exact.finding import LawFinding
     from dpaudit.exact.supremum.audit import audit_supremum
     from dpaudit.exact.supremum.finding import SupremumFinding
-    from dpaudit.ledger import ledger
     from dpaudit.neighbours.crafted import crafted_pairs
     from dpaudit.neighbours.own_data.files import read_dataset
     from dpaudit.neighbours.own_data.kinds import register_dataset
     from dpaudit.neighbours.own_data.make import neighbours_of
     from dpaudit.neighbours.patterns import query_patterns
     from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
+    from dpaudit.outputs.parts import register_flattener
     from dpaudit.registry import get_learner, list_learners
-    from dpaudit.tables import to_frame
+    from dpaudit.report.statements import ledger
+    from dpaudit.report.tables import to_frame
     from dpaudit.utility.complexity_finding import SampleComplexityFinding
     from dpaudit.utility.finding import UtilityFinding
     from dpaudit.utility.pac import audit_utility
@@ -60,7 +58,7 @@ _HOMES = {
     "Learner": "contract",
     "Pair": "contract",
     "PrivacyClaim": "contract",
-    "PrivacyFinding": "blackbox.finding",
+    "PrivacyFinding": "audit.finding",
     "Relation": "contract",
     "SampleComplexityFinding": "utility.complexity_finding",
     "ScalingFinding": "utility.scaling_finding",
@@ -69,24 +67,24 @@ _HOMES = {
     "UtilityClaim": "contract",
     "UtilityFinding": "utility.finding",
     "audit_law": "exact.audit",
-    "audit_privacy": "blackbox.audit",
+    "audit_privacy": "audit.audit",
     "audit_supremum": "exact.supremum.audit",
     "audit_utility": "utility.pac",
     "crafted_pairs": "neighbours.crafted",
     "get_learner": "registry",
-    "ledger": "ledger",
+    "ledger": "report.statements",
     "list_learners": "registry",
     "neighbours_of": "neighbours.own_data.make",
     "pairs_from_strategy": "neighbours.sampled",
-    "probe_of": "blackbox.probing",
+    "probe_of": "audit.probing",
     "query_patterns": "neighbours.patterns",
     "random_pairs": "neighbours.sampled",
     "read_dataset": "neighbours.own_data.files",
     "register_dataset": "neighbours.own_data.kinds",
-    "register_flattener": "distinguish.leaves.parts",
+    "register_flattener": "outputs.parts",
     "sample_complexity": "utility.sample_complexity",
     "scaling_law": "utility.scaling",
-    "to_frame": "tables",
+    "to_frame": "report.tables",
 }
 
 __all__ = [
@@ -139,22 +137,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-class _Package(ModuleType):
-    """A package in which a public name wins over a submodule of the same name.
-
-    Importing a submodule binds it in its package: without this, `dpaudit.ledger` would be the function or the module,
-    depending on who imported what first.
-    """
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by name, as modules are: functions of a notebook that name dpaudit travel to workers by value."""
-        return import_module, (self.__name__,)
-
-
-sys.modules[__name__].__class__ = _Package

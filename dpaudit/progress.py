@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from dpaudit.errors import InputError
-from dpaudit.harmless import harmless
+from dpaudit.escaping import harmless
 
 __all__ = ["Line", "Progress", "Tell", "duration", "followed"]
 

@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpaudit.blackbox.finding import PrivacyFinding
+    from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.utility.finding import UtilityFinding
 
 __all__ = ["AuditWarning", "assert_private", "assert_utility"]
@@ -82,7 +82,7 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
     ) -> PrivacyFinding:
         __tracebackhide__ = True
         from dpaudit.arguments import check_names
-        from dpaudit.blackbox.audit import audit_privacy
+        from dpaudit.audit.audit import audit_privacy
         from dpaudit.contract import PrivacyVerdict
 
         given = {**_settings(request.config), **_marked(request), **arguments}
@@ -161,7 +161,7 @@ def _plainly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Return what a call returns; bad input is an error of the test's own line and not of ours."""
     __tracebackhide__ = True
     from dpaudit.errors import InputError
-    from dpaudit.harmless import harmless
+    from dpaudit.escaping import harmless
 
     try:
         return function(*args, **kwargs)
@@ -181,15 +181,15 @@ def _limits(finding: PrivacyFinding) -> list[str]:
     failed = [check for check in finding.checks if not check.passed]
     if not failed and not finding.warnings:
         return []
-    from dpaudit.harmless import harmless
-    from dpaudit.reporters.evidence import check_words
+    from dpaudit.escaping import harmless
+    from dpaudit.report.evidence import check_words
 
     return [harmless(text) for text in (*finding.warnings, *map(check_words, failed))]
 
 
 def _because(finding: PrivacyFinding) -> str:
     """Return what refutes the claim: the three lines, the counts, the whole pair, and the chance that it is wrong."""
-    from dpaudit.harmless import harmless
+    from dpaudit.escaping import harmless
 
     witness, error = finding.witness, f"{1 - finding.confidence:.3g}"
     lines = [f"pair {witness.pair}: {witness.data} and {witness.neighbour}", f"false alarm: at most {error}"]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from dpaudit.errors import ToolFault
-from dpaudit.harmless import shortened
+from dpaudit.escaping import shortened
 from dpaudit.jsonable import jsonable
 
 __all__ = [

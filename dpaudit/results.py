@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMA_VERSION", "STREAMS_VERSION", "AuditFinding", "Finding", "versions"]
 
-_PRESENTING = "dpaudit.reporters.presenting"
+_PRESENTING = "dpaudit.report.presenting"
 """The module that shows findings. It stands above them, so they know its name and load it when they are shown."""
 
 SCHEMA_VERSION: Literal[2] = 2

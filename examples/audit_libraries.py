@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit import audit_privacy, certificates
-from dpaudit.blackbox.finding import PrivacyFinding
-from dpaudit.reporters.predicates import predicate_words
-from dpaudit.reporters.wording import event_words
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.report.predicates import predicate_words
+from dpaudit.report.wording import event_words
 from examples.cases import Case
 
 __all__ = ["FOUND", "LIBRARIES", "audit", "main", "table"]

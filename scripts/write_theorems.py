@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from dpaudit.contract import StatementVerdict
-from dpaudit.reporters.markdown import escaped
+from dpaudit.report.markdown import escaped
 from learners import citations
 
 HEAD = """\

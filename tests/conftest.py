@@ -13,7 +13,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import pytest
 from hypothesis import settings
 
-from dpaudit.distinguish.leaves.parts import REGISTERED, parts
+from dpaudit.outputs.parts import REGISTERED, parts
 
 # The same examples in every run: a failure is one of the code, and comes again.
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)

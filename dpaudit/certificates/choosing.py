@@ -28,12 +28,12 @@ from dpaudit.certificates.predicates import (
 )
 from dpaudit.certificates.values import encode_value
 from dpaudit.contract import Direction, Pair
-from dpaudit.distinguish.families import likelier_first
-from dpaudit.distinguish.histogram import LEAST
 from dpaudit.errors import InputError
-from dpaudit.event import Path
+from dpaudit.events.event import Path
+from dpaudit.events.families import likelier_first
+from dpaudit.events.histogram import LEAST
 from dpaudit.jsonable import stable_repr
-from dpaudit.sampling import Sampler
+from dpaudit.running.sampling import Sampler
 
 __all__ = ["Chosen", "choose", "counted"]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dpaudit.adapters import as_mechanism
 from dpaudit.arguments import check_built, check_jobs, read_choice, read_integer
-from dpaudit.blackbox.finding import PrivacyFinding, Witness
+from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.certificates.certificate import Certificate, Counts
 from dpaudit.certificates.choosing import counted
 from dpaudit.certificates.limits import CLOPPER_PEARSON, epsilon_lower
@@ -17,12 +16,13 @@ from dpaudit.certificates.simpler import Bounds
 from dpaudit.certificates.telling import Place, tell
 from dpaudit.contract import Learner, MadePair, Pair, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
-from dpaudit.isolated import Timeout
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.progress import Progress, followed
 from dpaudit.results import STREAMS_VERSION, versions
-from dpaudit.sampling import Sampler
+from dpaudit.running.adapters import as_mechanism
+from dpaudit.running.isolated import Timeout
+from dpaudit.running.sampling import Sampler
 
 __all__ = ["make"]
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Pair
-from dpaudit.distinguish.canonical import canonical
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import as_multiset
+from dpaudit.outputs.canonical import canonical
 
 __all__ = ["Kept", "Parts", "Records", "SharedExamples", "parts_of", "row_count", "take_rows", "with_common"]
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.certificates.values import Value, decode_value, encode_value
-from dpaudit.distinguish.canonical import Raised, canonical
-from dpaudit.distinguish.float_bits import DIGITS, stored
-from dpaudit.event import Cells, Event, Interval, Path, ranges_of
+from dpaudit.events.event import Cells, Event, Interval, Path, ranges_of
+from dpaudit.events.float_bits import DIGITS, stored
+from dpaudit.outputs.canonical import Raised, canonical
 from dpaudit.record import Count, Extended, Frozen
 
 __all__ = [

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from dpaudit import seeding
-from dpaudit.adapters import as_mechanism
 from dpaudit.arguments import check_built, check_jobs, read_integer
-from dpaudit.blackbox.audit import audit_privacy
+from dpaudit.audit.audit import audit_privacy
 from dpaudit.certificates.certificate import Certificate, Counts
 from dpaudit.certificates.choosing import counted
 from dpaudit.certificates.limits import epsilon_lower
@@ -17,11 +16,12 @@ from dpaudit.certificates.predicates import Learned
 from dpaudit.certificates.telling import pair_of
 from dpaudit.contract import Learner, Pair, PrivacyVerdict
 from dpaudit.errors import InputError
-from dpaudit.isolated import Timeout
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.progress import Progress, followed
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability
-from dpaudit.sampling import Sampler
+from dpaudit.running.adapters import as_mechanism
+from dpaudit.running.isolated import Timeout
+from dpaudit.running.sampling import Sampler
 
 __all__ = ["Replay", "replay"]
 

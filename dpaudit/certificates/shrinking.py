@@ -11,9 +11,9 @@ from dpaudit.certificates.parts import Kept, Parts, parts_of
 from dpaudit.certificates.simpler import Bounds, complexity, simpler
 from dpaudit.certificates.values import digest_of
 from dpaudit.contract import Pair
-from dpaudit.distinguish.canonical import Raised
 from dpaudit.errors import InputError
-from dpaudit.sampling import Sampler
+from dpaudit.outputs.canonical import Raised
+from dpaudit.running.sampling import Sampler
 
 __all__ = ["SEARCH", "Search", "Small", "shrink", "shrink_by_strategy"]
 

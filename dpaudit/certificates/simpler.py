@@ -11,9 +11,9 @@ import numpy as np
 
 from dpaudit.certificates.parts import Records, SharedExamples, parts_of, row_count, with_common
 from dpaudit.contract import Pair
-from dpaudit.distinguish.canonical import canonical
 from dpaudit.jsonable import stable_repr
 from dpaudit.neighbours.check import as_multiset
+from dpaudit.outputs.canonical import canonical
 
 __all__ = ["Bounds", "complexity", "simpler"]
 

@@ -9,9 +9,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from dpaudit.contract import Domain
-from dpaudit.distinguish.canonical import Raised, canonical
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
+from dpaudit.outputs.canonical import Raised, canonical
 from dpaudit.record import Count, Frozen
 
 __all__ = ["MOST_ITEMS", "Value", "decode_value", "digest_of", "encode_value"]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit import certificates
-from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.certificates.certificate import Referred
 from dpaudit.cli.streams import pending
 from dpaudit.cli.verb import Given

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from dpaudit.cli.report_files import check_suffix, run_of, write_report
 from dpaudit.cli.streams import complain, output, say, tell, wants_color, width_of
 from dpaudit.cli.verb import Given
-from dpaudit.cli.written import check_suffix, run_of, write_report
 from dpaudit.engine.records import Fault, Listed, Result, Run
 from dpaudit.engine.tasks import canonical
-from dpaudit.harmless import harmless
+from dpaudit.escaping import harmless
 from dpaudit.progress import Line, duration
 from dpaudit.project.check import Checked, check, estimate, status
 from dpaudit.project.history import keep

@@ -12,7 +12,7 @@ FORMS = {
     ".txt": "overview",
     ".xml": "junit",
 }
-"""Suffix -> the module of `dpaudit.reporters` whose ``render(run)`` writes it."""
+"""Suffix -> the module of `dpaudit.report` whose ``render(run)`` writes it."""
 SUFFIXES = ", ".join(FORMS)
 PLAIN = (".html", ".json", ".md", ".txt", ".xml")
-"""Suffixes of what `dpaudit.reporters.plain` writes, which help does not load."""
+"""Suffixes of what `dpaudit.report.plain` writes, which help does not load."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dpaudit.cli.plainly import check_plain, write_plain
 from dpaudit.cli.streams import output, say, wants_color, width_of
+from dpaudit.cli.text_output import check_plain, write_plain
 from dpaudit.cli.verb import Given
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
@@ -15,8 +15,8 @@ from dpaudit.project.history import PLACE, Kept, read_history
 from dpaudit.project.settings import find_settings
 from dpaudit.project.table import history_cells, history_text
 from dpaudit.record import encodable
-from dpaudit.reporters.numbers import plural
-from dpaudit.reporters.plain import Plain, judged
+from dpaudit.report.numbers import plural
+from dpaudit.report.plain import Plain, judged
 
 __all__ = ["command"]
 

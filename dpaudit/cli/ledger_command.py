@@ -7,9 +7,9 @@ import shlex
 import sys
 
 from dpaudit.cli.learners import find_learners
+from dpaudit.cli.report_files import check_suffix, run_of, write_report
 from dpaudit.cli.streams import output, say, tell, wants_color, width_of
 from dpaudit.cli.verb import Given
-from dpaudit.cli.written import check_suffix, run_of, write_report
 from dpaudit.contract import StatementVerdict
 from dpaudit.engine.arguments import LedgerArguments
 from dpaudit.engine.findings import LedgerRow
@@ -17,9 +17,9 @@ from dpaudit.engine.progress import Progress
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task, canonical
 from dpaudit.errors import InputError
-from dpaudit.ledger import LedgerFault, check_statements
-from dpaudit.reporters.ledger import counts_text, render
-from dpaudit.reporters.table import WIDTH
+from dpaudit.report.ledger import counts_text, render
+from dpaudit.report.statements import LedgerFault, check_statements
+from dpaudit.report.table import WIDTH
 
 __all__ = ["command"]
 

@@ -8,15 +8,15 @@ from inspect import Parameter
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.cli.learners import warn
-from dpaudit.cli.plainly import check_plain, write_plain
 from dpaudit.cli.streams import output, say, tell, wants_color, width_of
+from dpaudit.cli.text_output import check_plain, write_plain
 from dpaudit.cli.verb import Given
 from dpaudit.jsonable import jsonable
 from dpaudit.registry import Entry, load
-from dpaudit.reporters.grid import Column, grid
+from dpaudit.report.grid import Column, grid
 
 if TYPE_CHECKING:
-    from dpaudit.reporters.plain import Plain
+    from dpaudit.report.plain import Plain
 
 __all__ = ["command"]
 
@@ -86,7 +86,7 @@ def _table(rows: Sequence[Mapping[str, Any]], color: bool) -> str:
 
 def _plain(rows: Sequence[Mapping[str, Any]], told: str) -> Plain:
     """Return the learners as they are written."""
-    from dpaudit.reporters.plain import Plain, judged  # SciPy comes with it, for which the table does not wait
+    from dpaudit.report.plain import Plain, judged  # SciPy comes with it, for which the table does not wait
 
     cases = [judged(row["id"], 0, [("", _cells(row)[-1])]) for row in rows]
     heads, answer = [column.head for column in _COLUMNS], [("LEARNERS", f"{len(rows)} were found")]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dpaudit.cli.plainly import show_plain, write_plain
+from dpaudit.cli.text_output import show_plain, write_plain
 from dpaudit.cli.verb import Given
 from dpaudit.contract import UtilityVerdict
 from dpaudit.engine.outcome import OPEN
 from dpaudit.engine.tasks import canonical
-from dpaudit.reporters.aligned import aligned
-from dpaudit.reporters.complexity import complexity_lines, complexity_page
-from dpaudit.reporters.plain import Plain, judged
-from dpaudit.reporters.plots.style import as_svg
+from dpaudit.report.aligned import aligned
+from dpaudit.report.complexity import complexity_lines, complexity_page
+from dpaudit.report.plain import Plain, judged
+from dpaudit.report.plots.style import as_svg
 from dpaudit.utility.complexity_finding import SampleComplexityFinding
 from dpaudit.utility.scaling_finding import ScalingFinding
 

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from dpaudit.arguments import check_built
-from dpaudit.blackbox.audit import audit_privacy
+from dpaudit.audit.audit import audit_privacy
 from dpaudit.cli.certifying import certify
 from dpaudit.cli.verb import Given
 from dpaudit.contract import Learner, Relation
@@ -21,7 +21,7 @@ from dpaudit.neighbours.own_data.files import read_dataset
 from dpaudit.neighbours.own_data.make import neighbours_of
 from dpaudit.neighbours.placed import is_strategy, pairs_at, pairs_beside
 from dpaudit.neighbours.sources import is_source, pairs_of_source
-from dpaudit.places import Place, importable
+from dpaudit.registry.import_spec import Place, importable
 
 __all__ = ["audit_mechanism"]
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.cli.certifying import certify, check_certificate
 from dpaudit.cli.learners import note_taken
 from dpaudit.cli.mechanism import audit_mechanism
+from dpaudit.cli.report_files import check_suffix
 from dpaudit.cli.single_audit import audit, find_learner, show
 from dpaudit.cli.verb import Given
-from dpaudit.cli.written import check_suffix
 from dpaudit.contract import Relation
 from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
 from dpaudit.neighbours.sources import is_source, pairs_of_source
-from dpaudit.places import is_place
+from dpaudit.registry.import_spec import is_place
 
 __all__ = ["command"]
 

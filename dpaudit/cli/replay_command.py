@@ -8,8 +8,8 @@ from typing import Any
 
 from dpaudit import certificates
 from dpaudit.certificates.certificate import Referred
-from dpaudit.cli.plainly import check_plain, show_plain, write_plain
 from dpaudit.cli.single_audit import find_learner
+from dpaudit.cli.text_output import check_plain, show_plain, write_plain
 from dpaudit.cli.verb import Given
 from dpaudit.contract import OriginKind, PrivacyVerdict, Relation
 from dpaudit.engine.outcome import OPEN
@@ -19,12 +19,12 @@ from dpaudit.neighbours.own_data.bounds import bounds_of_text
 from dpaudit.neighbours.own_data.files import read_dataset
 from dpaudit.neighbours.own_data.make import neighbours_of
 from dpaudit.neighbours.placed import pairs_at
-from dpaudit.places import Place, importable, is_place
 from dpaudit.record import encodable
-from dpaudit.reporters.aligned import Lines, laid_out
-from dpaudit.reporters.numbers import count, percent, significant, value_text
-from dpaudit.reporters.plain import Plain, judged
-from dpaudit.reporters.predicates import predicate_words
+from dpaudit.registry.import_spec import Place, importable, is_place
+from dpaudit.report.aligned import Lines, laid_out
+from dpaudit.report.numbers import count, percent, significant, value_text
+from dpaudit.report.plain import Plain, judged
+from dpaudit.report.predicates import predicate_words
 
 __all__ = ["command"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dpaudit.cli.report_files import rendered, suffix_of
 from dpaudit.cli.streams import output, say, tell, wants_color, width_of
 from dpaudit.cli.verb import Given
-from dpaudit.cli.written import rendered, suffix_of
 from dpaudit.engine.files import write_atomically
 from dpaudit.engine.outcome import Outcome, outcome
 from dpaudit.engine.records import Run
 from dpaudit.engine.store import load_run
-from dpaudit.reporters import console, overview
+from dpaudit.report import console, overview
 
 __all__ = ["command", "shown", "tell_faults"]
 

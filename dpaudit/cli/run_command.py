@@ -9,9 +9,9 @@ from pathlib import Path
 
 from dpaudit.cli.learners import find_learners
 from dpaudit.cli.report_command import shown, tell_faults
+from dpaudit.cli.report_files import rendered
 from dpaudit.cli.streams import say, tell
 from dpaudit.cli.verb import Given, option_words
-from dpaudit.cli.written import rendered
 from dpaudit.engine.events import Listener, RunEvent, TaskFailed, TaskFinished
 from dpaudit.engine.execute import execute
 from dpaudit.engine.files import keep_foreign, write_atomically
@@ -27,7 +27,7 @@ from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
 from dpaudit.jsonable import jsonable
 from dpaudit.registry import Entry, StatementEntry
-from dpaudit.scratch import sweep
+from dpaudit.running.scratch import sweep
 from dpaudit.seeding import check_seed
 
 __all__ = ["command"]

@@ -6,12 +6,12 @@ from typing import Any
 
 from dpaudit.cli.learners import note_taken
 from dpaudit.cli.measured import show_measured
-from dpaudit.cli.plainly import check_plain
 from dpaudit.cli.single_audit import find_learner
+from dpaudit.cli.text_output import check_plain
 from dpaudit.cli.verb import Given
 from dpaudit.errors import blamed
 from dpaudit.registry import Entry
-from dpaudit.reporters.repeat import command_line
+from dpaudit.report.repeat import command_line
 from dpaudit.utility.sample_complexity import sample_complexity
 
 __all__ = ["command", "read_levels"]

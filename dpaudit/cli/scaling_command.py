@@ -6,12 +6,12 @@ from typing import Any
 
 from dpaudit.cli.learners import find_learners, note_taken
 from dpaudit.cli.measured import show_measured
-from dpaudit.cli.plainly import check_plain
 from dpaudit.cli.sample_complexity_command import read_levels
 from dpaudit.cli.single_audit import read_parameters
+from dpaudit.cli.text_output import check_plain
 from dpaudit.cli.verb import Given
 from dpaudit.errors import InputError, blamed
-from dpaudit.reporters.repeat import command_line
+from dpaudit.report.repeat import command_line
 from dpaudit.utility.scaling import law_of
 
 __all__ = ["command"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dpaudit.cli.brief_block import brief_block
 from dpaudit.cli.learners import find_learners, note_taken
+from dpaudit.cli.report_files import check_suffix, write_results
 from dpaudit.cli.streams import output, say, wants_color, width_of
 from dpaudit.cli.verb import Given
-from dpaudit.cli.written import check_suffix, write_results
+from dpaudit.cli.verdict_summary import brief_block
 from dpaudit.contract import Learner
 from dpaudit.engine.outcome import OPEN, leaves_open, refutes
 from dpaudit.engine.perform import perform
@@ -18,9 +18,9 @@ from dpaudit.engine.tasks import Task, canonical
 from dpaudit.errors import InputError, blamed
 from dpaudit.record import encodable
 from dpaudit.registry import Entry
-from dpaudit.reporters.aligned import laid_out
-from dpaudit.reporters.repeat import repeat_command
-from dpaudit.reporters.verdict_block import verdict_block
+from dpaudit.report.aligned import laid_out
+from dpaudit.report.repeat import repeat_command
+from dpaudit.report.verdict_block import verdict_block
 
 __all__ = ["audit", "find_learner", "read_parameters", "show"]
 

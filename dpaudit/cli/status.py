@@ -19,8 +19,8 @@ from dpaudit.cli.streams import complain, drop_output, tell
 from dpaudit.cli.verb import BadInput, Verb
 from dpaudit.cli.watched import watched
 from dpaudit.errors import DpauditError
-from dpaudit.harmless import harmless
-from dpaudit.lifeline import STOPPING
+from dpaudit.escaping import harmless
+from dpaudit.running.parent_death import STOPPING
 
 __all__ = ["COMPLETION", "main"]
 

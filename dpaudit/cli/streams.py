@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import TextIO
 
-from dpaudit.harmless import harmless, harmless_page, shortened
+from dpaudit.escaping import harmless, harmless_page, shortened
 
 __all__ = ["complain", "drop_output", "kept_clean", "output", "pending", "say", "tell", "wants_color", "width_of"]
 
@@ -72,7 +72,7 @@ def _shortened(text: str) -> str:
 
 def complain(label: str, text: str, *more: tuple[str, str]) -> None:
     """Write to standard error why there is no result, with what to do: broken at the width of a terminal alone."""
-    from dpaudit.reporters.aligned import laid_out
+    from dpaudit.report.aligned import laid_out
 
     live = sys.stderr.isatty()
     width = shutil.get_terminal_size().columns if live else _UNBROKEN

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dpaudit.cli.plainly import check_plain, show_plain, write_plain
 from dpaudit.cli.single_audit import find_learner
+from dpaudit.cli.text_output import check_plain, show_plain, write_plain
 from dpaudit.cli.verb import Given
 from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import blamed
 from dpaudit.exact.supremum.audit import audit_supremum
 from dpaudit.exact.supremum.finding import SupremumFinding
-from dpaudit.reporters.aligned import Lines, aligned
-from dpaudit.reporters.plain import Plain, judged
-from dpaudit.reporters.plots.style import as_svg
-from dpaudit.reporters.repeat import command_line
-from dpaudit.reporters.supremum import supremum_brief, supremum_lines
+from dpaudit.report.aligned import Lines, aligned
+from dpaudit.report.plain import Plain, judged
+from dpaudit.report.plots.style import as_svg
+from dpaudit.report.repeat import command_line
+from dpaudit.report.supremum import supremum_brief, supremum_lines
 
 __all__ = ["command"]
 

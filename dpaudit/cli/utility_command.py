@@ -15,7 +15,7 @@ from dpaudit.engine.tasks import Task
 from dpaudit.engine.utility_tasks import offered_settings, utility_tasks
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry
-from dpaudit.reporters.repeat import command_line
+from dpaudit.report.repeat import command_line
 
 __all__ = ["command"]
 

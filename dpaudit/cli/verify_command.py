@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dpaudit.cli.plainly import check_plain, show_plain, write_plain
+from dpaudit.cli.text_output import check_plain, show_plain, write_plain
 from dpaudit.cli.verb import Given
 from dpaudit.engine.outcome import OPEN
 from dpaudit.engine.records import State
 from dpaudit.engine.tasks import canonical
 from dpaudit.engine.verification import Verified, verify_run
 from dpaudit.record import encodable
-from dpaudit.reporters.aligned import Lines, laid_out
-from dpaudit.reporters.numbers import plural
-from dpaudit.reporters.plain import Plain, judged
+from dpaudit.report.aligned import Lines, laid_out
+from dpaudit.report.numbers import plural
+from dpaudit.report.plain import Plain, judged
 
 __all__ = ["command"]
 

@@ -10,10 +10,10 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 from dpaudit.cli.streams import tell
-from dpaudit.lifeline import STOPPING, lifeline
-from dpaudit.process.copies import can_fork, copied, ended_by
-from dpaudit.process.memory import bound_memory
-from dpaudit.process.underway import Board, begin
+from dpaudit.running.copies import can_fork, copied, ended_by
+from dpaudit.running.memory import bound_memory
+from dpaudit.running.parent_death import STOPPING, lifeline
+from dpaudit.running.run_notes import Board, begin
 
 __all__ = ["watched"]
 

@@ -30,6 +30,7 @@ from dpaudit.contract.abilities import (
 from dpaudit.contract.claims import FIXED_SETTINGS, SETTINGS, PrivacyClaim, Relation, UtilityClaim
 from dpaudit.contract.learners import FAIL, LATER, PARTS, Instance, Law, Learner, later
 from dpaudit.contract.pairs import Made, MadePair, Origin, OriginKind, Pair
+from dpaudit.contract.picture import Panel, Picture, Shape
 from dpaudit.contract.samples import ConceptClass, Distribution, Domain, Hypothesis, Sample
 from dpaudit.contract.statements import Evidence, Statement
 from dpaudit.contract.suprema import Supremum
@@ -42,7 +43,6 @@ from dpaudit.contract.verdicts import (
     UtilityVerdict,
 )
 from dpaudit.errors import InputError
-from dpaudit.picture import Panel, Picture, Shape
 
 __all__ = [
     "ABILITIES",

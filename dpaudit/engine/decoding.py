@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import FAIL
 from dpaudit.engine.findings import AnyFinding
-from dpaudit.event import Cells, Event
+from dpaudit.events.event import Cells, Event
 from dpaudit.exact.finding import LawFinding
 
 __all__ = ["codes_of", "decoded"]

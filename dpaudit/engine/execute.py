@@ -12,9 +12,9 @@ from dpaudit.engine.isolation import apart, isolated
 from dpaudit.engine.perform import perform
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import DpauditError, InputError, place_of
-from dpaudit.process.copies import can_fork
 from dpaudit.registry import load
-from dpaudit.workers import spread
+from dpaudit.running.copies import can_fork
+from dpaudit.running.workers import spread
 
 __all__ = ["BACKENDS", "execute"]
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Grade, Picture, StatementVerdict
 from dpaudit.errors import InputError
 from dpaudit.exact.finding import LawFinding

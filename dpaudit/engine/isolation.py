@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.engine.events import TaskFailed, TaskFinished
-from dpaudit.process.child import Child, ChildDied
-from dpaudit.scratch import scratch_folder
-from dpaudit.workers import WorkerDied
+from dpaudit.running.child import Child, ChildDied
+from dpaudit.running.scratch import scratch_folder
+from dpaudit.running.workers import WorkerDied
 
 __all__ = ["apart", "isolated"]
 

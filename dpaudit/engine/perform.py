@@ -9,8 +9,8 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from dpaudit.blackbox.audit import audit_privacy
-from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.audit.audit import audit_privacy
+from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Distribution
 from dpaudit.engine.arguments import (
     ExactArguments,
@@ -33,10 +33,10 @@ from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.neighbours.sources import pairs_of_source
 from dpaudit.progress import Progress
 from dpaudit.registry import PRIVATE, load
+from dpaudit.registry.import_spec import send_by_value
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.pac import audit_utility
-from dpaudit.workers import send_by_value
 
 __all__ = ["perform"]
 

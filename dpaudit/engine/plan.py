@@ -18,8 +18,8 @@ from dpaudit.engine.tasks import Task, exact_task, ledger_task, picture_task, pr
 from dpaudit.engine.utility_tasks import offered_settings, utility_tasks
 from dpaudit.engine.work import PROFILES, Profile
 from dpaudit.errors import InputError
-from dpaudit.isolated import Timeout
 from dpaudit.registry import Entry, StatementEntry
+from dpaudit.running.isolated import Timeout
 from dpaudit.utility.interval import is_vacuous
 
 __all__ = ["Plan", "make_plan"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from dpaudit.engine.consistency_checks import check_header, check_record
 from dpaudit.engine.files import named
 from dpaudit.engine.lines import digest_in, read_header, read_record
 from dpaudit.engine.records import Failure, Header, Result, Run, Seal, State
-from dpaudit.engine.sense import check_header, check_record
 from dpaudit.errors import InputError, ToolFault
 
 __all__ = ["Stored", "read_stored"]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arguments import check_built
-from dpaudit.calls import remembering
+from dpaudit.call_repr import remembering
 from dpaudit.contract import Grade, HasLaw, HasSymmetries, Learner, Pair, PrivacyClaim, PrivacyVerdict, Relation
 from dpaudit.errors import InputError
 from dpaudit.exact.enclosure import enclose, require_exact_law

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpaudit.errors import InputError
 from dpaudit.neighbours.sampled import pairs_from_strategy
-from dpaudit.places import Place
+from dpaudit.registry.import_spec import Place
 
 __all__ = ["is_strategy", "pairs_at", "pairs_beside"]
 

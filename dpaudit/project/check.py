@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from dpaudit.blackbox.audit import audit_privacy
-from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.audit.audit import audit_privacy
+from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import HasLaw
 from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments
 from dpaudit.engine.decoding import decoded
@@ -21,12 +21,12 @@ from dpaudit.errors import DpauditError, InputError
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.finding import LawFinding
 from dpaudit.jsonable import jsonable
-from dpaudit.process.child import Child, ChildDied
-from dpaudit.process.copies import can_fork
 from dpaudit.project.rows import Row, Verdict, row_of
 from dpaudit.project.settings import Audit, Project, read_project
 from dpaudit.project.subject import Subject, subject_of
-from dpaudit.reporters.brief import brief_lines
+from dpaudit.report.brief import brief_lines
+from dpaudit.running.child import Child, ChildDied
+from dpaudit.running.copies import can_fork
 
 __all__ = ["Checked", "Listener", "check", "estimate", "status"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.outcome import is_ladder
 from dpaudit.engine.records import Result
@@ -17,9 +17,9 @@ from dpaudit.exact.finding import LawFinding
 from dpaudit.project.history import PLACE, read_history
 from dpaudit.project.rows import Row, Verdict, row_of
 from dpaudit.record import decode
-from dpaudit.reporters.document import Report
-from dpaudit.reporters.numbers import significant
-from dpaudit.reporters.wording import label_parameters
+from dpaudit.report.document import Report
+from dpaudit.report.numbers import significant
+from dpaudit.report.wording import label_parameters
 from dpaudit.utility.finding import UtilityFinding
 
 __all__ = ["Change", "compare", "read_rows"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any, Literal
 
-from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.exact.finding import LawFinding
 from dpaudit.project.settings import Accepted
 from dpaudit.record import Amount, Frozen, NonNegative, Probability

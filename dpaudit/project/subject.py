@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.adapters import as_mechanism
 from dpaudit.arguments import check_built
 from dpaudit.contract import Learner, Pair, Relation
 from dpaudit.errors import InputError, blamed
@@ -21,9 +20,10 @@ from dpaudit.neighbours.own_data.files import read_dataset
 from dpaudit.neighbours.own_data.make import neighbours_of
 from dpaudit.neighbours.placed import pairs_at, pairs_beside
 from dpaudit.neighbours.sources import is_source, pairs_of_source
-from dpaudit.places import Place, importable, is_place
 from dpaudit.project.settings import Audit, Project
 from dpaudit.registry import load
+from dpaudit.registry.import_spec import Place, importable, is_place
+from dpaudit.running.adapters import as_mechanism
 
 __all__ = ["Subject", "subject_of"]
 

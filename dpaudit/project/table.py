@@ -7,12 +7,12 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 
-from dpaudit.harmless import harmless
+from dpaudit.escaping import harmless
 from dpaudit.project.compare import Change
 from dpaudit.project.history import Kept
 from dpaudit.project.rows import Row, Verdict
-from dpaudit.reporters.grid import Column, grid
-from dpaudit.reporters.numbers import plural, significant, value_text
+from dpaudit.report.grid import Column, grid
+from dpaudit.report.numbers import plural, significant, value_text
 
 __all__ = ["CHANGES", "accepted_words", "change_cells", "changes_text", "check_text", "history_cells", "history_text"]
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import CONFIDENCE, check_built, read_integer
-from dpaudit.calls import remembering
+from dpaudit.call_repr import remembering
 from dpaudit.contract import Distribution, Hypothesis, Learner, UtilityClaim, UtilityVerdict
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, Tell, followed

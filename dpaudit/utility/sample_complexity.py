@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from dpaudit.arguments import check_built, check_jobs, read_integer, read_number
-from dpaudit.calls import remembering
+from dpaudit.call_repr import remembering
 from dpaudit.contract import Grade, HasFault, HasHardFailure, Learner, UtilityClaim, UtilityVerdict
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed

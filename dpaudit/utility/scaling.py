@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from dpaudit.arguments import read_integer, read_number
-from dpaudit.calls import remembering
+from dpaudit.call_repr import remembering
 from dpaudit.contract import Grade, Learner, UtilityClaim, UtilityVerdict
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed

@@ -13,12 +13,12 @@ import numpy as np
 
 from dpaudit.contract import FIXED_SETTINGS, Distribution, Learner
 from dpaudit.progress import Tell
+from dpaudit.running.workers import spread
 from dpaudit.seeding import generator
 from dpaudit.utility.failure_rate import CaseFailure
 from dpaudit.utility.hard_cases import HardCase, evaluated_points, hard_cases, just_above
 from dpaudit.utility.moves import Moves
 from dpaudit.utility.rivals import just_bad
-from dpaudit.workers import spread
 
 __all__ = ["RATIO", "Candidate", "Search", "estimated_size", "proposals"]
 

@@ -17,10 +17,10 @@ from dpaudit.contract import FIXED_SETTINGS, Distribution, Hypothesis
 from dpaudit.errors import blamed
 from dpaudit.jsonable import jsonable
 from dpaudit.progress import Tell
+from dpaudit.running.workers import spread
 from dpaudit.seeding import generator
 from dpaudit.utility.error import Judge, empirical_error, labels_of, population_error
 from dpaudit.utility.instances import draw_noisy, fixed_sample
-from dpaudit.workers import spread
 
 __all__ = ["CHUNK", "Trial", "count_failures", "stream_address"]
 

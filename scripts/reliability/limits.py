@@ -11,7 +11,7 @@ from unittest import mock
 import numpy as np
 
 import dpaudit
-from dpaudit.blackbox import audit as audit_module
+from dpaudit.audit import audit as audit_module
 from dpaudit.clock import Clock
 from reliability.commands import PATIENCE, command, finished
 from reliability.row import Row

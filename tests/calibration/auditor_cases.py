@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from dpaudit.adapters import Mechanism, as_mechanism
-from dpaudit.distinguish.canonical import Raised
+from dpaudit.outputs.canonical import Raised
+from dpaudit.running.adapters import Mechanism, as_mechanism
 
 GRID = 2.0**-20
 EPSILON = 1.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from auditor_cases import CASES, Case
 from auditor_trials import Trial, predicted_bets, predicted_runs, trials_for
 
-from dpaudit.blackbox.power import LEARNING, LEARNING_OF_BETS
+from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
 
 __all__ = ["PROFILES", "Cell", "Profile"]
 

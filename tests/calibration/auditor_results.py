@@ -10,9 +10,9 @@ from auditor_profiles import Cell
 from auditor_trials import LEVEL
 from scipy.stats import binom
 
-from dpaudit.blackbox.power import LEARNING, LEARNING_OF_BETS
-from dpaudit.reporters.calibration import Table, broken_promises, rates, tables
-from dpaudit.reporters.calibration_record import CALIBRATION_VERSION, Calibration
+from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
+from dpaudit.report.calibration import Table, broken_promises, rates, tables
+from dpaudit.report.calibration_record import CALIBRATION_VERSION, Calibration
 from dpaudit.results import versions
 from dpaudit.utility.interval import failure_interval
 

@@ -13,9 +13,9 @@ from auditor_cases import BY_NAME, Case
 
 import dpaudit
 from dpaudit import seeding
-from dpaudit.betting.power import detectable_epsilon_by_bets
-from dpaudit.blackbox.finding import PowerAt
-from dpaudit.blackbox.power import Power
+from dpaudit.audit.finding import PowerAt
+from dpaudit.audit.power import Power
+from dpaudit.audit.sequential_power import detectable_epsilon_by_bets
 from dpaudit.bounds.detectable import detectable_epsilon
 from dpaudit.bounds.melded import Melded
 

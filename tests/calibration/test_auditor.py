@@ -12,7 +12,7 @@ from auditor_cases import BY_NAME, CASES
 from auditor_trials import LEVEL, Trial, predicted_bets, predicted_runs, seeds_of, skip_power, trials_for
 from scipy.stats import binom
 
-from dpaudit.blackbox.power import Power
+from dpaudit.audit.power import Power
 
 ALARM = 1e-6
 """A test of a level or of a power fails for a correct auditor with at most this probability over seeds."""

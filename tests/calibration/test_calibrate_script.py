@@ -15,7 +15,7 @@ from auditor_profiles import PROFILES, Cell, Profile
 from auditor_results import document, markdown
 from auditor_trials import Trial
 
-from dpaudit.blackbox.power import Power
+from dpaudit.audit.power import Power
 
 TINY = Profile(1, 4, 1, 1, (BY_NAME["response with leak"],), every=90)
 

@@ -12,10 +12,10 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from dpaudit.adapters import Mechanism
-from dpaudit.betting.audit import SequentialOutcome, audit_sequential
+from dpaudit.audit.sequential_audit import SequentialOutcome, audit_sequential
 from dpaudit.contract import Pair, PrivacyClaim
-from dpaudit.sampling import Sampler
+from dpaudit.running.adapters import Mechanism
+from dpaudit.running.sampling import Sampler
 
 BIT = [Pair(1, 0)]
 FOUR = [Pair((k, 1), (k, 0)) for k in range(4)]

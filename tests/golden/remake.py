@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from scipy.stats import beta as beta_law
 
-from dpaudit.blackbox.finding import EventTest, PrivacyFinding, Witness
+from dpaudit.audit.finding import EventTest, PrivacyFinding, Witness
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.contract import (
     Direction,
@@ -27,7 +27,7 @@ from dpaudit.engine.lines import chained, write_line
 from dpaudit.engine.records import Header, Planned, Result, Run, State
 from dpaudit.engine.store import load_run
 from dpaudit.engine.tasks import Task
-from dpaudit.event import Bets, Cells
+from dpaudit.events.event import Bets, Cells
 from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import is_vacuous, verdict
@@ -354,8 +354,8 @@ def lines(run):
 
 
 def main():
-    from dpaudit.reporters import console
-    from dpaudit.reporters import json as json_report
+    from dpaudit.report import console
+    from dpaudit.report import json as json_report
 
     (HERE / "run_small.jsonl").write_bytes(lines(build()))
     run = load_run(HERE / "run_small.jsonl")

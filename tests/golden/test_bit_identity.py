@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from stored_numbers import numbers_of, same
 
-from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.engine.perform import perform
 from dpaudit.engine.records import Result
 from dpaudit.engine.store import load_run
 from dpaudit.engine.tasks import Task
 from dpaudit.record import encodable
-from dpaudit.reporters.wording import event_words
+from dpaudit.report.wording import event_words
 
 BEFORE = load_run(Path(__file__).parent / "run_before.jsonl")
 EVENTS = load_run(Path(__file__).parent / "run_events.jsonl")

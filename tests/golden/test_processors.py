@@ -13,10 +13,10 @@ import pytest
 from numpy._core import _multiarray_umath
 from stored_numbers import numbers_of, same
 
-from dpaudit.distinguish.steady import steady
 from dpaudit.engine.perform import perform
 from dpaudit.engine.store import load_run
 from dpaudit.engine.tasks import Task
+from dpaudit.events.rounding import steady
 from dpaudit.record import encodable
 
 STORED = Path(__file__).parent / "run_events.jsonl"

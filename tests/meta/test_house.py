@@ -21,15 +21,15 @@ import dpaudit
 # dpaudit/__init__.py. Every other folder of learners/ is a family.
 FLOORS = {
     "dpaudit": (
-        ("errors", "harmless", "jsonable", "picture", "contract", "record", "event", "results", "calls"),
-        ("seeding", "arguments", "progress", "lifeline", "scratch", "process", "workers", "clock"),
-        ("registry", "places"),
-        ("bounds", "distinguish", "neighbours"),
-        ("isolated", "adapters", "sampling", "wide_outputs", "exact", "utility", "conformance"),
-        ("betting",),
-        ("blackbox",),
+        ("errors", "escaping", "jsonable", "contract", "record", "results", "call_repr"),
+        ("seeding", "arguments", "progress", "clock"),
+        ("bounds", "outputs", "registry"),
+        ("events", "neighbours"),
+        ("running",),
+        ("exact", "utility", "conformance"),
+        ("audit",),
         ("engine", "certificates"),
-        ("ledger", "reporters", "schema", "tables"),
+        ("report",),
         ("project",),
         ("", "cli", "pytest_plugin", "verify_certificate", "__main__"),
     ),

@@ -20,7 +20,7 @@ from dpaudit.contract import Instance, Law, PrivacyClaim
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact import enclosure
 from dpaudit.exact.profiles import LossProfiles
-from dpaudit.schema import load
+from dpaudit.report.schema import load
 from learners.conjunctions.laplace import ConjunctionLaplace, contradictions
 from learners.domains import Interval
 from learners.parities.exact import rational_law

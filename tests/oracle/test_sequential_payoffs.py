@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dpaudit.betting.eprocess import expected_growth, log_payoff, place_bet, posterior
+from dpaudit.audit.eprocess import expected_growth, log_payoff, place_bet, posterior
 
 EPSILONS = np.array([0.0, 0.1, 0.7, 1.0, 2.5])
 DELTAS = [0.0, 1e-3, 0.05, 0.3]

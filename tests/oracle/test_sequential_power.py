@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpaudit.betting.eprocess import expected_growth, log_payoffs, place_bet, posterior
-from dpaudit.betting.power import detectable_delta_by_bets, detectable_epsilon_by_bets, refutation_probability
-from dpaudit.betting.schedule import batch_schedule, leading_pair_runs
-from dpaudit.betting.session import Session
+from dpaudit.audit.eprocess import expected_growth, log_payoffs, place_bet, posterior
+from dpaudit.audit.schedule import batch_schedule, leading_pair_runs
+from dpaudit.audit.sequential_power import detectable_delta_by_bets, detectable_epsilon_by_bets, refutation_probability
+from dpaudit.audit.session import Session
 from dpaudit.contract import Pair, PrivacyClaim
-from dpaudit.sampling import Sampler
+from dpaudit.running.sampling import Sampler
 
 ALARM = 1e-6
 """A test of a rate fails for a right prediction with at most this probability over seeds; seeds are fixed."""
@@ -42,7 +42,7 @@ def simulated(
 
 @pytest.mark.parametrize("runs", [100, 1_000, 33_333])
 def test_the_schedule_is_that_of_a_session(runs: int) -> None:
-    from dpaudit.adapters import Mechanism
+    from dpaudit.running.adapters import Mechanism
 
     mechanism = Mechanism(lambda data, rng, size: rng.integers(0, 2, size), "coin", True)
     session = Session(Sampler(mechanism, 0), [Pair(1, 0, "bit")], PrivacyClaim(0.5), runs, 1e-9, False)

@@ -8,8 +8,8 @@ from nearly_unique_outputs import KINDS
 from structured_outputs import STRUCTURES
 from typed_outputs import TYPES
 
-from dpaudit.distinguish.leaves.plan import Plan
-from dpaudit.distinguish.screen.features import groups_of
+from dpaudit.events.feature_screening.features import groups_of
+from dpaudit.outputs.plan import Plan
 
 OUTPUTS = {**KINDS, **STRUCTURES, **{name: made for name, made in TYPES.items() if "10^5" not in name}}
 TRAINING, FRESH = 60, 7

@@ -18,8 +18,8 @@ from dpaudit.cli import main
 from dpaudit.engine.records import Run
 from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.errors import DpauditError
-from dpaudit.reporters import html, overview
-from dpaudit.reporters import json as json_report
+from dpaudit.report import html, overview
+from dpaudit.report import json as json_report
 
 MOST = 2_000
 """Bytes of a message."""

@@ -11,13 +11,13 @@ import click
 import pytest
 
 from dpaudit import cli
-from dpaudit.blackbox.finding import PrivacyFinding, Witness
+from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.cli.app import app
 from dpaudit.cli.verb import Verb
 from dpaudit.contract import Direction, Origin, PrivacyVerdict, Relation
 from dpaudit.engine import perform
-from dpaudit.event import Cells
+from dpaudit.events.event import Cells
 
 HERE = Path(__file__).parent
 TOYS = str(HERE / "toy_learners.py")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpaudit.distinguish.canonical import Raised
+from dpaudit.outputs.canonical import Raised
 
 
 def normal(rng, size):

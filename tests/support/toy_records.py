@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from dpaudit.blackbox.finding import PrivacyFinding, Witness
-from dpaudit.blackbox.gaps import Identical
+from dpaudit.audit.finding import PrivacyFinding, Witness
+from dpaudit.audit.no_evidence import Identical
 from dpaudit.contract import (
     Direction,
     Grade,
@@ -27,7 +27,7 @@ from dpaudit.engine.arguments import (
 from dpaudit.engine.findings import LedgerRow, PictureFinding
 from dpaudit.engine.records import Failure, Fault, Header, Planned, Result, Run
 from dpaudit.engine.store import make_header
-from dpaudit.event import Cells, Event
+from dpaudit.events.event import Cells, Event
 from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.utility.finding import UtilityFinding
 

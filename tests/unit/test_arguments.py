@@ -11,10 +11,10 @@ import pytest
 
 import dpaudit
 from dpaudit.arguments import parameters_of
-from dpaudit.blackbox.checks import Answer
+from dpaudit.audit.checks import Answer
 from dpaudit.contract import PrivacyClaim
 from dpaudit.errors import InputError
-from dpaudit.reporters.evidence import gap_words
+from dpaudit.report.evidence import gap_words
 
 RUNS: list[int] = []
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from dpaudit.distinguish.histogram import tally
+from dpaudit.events.histogram import tally
 from dpaudit.jsonable import jsonable, stable_repr
 
 SHOW = """
 import functools
 from dataclasses import dataclass
-from dpaudit.adapters import as_mechanism
-from dpaudit.distinguish.canonical import canonical, in_words
+from dpaudit.running.adapters import as_mechanism
+from dpaudit.outputs.canonical import canonical, in_words
 from dpaudit.jsonable import jsonable, stable_repr
 
 @dataclass(frozen=True)

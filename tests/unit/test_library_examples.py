@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpaudit import audit_privacy, certificates
-from dpaudit.adapters import as_mechanism
+from dpaudit.running.adapters import as_mechanism
 from dpaudit.verify_certificate import verify
 from examples.audit_libraries import FOUND, LIBRARIES, audit, cases_of, main, table
 

@@ -15,15 +15,15 @@ import pytest
 
 import dpaudit
 from dpaudit import seeding
-from dpaudit.adapters import as_mechanism
 from dpaudit.clock import LOOKS, SHARES, Clock, Stopped
-from dpaudit.distinguish.canonical import canonical, in_words
-from dpaudit.distinguish.raised import TIMED_OUT, Raised
 from dpaudit.engine.events import TaskFailed, TaskFinished
 from dpaudit.engine.isolation import apart
 from dpaudit.errors import InputError
-from dpaudit.isolated import RunFault, Timeout, _further
-from dpaudit.process.child import Child, ChildDied, Late
+from dpaudit.outputs.canonical import canonical, in_words
+from dpaudit.outputs.raised import TIMED_OUT, Raised
+from dpaudit.running.adapters import as_mechanism
+from dpaudit.running.child import Child, ChildDied, Late
+from dpaudit.running.isolated import RunFault, Timeout, _further
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
 

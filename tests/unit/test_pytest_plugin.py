@@ -203,7 +203,7 @@ import sys
 @pytest.mark.parametrize("i", range(30))
 def test_many(assert_private, i):
     assert_private(response, [(0, 1)], epsilon=1.2, seed=i)
-    assert not {"sklearn", "matplotlib", "pandas", "dpaudit.reporters"} & set(sys.modules)
+    assert not {"sklearn", "matplotlib", "pandas", "dpaudit.report"} & set(sys.modules)
 """
 
 

@@ -9,15 +9,15 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 from reporter_runs import load_small, only, remake, with_results
 
-from dpaudit import audit_privacy, schema
-from dpaudit.blackbox.finding import PrivacyFinding, Witness
+from dpaudit import audit_privacy
+from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.engine.findings import AnyFinding, LedgerRow
 from dpaudit.engine.records import Record
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import Extended, NonNegative, decode, encodable, schema_of_type
-from dpaudit.reporters import console, html
-from dpaudit.reporters import json as json_report
+from dpaudit.report import console, html, schema
+from dpaudit.report import json as json_report
 from dpaudit.utility.finding import UtilityFinding
 
 

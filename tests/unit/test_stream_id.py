@@ -8,11 +8,11 @@ import pytest
 from toy_learners import ToyCoin
 
 import dpaudit
-from dpaudit.adapters import as_mechanism
 from dpaudit.arguments import stream_id_of
 from dpaudit.contract import Instance, Panel, Picture
 from dpaudit.engine.drawing import draw_picture
 from dpaudit.record import encodable
+from dpaudit.running.adapters import as_mechanism
 
 
 class Drawn(ToyCoin):

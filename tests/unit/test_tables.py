@@ -8,11 +8,11 @@ import math
 import pytest
 
 import dpaudit
-from dpaudit import tables
 from dpaudit.engine.arguments import ExactArguments
 from dpaudit.engine.records import Planned, Result
 from dpaudit.engine.store import Store, make_header
 from dpaudit.engine.tasks import Task
+from dpaudit.report import tables
 
 
 def test_the_example_is_true() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.blackbox.checks import Answer
-from dpaudit.distinguish.canonical import canonical
+from dpaudit.audit.checks import Answer
+from dpaudit.outputs.canonical import canonical
 
 torch = pytest.importorskip("torch")
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from dpaudit import seeding
 from dpaudit.arguments import check_built, read_integer
-from dpaudit.calls import remembering
+from dpaudit.call_repr import remembering
 from dpaudit.contract import (
     Grade,
     HasFault,

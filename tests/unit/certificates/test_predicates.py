@@ -11,8 +11,8 @@ import pytest
 from dpaudit.certificates.choosing import choose
 from dpaudit.certificates.predicates import Learned, Outputs, Threshold, holds, listed_outputs, numbers_of, predicate_of
 from dpaudit.contract import Direction
-from dpaudit.distinguish.canonical import Raised
-from dpaudit.event import Bets, Cells, Interval
+from dpaudit.events.event import Bets, Cells, Interval
+from dpaudit.outputs.canonical import Raised
 
 ODD: list[Any] = [1, 2.5, math.nan, math.inf, -math.inf, "3", None, [4], Raised(ValueError("no")), True]
 

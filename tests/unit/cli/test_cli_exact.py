@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from cli_support import call
 
-from dpaudit import schema
+from dpaudit.report import schema
 
 
 def test_exact_encloses_the_worst_epsilon_in_ball_arithmetic(capsys):

@@ -15,7 +15,7 @@ from cli_support import called, repeat_in
 from dpaudit.cli import mechanism
 from dpaudit.errors import InputError
 from dpaudit.neighbours.placed import pairs_at
-from dpaudit.places import Place, importable
+from dpaudit.registry.import_spec import Place, importable
 
 MODULE = """
 import numpy as np

@@ -13,13 +13,14 @@ import pytest
 from cli_support import TOYS, call, called, instant_privacy, run, verb  # noqa: F401  # acts by being here
 from jsonschema import Draft202012Validator
 
-from dpaudit import cli, schema
+from dpaudit import cli
 from dpaudit.cli.forms import FORMS
 from dpaudit.cli.topics import VERBS
 from dpaudit.engine.outcome import AUDITS
 from dpaudit.engine.store import load_run
 from dpaudit.record import encodable
-from dpaudit.reporters.repeat import repeat_command
+from dpaudit.report import schema
+from dpaudit.report.repeat import repeat_command
 
 
 class Terminal(io.StringIO):

@@ -16,11 +16,12 @@ from cli_support import PYTHONPATH, TOYS, call, instant_privacy, run  # noqa: F4
 from jsonschema import Draft202012Validator
 from waiting import has_lines, wait_until
 
-from dpaudit import cli, schema
-from dpaudit.blackbox.audit import audit_privacy
+from dpaudit import cli
+from dpaudit.audit.audit import audit_privacy
 from dpaudit.engine import execute, perform
 from dpaudit.engine.store import FILENAME, Store, load_run
 from dpaudit.record import encodable
+from dpaudit.report import schema
 
 
 def test_a_run_of_honest_learners_is_status_0_and_writes_its_reports(capsys, tmp_path):

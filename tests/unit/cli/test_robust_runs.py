@@ -17,7 +17,7 @@ from waiting import has_lines, wait_until
 from dpaudit.cli import main
 from dpaudit.engine import lock
 from dpaudit.engine.store import FILENAME, load_run
-from dpaudit.reporters import html
+from dpaudit.report import html
 
 SLEEPY = """
 import time

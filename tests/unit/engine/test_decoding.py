@@ -4,7 +4,7 @@ import pytest
 from toy_records import law_finding, privacy_finding, utility_finding
 
 from dpaudit.engine.decoding import codes_of, decoded
-from dpaudit.event import Bets, Cells, Interval, Told
+from dpaudit.events.event import Bets, Cells, Interval, Told
 
 
 @pytest.mark.parametrize(

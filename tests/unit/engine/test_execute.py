@@ -13,7 +13,7 @@ import toy_learners
 from msgspec.structs import replace
 from toy_records import privacy_finding, result, run_of
 
-from dpaudit.blackbox.audit import audit_privacy
+from dpaudit.audit.audit import audit_privacy
 from dpaudit.contract import PrivacyClaim, Relation
 from dpaudit.engine import execute as execute_module
 from dpaudit.engine import perform as perform_module
@@ -30,7 +30,7 @@ from dpaudit.engine.tasks import Task, canonical, exact_task
 from dpaudit.engine.utility_tasks import utility_tasks
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.registry import load
-from dpaudit.workers import WorkerDied
+from dpaudit.running.workers import WorkerDied
 
 TOYS = (toy_learners.__file__,)
 

@@ -8,7 +8,7 @@ import pytest
 
 from dpaudit.engine.events import TaskFailed, TaskFinished
 from dpaudit.engine.isolation import isolated
-from dpaudit.workers import WorkerDied
+from dpaudit.running.workers import WorkerDied
 
 
 def dying(calls):

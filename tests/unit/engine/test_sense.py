@@ -10,8 +10,8 @@ from sealed_runs import KINDS, header_of, result
 from toy_records import privacy_finding
 
 from dpaudit.contract import PrivacyClaim, PrivacyVerdict, UtilityVerdict
+from dpaudit.engine.consistency_checks import check_record
 from dpaudit.engine.records import Result, State
-from dpaudit.engine.sense import check_record
 from dpaudit.errors import ToolFault
 
 PRIVACY, EXACT, UTILITY = (result(kind) for kind in ("privacy", "exact", "utility"))

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from dpaudit.blackbox.gaps import Powerless
+from dpaudit.audit.no_evidence import Powerless
 from dpaudit.contract import Origin, OriginKind
 from dpaudit.engine.lines import write_line
 from dpaudit.engine.records import Result
 from dpaudit.engine.store import FILENAME, Store, load_run
 from dpaudit.engine.upgrade import upgraded
 from dpaudit.errors import InputError, ToolFault
-from dpaudit.event import Told
+from dpaudit.events.event import Told
 from dpaudit.record import decode
 from dpaudit.results import SCHEMA_VERSION
 

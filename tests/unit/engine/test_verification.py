@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from sealed_runs import header_of, result
 
-from dpaudit.blackbox.finding import PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.cli import main
 from dpaudit.contract import PrivacyVerdict
 from dpaudit.engine import files, verification

@@ -20,7 +20,7 @@ from dpaudit.project.compare import Change, compare, read_rows
 from dpaudit.project.history import PLACE, keep, read_history
 from dpaudit.project.rows import Row, Verdict
 from dpaudit.project.table import changes_text, history_text
-from dpaudit.reporters.json import render
+from dpaudit.report.json import render
 
 NOON = datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.UTC)
 

@@ -1,0 +1,239 @@
+"""Audit a mechanism as a black box: run it on neighbouring inputs, choose an event, confirm it on fresh runs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import Any
+
+from dpaudit import seeding
+from dpaudit.arguments import (
+    CONFIDENCE,
+    LEAST_TRIALS,
+    check_built,
+    check_jobs,
+    read_choice,
+    read_integer,
+    read_number,
+)
+from dpaudit.audit.arguments import (
+    OwnDataArguments,
+    check_bets,
+    resolve_bound,
+    resolve_claim,
+    resolve_inputs,
+    showing,
+)
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.fixed_design import fixed_finding
+from dpaudit.audit.preflight import preflight
+from dpaudit.audit.probing import FROM_DATA, probe_of
+from dpaudit.audit.redaction import withheld
+from dpaudit.audit.request import Request
+from dpaudit.audit.sequential_design import sequential_finding
+from dpaudit.call_repr import remembering
+from dpaudit.clock import Clock, Stopped
+from dpaudit.contract import Learner, Relation
+from dpaudit.progress import Progress, followed
+from dpaudit.running.adapters import as_mechanism
+from dpaudit.running.isolated import Timeout
+from dpaudit.running.sampling import Sampler
+
+__all__ = ["RANDOMNESS", "audit_privacy"]
+
+LOG = logging.getLogger(__name__)
+
+RANDOMNESS = ("argument", "own")
+"""The sources of a mechanism's randomness: the generator that is passed, or its own."""
+
+
+@remembering
+def audit_privacy(
+    mechanism: Any,
+    pairs: Sequence[Any] | None = None,
+    *,
+    data: Any = None,
+    bounds: Any = None,
+    unit: Any = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    trials: int = 100_000,
+    confidence: float = CONFIDENCE,
+    seed: int = 0,
+    n_jobs: int = 1,
+    backend: str | None = None,
+    batched: bool = False,
+    strict: bool = False,
+    bound: str | None = None,
+    float_bits: bool = False,
+    curve: bool = False,
+    sequential: bool = False,
+    probe: Any = None,
+    n: int | None = None,
+    relation: Relation | str | None = None,
+    randomness: str = "argument",
+    timeout: float | None = None,
+    time_limit: float | Stopped | None = None,
+    timeout_is: str = "output",
+    include_data: bool = False,
+    progress: Progress = False,
+) -> PrivacyFinding:
+    """Test a claim of (epsilon, delta)-differential privacy by running the mechanism on neighbouring inputs.
+
+    Some of the runs choose the pair, the direction and an event or two; fresh runs alone decide. The verdict is
+    "violation" if a lower confidence bound on ln((p - delta) / q) exceeds epsilon, p and q being the probabilities of
+    an event on the two sides (two events share the error, so that both bounds hold at `confidence`). Otherwise it is
+    "consistent", which says that nothing was found at these runs, pairs and events where a leak of
+    `detectable_epsilon` would have been; or "no evidence" where the audit could not have seen one: `finding.gaps` says
+    why.
+
+    Parameters
+    ----------
+    mechanism : Learner or callable
+        A learner, or ``(data, rng) -> output``, or with ``batched=True`` ``(data, rng, size) -> size outputs``. An
+        exception raised by an unbatched mechanism is an output like any other.
+    pairs : sequence of (data, neighbour) or Pair, optional
+        Neighbouring inputs, opaque to dpaudit. For a learner the default is crafted samples of `n` examples.
+    data : dataset, optional
+        One dataset in the place of pairs: `neighbours_of` makes them, and a local search varies the best one.
+    bounds, unit : optional
+        Of `data`: the values that are allowed, and what all rows of a user have in common; as for `neighbours_of`.
+    epsilon, delta : float, optional
+        The claim; a learner's own by default, and delta 0 for a callable.
+    trials : int
+        Runs on each side of each pair, selection and confirmation together; with several pairs most of the runs go to
+        the most promising ones. Some that check randomness and state are among them where each run takes a call (where
+        calls make many, they come on top: at most 16 in each of six calls).
+    confidence : float
+        Of the verdict, over all pairs, events and directions together: a claim that holds is refuted with probability
+        at most 1 - confidence, by default once in a thousand audits.
+    seed : int
+        The root seed; the finding is a function of it and the other arguments, whatever `n_jobs` and `backend`.
+    n_jobs, backend
+        As for `joblib.Parallel`.
+    batched : bool
+        Whether a callable makes many runs in one call.
+    bound : {"melded", "unconditional"}, optional
+        The lower bound on epsilon: the melded one by default, whose validity was checked by exact enumeration, or the
+        unconditional one, which is proved, slow, and takes at most 1e6 confirmation runs a side.
+    strict : bool
+        Whether to use the unconditional bound; another way to say ``bound="unconditional"``.
+    float_bits : bool
+        Look at the bits of floats too: noise added in floating point leaks through them, whatever its scale.
+    curve : bool
+        Also bound delta at every epsilon simultaneously (`finding.curve`), for a fifth of the error probability.
+    sequential : bool
+        Bet against the claim run by run and stop as soon as it is refuted: valid at any stopping time, any number of
+        pairs at no cost. The runs on both sides of all pairs are then at most 2 `trials` times the number of pairs.
+    probe : array, data frame or "data", optional
+        Points; an output with a method `predict` (a hypothesis) is then replaced by its predictions on them. With
+        "data" they are those of `probe_of`, made from the records of the pairs.
+    n : int, optional
+        Examples in the crafted samples (the learner's example by default); refused where `pairs` are given.
+    relation : Relation or str, optional
+        What neighbours are; the claim's by default, ADD_REMOVE_ONE where `data` is given. Samples that are not
+        neighbours are refused.
+    randomness : {"argument", "own"}
+        "own" declares a mechanism whose randomness is its own by design, as that of OpenDP or diffprivlib: equal
+        generators are then not asked to give equal outputs.
+    timeout : float, optional
+        The most seconds that a run may take (of a batched mechanism, a call has so many for each of its runs). Runs are
+        then made in a process of their own, which is ended with a run that takes longer, so that one may loop for ever,
+        crash or ask for all memory: only where processes fork (not on Windows), and only for data and outputs that
+        pickle. No number of the finding depends on it where no run takes so long.
+    time_limit : float or Stopped, optional
+        The most seconds that the audit may take, about. The time of a few runs says with how many the audit begins:
+        `trials`, or a half, a quarter and so on of it; and the runs that decide end early, at looks that are fixed in
+        advance and share the error of the verdict, where the time is over. A run under way is not ended: see `timeout`.
+        `finding.stopped`, given here, repeats an audit that a limit has stopped.
+    timeout_is : {"output", "error"}
+        What a run is that takes longer: an output "timed out", which may tell the sides apart like any other, or a
+        `RunFault`. A call of a batched mechanism is always the latter. A `TimeoutError` of the mechanism's own is an
+        exception like any other.
+    include_data : bool
+        Whether the finding may show values of pairs that were made from data. By default it names their recipe, such
+        as "row 17 removed", and the digest of the data; and an event that names a value that few records hold is
+        withheld.
+    progress : bool or callable
+        True shows on standard error how many runs have been made, on a terminal and in a notebook as one line that is
+        rewritten; a callable is told ``(runs made, runs at most)``.
+
+    Returns
+    -------
+    PrivacyFinding
+
+    Raises
+    ------
+    InputError
+        For a bad argument, before any run that counts; among them mechanisms that change their inputs, or return a
+        generator, a coroutine or a function. Also if a mechanism that is batched, or a learner, raises: the message
+        names the error and its line.
+    WorkerDied
+        If a worker process died: a `ToolFault`.
+    RunFault
+        If a run with a timeout ended its process, or took too long where that is an error: a `ToolFault`, which names
+        the input.
+
+    Examples
+    --------
+    >>> def randomised_response(bit, rng):
+    ...     return bit if rng.random() < 0.75 else 1 - bit
+    >>> finding = audit_privacy(randomised_response, [(0, 1)], epsilon=0.5, trials=4_000)
+    >>> finding.verdict
+    'violation'
+    """
+    check_built(mechanism, "mechanism")
+    check_bets(sequential, curve, strict, bound)
+    if data is not None and relation is None:
+        relation = Relation.ADD_REMOVE_ONE
+    claim = resolve_claim(mechanism, epsilon, delta, relation)
+    seed, trials = seeding.check_seed(seed), read_integer("trials", trials, LEAST_TRIALS)
+    check_jobs(n_jobs, backend)
+    limit = Timeout.of(timeout, timeout_is)
+    known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
+    made, moves = resolve_inputs(mechanism, pairs, OwnDataArguments(data, bounds, unit), n, claim, known, seed)
+    probe = probe_of(made) if isinstance(probe, str) and probe == FROM_DATA else probe
+    request = Request(
+        source=mechanism,
+        pairs=showing(made) if include_data else made,
+        sampler=Sampler(as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend),
+        claim=claim,
+        relation=known,
+        trials=trials,
+        confidence=read_number("confidence", confidence, 0.5, 1),
+        float_bits=float_bits,
+        curve=curve,
+        bound=resolve_bound(strict, bound),
+        moves=moves,
+        own=read_choice("randomness", randomness, RANDOMNESS) == "own",
+        clock=None if time_limit is None else Clock(time_limit),
+    )
+    request.check_power()
+    with followed(progress, 2 * trials * len(request.pairs), "runs") as tell:
+        return _audited(replace(request, sampler=replace(request.sampler, tell=tell)), sequential)
+
+
+def _paced(sampler: Sampler, sides: tuple[Any, Any], numbers: Iterator[int], runs: int) -> None:
+    """Make runs on both sides in turn, in as many processes as the audit has, to see how long they take."""
+    number = next(numbers)
+    jobs = sampler.jobs(sides[number % 2], ("pace", number), runs)
+    for _ in replace(sampler, tell=None).reduced(jobs, len):
+        pass
+
+
+def _audited(request: Request, sequential: bool) -> PrivacyFinding:
+    """Make the runs of an audit whose arguments are checked."""
+    name = request.sampler.mechanism.name
+    LOG.info("privacy of %s: %d pairs, %d runs a side of each", name, len(request.pairs), request.trials)
+    hygiene, checks = preflight(request.sampler, request.pairs, request.trials, request.own)
+    request = replace(request, hygiene=hygiene, checks=checks)
+    if request.clock is not None:
+        sides = request.pairs[0].sides
+        paced = partial(_paced, request.sampler, sides, count())
+        request = replace(request, trials=request.clock.trials(request.trials, 2 * len(request.pairs), paced))
+    finding = sequential_finding(request) if sequential else fixed_finding(request)
+    LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)
+    return withheld(finding, request.pairs)

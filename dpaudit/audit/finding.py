@@ -1,0 +1,231 @@
+"""The finding of a black-box audit: verdict, bound, power, and the event with its counts."""
+
+from __future__ import annotations
+
+import enum
+import math
+from typing import ClassVar, Literal
+
+from msgspec import UNSET, UnsetType
+
+from dpaudit.audit.checks import Check
+from dpaudit.audit.no_evidence import Gap
+from dpaudit.bounds.curve import Curve
+from dpaudit.clock import Stopped
+from dpaudit.contract import Direction, Grade, Origin, Pair, PrivacyVerdict, Relation
+from dpaudit.errors import InputError
+from dpaudit.events.event import Event
+from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
+from dpaudit.results import AuditFinding
+
+__all__ = ["EventTest", "PowerAt", "PrivacyFinding", "Witness"]
+
+_BUDGETS = {
+    "fixed": {"halving", "local", "pilot", "training", "confirmation", "checks"},
+    "sequential": {"used", "allowed", "checks"},
+}
+
+
+class PowerAt(enum.StrEnum):
+    """The event on which the least detectable epsilon is stated."""
+
+    UNLIKELIER = "unlikelier side"
+    """One as likely as the first event tested, on the side where that is the unlikelier."""
+    LIKELIER = "likelier side"
+    """The same on the likelier side, where the event is too likely on the other one to show any leak."""
+    FRONTIER = "frontier"
+    """The likeliest one of the frontier on which a leak would be detected: on an event tested none would be."""
+
+
+class Witness(Frozen, frozen=True):
+    """The strongest event found, with everything it takes to check it.
+
+    Attributes
+    ----------
+    pair : int
+        Index of the pair in the list that was audited.
+    origin : Origin
+        How the pair was made.
+    data, neighbour : str
+        The two inputs in words.
+    direction : {"forward", "backward"}
+        "forward" compares Pr[M(data) in event] with exp(epsilon) Pr[M(neighbour) in event]; "backward" swaps them.
+    event : Event
+        The event.
+    hits, trials : int or None
+        Runs in the event and runs made on the side where the event is likelier, in the confirmation part; None where
+        no single event decided.
+    neighbour_hits, neighbour_trials : int or None
+        The same on the other side.
+    """
+
+    pair: Count
+    origin: Origin
+    data: str
+    neighbour: str
+    direction: Direction
+    event: Event
+    hits: Count | None = None
+    trials: Count | None = None
+    neighbour_hits: Count | None = None
+    neighbour_trials: Count | None = None
+
+    @classmethod
+    def of(cls, index: int, pair: Pair, direction: Direction, event: Event, *counts: int) -> Witness:
+        """Return an event of the pair at an index, with hits and trials on both sides if they were counted."""
+        return cls(index, pair.origin, *pair.in_words(), direction, event, *counts)
+
+
+class EventTest(Frozen, frozen=True):
+    """One of the events that fresh runs tested, and its own lower bound.
+
+    Attributes
+    ----------
+    event : Event
+        The event.
+    error : float
+        The error probability of its bound: its share of that of the verdict.
+    hits, neighbour_hits : int
+        Confirmation runs in the event, on the side where it is likelier and on the other one.
+    epsilon_lower : float
+        The bound.
+    direction : {"forward", "backward"}
+        The side on which the event is likelier.
+    """
+
+    event: Event
+    error: Share
+    hits: Count
+    neighbour_hits: Count
+    epsilon_lower: NonNegative
+    direction: Direction = Direction.FORWARD
+
+
+class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
+    """The finding of a black-box audit of a claim of (epsilon, delta)-differential privacy.
+
+    `epsilon_lower` is a lower confidence bound on epsilon at the claim's delta, at level `confidence` over everything
+    that the audit tried; `detectable_epsilon` the least true epsilon, for an event as likely as the first of `tests`,
+    that this budget would have detected with probability about 0.95: the least that half of the confirmation runs
+    detect in the fixed design, or bets in half of the runs of the leading pair in the sequential one, had the event
+    been given (there one of probability 0.1). `scripts/calibrate.py` measures that all runs are worth as much to an
+    audit that has to learn the event. "As likely" is meant as `detectable_at` says.
+
+    Attributes
+    ----------
+    verdict : {"violation", "consistent", "no evidence"}
+        "violation" if `epsilon_lower` exceeds `epsilon`; else "consistent", or "no evidence" where there are `gaps`.
+    epsilon, delta : float
+        The claim.
+    epsilon_lower : float
+        The lower confidence bound; 0 where nothing was found.
+    detectable_epsilon : float
+        The power of the audit, see above.
+    confidence : float
+        Of the verdict, over all pairs, events and directions together.
+    trials : int
+        Runs on each side of each pair given, selection and confirmation together.
+    selection_trials, confirmation_trials : int
+        Runs on each side that chose, and that decided.
+    pairs, events : int
+        How many pairs were tried, those of the local search included, and how many events were compared.
+    witness : Witness
+        The strongest event.
+    bound : str
+        The name of the bound: "melded", "unconditional", "betting".
+    distinguisher : str
+        What ordered the events.
+    relation : Relation or None
+        What the pairs were checked against; None where it is unknown.
+    seed : int
+        The root seed.
+    design : {"fixed", "sequential"}
+        Whether the number of runs was fixed in advance.
+    detectable_delta : float
+        The least probability of an event that is impossible on the other side and would have been detected.
+    frontier : tuple of (float, float)
+        Pairs (probability of an event on the unlikelier side, least epsilon detected).
+    budget : dict of str to int
+        Runs on each side by purpose.
+    errors : dict of str to float
+        Error probabilities by statement; they add up to 1 - confidence.
+    scores : tuple of str
+        The discretizers that were tried on the pair chosen.
+    origins : tuple of Origin
+        How each pair given was made.
+    tests : tuple of EventTest
+        The events, three at most, that share the verdict's error, the main one first; none in the sequential design.
+    representation : EventTest or None
+        An event over how floats are stored and not over their values, with an error of its own beside that of the
+        verdict, which does not speak of it; None where outputs hold no floats, or where `float_bits` makes bits count.
+    curve : Curve or None
+        Bounds on delta at every epsilon, if asked for.
+    claim_id : str
+        The theorem, where its own statement was tested.
+    warnings : tuple of str
+        What limits the finding.
+    detectable_at : PowerAt
+        On which event `detectable_epsilon` is stated.
+    gaps : tuple of Gap
+        Why the audit could not have seen that the claim fails; empty if it could.
+    checks : tuple of Check
+        The checks of the mechanism's randomness and state, made on a few runs.
+    not_looked_at : tuple of str
+        Parts of the output that took no part.
+    grade : {"statistical"}
+        The kind of the evidence.
+    stopped : Stopped
+        Of an audit with a time limit: the runs that it began with, and the looks that it had time for.
+    """
+
+    kind: ClassVar[str] = "privacy"
+    verdict: PrivacyVerdict
+    epsilon: Amount
+    delta: Probability
+    epsilon_lower: NonNegative
+    detectable_epsilon: NonNegative
+    confidence: Level
+    trials: Size
+    selection_trials: Count
+    confirmation_trials: Count
+    pairs: Size
+    events: Count
+    witness: Witness
+    bound: str
+    distinguisher: str
+    relation: Relation | None
+    seed: Count
+    design: Literal["fixed", "sequential"]
+    detectable_delta: NonNegative
+    frontier: tuple[tuple[Share, NonNegative], ...]
+    budget: dict[str, Count]
+    errors: dict[str, Share]
+    scores: tuple[str, ...]
+    origins: tuple[Origin, ...]
+    tests: tuple[EventTest, ...] = ()
+    representation: EventTest | None = None
+    curve: Curve | None = None
+    claim_id: str = ""
+    warnings: tuple[str, ...] = ()
+    detectable_at: PowerAt = PowerAt.UNLIKELIER
+    gaps: tuple[Gap, ...] = ()
+    checks: tuple[Check, ...] = ()
+    not_looked_at: tuple[Words, ...] = ()
+    grade: Grade = Grade.STATISTICAL
+    stopped: Stopped | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        counts = (self.witness.hits, self.witness.trials, self.witness.neighbour_hits, self.witness.neighbour_trials)
+        fixed = self.design == "fixed"
+        if any((count is None) == fixed for count in counts) or (self.curve is not None and not fixed):
+            raise InputError("the witness has counts, and there may be a curve, in the fixed design and only there")
+        if set(self.budget) != _BUDGETS[self.design]:
+            raise InputError(f"budget must have {', '.join(sorted(_BUDGETS[self.design]))} in the {self.design} design")
+        if "verdict" not in self.errors:
+            raise InputError("errors must have that of the verdict")
+        if 1 < self.detectable_delta < math.inf:
+            raise InputError.of("detectable_delta", self.detectable_delta, "in [0, 1] or infinite")
+        if self.verdict != PrivacyVerdict.VIOLATION and (self.verdict == PrivacyVerdict.NO_EVIDENCE) != bool(self.gaps):
+            raise InputError("the verdict is 'no evidence' where there are gaps and no violation, and only there")
+        if self.grade != Grade.STATISTICAL:
+            raise InputError.of("grade", self.grade, "statistical")

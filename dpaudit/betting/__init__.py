@@ -1,1 +1,0 @@
-"""E-processes: tests by betting, valid at any stopping time."""

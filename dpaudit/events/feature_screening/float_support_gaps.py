@@ -1,0 +1,127 @@
+"""Holes of a floating-point sampler: the doubles around its centre that it can never return.
+
+Laplace and exponential noise made from a uniform double is z = -ln(j 2^-b) with a whole j and b = 52 or 53. Far from
+its centre c many doubles share few j, so that most doubles y = c +- s z are never returned; noise around another centre
+returns them. (Mironov, "On significance of the least significant bits for differential privacy", CCS 2012.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from dpaudit.events.feature_screening.groups import Cells
+
+__all__ = ["Holes", "round_numbers", "samplers_of"]
+
+Reals = NDArray[np.float64]
+
+GRIDS = (52, 53)
+"""Of 1 - 2 |random() - 1/2|; and of 1 - random() and of NumPy's Laplace noise, whose 2 - random() is rounded."""
+FARTHEST = 64
+"""Values that say whether a sampler is the one: where it is, all of them lie on its grid."""
+FINITE = 1e300
+"""Values beyond it are no noise of such a sampler, and their sums would overflow."""
+LEAST_SPARSE, ON_GRID = 12, 0.95
+"""At least so many of them must lie where doubles are missed, and so large a share of these on the grid."""
+CENTRES, SCALES = 32, 2
+"""Round numbers tried for the centre, and for the scale and for its inverse."""
+ERRORS = 4.0
+"""Standard errors, about, within which centre and scale are sought."""
+DENSE, REACHED, HOLE = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Holes:
+    """Tells doubles that noise of one sampler can return from those that it cannot.
+
+    Attributes
+    ----------
+    centre, scale : float
+        Of the noise.
+    grid : int
+        The uniform number behind it is a multiple of 2^-grid.
+    """
+
+    centre: float
+    scale: float
+    grid: int
+    representation: bool = True
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The name of the only feature."""
+        return (f"being returned by noise -{self.scale:.6g} ln(j / 2^{self.grid}) around {self.centre:.6g}",)
+
+    def column(self, values: Reals, j: int = 0) -> Cells:
+        """Return for each value whether doubles are dense there, the sampler reaches it, or it is in a hole."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps = np.rint(np.exp(-np.abs(values - self.centre) / self.scale) * 2.0**self.grid)
+            sparse = np.isfinite(values) & (steps >= 2) & (steps * np.spacing(np.abs(values)) < self.scale / 2)
+        found = np.full(len(values), DENSE, dtype=np.int64)
+        some, near = values[sparse], steps[sparse]
+        away = np.where(some < self.centre, self.scale, -self.scale)
+        hit = np.zeros(len(some), dtype=np.bool_)
+        for share in (step * 2.0**-self.grid for step in (near - 1, near, near + 1)):
+            # Samplers in C take the library's logarithm, others numpy's: last digits differ on some processors.
+            for log in (np.log(share), xlogy(1.0, share)):
+                hit |= self.centre + away * log == some
+        found[sparse] = np.where(hit, REACHED, HOLE)
+        return found
+
+    def cell(self, j: int, code: int) -> str:
+        """Return "dense", "reached" or "in a hole"."""
+        return ("dense", "reached", "in a hole")[code]
+
+    def fits(self, values: Reals) -> bool:
+        """Say whether values are on the grid wherever that shows."""
+        cells = self.column(values)
+        sparse = int((cells != DENSE).sum())
+        return sparse >= LEAST_SPARSE and int((cells == REACHED).sum()) >= ON_GRID * sparse
+
+
+def samplers_of(values: Reals) -> Iterator[Holes]:
+    """Yield the sampler that has made some values, if it is one that is known, with round numbers around these.
+
+    Tried are the roundest numbers near the median for the centre, and for the scale those near the mean distance from
+    it, and inverses of such.
+    """
+    values = values[np.abs(values) < FINITE]
+    if len(values) < LEAST_SPARSE:
+        return
+    centre = float(np.median(values))
+    scale = float(np.abs(values - centre).mean())
+    if not 0 < scale < math.inf:
+        return
+    error = ERRORS / math.sqrt(len(values))
+    different = np.unique(values)  # those that repeat were clipped
+    far = different[np.argsort(np.abs(different - centre), kind="stable")[-FARTHEST:]]
+    low, high = scale * (1 - min(error, 0.5)), scale * (1 + error)
+    scales = round_numbers(low, high, SCALES) + [1 / s for s in round_numbers(1 / high, 1 / low, SCALES)]
+    for c in round_numbers(centre - error * scale, centre + error * scale, CENTRES):
+        for s in dict.fromkeys(scales):
+            for grid in GRIDS:
+                found = Holes(c, s, grid)
+                if found.fits(far):
+                    yield found
+                    return
+
+
+def round_numbers(low: float, high: float, most: int) -> list[float]:
+    """Return numbers from an interval, at most so many, those of the fewest decimals first."""
+    found: list[float] = []
+    for places in range(-9, 16):
+        if not math.isfinite(max(-low, high) * 10.0**places):
+            break
+        first, last = math.ceil(low * 10.0**places), math.floor(high * 10.0**places)
+        for k in range(first, min(last, first + most) + 1):
+            number = float(f"{k}e{-places}")
+            found += [] if number in found else [number]
+        if len(found) >= most:
+            break
+    return found[:most]

@@ -1,0 +1,203 @@
+"""Fit the discretizers that are worth trying on a mechanism, by the look of its training outputs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.events import classifiers
+from dpaudit.events.columns import Flattener
+from dpaudit.events.discretizers import FEW, Atoms, Discretizer, Joint, PackedRows
+from dpaudit.events.feature_screening.groups import quantile_edges
+from dpaudit.events.feature_screening.wilson_scores import best_promise
+from dpaudit.events.featured import hole_discretizers, screened_discretizers
+from dpaudit.events.features import GROUPS, group_columns
+from dpaudit.events.histogram import LEAST
+from dpaudit.events.naive_bayes import NaiveBayes
+from dpaudit.events.patterns import Patterns
+from dpaudit.events.ranked import Ranked
+from dpaudit.events.reducer import Reducer
+from dpaudit.events.scored import Score, Scored, score_edges
+from dpaudit.jsonable import stable_repr
+from dpaudit.outputs.canonical import canonical
+
+__all__ = ["fitted_discretizers"]
+
+Array = NDArray[np.float64]
+Fit = Callable[[Array, Array], Score]
+
+GROUP_ROWS = 5_000
+"""Rows a side that decide which groups of columns say anything."""
+CLASSIFIER_ROWS = 100_000
+"""Rows a side that classifiers are fitted on: with more they take most of an audit's time."""
+LEAST_ROWS = 250
+"""Rows a side below which no classifier is fitted: with a hundred, audits of 1,000 runs of vectors show as much or more
+without one, in half the time, and spare loading scikit-learn."""
+TRIED_ROWS = 5_000
+"""Rows a side that a classifier is tried on, and again as many that compare it with naive scores."""
+TRIED_SLACK = 0.05
+"""By how much it may promise less: with all rows it learns more than a naive score does."""
+CLEAR = 0.3
+"""The epsilon that naive scores must promise: below it, so few rows cannot say which score is better."""
+EDGE_ROWS, SLOW_EDGE_ROWS = 100_000, 25_000
+"""Rows a side whose scores say where bins are cut: their outermost bins hold 4 runs of either."""
+HASH = np.uint64(0x9E3779B97F4A7C15)
+ATOM_ROWS = 10_000
+"""Outputs a side that are looked through for atoms: one of a thousandth of the mass is met ten times."""
+
+
+SLOW_FITS: tuple[tuple[Fit, str], ...] = (
+    (classifiers.boosting, "boosted trees"),
+    (classifiers.logistic, "logistic regression"),
+)
+
+
+def fitted_discretizers(
+    data: Any,
+    neighbour: Any,
+    *,
+    thorough: bool,
+    float_bits: bool,
+    discrete: Discretizer | None = None,
+    reducer: Reducer | None = None,
+    confirm: int | None = None,
+    epsilon: float = 0.0,
+) -> list[Discretizer]:
+    """Fit every score that applies, and the histograms beside them, on training outputs of the two sides.
+
+    Parameters
+    ----------
+    data, neighbour : batch
+        Training outputs.
+    thorough : bool
+        Whether to fit scikit-learn's classifiers too, where outputs have several columns.
+    float_bits : bool
+        Whether to look at the bits of floats and not only at their values.
+    discrete : Discretizer, optional
+        Cells that tell all outputs apart, to be ranked; without them the outputs that repeat are.
+    reducer : Reducer, optional
+        What made the outputs, where they were wide.
+    confirm : int, optional
+        Fresh runs a side to come; where it is given, features of every leaf are screened for what they promise.
+    epsilon : float
+        The claim.
+    """
+    flattener = Flattener.fit([data, neighbour], reducer)
+    left, right = flattener(data), flattener(neighbour)
+    # The columns of reduced rows are no neighbours of each other.
+    names = group_columns(np.concatenate([left[:GROUP_ROWS], right[:GROUP_ROWS]])) if reducer is None else ["values"]
+    names = [name for name in names if float_bits or name != "float bits"]
+    found: list[Discretizer] = []
+    parts: dict[int, list[Any]] = {}
+    for groups, score, name in _scores(left, right, names, thorough, confirm):
+        scored = Scored(flattener, groups, score, np.zeros(0), name)
+        rows = len(left) if score is None else SLOW_EDGE_ROWS if scored.slow else EDGE_ROWS
+        if rows not in parts:
+            parts[rows] = [data, neighbour] if rows >= max(len(left), len(right)) else [data[:rows], neighbour[:rows]]
+        pooled = np.concatenate([scored.scores(side) for side in parts[rows]])
+        found.append(Scored(flattener, groups, score, score_edges(pooled), name))
+    for name in ("halves", "summaries"):
+        joint = _joint(flattener, name, GROUPS[name](left)) if name in names else None
+        found += [joint] if joint else []
+    if confirm is not None:
+        found += screened_discretizers(
+            data, neighbour, confirm, epsilon=epsilon, stored=float_bits, plan=flattener.plan
+        )
+        found += hole_discretizers(data, neighbour, flattener.plan) if float_bits else []
+    base = discrete or _atoms((data, neighbour), (left, right))
+    return [*found, Ranked.fit(base, data, neighbour)] if base else found
+
+
+def _scores(
+    left: Array, right: Array, names: list[str], thorough: bool, confirm: int | None
+) -> Iterator[tuple[tuple[str, ...], Score | None, str]]:
+    """Yield the groups of columns, the score fitted on them (None for a column as it is) and its name."""
+    if left.shape[1] == 1:
+        yield ("values",), None, "value"
+    patterns = Patterns.fit(left, right)
+    if patterns is not None:
+        yield ("values",), patterns, "naive Bayes within patterns of repeated values"
+    columns = {name: (GROUPS[name](left), GROUPS[name](right)) for name in names}
+    for name, sides in columns.items():
+        yield (name,), NaiveBayes.fit(*sides), f"naive Bayes on {name}"
+        if name in ("values", "differences") and left.shape[1] > 1:
+            yield (name,), NaiveBayes.fit(*sides, pooled=True), f"pooled naive Bayes on {name}"
+    if thorough and left.shape[1] > 1 and min(len(left), len(right)) >= LEAST_ROWS:
+        # Bits would drown the other columns, and the naive score reads them as they are.
+        groups = tuple(name for name in names if name != "float bits")
+        rows = [np.column_stack([columns[name][side][:CLASSIFIER_ROWS] for name in groups]) for side in (0, 1)]
+        listed = ", ".join(groups)
+        for fit, told in _promising_classifiers(rows, confirm):
+            yield groups, fit(*rows), f"{told} on {listed}"
+
+
+def _promising_classifiers(rows: Sequence[Array], confirm: int | None) -> Iterator[tuple[Fit, str]]:
+    """Yield the classifiers that are worth fitting, with their names.
+
+    Where columns say nothing together that they do not say alone, classifiers promise less than naive scores on the
+    same rows, and would take most of an audit's time. All are worth it where rows are few or the signal is weak.
+    """
+    if confirm is None or min(map(len, rows)) < 2 * TRIED_ROWS:
+        yield from SLOW_FITS
+        return
+    fitted, fresh = _tried(rows)
+    naive = max(_promised(NaiveBayes.fit(*fitted, pooled=pooled), fresh, confirm) for pooled in (False, True))
+    for fit, told in SLOW_FITS:
+        if naive <= CLEAR or _slow_promise(fit, rows, confirm) > naive - TRIED_SLACK:
+            yield fit, told
+
+
+def _slow_promise(fit: Fit, rows: Sequence[Array], confirm: int) -> float:
+    """Return what a classifier promises that was fitted on the same rows."""
+    fitted, fresh = _tried(rows)
+    return _promised(fit(*fitted), fresh, confirm)
+
+
+def _tried(rows: Sequence[Array]) -> tuple[list[Array], list[Array]]:
+    return [side[:TRIED_ROWS] for side in rows], [side[TRIED_ROWS : 2 * TRIED_ROWS] for side in rows]
+
+
+def _promised(score: Score, fresh: Sequence[Array], confirm: int) -> float:
+    """Return what the best half-line of a score promises."""
+    left, right = (score(side) for side in fresh)
+    edges = quantile_edges(np.concatenate([left, right]))
+    counts = [
+        np.bincount(np.searchsorted(edges, side, side="right"), minlength=len(edges) + 1) for side in (left, right)
+    ]
+    data, neighbour = (side.astype(np.float64)[None] for side in counts)
+    return best_promise(data, neighbour, confirm)
+
+
+def _joint(flattener: Flattener, name: str, columns: Array) -> Joint | None:
+    """Return the joint histogram of a group of few columns with few whole values, or None."""
+    if (columns != np.round(columns)).any() or np.abs(columns).max(initial=0) > 2**31:
+        return None
+    rows = PackedRows.of(columns, 20 * FEW)
+    return Joint(flattener, name, rows, f"histogram of {name}") if rows else None
+
+
+def _atoms(sides: Sequence[Any], rows: Sequence[Array]) -> Atoms | None:
+    """Return a discretizer for outputs that repeat among ones that do not, or None if there are none.
+
+    Outputs that are equal have equal rows of numbers, so that only such outputs are compared.
+    """
+    if isinstance(sides[0], np.ndarray) and sides[0].ndim > 1:  # rows of an array have no cheap hash
+        return None
+    alike = _alike(np.concatenate([side[:ATOM_ROWS] for side in rows]))
+    outputs = [value for side in sides for value in side[:ATOM_ROWS]]
+    counts = Counter(canonical(outputs[i]) for i in np.flatnonzero(alike).tolist())
+    repeated = sorted((atom for atom, c in counts.items() if c >= LEAST), key=stable_repr)[:FEW]
+    return Atoms({atom: i for i, atom in enumerate(repeated)}) if repeated else None
+
+
+def _alike(rows: Array) -> NDArray[np.bool_]:
+    """Say which rows have as many equal ones as an atom has, by a hash of their numbers."""
+    code = np.zeros(len(rows), dtype=np.uint64)
+    for column in rows.T:
+        code = code * HASH + (column + 0.0).view(np.uint64)  # + 0.0 makes both zeros one
+    _, which, counts = np.unique(code, return_inverse=True, return_counts=True)
+    return np.asarray(counts[which] >= LEAST)

@@ -1,0 +1,269 @@
+"""Wide outputs: rows of more numbers than scores can be fitted on are reduced to the columns that promise most.
+
+Training runs stream through sums of each coordinate, so that memory does not grow with the runs. What is kept: the
+coordinates in which the sides differ most, the pairs whose covariance differs most, projections on the difference of
+the means, and numbers that sum up the whole row. Which, is learned on runs that nothing else is fitted on.
+
+Limits, for n screening runs a side and d coordinates: one shifted coordinate is found from about
+(sqrt(2 ln 6d) + 2) sqrt(2/n) standard deviations on; a shift of all coordinates by unknown signs keeps of its
+Mahalanobis distance m about m^2 / sqrt(m^2 + 2d/n), so that it cannot be learned where d is far above n m^4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.events.rounding import steady
+from dpaudit.outputs.stand_ins import Rows, finite
+
+__all__ = ["WIDTH", "Moments", "Reduction", "least_dense_shift", "least_shift"]
+
+WIDTH = 128
+"""Columns that scores are fitted on: with more, noise drowns what a thousand runs can teach."""
+COORDINATES = 32
+"""Coordinates kept for each kind of difference: more would drown the scores that are fitted on them."""
+PAIR_ROWS = 400
+"""Rows a side whose covariances are compared."""
+PAIR_WIDTH = 12_000
+"""The most coordinates whose covariances are compared in full: 0.5 s for 10^4."""
+PAIRS = 4
+BLOCK = 1024
+TAIL = 2.0
+KEPT_DISTANCE = 1.5
+"""A shift of so many standard deviations leaks an epsilon of about 2 at a probability of a tenth."""
+MEDIAN_WIDTH = 10_000
+"""About how many coordinates a median is taken over: of a million it would take ten times as long as a sum."""
+
+
+@dataclass
+class Moments:
+    """Sums of each coordinate over one side's training runs.
+
+    Attributes
+    ----------
+    centre, scale : array, shape (d,)
+        A rough place and spread of each coordinate, from the first rows of both sides.
+    shape : tuple of int
+        Of an output, so that neighbours in an image are known.
+    n : int
+        Rows added.
+    sums : array, shape (kinds, d)
+        Sums of standardised values, of their squares, and counts of both tails and of zeros.
+    kept : list of array
+        The first `PAIR_ROWS` standardised rows, whose covariances are compared.
+    """
+
+    centre: Rows
+    scale: Rows
+    shape: tuple[int, ...] = ()
+    n: int = 0
+    sums: Rows = field(default_factory=lambda: np.zeros(0))
+    kept: list[NDArray[np.float32]] = field(default_factory=list)
+
+    @classmethod
+    def around(cls, rows: Rows, shape: tuple[int, ...] = ()) -> Moments:
+        """Return empty sums, around the place and spread that some rows show."""
+        scale = rows.std(axis=0)
+        return cls(rows.mean(axis=0), np.where(scale > 0, scale, 1.0), shape)
+
+    def copy(self) -> Moments:
+        """Return empty sums around the same place and spread."""
+        return Moments(self.centre, self.scale, self.shape)
+
+    def merge(self, other: Moments) -> None:
+        """Add the sums of other rows."""
+        self.sums = other.sums if not len(self.sums) else self.sums + other.sums
+        self.n += other.n
+        held = sum(map(len, self.kept))
+        self.kept += [rows[: max(0, PAIR_ROWS - held)] for rows in other.kept]
+
+    def add(self, rows: Rows) -> None:
+        """Add rows, shape (n, d)."""
+        z = (rows - self.centre) / self.scale
+        stats = np.stack([
+            z.sum(axis=0), np.einsum("ij,ij->j", z, z), (z > TAIL).sum(axis=0), (z < -TAIL).sum(axis=0),
+            (rows == 0).sum(axis=0),
+        ])  # fmt: skip
+        self.sums = stats if not len(self.sums) else self.sums + stats
+        self.n += len(rows)
+        held = sum(map(len, self.kept))
+        if held < PAIR_ROWS and rows.shape[1] <= PAIR_WIDTH:
+            self.kept.append(z[: PAIR_ROWS - held].astype(np.float32))
+
+    def differences(self, other: Moments) -> Rows:
+        """Return z-scores, shape (kinds, d), of how each coordinate differs from the other side."""
+        (mean, var), (mean2, var2) = self._mean_and_variance(), other._mean_and_variance()
+        found = [(mean - mean2) / np.sqrt(np.maximum(var / self.n + var2 / other.n, 1e-300))]
+        ratio = np.log(np.maximum(var, 1e-12) / np.maximum(var2, 1e-12))
+        found.append(ratio / np.sqrt(2 / self.n + 2 / other.n))
+        for row in (2, 3, 4):
+            x, y = self.sums[row], other.sums[row]
+            pooled = (x + y) / (self.n + other.n)
+            spread = np.sqrt(np.maximum(pooled * (1 - pooled), 1 / (self.n + other.n)) * (1 / self.n + 1 / other.n))
+            found.append((x / self.n - y / other.n) / spread)
+        return steady(np.stack(found))
+
+    def _mean_and_variance(self) -> tuple[Rows, Rows]:
+        mean = self.sums[0] / self.n
+        return mean, np.maximum(self.sums[1] / self.n - mean**2, 0.0)
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Maps wide rows to few columns.
+
+    Attributes
+    ----------
+    centre, scale : array, shape (d,)
+        Of each coordinate.
+    coordinates : array of int
+        Those kept as they are.
+    pairs : tuple of (int, int)
+        Those whose product is a column.
+    weights : array, shape (projections, d)
+        Linear projections of the standardised row.
+    squares : array, shape (d,) or None
+        Weights of the squares of the standardised row.
+    wanted : frozenset of int, optional
+        The columns that are looked at; all by default.
+    """
+
+    centre: Rows
+    scale: Rows
+    coordinates: NDArray[np.intp]
+    pairs: tuple[tuple[int, int], ...]
+    weights: Rows
+    squares: Rows | None
+    wanted: frozenset[int] | None = None
+
+    @classmethod
+    def fit(cls, data: Moments, neighbour: Moments) -> Reduction:
+        """Return the reduction that two sides' sums suggest."""
+        z = data.differences(neighbour)
+        kept = [np.argsort(-np.abs(row), kind="stable")[:COORDINATES] for row in z[:2]]
+        kept += [np.argsort(-np.abs(row), kind="stable")[: COORDINATES // 4] for row in z[2:]]
+        pairs = _pairs(data, neighbour)
+        coordinates = np.unique(np.concatenate([*kept, np.array([i for pair in pairs for i in pair], dtype=np.intp)]))
+        strong = np.where(np.abs(z[1]) > max(3.0, np.sqrt(2 * np.log(z.shape[1]))), np.sign(z[1]), 0.0)
+        return cls(
+            data.centre,
+            data.scale,
+            coordinates,
+            pairs,
+            _projections(z[0], data.shape),
+            strong if strong.any() else None,
+        )
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The name of each column."""
+        found = [f"element {i}" for i in self.coordinates.tolist()]
+        found += [f"product of elements {i} and {j}" for i, j in self.pairs]
+        found += [f"learned direction {k}" for k in range(len(self.weights))]
+        found += ["learned sum of squares"] if self.squares is not None else []
+        return found + [name for name, _ in _WHOLE]
+
+    def __call__(self, rows: Rows) -> Rows:
+        """Return the columns, shape (n, columns), of rows of shape (n, d); those that are not wanted are 0."""
+        found = np.zeros((len(rows), len(self.names)))
+        at = len(self.coordinates)
+        found[:, :at] = rows[:, self.coordinates]
+        if self.wanted is None or max(self.wanted, default=0) >= at:
+            z = (rows - self.centre) / self.scale
+            for j, column in enumerate(self._columns(z, rows), at):
+                if self.wanted is None or j in self.wanted:
+                    found[:, j] = column()
+        return finite(found)
+
+    def _columns(self, z: Rows, rows: Rows) -> Iterator[Callable[[], Rows]]:
+        """Yield what makes each column that is no coordinate."""
+        for i, j in self.pairs:
+            yield partial(np.multiply, z[:, i], z[:, j])
+        for weights in self.weights:
+            yield partial(np.dot, z, weights)
+        if self.squares is not None:
+            yield partial(np.einsum, "ij,ij,j->i", z, z, self.squares)
+        for _, of in _WHOLE:
+            yield partial(of, z, rows)
+
+
+def _projections(z: Rows, shape: tuple[int, ...]) -> Rows:
+    """Return weights of projections on the difference of the means: all of it, its strongest parts, and blurred."""
+    levels = [0.0, 1.5, 3.0, float(np.sqrt(2 * np.log(len(z))))]
+    found = [np.where(np.abs(z) > level, z, 0.0) for level in levels]
+    root = round(len(z) ** 0.5)
+    image = shape if len(shape) == 2 and min(shape) > 2 else (root, root) if root**2 == len(z) else None
+    if image is not None:
+        found.append(_blurred(z.reshape(image), max(1, min(image) // 20)).ravel())
+    found.append(np.ones_like(z))
+    weights = np.stack([w for w in found if w.any()])
+    units: Rows = weights / np.maximum(np.linalg.norm(weights, axis=1, keepdims=True), 1e-300)
+    return units
+
+
+def _blurred(image: Rows, reach: int) -> Rows:
+    """Return the sums over squares of 2 reach + 1 pixels a side; weak ones as 0."""
+    sums = np.pad(image, reach + 1)[:-1, :-1].cumsum(axis=0).cumsum(axis=1)
+    width = 2 * reach + 1
+    total = sums[width:, width:] - sums[:-width, width:] - sums[width:, :-width] + sums[:-width, :-width]
+    total = total[: image.shape[0], : image.shape[1]]
+    return np.where(np.abs(total) > 3.0 * width, total, 0.0)
+
+
+def _pairs(data: Moments, neighbour: Moments) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of coordinates whose covariance differs most, by blocks; none where rows were too wide."""
+    if not data.kept or not neighbour.kept:
+        return ()
+    x, y = np.concatenate(data.kept), np.concatenate(neighbour.kept)
+    x, y = x - x.mean(axis=0), y - y.mean(axis=0)
+    best: list[tuple[float, int, int]] = []
+    d = x.shape[1]
+    for i in range(0, d, BLOCK):
+        for j in range(i, d, BLOCK):
+            left, right = slice(i, i + BLOCK), slice(j, j + BLOCK)
+            gap = steady(np.abs(x[:, left].T @ x[:, right] / len(x) - y[:, left].T @ y[:, right] / len(y)))
+            if i == j:
+                gap = np.triu(gap, 1)
+            least = np.partition(gap, -PAIRS, axis=None)[-PAIRS] if gap.size > PAIRS else -np.inf
+            for at in np.flatnonzero(gap > least).tolist() + np.flatnonzero(gap == least).tolist()[:PAIRS]:
+                a, b = divmod(int(at), gap.shape[1])
+                if i + a != j + b:
+                    best.append((float(gap[a, b]), i + a, j + b))
+    best.sort(reverse=True)
+    return tuple((a, b) for _, a, b in best[:PAIRS])
+
+
+_WHOLE: tuple[tuple[str, Callable[[Rows, Rows], Rows]], ...] = (
+    ("sum of squares", lambda z, rows: np.einsum("ij,ij->i", z, z)),
+    ("sum of magnitudes", lambda z, rows: np.abs(z).sum(axis=1)),
+    ("greatest, standardised", lambda z, rows: z.max(axis=1)),
+    ("least, standardised", lambda z, rows: z.min(axis=1)),
+    ("sum", lambda z, rows: rows.sum(axis=1)),
+    ("greatest", lambda z, rows: rows.max(axis=1)),
+    ("least", lambda z, rows: rows.min(axis=1)),
+    ("place of the greatest", lambda z, rows: rows.argmax(axis=1).astype(np.float64)),
+    ("zeros", lambda z, rows: (rows == 0).sum(axis=1).astype(np.float64)),
+    ("ascents", lambda z, rows: (rows[:, 1:] > rows[:, :-1]).sum(axis=1).astype(np.float64)),
+    ("equal neighbours", lambda z, rows: (rows[:, 1:] == rows[:, :-1]).sum(axis=1).astype(np.float64)),
+    ("median", lambda z, rows: np.median(z[:, :: max(1, z.shape[1] // MEDIAN_WIDTH)], axis=1)),
+)
+
+
+def least_shift(width: int, runs: int) -> float:
+    """Return the least shift of one coordinate, in standard deviations, that so many screening runs a side find."""
+    return float((np.sqrt(2 * np.log(6 * width)) + 2) * np.sqrt(2 / runs))
+
+
+def least_dense_shift(width: int, runs: int) -> float:
+    """Return the least Mahalanobis distance of a shift of all coordinates, by signs unknown, that is learned.
+
+    A learned direction keeps m^2 / sqrt(m^2 + 2 d / n) of a distance m in d coordinates with n screening runs a side;
+    this is the m of which it keeps `KEPT_DISTANCE`.
+    """
+    x = KEPT_DISTANCE**2
+    return float(np.sqrt((x + np.sqrt(x**2 + 8 * x * width / runs)) / 2))

@@ -1,0 +1,157 @@
+"""Values of many outputs that are few objects, as the members of an enumeration are: each is looked at once.
+
+Steps and readers look at one value at a time, so that what they make of an object holds wherever it stands. Objects are
+told apart by their identity, never by equality.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.outputs.whole_values import WholeValues
+
+__all__ = ["ObjectRows", "Shared", "counted", "follow", "read"]
+
+SHARED = 0.25
+"""The most distinct objects, as a share of the values, that are worth being told apart."""
+LOOK = 256
+"""Values whose objects are told apart first: nearly always they are all of many, or there are too many."""
+
+Mask = NDArray[np.bool_]
+
+
+class Shared(Sequence[Any]):
+    """A sequence of values by the distinct objects among them.
+
+    Attributes
+    ----------
+    objects : list
+        The objects; two of them may be equal.
+    codes : array of int
+        The place of each value among them.
+    """
+
+    def __init__(self, objects: list[Any], codes: NDArray[np.intp]) -> None:
+        self.objects, self.codes = objects, codes
+
+    @classmethod
+    def of(cls, values: Sequence[Any], addresses: NDArray[np.intp] | None = None) -> Shared | None:
+        """Return values by their objects, given where these are; None where they are too many."""
+        if addresses is None:
+            addresses = np.fromiter(map(id, values), np.intp, len(values))
+        known = np.unique(addresses[:LOOK])
+        if len(known) > SHARED * min(LOOK, len(values)):
+            return None
+        codes = np.minimum(np.searchsorted(known, addresses), len(known) - 1)
+        strange = addresses[known[codes] != addresses]
+        if len(strange):
+            known = np.union1d(known, strange)
+            if len(known) > SHARED * len(values):
+                return None
+            codes = np.searchsorted(known, addresses)
+        places = np.empty(len(known), dtype=np.intp)
+        places[codes] = np.arange(len(values))
+        return cls([values[i] for i in places.tolist()], codes)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._listed)
+
+    @overload
+    def __getitem__(self, place: int) -> Any: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Any]: ...
+
+    def __getitem__(self, place: int | slice) -> Any:
+        return self._listed[place]
+
+    @cached_property
+    def _listed(self) -> list[Any]:
+        return list(map(self.objects.__getitem__, self.codes.tolist()))
+
+
+class ObjectRows(Sequence[tuple[Any, ...]]):
+    """The rows of an array of objects, each as a tuple.
+
+    Attributes
+    ----------
+    flat : array of objects, shape (rows, width)
+        The elements.
+    """
+
+    def __init__(self, flat: NDArray[np.object_]) -> None:
+        self.flat = flat
+
+    def __len__(self) -> int:
+        return len(self.flat)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self._listed)
+
+    @overload
+    def __getitem__(self, place: int) -> tuple[Any, ...]: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[tuple[Any, ...]]: ...
+
+    def __getitem__(self, place: int | slice) -> Any:
+        return self._listed[place]
+
+    @cached_property
+    def _listed(self) -> list[tuple[Any, ...]]:
+        return list(map(tuple, self.flat.tolist()))
+
+    def column(self, place: int) -> Sequence[Any]:
+        """Return the elements at a place of every row."""
+        column = self.flat[:, place].tolist()
+        return Shared.of(column, np.ascontiguousarray(self._addresses[:, place])) or column
+
+    @cached_property
+    def _addresses(self) -> NDArray[np.intp]:
+        """The address of each element, shape (rows, width): an array of objects holds nothing else."""
+        return np.frombuffer(self.flat.tobytes(), dtype=np.intp).reshape(self.flat.shape)
+
+
+def follow(step: Callable[[Any], tuple[Any, Mask | None]], values: Sequence[Any]) -> tuple[Any, Mask | None]:
+    """Return where a step leads from values, and which of them it applies to (None for all)."""
+    if not isinstance(values, Shared):
+        return step(values)
+    found, mask = step(values.objects)
+    if mask is None:
+        return Shared(list(found), values.codes), None
+    kept = mask[values.codes]
+    return Shared(list(found), (np.cumsum(mask) - 1)[values.codes[kept]]), kept
+
+
+def counted(of: Callable[[Any], Hashable] | None, values: Sequence[Any]) -> Counter[Any]:
+    """Return how many values have each property; without a function the values themselves are counted."""
+    if not isinstance(values, Shared):
+        return Counter(values if of is None else map(of, values))
+    counts: Counter[Any] = Counter()
+    copies = np.bincount(values.codes, minlength=len(values.objects)).tolist()
+    for value, count in zip(values.objects, copies, strict=True):
+        counts[value if of is None else of(value)] += count
+    return +counts
+
+
+def read(reader: Callable[[Any], Any], values: Sequence[Any]) -> Any:
+    """Return what a reader makes of values."""
+    if not isinstance(values, Shared):
+        return reader(values)
+    found, codes = reader(values.objects), values.codes
+    if isinstance(found, np.ndarray):
+        return found[codes]
+    if isinstance(found, WholeValues) and found.big is None:
+        return replace(found, low=found.low[codes], high=found.high[codes], sign=found.sign[codes],
+                       length=found.length[codes], real=found.real[codes])  # fmt: skip
+    return reader(list(values))

@@ -1,0 +1,213 @@
+"""Three lines that say what an audit found: the verdict, the reason for it, and how to make it again."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from dpaudit.audit.finding import PowerAt, PrivacyFinding, Witness
+from dpaudit.contract import Direction, PrivacyVerdict, UtilityVerdict
+from dpaudit.errors import in_python
+from dpaudit.exact.finding import LawFinding
+from dpaudit.report.aligned import Lines
+from dpaudit.report.evidence import check_words, gap_words, representation_text
+from dpaudit.report.numbers import count, percent, plural, significant, value_text
+from dpaudit.report.remedies import Shown, remedy
+from dpaudit.report.wording import answer_words, answers_of, failure_text, output_text
+from dpaudit.utility.finding import UtilityFinding
+
+__all__ = ["brief_lines"]
+
+_ASCII = str.maketrans({"“": '"', "”": '"', "≥": ">=", "≤": "<="})
+_DIGITS = 3
+_LONGEST = 90
+"""Characters of an input or an event; what is longer loses its end."""
+_DIGEST = re.compile(r" \(SHA-256 of the data: [0-9a-f]+\)$")
+
+
+def brief_lines(
+    finding: PrivacyFinding | LawFinding | UtilityFinding,
+    name: str | None = None,
+    *,
+    repeat: str | None = None,
+    decoded: Mapping[str, str] | None = None,
+    shown: Shown = in_python,
+) -> Lines:
+    """Return the verdict, the reason for it and what repeats it, as a label and a text each.
+
+    Parameters
+    ----------
+    finding : PrivacyFinding, LawFinding or UtilityFinding
+        The finding of one audit.
+    name : str, optional
+        The mechanism or learner; "the mechanism" by default.
+    repeat : str, optional
+        The command that makes the finding again; its seed by default, where it has one.
+    decoded : mapping of str to str, optional
+        What the codes of a learner's outputs stand for, as for `wording.answer_words`.
+    shown : callable
+        How a parameter is written where one is recommended: as in Python by default.
+
+    Returns
+    -------
+    list of (str, str)
+        First the verdict in capitals; then "because", "power" or "covers"; "next" where something can be done;
+        "warning" for each limit of the finding; last "repeat", or "seed".
+    """
+    subject = name or "the mechanism"
+    if isinstance(finding, PrivacyFinding):
+        lines = _privacy(finding, subject, decoded, shown)
+    elif isinstance(finding, LawFinding):
+        lines = _exact(finding, subject, decoded)
+    else:
+        lines = _utility(finding, subject, shown)
+    if repeat is not None:
+        return [*lines, ("repeat", repeat)]
+    return lines if isinstance(finding, LawFinding) else [*lines, ("seed", f"{finding.seed}, {_runs(finding)}")]
+
+
+def _runs(finding: PrivacyFinding | UtilityFinding) -> str:
+    return f"{count(finding.trials)} runs{' a side' if isinstance(finding, PrivacyFinding) else ''}"
+
+
+def _privacy(finding: PrivacyFinding, name: str, decoded: Mapping[str, str] | None, shown: Shown) -> Lines:
+    """Return the lines of a black-box audit."""
+    delta = f" and delta {value_text(finding.delta)}" if finding.delta else ""
+    lower = significant(finding.epsilon_lower, "down", digits=_DIGITS, apart_from=finding.epsilon)
+    told = f"{name} claims epsilon {value_text(finding.epsilon)}{delta}, shows{' epsilon' if delta else ''} >= {lower}"
+    lines = [(finding.verdict.upper(), told)]
+    if finding.verdict == PrivacyVerdict.VIOLATION:
+        lines = [("VIOLATION", f"{told} ({percent(finding.confidence)} sure)")]
+        lines.append(("because", _because(finding, decoded)))
+    elif finding.verdict == PrivacyVerdict.NO_EVIDENCE:
+        lines += [("power", f"none: {'; '.join(map(gap_words, finding.gaps))}")]
+        lines += [("next", "; ".join(dict.fromkeys(remedy(gap, finding, shown) for gap in finding.gaps)))]
+    else:
+        least = significant(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
+        lines.append(("power", f"any epsilon >= {least} would have been caught, 19 times in 20, {_likely(finding)}"))
+    return lines + [("warning", text) for text in _warnings(finding)]
+
+
+def _likely(finding: PrivacyFinding) -> str:
+    """Return on which event the power is stated."""
+    if finding.detectable_at == PowerAt.FRONTIER:
+        mass = next(mass for mass, epsilon in finding.frontier if epsilon == finding.detectable_epsilon)
+        return f"on an event of probability {value_text(mass)}"
+    if finding.design == "sequential":
+        return "on an event of probability 0.1"
+    return "on an event as likely as the one tested"
+
+
+def _because(finding: PrivacyFinding, decoded: Mapping[str, str] | None) -> str:
+    """Return the event of a witness and how often it occurred on both inputs, against what the claim allows."""
+    witness = finding.witness
+    event, (likely, other) = _cut(_event(witness, decoded)), _sides(witness)
+    if not witness.trials or not witness.neighbour_trials or witness.hits is None or witness.neighbour_hits is None:
+        return f"{event}; {likely} against {other}"
+    p, q = witness.hits / witness.trials, witness.neighbour_hits / witness.neighbour_trials
+    told = f"{event}: {_share(p)} on {likely}, {_share(q)} on {other}"
+    allowed = math.exp(min(finding.epsilon, 700.0))
+    if finding.delta:
+        most = min(allowed * q + finding.delta, 1.0)
+        return f"{told}; the claim allows {significant(100 * most, 'up', digits=_DIGITS, apart_from=100 * p)} %"
+    if not q:
+        return f"{told}; the claim allows {significant(allowed, digits=2)} times as often"
+    times = significant(p / q, digits=2, apart_from=allowed)
+    return f"{told}; that is {times} times as often, the claim allows {significant(allowed, digits=2)}"
+
+
+def _event(witness: Witness, decoded: Mapping[str, str] | None) -> str:
+    """Return the event in the characters that every terminal has."""
+    words = answer_words(witness.event, decoded).translate(_ASCII)
+    return f"answer {words}" if answers_of(witness.event) else words
+
+
+def _sides(witness: Witness) -> tuple[str, str]:
+    """Return the input on which the event is the likelier, and the other one."""
+    sides = _cut(witness.data), _cut(witness.neighbour)
+    return sides if witness.direction == Direction.FORWARD else (sides[1], sides[0])
+
+
+def _share(share: float) -> str:
+    """Return a share of runs in per cent; one that is not 0 or 1 never looks like it."""
+    return f"{significant(100 * share, digits=_DIGITS, apart_from=100.0)} %" if share else "never"
+
+
+def _cut(text: str) -> str:
+    """Return the beginning of a long text, in one line; a digest at its end stays whole, to be copied."""
+    text = re.sub(r"\s*\n\s*", " ", text)
+    digest = _DIGEST.search(text)
+    end = digest[0] if digest else ""
+    told = text.removesuffix(end)
+    return f"{told if len(told) <= _LONGEST else f'{told[: _LONGEST - 3]}...'}{end}"
+
+
+def _warnings(finding: PrivacyFinding) -> list[str]:
+    """Return what limits a finding: its warnings, checks that failed, and a leak beside the verdict."""
+    failed = [check_words(check) for check in finding.checks if not (check.passed or check.meaningless)]
+    bits, refuted = finding.representation, finding.verdict == PrivacyVerdict.VIOLATION
+    leak = [representation_text(finding)] if bits and bits.epsilon_lower > finding.epsilon and not refuted else []
+    return [*finding.warnings, *failed, *leak]
+
+
+def _exact(finding: LawFinding, name: str, decoded: Mapping[str, str] | None) -> Lines:
+    """Return the lines of an exact audit."""
+    claimed = finding.claimed_epsilon
+    worst = significant(finding.epsilon, digits=_DIGITS, apart_from=claimed, error=finding.error)
+    covered = f"{plural(finding.pairs, 'ordered pair')} of neighbours"
+    covers = ("covers", covered + (f", samples of {plural(finding.n, 'example')}" if finding.n else ""))
+    if claimed is None:
+        return [("NO CLAIM", f"{name} promises no privacy, has epsilon {worst} ({finding.grade})"), covers]
+    delta = f" and delta {value_text(finding.claimed_delta)}" if finding.claimed_delta else ""
+    claim = f"{name} claims epsilon {value_text(claimed)}{delta}"
+    least = finding.epsilon_at_claim
+    if delta and least is not None:
+        worst = f"epsilon {significant(least, digits=_DIGITS, apart_from=claimed, error=finding.error)} at that delta"
+    elif delta:
+        worst = f"delta {significant(finding.delta_at_claim, digits=_DIGITS, apart_from=finding.claimed_delta)} there"
+    told = f"{claim}, has {worst} ({finding.grade})"
+    if finding.verdict != PrivacyVerdict.VIOLATION:
+        return [(finding.verdict.upper(), told), covers]
+    return [("VIOLATION", told), ("because", _worst_case(finding, claimed, decoded))]
+
+
+def _worst_case(finding: LawFinding, claimed: float, decoded: Mapping[str, str] | None) -> str:
+    """Return the output and the pair at which the worst case lies."""
+    pair, output = finding.pair_in_words, _cut(output_text(finding.worst_atom, decoded))
+    told = f"output {output} on {_cut(pair.data)} against {_cut(pair.neighbour)}"
+    if finding.claimed_delta:
+        return f"{told}: the pair at which epsilon is the largest, {significant(finding.epsilon, digits=_DIGITS)}"
+    if math.isinf(finding.epsilon):
+        return f"{told}: possible on the first, impossible on the second"
+    allowed = math.exp(min(claimed, 700.0))
+    times = significant(math.exp(min(finding.epsilon, 700.0)), digits=2, apart_from=allowed)
+    return f"{told}: {times} times as often, the claim allows {significant(allowed, digits=2)}"
+
+
+def _utility(finding: UtilityFinding, name: str, shown: Shown) -> Lines:
+    """Return the lines of an audit of utility."""
+    rates = [_rate(finding, value, to) for value, to in _ends(finding)]
+    told = f"{name} fails in {rates[0]} % of runs, {_rate(finding, finding.beta)} % allowed"
+    runs = f"{count(finding.failures)} of {plural(finding.trials, 'run')} had {failure_text(finding)}"
+    sure = f"{rates[1]} to {rates[2]} %, {percent(finding.confidence)} sure"
+    case = f"{finding.concept}, {finding.distribution}, {plural(finding.n, 'example')} ({finding.setting})"
+    lines = [(finding.verdict.upper(), told), ("because", f"{runs} ({sure}): {case}")]
+    if finding.verdict == UtilityVerdict.UNDECIDED:
+        more = shown("trials", str(10 * finding.trials))
+        lines.append(("next", f"add {more}: the interval, which holds what is allowed, gets narrower"))
+    return lines
+
+
+def _ends(finding: UtilityFinding) -> tuple[tuple[float, str], ...]:
+    return (
+        (finding.failure_rate, "nearest"),
+        (finding.failure_lower, "down"),
+        (finding.failure_upper, "up"),
+    )
+
+
+def _rate(finding: UtilityFinding, share: float, towards: str = "nearest") -> str:
+    """Return a rate of failure in per cent, on its side of what is allowed."""
+    apart = None if share == finding.beta else 100 * finding.beta
+    return significant(100 * share, towards, digits=_DIGITS, apart_from=apart)

@@ -1,0 +1,127 @@
+"""The report of a run as one HTML page: the answer, a figure of all claims, the numbers, then a part a mechanism.
+
+Nothing is loaded from elsewhere, and nothing needs the few lines of script: they sort and filter the table.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dpaudit.engine.records import Run
+from dpaudit.report.calibration import broken_promises, rates
+from dpaudit.report.calibration_record import load_calibration
+from dpaudit.report.numbers import percent
+from dpaudit.report.page.answer import answer, controls_words, counts, lede, ledger_words, missing_words
+from dpaudit.report.page.claims_figure import aside, axis, claim_row, grid
+from dpaudit.report.page.ledger import ledgers
+from dpaudit.report.page.mechanism import Mechanism, shown_of
+from dpaudit.report.page.part import part, repeat
+from dpaudit.report.page.state import State
+from dpaudit.report.page.table import control_line, line
+from dpaudit.report.page.template import filled
+from dpaudit.report.page.words import WORDS
+from dpaudit.report.summary import Summary, summarise
+
+__all__ = ["render"]
+
+_MOST = 12
+"""The most mechanisms, or controls, that get a line each; more are folded together."""
+_VERDICTS = (
+    ("bad", "violation"),
+    ("none", "no evidence"),
+    ("ok", "consistent"),
+    ("nc", "no claim"),
+    ("caught", "caught"),
+)
+
+
+def render(run: Run) -> str:
+    """Return the report of a run as one self-contained HTML page; the same results give the same bytes.
+
+    Parameters
+    ----------
+    run : Run
+        The stored run.
+    """
+    summary = summarise(run)
+    learners, controls, missed, looked = shown_of(summary)
+    rest = [m for m in controls if not m.state.needs_look]
+    few = rest if len(rest) <= _MOST else []
+    parts = {m.id: part(m, repeat(run, m.name)) for m in (*missed, *learners, *few)}
+    page = {
+        "answer": answer(summary, learners, controls),
+        "counts": counts(learners, controls),
+        "missing": missing_words(summary),
+        "lede": lede(learners),
+        "ledger_words": ledger_words(summary),
+        "contents": _contents(summary),
+        "grid": grid(),
+        "axis": axis(),
+        "rows": [_row(m) for m in (*missed, *learners)],
+        "control_rows": [_row(m) for m in few],
+        "confidence": _confidence(summary),
+        "verdicts": _VERDICTS,
+        "lines": [line(m) for m in (*missed, *learners, *few)],
+        "open": [parts[m.id] for m in looked],
+        "calm": [parts[m.id] for m in learners if not m.needs_look],
+        "most": _MOST,
+        "controls_words": controls_words(summary, controls),
+        "controls": [parts[m.id] for m in few],
+        "control_lines": [] if few else [control_line(m) for m in rest],
+        "calibration": _calibration(),
+        "ledgers": ledgers(summary.ledger),
+        "pending": [key + (f": {summary.errors[key]}" if key in summary.errors else "") for key in summary.pending],
+        "faults": [f"{fault.learner}: {fault.error}" for fault in summary.faults],
+        "words": WORDS,
+        "command": run.header.command,
+        "remake": _remake(run),
+    }
+    return filled("run.html.j2", page)
+
+
+def _contents(summary: Summary) -> list[tuple[str, str]]:
+    """Return the anchors and names of the sections."""
+    found = [("figure", "All claims"), ("table", "Table"), ("each", "Each mechanism"), ("controls", "Controls")]
+    found += [("ledger", "Ledger of papers")] if summary.ledger else []
+    found += [("pending", "Without a result")] if summary.pending or summary.faults else []
+    return [*found, ("words", "Words"), ("again", "Repeat")]
+
+
+class ClaimRow(NamedTuple):
+    """A row of the figure of all claims."""
+
+    id: str
+    name: str
+    state: State
+    svg: str
+    aside: str
+
+
+def _row(mechanism: Mechanism) -> ClaimRow:
+    return ClaimRow(mechanism.id, mechanism.name, mechanism.state, claim_row(mechanism), aside(mechanism))
+
+
+def _confidence(summary: Summary) -> str:
+    """Return the confidences of the lower bounds."""
+    rows = (*summary.learners, *summary.controls)
+    found = sorted({row.blackbox.confidence for row in rows if row.blackbox is not None})
+    return " or ".join(map(percent, found)) or "not"
+
+
+def _calibration() -> list[str]:
+    """Return what the auditor's own audit found: promises of its own that are broken, and how often it errs."""
+    found = load_calibration()
+    if found is None:
+        return ["Not known: this package carries no calibration."]
+    return [*broken_promises(found), *rates(found)]
+
+
+def _remake(run: Run) -> str:
+    """Return what it takes to remake the page."""
+    header = run.header
+    used = ", ".join(f"{name} {version}" for name, version in sorted(header.versions.items()))
+    digests = "".join(f"; {name} has the digest {digest}" for name, digest in sorted(header.sources.items()))
+    return (
+        f"Profile {header.profile}, seed {header.seed}. The same command with the same versions gives the same bytes: "
+        f"{used}{digests}. Seal of the results, as `dpaudit verify` tells it: {run.seal}."
+    )

@@ -1,0 +1,149 @@
+"""Shows one finding to whoever made it: three lines, a page, a figure, a cell of a notebook.
+
+The methods of `results.AuditFinding` call these functions by name.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from functools import partial
+from html import escape
+from typing import TYPE_CHECKING
+
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.contract import PrivacyClaim, Relation
+from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments, UtilityArguments
+from dpaudit.engine.records import Result
+from dpaudit.escaping import harmless
+from dpaudit.exact.finding import LawFinding
+from dpaudit.exact.supremum.finding import SupremumFinding
+from dpaudit.report.aligned import aligned, laid_out
+from dpaudit.report.brief import brief_lines
+from dpaudit.report.complexity import complexity_lines, complexity_page
+from dpaudit.report.plots.failure import paint_failure
+from dpaudit.report.plots.privacy import paint_privacy
+from dpaudit.report.plots.scaling import paint_scaling, paint_sizes
+from dpaudit.report.plots.style import drawn
+from dpaudit.report.plots.supremum import paint_supremum
+from dpaudit.report.row import Case, Row
+from dpaudit.report.supremum import supremum_brief, supremum_lines
+from dpaudit.report.verdict_block import finding_lines
+from dpaudit.utility.complexity_finding import SampleComplexityFinding
+from dpaudit.utility.finding import UtilityFinding
+from dpaudit.utility.scaling_finding import ScalingFinding
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["brief", "figure", "notebook", "page"]
+
+OneAudit = PrivacyFinding | LawFinding | UtilityFinding
+"""The findings that a report of a run may hold."""
+AnyAudit = OneAudit | SupremumFinding | SampleComplexityFinding | ScalingFinding
+
+
+def brief(finding: AnyAudit) -> str:
+    """Return the verdict, what it rests on, and the call that makes the finding again, or its seed."""
+    if isinstance(finding, SupremumFinding):
+        lines = supremum_brief(finding, finding.audited, repeat=finding.call or None)
+        return laid_out(lines, shell=False).rstrip()
+    if isinstance(finding, SampleComplexityFinding | ScalingFinding):
+        return laid_out(complexity_lines(finding, _subject(finding), finding.call), shell=False).rstrip()
+    return laid_out(brief_lines(finding, finding.audited, repeat=finding.call or None), shell=False).rstrip()
+
+
+def figure(finding: AnyAudit) -> Figure:
+    """Return the figure of a finding: the curve of privacy, failure rates, or the loss or sizes as samples grow."""
+    if isinstance(finding, SupremumFinding):
+        return drawn(partial(paint_supremum, finding=finding))
+    if isinstance(finding, SampleComplexityFinding):
+        return drawn(partial(paint_sizes, finding=finding))
+    if isinstance(finding, ScalingFinding):
+        return drawn(partial(paint_scaling, finding=finding))
+    if isinstance(finding, UtilityFinding):
+        return drawn(partial(paint_failure, finding=finding))
+    return drawn(partial(paint_privacy, row=_row(finding)))
+
+
+def notebook(finding: AnyAudit) -> str:
+    """Return a finding as HTML: its lines and its figure, and the page folded."""
+    drawing = io.BytesIO()
+    figure(finding).savefig(drawing, format="png", dpi=110)
+    source = f"data:image/png;base64,{base64.b64encode(drawing.getvalue()).decode()}"
+    told = escape(harmless(f"The figure of {finding.audited}"))
+    return (
+        f"<div>{_preformatted(brief(finding))}"
+        f'<img style="max-width: 34em; width: 100%" alt="{told}" src="{source}"/>'
+        f"<details><summary>all of it</summary>{_preformatted(page(finding))}</details></div>"
+    )
+
+
+def page(finding: AnyAudit) -> str:
+    """Return all that a finding says, a line each: what, claim, bound, power, runs, errors, witness, warnings."""
+    if isinstance(finding, SampleComplexityFinding | ScalingFinding):
+        return aligned(complexity_page(finding, _subject(finding), finding.call))
+    repeat = [("repeat", finding.call)] if finding.call else []
+    lines = supremum_lines(finding) if isinstance(finding, SupremumFinding) else finding_lines(_result(finding))
+    return aligned([("audited", finding.audited), *lines, *repeat])
+
+
+def _subject(finding: SampleComplexityFinding | ScalingFinding) -> str:
+    """Return the learner of a finding; a law says it itself."""
+    return finding.learner if isinstance(finding, ScalingFinding) else finding.audited
+
+
+def _preformatted(text: str) -> str:
+    return f'<pre style="white-space: pre-wrap">{escape(text)}</pre>'
+
+
+def _result(finding: OneAudit) -> Result:
+    """Return the record of a finding that is of no run: what the finding does not say is left open."""
+    arguments: Arguments
+    if isinstance(finding, PrivacyFinding):
+        arguments = PrivacyArguments(trials=finding.trials, confidence=finding.confidence)
+    elif isinstance(finding, LawFinding):
+        arguments = ExactArguments(n=finding.n or 0, relation=finding.relation, samples="all")
+    else:
+        arguments = UtilityArguments(
+            role="claim",
+            case=finding.distribution,
+            case_index=None,
+            concept=None,
+            alpha=finding.alpha,
+            beta=finding.beta,
+            n=finding.n,
+            trials=finding.trials,
+            confidence=finding.confidence,
+            setting=finding.setting,
+        )
+    # As of MODULE:FUNCTION: the codes of a learner are decoded by the learner, which a finding does not hold.
+    return Result(task="alone", learner=f"alone:{finding.audited}", parameters={}, arguments=arguments, finding=finding)
+
+
+def _row(finding: OneAudit) -> Row:
+    """Return the row of a report on one finding alone."""
+    return Row(
+        label=finding.audited,
+        learner=finding.audited,
+        parameters={},
+        claim=_claim(finding),
+        fault=None,
+        exact=finding if isinstance(finding, LawFinding) else None,
+        blackbox=finding if isinstance(finding, PrivacyFinding) else None,
+        utility=finding if isinstance(finding, UtilityFinding) else None,
+        cases=[Case(finding.concept, finding)] if isinstance(finding, UtilityFinding) else (),
+        ladder=(),
+        scope="",
+        missing={"exact": "this is the black-box audit"},
+        results=(),
+    )
+
+
+def _claim(finding: OneAudit) -> PrivacyClaim | None:
+    """Return the claim of privacy that a finding tested."""
+    if isinstance(finding, PrivacyFinding):
+        return PrivacyClaim(finding.epsilon, finding.delta, finding.relation or Relation.REPLACE_ONE)
+    if isinstance(finding, LawFinding) and finding.claimed_epsilon is not None:
+        return PrivacyClaim(finding.claimed_epsilon, finding.claimed_delta, finding.relation)
+    return None

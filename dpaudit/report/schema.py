@@ -1,0 +1,151 @@
+"""The JSON Schemas of what dpaudit writes, generated from the types of its records and from their docstrings."""
+
+from __future__ import annotations
+
+import inspect
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.certificates.certificate import Certificate
+from dpaudit.engine.findings import LedgerRow, PictureFinding
+from dpaudit.engine.records import Failure, Header, Result, Seal
+from dpaudit.errors import InputError
+from dpaudit.exact.finding import LawFinding
+from dpaudit.exact.supremum.finding import SupremumFinding
+from dpaudit.record import schema_of_type
+from dpaudit.report.document import Report
+from dpaudit.results import SCHEMA_VERSION
+from dpaudit.utility.complexity_finding import SampleComplexityFinding
+from dpaudit.utility.finding import UtilityFinding
+from dpaudit.utility.scaling_finding import ScalingFinding
+
+__all__ = ["NAMES", "load"]
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "finding": (
+        PrivacyFinding,
+        LawFinding,
+        SupremumFinding,
+        UtilityFinding,
+        SampleComplexityFinding,
+        ScalingFinding,
+    ),
+    "ledger": (LedgerRow,),
+    "picture": (PictureFinding,),
+    "certificate": (Certificate,),
+    "run": (Header, Result, Failure, Seal),
+    "report": (Report,),
+}
+NAMES = tuple(_KINDS)
+
+
+def load(name: str) -> dict[str, Any]:
+    """Return a schema as one self-contained document (JSON Schema 2020-12).
+
+    Every field that a record declares is required, as it is always written, but for those that may be unset; only the
+    arguments of a task leave out what has its default. What ties several fields together (a kind of finding to a kind
+    of task, counts to a design) is checked when a record is decoded and not by the schema.
+
+    Parameters
+    ----------
+    name : {"finding", "ledger", "picture", "certificate", "run", "report"}
+        Which: a finding of an audit, the verdict on one statement of a paper, a picture, the certificate of a
+        violation, a line of a run file (header, result, failure or seal), or the JSON report.
+
+    Raises
+    ------
+    InputError
+        If there is no schema of that name.
+    """
+    if name not in NAMES:
+        raise InputError.among("name", name, NAMES)
+    kinds = _KINDS[name]
+    roots, components = msgspec.json.schema_components(kinds, schema_hook=schema_of_type, ref_template="#/$defs/{name}")
+    records: dict[str, type] = {}
+    _collect(msgspec.inspect.multi_type_info(kinds), records)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"https://dpaudit.invalid/schema/{SCHEMA_VERSION}/{name}.json",
+        "title": f"dpaudit: {name}",
+        **(roots[0] if len(roots) == 1 else {"anyOf": list(roots)}),
+        "$defs": {key: _told(component, records.get(key)) for key, component in components.items()},
+    }
+
+
+def _collect(node: Any, found: dict[str, type]) -> None:
+    """Put the classes of records in what `msgspec.inspect` says of a type into `found`, by name."""
+    if isinstance(node, tuple):
+        for part in node:
+            _collect(part, found)
+    elif isinstance(node, msgspec.Struct):
+        if isinstance(node, msgspec.inspect.StructType | msgspec.inspect.DataclassType):
+            if node.cls.__name__ in found:  # a value holds values
+                return
+            found[node.cls.__name__] = node.cls
+        for name in node.__struct_fields__:
+            _collect(getattr(node, name), found)
+
+
+def _told(component: dict[str, Any], record: type | None) -> dict[str, Any]:
+    """Return the schema of a class with its docstring's words; of a record, with all that it always has."""
+    told = {**component, "description": _summary(_lines(component.get("description")))}
+    if record is None:
+        return told
+    config = record.__struct_config__ if issubclass(record, msgspec.Struct) else None
+    names = {field.encode_name: field.name for field in msgspec.structs.fields(record)} if config else {}
+    words = _field_words(record) | ({config.tag_field: "The kind of the record."} if config else {})
+    told["properties"] = {
+        key: value | ({"description": words[names.get(key, key)]} if names.get(key, key) in words else {})
+        for key, value in component["properties"].items()
+    }
+    if config is None or not config.omit_defaults:
+        told["required"] = [key for key in component["properties"] if key not in _rare(record)]
+    return {**told, "additionalProperties": False}
+
+
+def _rare(record: type) -> set[str]:
+    """Return the fields of a record that are written only where they say something: their default is not written."""
+    if not issubclass(record, msgspec.Struct):
+        return set()
+    return {field.encode_name for field in msgspec.structs.fields(record) if field.default is msgspec.UNSET}
+
+
+def _summary(lines: list[str]) -> str:
+    """Return a docstring up to its first section, each paragraph on one line."""
+    end = next((i - 1 for i, line in enumerate(lines) if _is_rule(line)), len(lines))
+    return "\n".join(" ".join(paragraph.split()) for paragraph in "\n".join(lines[:end]).strip().split("\n\n"))
+
+
+def _field_words(record: type) -> dict[str, str]:
+    """Return the description of each field, from the docstrings of a record, its bases, and the one it copies."""
+    found = _field_words(record.taken_from) if hasattr(record, "taken_from") else {}
+    for base in reversed(record.__mro__):
+        found |= _section(_lines(base.__dict__.get("__doc__")))
+    return found
+
+
+def _section(lines: list[str]) -> dict[str, str]:
+    """Return the descriptions in a docstring's section of attributes, or of parameters."""
+    found: dict[str, list[str]] = {}
+    title, names = "", list[str]()
+    for line, below in pairwise([*lines, ""]):
+        if _is_rule(below):
+            title = line
+        elif title in ("Attributes", "Parameters") and line and not _is_rule(line):
+            if line.startswith(" "):
+                for name in names:
+                    found.setdefault(name, []).append(line.strip())
+            else:
+                names = line.partition(" : ")[0].split(", ")
+    return {name: " ".join(words) for name, words in found.items()}
+
+
+def _lines(doc: str | None) -> list[str]:
+    return inspect.cleandoc(doc or "").splitlines()
+
+
+def _is_rule(line: str) -> bool:
+    return set(line) == {"-"}

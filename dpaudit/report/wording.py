@@ -1,0 +1,217 @@
+"""Events, claims and verdicts in words, made here and nowhere else; nothing parses them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from dpaudit.contract import FAIL
+from dpaudit.engine.decoding import codes_of
+from dpaudit.events.event import Bets, Cells, Event, Interval, Told, Withheld, ranges_of
+from dpaudit.report.numbers import value_text
+from dpaudit.report.verdicts import RowVerdict
+from dpaudit.utility.finding import UtilityFinding
+
+__all__ = [
+    "BOUNDS",
+    "SETTINGS",
+    "answer_words",
+    "answers_of",
+    "claim_text",
+    "event_words",
+    "failure_text",
+    "label_parameters",
+    "named_event",
+    "output_text",
+    "short_verdict",
+    "verdict_words",
+]
+
+SETTINGS = {
+    "realizable": "the error on the distribution; examples drawn anew for every run, labelled by a concept",
+    "agnostic": "by how much the error on the distribution exceeds the best concept's; labels with noise",
+    "empirical": "the error on the sample; one sample for all runs, labelled by a concept",
+    "solution": "whether the output solves the learner's problem on the sample; one sample for all runs",
+}
+"""The subject of a failure rate, in each setting of utility."""
+
+BOUNDS = {
+    "melded": "melded, one joint confidence statement on both probabilities",
+    "unconditional": "unconditional, proved valid by an exact supremum",
+}
+"""The meaning of a bound on epsilon, by its name."""
+
+_FAILURE = {str(FAIL): "failure"}
+_MOST = 12
+"""The most labels of an event that are shown."""
+_FEW, _LONG = 4, 60
+"""The most answers that are told one by one, and the most characters of one."""
+_RARE = "any output rare or unseen in training"
+_SHORT = {
+    RowVerdict.NO_CLAIM: "no privacy claim",
+    RowVerdict.NOT_CHECKED: "privacy not checked",
+}
+
+
+def event_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
+    """Return an event in words.
+
+    Parameters
+    ----------
+    event : Event
+        The event.
+    decoded : mapping of str to str, optional
+        What the codes that the finding names stand for, by code, as far as it is known; -1 is failure in any case. None
+        for a mechanism, whose integers are no codes.
+    """
+    match event:
+        case Cells():
+            return _cells_words(event, decoded)
+        case Interval():
+            return f"{_subject(event.feature, event.path)} in [{event.low:.6g}, {event.high:.6g})"
+        case Bets():
+            stake = f"raised the stake by exp({event.log_stake:.4g})"
+            return f"no single event: bets on {event.runs} runs of this pair {stake}"
+        case Told():
+            return _with_meanings(event.text, decoded or (), decoded)
+        case Withheld():
+            return "an event that names a value of the data, which is shown if asked for (include_data)"
+
+
+def answer_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
+    """Return an event as the answers that it consists of, where these are few; otherwise as `event_words`.
+
+    >>> answer_words(Cells("output", ((5, 5),)), {"5": "parity of x1 and x3"})
+    '“parity of x1 and x3”'
+    """
+    if isinstance(event, Interval):
+        return _interval_words(event)
+    known = {} if decoded is None else _FAILURE | dict(decoded)
+    labels = answers_of(event)
+    return " or ".join(f"“{known.get(label, _readable(label))}”" for label in labels) or event_words(event, decoded)
+
+
+def named_event(event: Event, decoded: Mapping[str, str] | None = None) -> str:
+    """Return an event as `answer_words` does, with what it is: the answer, or the event that is no single answer."""
+    words = answer_words(event, decoded)
+    return f"answer {words}" if answers_of(event) else f"event “{words}”"
+
+
+def answers_of(event: Event) -> list[str]:
+    """Return the labels of the few answers that an event consists of; none for any other event."""
+    if not isinstance(event, Cells) or event.feature != "output" or event.path or event.rare:
+        return []
+    labels = [str(code) for code in codes_of(event)] or list(event.values if not event.ranges else ())
+    return labels if len(labels) <= _FEW and all(len(label) <= _LONG for label in labels) else []
+
+
+def _readable(label: str) -> str:
+    """Return the label of an outcome, or an output, with its exact rationals as fractions."""
+    pattern = r"(?:\('rational', |Fraction\()(-?\d+), (\d+)\)"
+    return re.sub(pattern, lambda r: r[1] if r[2] == "1" else f"{r[1]}/{r[2]}", label)
+
+
+def _interval_words(event: Interval) -> str:
+    """Return an interval without the end that is infinite."""
+    subject = _subject("output" if event.feature == "value" and not event.path else event.feature, event.path)
+    if event.high == math.inf:
+        return f"{subject} ≥ {event.low:.6g}"
+    if event.low == -math.inf:
+        return f"{subject} < {event.high:.6g}"
+    return f"{event.low:.6g} ≤ {subject} < {event.high:.6g}"
+
+
+def _cells_words(event: Cells, decoded: Mapping[str, str] | None) -> str:
+    """Return which cells a feature of the output has, or that it has one that training hardly saw."""
+    subject, whole = _subject(event.feature, event.path), event.feature == "output"
+    ranges = [label for ends in event.ranges for label in _range(*ends)]
+    labels = [*ranges, *(event.values if whole else _in_order(event.values))]
+    shown = ", ".join(labels[:_MOST]) + (f", ... ({event.size} outputs)" if len(labels) > _MOST else "")
+    if whole or ranges:
+        named = f"{subject if whole else f'cell of the {subject}'} in {{{shown}}}" if labels else ""
+    else:  # what a person reads off the output
+        named = f"{subject} in {{{shown}}}" if event.size > 1 else "".join(f"{subject} = {label}" for label in labels)
+    words = " or ".join(part for part in (named, _RARE if event.rare else "") if part)
+    return _with_meanings(words, map(str, _codes(event)), decoded)
+
+
+def _in_order(labels: Sequence[str]) -> list[str]:
+    """Return the labels of a feature's values in order: the integers among them as ranges, then all others."""
+    whole = [label for label in labels if re.fullmatch(r"-?\d{1,18}", label)]
+    ranges = [label for ends in ranges_of([int(label) for label in whole]) for label in _range(*ends)]
+    return [*ranges, *sorted(set(labels) - set(whole))]
+
+
+def _with_meanings(words: str, codes: Iterable[str], decoded: Mapping[str, str] | None) -> str:
+    """Return the words of an event with what the codes in it stand for, where that is known."""
+    known = {} if decoded is None else _FAILURE | dict(decoded)
+    meant = ", ".join(f"{code}: {known[code]}" for code in codes if code in known)
+    return f"{words} ({meant})" if meant else words
+
+
+def _range(low: int, high: int) -> list[str]:
+    """Return a range of integers as labels: three and more as one."""
+    return [f"{low}..{high}"] if high - low > 1 else [str(code) for code in range(low, high + 1)]
+
+
+def _codes(event: Cells) -> Sequence[int]:
+    """Return the codes in an event that are worth decoding: a few, or failure among many."""
+    if event.path or event.feature != "output":
+        return ()
+    return codes_of(event) or [FAIL] * any(low <= FAIL <= high for low, high in event.ranges)
+
+
+def _subject(feature: str, path: Sequence[int | str]) -> str:
+    """Return a feature with the place in the output where it is read, if that is not the whole output."""
+    where = "output" + "".join(f"[{step!r}]" for step in path)
+    if feature == "output":
+        return where
+    return f"{feature} of {where}" if path else feature
+
+
+def output_text(output: str, decoded: Mapping[str, str] | None = None) -> str:
+    """Return an output with what it stands for, if that is known; `decoded` is as for `event_words`."""
+    word = None if decoded is None else (_FAILURE | dict(decoded)).get(output)
+    return _readable(output) if word is None else f"{output} ({word})"
+
+
+def failure_text(finding: UtilityFinding) -> str:
+    """Return in words what counts as a failure in a finding of utility."""
+    return finding.failure or f"error > {value_text(finding.alpha)}"
+
+
+class _Claim(Protocol):
+    """Anything with an epsilon and a delta."""
+
+    @property
+    def epsilon(self) -> float: ...
+
+    @property
+    def delta(self) -> float: ...
+
+
+def claim_text(claim: _Claim | None) -> str:
+    """Return the claimed epsilon, with delta where it is not 0."""
+    if claim is None:
+        return "none"
+    epsilon = value_text(claim.epsilon)
+    return epsilon if claim.delta == 0 else f"({epsilon}, {value_text(claim.delta)})"
+
+
+def label_parameters(parameters: Mapping[str, Any]) -> str:
+    """Return parameters as `name = value, ...`, or "none"."""
+    return ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(parameters.items())) or "none"
+
+
+def verdict_words(verdict: RowVerdict, promises: Sequence[str] = ()) -> str:
+    """Return the verdict on a learner, with the promises that it is about where these are to blame."""
+    if promises:
+        return f"{verdict}: {' and '.join(promises)}"
+    return short_verdict(verdict)
+
+
+def short_verdict(verdict: RowVerdict) -> str:
+    """Return the verdict on a learner without the promises that it is about."""
+    return _SHORT.get(verdict, str(verdict))

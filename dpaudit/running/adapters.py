@@ -1,0 +1,271 @@
+"""Makes learners, functions and measurements callable in one way: (data, rng, size) -> a batch of outputs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, is_dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpaudit.arguments import addressed_parameters_of, parameters_of, stream_id_of
+from dpaudit.contract import Learner
+from dpaudit.errors import InputError, blamed
+from dpaudit.events.reused import shares_store
+from dpaudit.jsonable import stable_repr
+from dpaudit.outputs.canonical import Raised, canonical
+from dpaudit.running.isolated import Context, Isolated, Timeout
+
+__all__ = ["Mechanism", "Probed", "as_mechanism"]
+
+COMPOSED = 1_000
+"""Copies of a measurement that are composed at most: more save nothing."""
+WATCHED = 8
+"""Runs in which the outputs of a mechanism that returns one object again and again are compared."""
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A batched mechanism, with the name that messages show and its part of the addresses of random streams.
+
+    Parameters
+    ----------
+    function : callable
+        ``(data, rng, size) -> size outputs``.
+    name : str
+        The name in messages.
+    batched : bool
+        Whether one call makes many runs; decides the chunk size only.
+    stream : str
+        The part of the address of every stream; the name by default.
+    """
+
+    function: Callable[[Any, np.random.Generator, int], Any]
+    name: str
+    batched: bool
+    stream: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stream", self.stream or self.name)
+
+    def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Any:
+        """Return the outputs of `size` runs on `data`; what a run of many raises is nobody's output: `InputError`."""
+        with blamed(f"the mechanism {self.name}"):
+            outputs = self.function(data, rng, size)
+        try:
+            count = len(outputs)
+        except TypeError:
+            told = "with {batched:=True} the mechanism {name} must return {size} outputs, got {given:.100}"
+            raise InputError(told, names=("batched",), name=self.name, size=size, given=repr(outputs)) from None
+        if count != size:
+            raise InputError(f"the mechanism {self.name} was asked for {size} outputs and returned {count}")
+        return outputs
+
+    def amid(self, contexts: Sequence[Context]) -> Mechanism:
+        """Return the same mechanism with its runs in contexts, which are entered where it runs."""
+        return replace(self, function=_amid(self.function, contexts)) if contexts else self
+
+
+def _amid(function: Callable[[Any, np.random.Generator, int], Any], contexts: Sequence[Context]) -> Callable[..., Any]:
+    """Return a function whose runs are in contexts: in another process, if that is where it makes them."""
+    if isinstance(function, Isolated | Probed):
+        return function.amid(contexts)
+    return partial(_within, contexts, function)
+
+
+def _within(contexts: Sequence[Context], function: Callable[..., Any], *arguments: Any) -> Any:
+    with ExitStack() as stack:
+        for context in contexts:
+            stack.enter_context(context())
+        return function(*arguments)
+
+
+@dataclass(frozen=True)
+class _OneByOne:
+    """Runs an unbatched mechanism `size` times; an exception is an output like any other."""
+
+    function: Callable[[Any, np.random.Generator], Any]
+
+    def __call__(self, data: Any, rng: np.random.Generator, size: int) -> Sequence[Any]:
+        first = [self._once(data, rng) for _ in range(min(2, size))]
+        if len(first) == 2 and shares_store(*first):
+            first += self._watched(first[-1], data, rng, min(WATCHED, size - 2))
+        return first + [self._once(data, rng) for _ in range(size - len(first))]
+
+    def _watched(self, before: Any, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
+        """Make runs, and refuse a mechanism that writes every output into the same place."""
+        outputs = []
+        for _ in range(size):
+            label = _label(before)
+            outputs.append(self._once(data, rng))
+            if _label(before) != label:
+                raise InputError(
+                    f"the mechanism returns the same {type(before).__name__} from every run and changes it in the "
+                    "next, so that outputs are lost: return a new one each time, as copy.deepcopy(output)"
+                )
+            before = outputs[-1]
+        return outputs
+
+    def _once(self, data: Any, rng: np.random.Generator) -> Any:
+        try:
+            return self.function(data, rng)
+        except Exception as error:  # the finding must see what the user of the mechanism would see
+            return Raised(error)
+
+
+@dataclass(frozen=True, eq=False)
+class _Measurement:
+    """An OpenDP measurement as ``(data, rng) -> output``; its randomness is its own."""
+
+    source: Any
+
+    def __call__(self, data: Any, rng: np.random.Generator) -> Any:
+        return self.source.invoke(data)
+
+
+@dataclass(frozen=True, eq=False)
+class _Composed:
+    """Runs an OpenDP measurement many times in one call: the library invokes a composition of copies of it.
+
+    Most of the time of a single call is spent on the way between Python and the library.
+    """
+
+    source: Any
+
+    def __call__(self, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
+        from opendp.combinators import make_composition
+
+        outputs: list[Any] = []
+        while len(outputs) < size:
+            copies = min(COMPOSED, size - len(outputs))
+            outputs += make_composition([self.source] * copies).invoke(data)
+        return outputs
+
+
+@dataclass(frozen=True, eq=False)
+class Probed:
+    """Replaces hypotheses by what they predict on a probe set."""
+
+    function: Callable[[Any, np.random.Generator, int], Any]
+    probe: Any
+
+    def __call__(self, data: Any, rng: np.random.Generator, size: int) -> list[Any]:
+        """Return predictions, and outputs that are no hypotheses as they are."""
+        outputs = self.function(data, rng, size)
+        return [np.asarray(o.predict(self.probe)) if hasattr(o, "predict") else o for o in outputs]
+
+    def amid(self, contexts: Sequence[Context]) -> Callable[..., Any]:
+        """Return the same with the runs in contexts."""
+        return replace(self, function=_amid(self.function, contexts))
+
+
+def _label(output: Any) -> Any:
+    """Return the cell of an output; None of one that cannot be taken apart, which is refused elsewhere."""
+    try:
+        return canonical(output)
+    except InputError:
+        return None
+
+
+def _listed(parameters: Mapping[str, Any]) -> str:
+    """Return parameters as text."""
+    return ", ".join(f"{name}={stable_repr(value)}" for name, value in parameters.items())
+
+
+def as_mechanism(source: Any, *, batched: bool = False, probe: Any = None, timeout: Timeout | None = None) -> Mechanism:
+    """Return a `Mechanism` for a learner or a callable.
+
+    Parameters
+    ----------
+    source : Learner or callable
+        A learner (its `run` is batched), a callable ``(data, rng) -> output``, or with ``batched=True`` a callable
+        ``(data, rng, size) -> size outputs``. An OpenDP measurement is taken as it is; it draws its own noise, so an
+        audit of it cannot be repeated bit by bit, and it stays in this process (``n_jobs=1``).
+    batched : bool
+        Whether a plain callable takes a size. A measurement is then invoked as a composition of copies of itself, which
+        is three times as fast for scalars; one that may raise must be run one by one.
+    probe : array or data frame, optional
+        Points; outputs with a method `predict` are replaced by their predictions on them.
+    timeout : Timeout, optional
+        The most time that a run may take; runs are then made in a process of their own.
+    """
+    mechanism = _plain(source, batched)
+    if timeout is not None:
+        one_by_one = isinstance(mechanism.function, _OneByOne)
+        isolated = Isolated(mechanism.function, mechanism.name, one_by_one, timeout)
+        mechanism = replace(mechanism, function=isolated)
+    if probe is None:
+        return mechanism
+    points = probe if hasattr(probe, "iloc") else np.asarray(probe)
+    if not points.ndim or not len(points):
+        raise InputError.of("probe", probe, "points, one a row")
+    return replace(mechanism, function=Probed(mechanism.function, points))
+
+
+def _plain(source: Any, batched: bool) -> Mechanism:
+    """Return a mechanism whose runs are made in this process."""
+    if isinstance(source, Learner):
+        told, addressed = _listed(parameters_of(source)), _listed(addressed_parameters_of(source))
+        return Mechanism(source.run, f"{source.id} {told}", True, stream=f"{stream_id_of(source)} {addressed}")
+    if callable(getattr(source, "invoke", None)) and hasattr(source, "input_domain"):
+        runs = _Composed(source) if batched else _OneByOne(_Measurement(source))
+        return Mechanism(runs, "measurement", batched)
+    if not callable(source):
+        raise InputError.of("mechanism", source, "a learner or a callable (data, rng) -> output")
+    _check_signature(source, 3 if batched else 2)
+    return Mechanism(source if batched else _OneByOne(source), _name(source), batched)
+
+
+def _name(source: Callable[..., Any]) -> str:
+    """Name a callable in addresses of streams: as far as names tell, different mechanisms do not share their noise."""
+    if isinstance(source, partial):
+        return f"{_name(source.func)} of {stable_repr([source.args, source.keywords])}"
+    fallback = stable_repr(source) if is_dataclass(source) else type(source).__qualname__
+    return str(getattr(source, "__qualname__", fallback))
+
+
+def _check_signature(function: Callable[..., Any], arguments: int) -> None:
+    """Raise if a call with so many arguments must fail: the same TypeError in every run would look like privacy."""
+    try:
+        signature = inspect.signature(function)
+    except (ValueError, TypeError):  # some built-ins have none
+        return
+    try:
+        signature.bind(*[None] * arguments)
+    except TypeError as error:
+        _refuse_more(function, signature, arguments)
+        wanted = "(data, rng, size) if batched" if arguments == 3 else "(data, rng), or (data, rng, size) if batched"
+        raise InputError(
+            f"mechanism must take {wanted}; {_name(function)}{signature} does not: {error}",
+            parameter="mechanism",
+            allowed=wanted,
+        ) from None
+
+
+def _refuse_more(function: Callable[..., Any], signature: inspect.Signature, arguments: int) -> None:
+    """Raise `InputError` if a function needs more than so many arguments: it names them and says what to do."""
+    required = [p for p in signature.parameters.values() if p.default is p.empty]
+    by_place = [p.name for p in required if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    more = [*by_place[arguments:], *(p.name for p in required if p.kind is p.KEYWORD_ONLY)]
+    if not more:
+        return
+    filled = ", ".join(f"{name}=..." for name in more)
+    told = "mechanism must take {wanted}; {function}{signature} also needs {more}: fix it, as "
+    told += "functools.partial({function}, {filled}) does"
+    if arguments == 2 and more == by_place[2:3]:
+        told += ", or say {batched:=True} if it is the number of runs to make"
+    wanted = "(data, rng)" if arguments == 2 else "(data, rng, size)"
+    raise InputError(
+        told,
+        parameter="mechanism",
+        allowed=wanted,
+        names=("batched",),
+        wanted=wanted,
+        function=_name(function),
+        signature=str(signature),
+        more=", ".join(more),
+        filled=filled,
+    )

@@ -1,0 +1,170 @@
+"""Running a mechanism in chunks whose random streams are addresses, so that no schedule can change a result."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from dpaudit import seeding
+from dpaudit.contract import Made, Pair
+from dpaudit.errors import InputError
+from dpaudit.events.batches import join
+from dpaudit.outputs.canonical import Raised
+from dpaudit.outputs.parts import REGISTERED, learn
+from dpaudit.progress import Tell
+from dpaudit.running.adapters import Mechanism
+from dpaudit.running.isolated import told_with
+from dpaudit.running.run_notes import at, brief
+from dpaudit.running.workers import WorkerDied, spread
+
+__all__ = ["CHUNK_NUMBERS", "Job", "Observed", "Sampler", "join"]
+
+T = TypeVar("T")
+BATCHED_CHUNK = 2**15
+SINGLE_CHUNK = 2**11
+CHUNK_NUMBERS = 2**23
+"""Numbers of a chunk of outputs, which takes 64 MB: the wider an output, the fewer runs a chunk has."""
+MESSAGES = 8
+"""Messages of exceptions that are told apart in a batch; a message may have a number in it."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """`size` runs on `data`, or on what `data` makes, with the stream at `address`."""
+
+    data: Any
+    address: tuple[Any, ...]
+    size: int
+
+    def in_words(self) -> str:
+        """Return the input as a fault tells it."""
+        return self.data.in_words() if isinstance(self.data, Made) else f"{self.data!r:.300}"
+
+    def briefly(self) -> str:
+        """Return the input as it is noted before runs, in little time whatever it is."""
+        return self.data.in_words() if isinstance(self.data, Made) else brief(self.data)
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """Makes runs of a mechanism at addresses below one root seed.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        What is run.
+    seed : int
+        The root seed.
+    n_jobs, backend
+        As for `joblib.Parallel`; one job runs in this process.
+    numbers : int
+        About how many numbers an output holds; memory, and so the split of many wide runs, goes by it.
+    view : callable, optional
+        What of a batch of outputs is returned.
+    tell : callable, optional
+        Is told how many runs have been made, batch by batch.
+    """
+
+    mechanism: Mechanism
+    seed: int
+    n_jobs: int = 1
+    backend: str | None = None
+    numbers: int = 1
+    view: Callable[[Any], Any] | None = None
+    tell: Tell | None = None
+
+    def jobs(self, data: Any, address: tuple[Any, ...], runs: int) -> list[Job]:
+        """Return the jobs that make `runs` runs at an address; the split depends on nothing else."""
+        # A small budget is split too, so that every worker has something to do; short batches cost most of their time.
+        least, parts, largest = (4096, 8, BATCHED_CHUNK) if self.mechanism.batched else (32, 16, SINGLE_CHUNK)
+        size = min(largest, max(least, -(-runs // parts)), max(1, CHUNK_NUMBERS // self.numbers))
+        return [Job(data, (*address, i), min(size, runs - start)) for i, start in enumerate(range(0, runs, size))]
+
+    def reduced(self, jobs: Sequence[Job], reduce: Callable[[Any], T]) -> Iterator[T]:
+        """Yield `reduce(outputs)` of each job, in the order of the jobs; outputs are never kept.
+
+        Parameters
+        ----------
+        jobs : sequence of Job
+            The work.
+        reduce : callable
+            What to keep of a batch of outputs; it must pickle when processes are used.
+        """
+        calls = [partial(_run, self.mechanism, job, self.view, reduce, self.seed) for job in jobs]
+        if self.n_jobs == 1 or len(jobs) == 1:
+            results: Iterator[T] = (call() for call in calls)
+        else:
+            # Workers are processes of their own: what the user has registered here travels with the work.
+            told = [partial(_told, dict(REGISTERED), call) for call in calls] if REGISTERED else calls
+            results = _named(jobs, spread(told, n_jobs=self.n_jobs, backend=self.backend))
+        yield from results if self.tell is None else _counted(results, jobs, self.tell)
+
+    def outputs(self, data: Any, address: tuple[Any, ...], runs: int) -> Any:
+        """Return the outputs themselves, as one batch."""
+        batches = list(self.reduced(self.jobs(data, address, runs), _unreduced))
+        for before, after in pairwise(batches):
+            if isinstance(before, np.ndarray) and isinstance(after, np.ndarray) and np.may_share_memory(before, after):
+                raise InputError(
+                    f"the mechanism {self.mechanism.name} returns the same array in two calls, so that what a call "
+                    "returned is lost in the next: return a new array, as outputs.copy()"
+                )
+        return join(batches)
+
+    def sides(self, pair: Pair, address: tuple[Any, ...], runs: int) -> list[Any]:
+        """Return the outputs of both sides, whose numbers 0 and 1 end the address."""
+        return [self.outputs(data, (*address, side), runs) for side, data in enumerate((pair.data, pair.neighbour))]
+
+
+@dataclass(frozen=True)
+class Observed(Generic[T]):
+    """Reduces a batch of outputs, and counts the exceptions in it: by type and message, or by type if they are many."""
+
+    reduce: Callable[[Any], T]
+
+    def __call__(self, outputs: Any) -> tuple[T, Counter[str]]:
+        """Return the reduced batch and the counts."""
+        plain = isinstance(outputs, np.ndarray) and outputs.dtype != object
+        raised = [] if plain else [one for one in outputs if type(one) is Raised]
+        told = Counter(f"{one.kind}: {one.message:.200}" for one in raised)
+        return self.reduce(outputs), told if len(told) <= MESSAGES else Counter(one.kind for one in raised)
+
+
+def _counted(results: Iterator[T], jobs: Sequence[Job], tell: Tell) -> Iterator[T]:
+    """Yield the results of jobs, and tell of the runs of each."""
+    for result, job in zip(results, jobs, strict=True):
+        tell(job.size)
+        yield result
+
+
+def _named(jobs: Sequence[Job], results: Iterator[T]) -> Iterator[T]:
+    """Yield results; if a worker dies, say on what inputs it may have been."""
+    try:
+        yield from results
+    except WorkerDied as error:
+        inputs = list(dict.fromkeys(job.in_words() for job in jobs))
+        more = f" or one of {len(inputs) - 2} more inputs" if len(inputs) > 2 else ""
+        raise WorkerDied(f"{error}, in runs on {' or '.join(inputs[:2])}{more}") from error
+
+
+def _run(mechanism: Mechanism, job: Job, view: Callable[[Any], Any] | None, reduce: Callable[[Any], T], seed: int) -> T:
+    rng = seeding.generator(seed, "privacy", mechanism.stream, *job.address)
+    data = job.data.build() if isinstance(job.data, Made) else job.data
+    with at(job.briefly, job.size):
+        outputs = told_with(job.in_words, mechanism, data, rng, job.size)
+    return reduce(outputs if view is None else view(outputs))
+
+
+def _told(registered: dict[type, Callable[[Any], Any]], call: Callable[[], T]) -> T:
+    """Make a call in a worker that knows the types that the user has registered."""
+    learn(registered)
+    return call()
+
+
+def _unreduced(outputs: Any) -> Any:
+    return outputs

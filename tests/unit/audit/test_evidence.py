@@ -1,0 +1,121 @@
+"""An audit says when it had no evidence, and why; a violation stays one."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+import dpaudit
+from dpaudit.audit.checks import Answer, Check, CheckName
+from dpaudit.audit.evidence import Observations, gaps_of, identical, verdict_of
+from dpaudit.audit.finding import PowerAt, PrivacyFinding
+from dpaudit.audit.no_evidence import AllRaised, Constant, FewRuns, Identical, Meaningless, NotLookedAt, Powerless
+from dpaudit.contract import Pair
+from dpaudit.record import decode, encodable
+
+SEEN = Observations(2_000, 1_500, Counter())
+
+
+def gaps(seen: Observations = SEEN, **changes: Any) -> tuple[Any, ...]:
+    given = {"pairs": [Pair(0, 1)], "confirming": 1_000, "least": 20, "detectable": 1.1}
+    return gaps_of(seen, **(given | changes))
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (gaps(), ()),
+        (gaps(Observations(2_000, 0, Counter())), (Constant(2_000, 2_000),)),
+        (gaps(Observations(2_000, 19, Counter())), (Constant(1_981, 2_000),)),
+        (gaps(Observations(2_000, 20, Counter())), ()),
+        (gaps(Observations(2_000, 7, Counter(A=1_000, B=1_000))), (AllRaised(2_000, 2_000, "A"),)),
+        (gaps(Observations(2_000, 30, Counter(A=1_981))), (AllRaised(1_981, 2_000, "A"),)),
+        (gaps(Observations(2_000, 30, Counter(A=1_980))), ()),  # twenty could have refuted the claim
+        (gaps(Observations(20_000, 300, Counter(A=19_801))), (AllRaised(19_801, 20_000, "A"),)),  # one in a hundred
+        (gaps(pairs=[Pair(1, 1), Pair([2], [2])]), (Identical(2),)),
+        (gaps(pairs=[Pair(1, 1), Pair(1, 2)]), ()),
+        (gaps(confirming=19, detectable=math.inf), (FewRuns(19, 20, 26),)),
+        (gaps(detectable=math.inf), (Powerless(),)),
+        (gaps(not_looked_at=("output[3]",)), (NotLookedAt(("output[3]",)),)),
+        (gaps(checks=[Check(CheckName.SEED, Answer.DEPENDS, 8)]), (Meaningless(CheckName.SEED),)),
+        (gaps(checks=[Check(CheckName.GENERATOR, Answer.OWN, 8)]), ()),
+    ],
+)
+def test_each_gap_has_its_condition(found: Any, expected: Any) -> None:
+    assert found == expected
+
+
+def test_a_violation_stays_one() -> None:
+    assert [verdict_of(True, (Powerless(),)), verdict_of(False, (Powerless(),)), verdict_of(False, ())] == [
+        "violation",
+        "no evidence",
+        "consistent",
+    ]
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+def test_mechanisms_that_show_nothing(sequential: bool) -> None:
+    def audited(mechanism: Any, pair: Any = (0, 1), **options: Any) -> PrivacyFinding:
+        given = {"epsilon": 1.0, "trials": 2_000, "sequential": sequential}
+        return dpaudit.audit_privacy(mechanism, [pair], **(given | options))
+
+    constant = audited(lambda x, rng: 7)
+    assert (constant.verdict, type(constant.gaps[0])) == ("no evidence", Constant)
+    same = audited(lambda x, rng: float(np.sum(x) + rng.laplace()), (np.arange(3), np.arange(3)))
+    assert (same.verdict, same.gaps) == ("no evidence", (Identical(1),))
+    high = audited(lambda x, rng: x + rng.laplace(), epsilon=8.0)
+    assert (high.verdict, type(high.gaps[0])) == ("no evidence", FewRuns)
+    assert high.epsilon_lower > 0.5  # what was found is told all the same
+    refuted = audited(lambda x, rng: x)
+    assert (refuted.verdict, refuted.gaps) == ("violation", ())
+
+
+@pytest.mark.parametrize("trials", [2_000, 20_000])
+@pytest.mark.parametrize("sequential", [False, True])
+def test_a_coin_that_leaks_nothing_is_consistent(trials: int, sequential: bool) -> None:
+    # No event of probability 1/2 can become likelier by e; but it could have become less likely, which would show.
+    found = dpaudit.audit_privacy(
+        lambda x, rng, size: rng.integers(2, size=size), [(0, 1)], epsilon=1.0, trials=trials, batched=True,
+        sequential=sequential,
+    )  # fmt: skip
+    assert (found.verdict, found.gaps) == ("consistent", ())
+    assert 1 < found.detectable_epsilon < 2
+
+
+def test_what_is_said_to_be_detectable_on_the_likelier_side_is_detected() -> None:
+    found = dpaudit.audit_privacy(
+        lambda x, rng, size: rng.random(size) < 0.6, [(0, 1)], epsilon=1.0, trials=4_000, batched=True
+    )
+    assert found.detectable_at == PowerAt.LIKELIER
+    share = 0.6 * math.exp(-found.detectable_epsilon)
+
+    def leaks(x: int, rng: Any, size: int) -> Any:
+        return rng.random(size) < (share if x else 0.6)
+
+    verdicts = [
+        dpaudit.audit_privacy(leaks, [(0, 1)], epsilon=1.0, trials=4_000, batched=True, seed=seed).verdict
+        for seed in range(20)
+    ]
+    # Promised with probability 0.95: fewer than 15 of 20 have probability 3e-4.
+    assert verdicts.count("violation") >= 15
+
+
+def test_gaps_and_checks_are_stored() -> None:
+    found = dpaudit.audit_privacy(lambda x, rng: 7, [(0, 0)], epsilon=1.0, trials=100)
+    assert decode(json.dumps(encodable(found)), PrivacyFinding) == found
+    with pytest.raises(dpaudit.InputError, match="'no evidence' where there are gaps"):
+        replace(found, gaps=())
+
+
+def test_inputs_are_compared_as_far_as_they_can_be() -> None:
+    one = object()
+    assert identical(Pair(one, one))
+    assert not identical(Pair(one, object()))
+    assert identical(Pair([np.arange(2)], [np.arange(2)]))
+    assert not identical(Pair([np.arange(2)], [np.arange(1, 3)]))

@@ -1,0 +1,211 @@
+"""Checks of randomness and state: each kind of fault is named, and what is sound is left in peace."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import os
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpaudit
+from dpaudit.audit import hygiene as of_mechanisms
+from dpaudit.audit.checks import Answer, CheckName
+from dpaudit.audit.preflight import preflight
+from dpaudit.audit.probe_runs import arrangements, labels, one_way
+from dpaudit.contract import Pair
+from dpaudit.running.adapters import as_mechanism
+from dpaudit.running.sampling import Sampler
+
+
+def asked(mechanism: Any, *, batched: bool = False, own: bool = False, n_jobs: int = 1) -> dict[str, str]:
+    """Return the answers by check, after the looks at the end too."""
+    sampler = Sampler(as_mechanism(mechanism, batched=batched), 0, n_jobs)
+    hygiene, checks = preflight(sampler, (Pair(0, 1),), 5_000, own)
+    return {str(check.name): str(check.answer) for check in hygiene.close(checks)}
+
+
+def audit(mechanism: Any, **options: Any) -> dpaudit.PrivacyFinding:
+    return dpaudit.audit_privacy(mechanism, [(0, 1)], epsilon=2.0, **{"trials": 1_000} | options)
+
+
+ONE_BY_ONE: dict[str, Callable[[int, Any], Any]] = {
+    "float": lambda x, rng: x + rng.laplace(),
+    "int": lambda x, rng: int(x + rng.geometric(0.3)),
+    "coin": lambda x, rng: bool(rng.random() < 0.5 + 0.1 * x),
+    "constant": lambda x, rng: 7,
+    "nan": lambda x, rng: float("nan") if rng.random() < 0.5 else rng.normal(),
+    "array": lambda x, rng: rng.normal(size=5) + x,
+    "mixed": lambda x, rng: [x, {"a": rng.normal()}, "text"],
+}
+
+
+@pytest.mark.parametrize("name", ONE_BY_ONE)
+@pytest.mark.parametrize("seed", range(5))
+def test_sound_mechanisms_pass(name: str, seed: int) -> None:
+    sampler = Sampler(as_mechanism(ONE_BY_ONE[name]), seed)
+    hygiene, checks = preflight(sampler, (Pair(0, 1),), 5_000, False)
+    assert {check.answer for check in hygiene.close(checks)} <= {Answer.PASSED, Answer.NOT_ASKED}
+
+
+def test_a_coin_thrown_in_batches_passes_whatever_the_seed() -> None:
+    # Sixteen throws of two coins agree with probability 2^-16, and are then let pass unless they have 1000 orders.
+    for seed in range(200):
+        mechanism = as_mechanism(lambda x, rng, size: rng.random(size) < 0.05, batched=True)
+        hygiene, checks = preflight(Sampler(mechanism, seed), (Pair(0, 1),), 5_000, False)
+        assert all(check.passed for check in hygiene.close(checks))
+
+
+def test_a_global_generator_is_named() -> None:
+    for mechanism in (lambda x, rng: x + np.random.laplace(), lambda x, rng: x + random.gauss(0, 1)):  # noqa: NPY002  # the global generators are what is tested
+        assert asked(mechanism)["generator"] == Answer.GLOBAL
+    state = np.random.get_state()[1].tolist(), random.getstate()  # noqa: NPY002  # the global generators are what is tested
+    asked(lambda x, rng: 0)
+    assert (np.random.get_state()[1].tolist(), random.getstate()) == state  # noqa: NPY002  # the global generators are what is tested
+
+
+def test_own_randomness_is_warned_of_unless_it_is_declared() -> None:
+    entropy = random.SystemRandom()
+    assert asked(lambda x, rng: x + entropy.random())["generator"] == Answer.OWN
+    assert asked(lambda x, rng: x + entropy.random(), own=True)["generator"] == Answer.NOT_ASKED
+    found = audit(lambda x, rng: x + entropy.gauss(0, 2), trials=5_000)
+    assert found.verdict == "consistent"
+    assert [check.name for check in found.checks if not check.passed] == [CheckName.GENERATOR]
+    assert all(check.passed for check in audit(lambda x, rng: x + entropy.gauss(0, 2), randomness="own").checks)
+    with pytest.raises(dpaudit.InputError, match=r"randomness must be one of argument, own; got 'mine'"):
+        audit(lambda x, rng: 0, randomness="mine")
+
+
+def test_a_seed_that_is_fixed_inside_a_batch_leaves_no_evidence() -> None:
+    def fixed(x: int, rng: Any, size: int) -> Any:
+        return x + np.random.default_rng(0).laplace(size=size)
+
+    assert asked(fixed, batched=True)["seed"] == Answer.DEPENDS
+    found = audit(lambda x, rng, size: np.random.default_rng(0).laplace(size=size), batched=True, trials=5_000)
+    assert found.verdict == "no evidence"
+
+
+class Memory:
+    """A mechanism whose answer depends on what it was asked before."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, x: int, rng: Any) -> float:
+        self.calls += 1
+        return float(x + rng.laplace() + 0.1 * self.calls)
+
+
+class Tiring:
+    """A mechanism that answers a hundred times and then no more."""
+
+    def __init__(self) -> None:
+        self.left = 100
+
+    def __call__(self, x: int, rng: Any) -> float:
+        self.left -= 1
+        return float(x + rng.laplace(scale=2)) if self.left > 0 else 0.0
+
+
+class Sticky:
+    """A mechanism that begins anew only where its input changes."""
+
+    def __init__(self) -> None:
+        self.last = -1
+
+    def __call__(self, x: int, rng: Any) -> float:
+        fresh, self.last = x != self.last, x
+        return float(rng.laplace() + 5 * fresh)
+
+
+@pytest.mark.parametrize("kind", [Memory, Tiring, Sticky])
+def test_a_state_that_is_kept_leaves_no_evidence(kind: Any) -> None:
+    found = audit(kind())
+    assert {check.name: check.answer for check in found.checks}[CheckName.STATE] == Answer.DEPENDS
+    assert found.verdict == "no evidence" or found.epsilon_lower > 2
+    counter = itertools.count()
+    assert asked(lambda x, rng: next(counter))["state"] == Answer.DEPENDS
+
+
+def test_clock_and_process_are_named() -> None:
+    assert asked(lambda x, rng: np.random.default_rng(int(time.time()) // 1000).normal())["clock"] == Answer.DEPENDS
+    assert asked(lambda x, rng: (x, rng.normal(), int(time.time()) // 1000))["clock"] == Answer.DEPENDS
+    assert asked(lambda x, rng: np.random.default_rng(time.time_ns()).normal())["generator"] == Answer.TIME
+    found = asked(lambda x, rng: np.random.default_rng(os.getpid()).normal())
+    assert (found["process"], found["clock"]) == (Answer.DEPENDS, Answer.PASSED)
+
+
+def test_a_date_in_the_output_is_found_when_time_has_gone_by() -> None:
+    found = asked(lambda x, rng: (rng.normal(), datetime.datetime.now(datetime.UTC).isoformat()))
+    assert found["state"] == Answer.DEPENDS
+
+
+OWN = np.random.default_rng(5)
+
+
+def of_the_module(x: int, rng: Any) -> float:
+    return float(x + OWN.laplace())
+
+
+def test_workers_that_repeat_streams_leave_no_evidence() -> None:
+    assert asked(of_the_module, n_jobs=2)["workers"] == Answer.DEPENDS
+    assert asked(lambda x, rng: x + random.SystemRandom().random(), n_jobs=2)["workers"] == Answer.PASSED
+
+
+def test_workers_are_asked_again_where_one_has_taken_all_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = []
+
+    def busy(calls: Any, **options: Any) -> list[Any]:
+        sent.append(len(calls))
+        return [(len(sent) // 3, call()[1]) for call in calls]  # the second worker answers in the third round
+
+    monkeypatch.setattr(of_mechanisms, "spread", busy)
+    monkeypatch.setattr(of_mechanisms, "PAUSE", 0.0)
+    assert asked(lambda x, rng: x + random.SystemRandom().random(), n_jobs=2)["workers"] == Answer.PASSED
+    assert len(sent) == 3
+
+
+def test_the_clocks_are_put_back() -> None:
+    kept = time.time, time.monotonic, os.getpid
+    with pytest.raises(dpaudit.InputError):
+        asked(lambda x, rng, size: [0] * (size + 1), batched=True)
+    assert (time.time, time.monotonic, os.getpid) == kept
+    assert abs(time.time() - datetime.datetime.now().timestamp()) < 60
+
+
+def test_the_runs_of_checks_are_few_and_counted() -> None:
+    calls = [0]
+
+    def counted(x: int, rng: Any) -> float:
+        calls[0] += 1
+        return float(x + rng.laplace())
+
+    for trials, most in ((10, 6), (100, 12), (1_000_000, 48)):
+        calls[0] = 0
+        hygiene, checks = preflight(Sampler(as_mechanism(counted), 0), (Pair(0, 1),), trials, False)
+        assert sum(check.runs for check in hygiene.close(checks)) == calls[0] == most
+    found = audit(counted, trials=1_000)
+    assert found.budget["checks"] == 24
+    assert sum(found.budget.values()) == 1_000
+    assert sum(check.runs for check in found.checks) == 48
+
+
+def test_orders_are_counted() -> None:
+    assert arrangements("abc") == pytest.approx(6)
+    assert arrangements("aab") == pytest.approx(3)
+    assert arrangements(["a"] * 16) == pytest.approx(1)
+    assert [one_way(run) for run in ([1, 2, 5.5], [3, 1], [1, 1], [True, 2])] == [True, True, False, False]
+
+
+def test_labels_forgive_the_last_digits_of_floats_alone() -> None:
+    value = 0.1 + 0.2
+    assert labels([value, (value,)]) == labels([0.3, (0.3,)])
+    assert labels([np.array([value, 1e300])]) == labels([np.array([0.3, 1e300])])
+    assert labels([1.0, -0.0, 10**20]) != labels([1.0001, -0.0, 10**20])
+    assert labels([10**20]) != labels([10**20 + 1])
+    assert labels([object()]) is None

@@ -1,0 +1,166 @@
+"""Audits of a dataset of one's own: rare leaks are found without a pair written by hand, and no value is told."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from rare_leaks import LEAKS
+
+import dpaudit
+from dpaudit import certificates
+from dpaudit.contract import OriginKind, Relation
+from dpaudit.events.event import Withheld
+from dpaudit.neighbours.own_data.kinds import read_table
+
+RUNS = 400
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_leak_at_a_rare_dataset_is_found(name: str) -> None:
+    leak = LEAKS[name]
+    finding = dpaudit.audit_privacy(leak.leaking, data=leak.data, epsilon=1.0, trials=RUNS, **leak.options)
+    assert finding.verdict == "violation"
+    assert finding.witness.origin.kind is OriginKind.OWN_DATA
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_its_correct_twin_is_not_accused(name: str) -> None:
+    leak = LEAKS[name]
+    finding = dpaudit.audit_privacy(leak.correct, data=leak.data, epsilon=1.0, trials=RUNS // 2, **leak.options)
+    assert finding.verdict == "consistent"
+
+
+CANARY, NUMBER, UNIT = "Zebediah Quux", 8675309.25, 555019
+PEOPLE = pd.DataFrame(
+    {
+        "user": [1, 1, UNIT, 3],
+        "name": ["Aa", "Bb", CANARY, "Dd"],
+        "income": [10.5, 11.5, NUMBER, 12.5],
+    }
+)
+
+
+def raw_row(data: Any, rng: np.random.Generator) -> Any:
+    """Return a record as it is."""
+    return data.iloc[int(rng.integers(len(data)))].to_dict() if len(data) else None
+
+
+def raw_greatest(data: Any, rng: np.random.Generator) -> float:
+    return float(data["income"].max()) if len(data) else 0.0
+
+
+def raw_users(data: Any, rng: np.random.Generator) -> Any:
+    return {int(user): int(rng.integers(2)) for user in data["user"]}
+
+
+def raw_names_as_keys(data: Any, rng: np.random.Generator) -> Any:
+    return {name: float(rng.normal()) for name in data["name"]}
+
+
+def raised(data: Any, rng: np.random.Generator) -> float:
+    for name, income in zip(data["name"], data["income"], strict=True):
+        raise KeyError(f"{name} has {income}")
+    return 1.0
+
+
+def noisy(data: Any, rng: np.random.Generator) -> float:
+    return len(set(data["user"].tolist())) + float(rng.laplace())
+
+
+def everything_shown(finding: Any) -> str:
+    """Return all that a finding says to people and to files."""
+    parts = [json.dumps(finding.to_dict()), str(finding), repr(finding), finding.summary(), finding.call]
+    return "\n".join([*parts, finding._repr_html_()])
+
+
+@pytest.mark.parametrize("sequential", [False, True], ids=["fixed", "sequential"])
+@pytest.mark.parametrize("mechanism", [raw_row, raw_greatest, raw_users, raw_names_as_keys, raised, noisy])
+def test_no_value_of_the_data_is_told(mechanism: Any, sequential: bool, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, logger="dpaudit")
+    options = {"unit": "user", "epsilon": 1.0, "trials": 60, "sequential": sequential}
+    finding = dpaudit.audit_privacy(mechanism, data=PEOPLE, **options)
+    told = everything_shown(finding) + caplog.text
+    for secret in (CANARY, "Zebediah", "Quux", "8675309", "8.67531e", str(UNIT), "555,019"):
+        assert secret not in told
+    assert read_table(PEOPLE).digest() in told
+    assert finding.verdict == ("consistent" if mechanism is noisy else "violation")
+
+
+def test_short_data_stand_neither_in_the_call_nor_in_a_pair() -> None:
+    finding = dpaudit.audit_privacy(lambda data, rng: rng.laplace(), data=[4242.5, 1717.5], epsilon=1.0, trials=20)
+    assert "4242" not in everything_shown(finding)
+    assert "data=data" in finding.call
+    pairs = dpaudit.neighbours_of([4242.5, 1717.5])
+    assert "4242" not in repr(pairs)
+    given = dpaudit.audit_privacy(lambda data, rng: rng.laplace(), pairs, epsilon=1.0, trials=20)
+    assert "4242" not in everything_shown(given)
+
+
+@pytest.mark.parametrize("given", [None, raw_greatest], ids=["the finding's", "fresh runs"])
+def test_no_value_of_the_data_is_certified(given: Any) -> None:
+    pairs = dpaudit.neighbours_of(PEOPLE)
+    finding = dpaudit.audit_privacy(raw_greatest, pairs, epsilon=1.0, trials=60, relation="unbounded")
+    certificate = certificates.make(finding, pairs, mechanism=given)
+    assert "8675309" not in repr(certificate)
+    assert "Zebediah" not in repr(certificate)
+
+
+def test_values_are_told_where_they_are_asked_for() -> None:
+    finding = dpaudit.audit_privacy(raw_greatest, data=PEOPLE, epsilon=1.0, trials=100, include_data=True)
+    assert "Zebediah" in finding.witness.data + finding.witness.neighbour
+    assert not isinstance(finding.witness.event, Withheld)
+
+
+def test_an_event_that_names_a_value_is_withheld_and_others_are_not() -> None:
+    many = dpaudit.audit_privacy(raw_row, data=PEOPLE.iloc[[2] * 40], epsilon=1.0, trials=100)
+    assert not isinstance(many.witness.event, Withheld)  # forty records hold it
+    shown = dpaudit.audit_privacy(noisy, data=PEOPLE, unit="user", epsilon=1.0, trials=20)
+    assert not isinstance(shown.witness.event, Withheld)
+
+
+def test_neighbours_come_and_go_by_default_and_are_replaced_on_request() -> None:
+    options = {"data": PEOPLE, "epsilon": 1.0, "trials": 20}
+    assert dpaudit.audit_privacy(noisy, **options).relation is Relation.ADD_REMOVE_ONE
+    replaced = dpaudit.audit_privacy(noisy, relation="substitute", **options)
+    assert replaced.relation is Relation.REPLACE_ONE
+    assert "replaced by" in replaced.witness.origin.text
+
+
+def test_a_local_search_varies_the_best_pair() -> None:
+    def leaks_at_five_equal_records(data: Any, rng: np.random.Generator) -> float:
+        return float(rng.laplace()) + sum(data) * (len(data) >= 20)
+
+    finding = dpaudit.audit_privacy(leaks_at_five_equal_records, data=[0.5] * 20, epsilon=1.0, trials=100)
+    assert finding.pairs > len(finding.origins)
+
+
+def test_workers_make_the_datasets_and_find_the_same() -> None:
+    options = {"data": np.array([0.1, 0.7, 0.3]), "epsilon": 1.0, "trials": 40, "bounds": (0, 1)}
+    alone = dpaudit.audit_privacy(LEAKS["NaN that is not clipped"].correct, **options)
+    spread = dpaudit.audit_privacy(LEAKS["NaN that is not clipped"].correct, n_jobs=2, backend="threading", **options)
+    assert spread.to_dict() == alone.to_dict()
+
+
+def test_a_mechanism_that_changes_a_dataset_is_told_without_its_values() -> None:
+    def sorts(data: list[float], rng: np.random.Generator) -> float:
+        data.append(1.0)
+        return float(rng.laplace())
+
+    with pytest.raises(dpaudit.InputError, match="changes its input") as caught:
+        dpaudit.audit_privacy(sorts, data=[4242.5, 1717.5], epsilon=1.0, trials=20)
+    assert "4242" not in str(caught.value)
+
+
+def test_equal_data_have_equal_digests_and_others_do_not() -> None:
+    def digest(data: Any) -> str:
+        return read_table(data).digest()
+
+    assert digest([1, 2]) == digest([1, 2]) != digest([2, 1])
+    assert digest(np.array([1, 2])) != digest(np.array([1, 2], dtype=np.int8))
+    assert digest(PEOPLE) == digest(PEOPLE.copy()) != digest(PEOPLE.rename(columns={"name": "names"}))
+    assert digest(["a,", "b"]) != digest(["a", ",b"])

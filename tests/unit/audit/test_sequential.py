@@ -1,0 +1,272 @@
+"""The sequential audit: what it accepts and remembers, when it stops, that only its seed decides."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpaudit.audit.eprocess import epsilon_grid, last_before_survivor, posterior
+from dpaudit.audit.pair_bets import PairBets, partition_by_bins, partition_by_cells
+from dpaudit.audit.sequential_audit import SequentialOutcome, audit_sequential
+from dpaudit.contract import Pair, PrivacyClaim
+from dpaudit.errors import InputError
+from dpaudit.running.adapters import Mechanism, as_mechanism
+from dpaudit.running.sampling import Sampler
+
+PAIR = [Pair(1, 0, "bit")]
+
+
+def geometric(data: int, rng: np.random.Generator, size: int, epsilon: float = 1.5) -> np.ndarray:
+    stop = 1 - math.exp(-epsilon)
+    return data + rng.geometric(stop, size) - rng.geometric(stop, size)
+
+
+GEOMETRIC = Mechanism(geometric, "geometric", True)
+
+
+def several(data: tuple[int, int], rng: np.random.Generator, size: int) -> np.ndarray:
+    """Randomised response, of epsilon 1.5 on pair 2 and 0.5 on the others."""
+    pair, bit = data
+    high = 1 / (1 + math.exp(-(1.5 if pair == 2 else 0.5)))
+    return np.where(rng.random(size) < high, bit, 1 - bit)
+
+
+SEVERAL = Mechanism(several, "several", True)
+FOUR = [Pair((k, 1), (k, 0)) for k in range(4)]
+
+
+def audit(
+    mechanism: Mechanism,
+    pairs: list[Pair],
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    runs: int,
+    gamma: float = 0.05,
+    seed: int = 0,
+    **workers: Any,
+) -> SequentialOutcome:
+    claim = PrivacyClaim(epsilon, delta)
+    return audit_sequential(Sampler(mechanism, seed, **workers), pairs, claim, runs=runs, gamma=gamma)
+
+
+# The grid and the bound.
+
+
+@pytest.mark.parametrize("claim", [0.0, 0.005, 1.0, 3.7, 12.0, 40.0])
+def test_grid_ascends_and_holds_the_claim(claim: float) -> None:
+    grid = epsilon_grid(claim)
+    assert (np.diff(grid) > 0).all()
+    assert claim in grid
+    assert grid[-1] >= max(12.0, 2 * claim)
+    assert (grid[1:][grid[1:] > 0.011] / grid[:-1][grid[1:] > 0.011] <= 1.0101).all()
+
+
+@pytest.mark.parametrize(
+    ("rejected", "bound"),
+    [
+        ([0, 0, 0], 0.0),
+        ([1, 0, 0], 0.1),
+        ([1, 1, 0], 0.2),
+        ([1, 1, 1], 0.3),
+        ([1, 0, 1], 0.1),
+        ([0, 1, 1], 0.0),
+    ],
+)
+def test_bound_is_the_last_point_before_the_first_survivor(rejected: list[int], bound: float) -> None:
+    assert last_before_survivor(np.array([0.1, 0.2, 0.3]), np.array(rejected, dtype=bool)) == bound
+
+
+def test_posterior_is_one_half_without_evidence_and_antisymmetric() -> None:
+    counts = np.array([0, 1, 5, 50, 1000])
+    assert (posterior(counts, counts) == 0.5).all()
+    assert posterior([7], [2])[0] == pytest.approx(1 - posterior([2], [7])[0], abs=1e-15)
+    sure = posterior([10, 100, 10**6], [0, 0, 0])
+    assert (np.diff(sure) > 0).all()
+    assert (sure < 1).all()
+
+
+# Partitions of the cells.
+
+
+def test_rare_cells_and_new_ones_share_a_part() -> None:
+    past = (Counter({"a": 4, "b": 1}), Counter({"a": 3, "c": 4}))
+    partition = partition_by_cells(past)
+    assert partition.count(past[0]).tolist() == [4, 1]
+    assert partition.count(past[1]).tolist() == [3, 4]
+    assert partition.count(Counter({"new": 9, "a": 2})).tolist() == [2, 9]
+
+
+def test_bins_partition_all_integers() -> None:
+    rng = np.random.default_rng(0)
+    past = tuple(Counter(rng.integers(0, 200, 3000).tolist()) for _ in range(2))
+    for power in (0.5, 2 / 3):
+        partition = partition_by_bins(past, power)
+        total = partition.count(past[0]) + partition.count(past[1])
+        assert total.sum() == 6000
+        goal = 6000 / (6000**power / 2)
+        assert 0.5 * goal < len(total) <= goal + 1
+        assert total.min() >= 5
+        assert partition.count(Counter({-5: 1, 10**6: 1}))[[0, -1]].tolist() == [1, 1]
+    assert partition_by_bins((Counter(), Counter()), 0.5).count(Counter({3: 2})).tolist() == [2]
+
+
+def test_bets_are_placed_before_the_batch_is_seen() -> None:
+    # With an empty past every posterior is 1/2: a batch that gives everything away must pay exactly nothing.
+    bets = PairBets(0, PAIR[0], 3)
+    bets.restart([_Plain()])
+    grid, live = np.array([0.1, 0.5, 1.0]), np.arange(3)
+    batch = [(Counter({"x": 100}), Counter({"y": 100}))]
+    bets.settle(batch, grid, live, 0.0)
+    assert bets.log_wealth().tolist() == [0, 0, 0]
+    bets.settle(batch, grid, live, 0.0)
+    assert (bets.log_wealth() > 10).all()
+
+
+def test_wealth_of_a_pair_is_the_mean_over_its_strategies() -> None:
+    bets = PairBets(0, PAIR[0], 2)
+    bets.restart([_Plain(), _Plain()])
+    bets.wealth = np.log(np.array([[1.0, 4.0], [3.0, 0.5]]))
+    assert np.exp(bets.log_wealth()) == pytest.approx([2.0, 2.25])
+
+
+class _Plain:
+    name, ordered = "plain", False
+
+    def __call__(self, outputs: Any) -> Any:
+        return outputs
+
+
+# The audit.
+
+
+def test_a_violation_is_refuted_early_and_the_audit_stops_there() -> None:
+    outcome = audit(GEOMETRIC, PAIR, epsilon=1.0, runs=20_000)
+    assert outcome.rejected
+    assert outcome.runs_used < 3_000
+    assert outcome.log_e >= math.log(20)
+    assert outcome.looks[-1].runs == outcome.runs_used
+    assert outcome.looks[-1].log_e == pytest.approx(outcome.log_e)
+    assert all(look.log_e < math.log(20) for look in outcome.looks[:-1])
+
+
+def test_a_true_claim_spends_the_budget_exactly() -> None:
+    outcome = audit(GEOMETRIC, PAIR, epsilon=2.0, runs=7_777)
+    assert not outcome.rejected
+    assert outcome.runs_used == 7_777 == sum(pair.runs for pair in outcome.pairs)
+    assert 1.0 < outcome.epsilon_lower < 1.5
+    bounds = [look.epsilon_lower for look in outcome.looks]
+    assert bounds == sorted(bounds)
+
+
+def test_identical_inputs_show_nothing() -> None:
+    outcome = audit(GEOMETRIC, [Pair(0, 0)], epsilon=0.5, runs=5_000)
+    assert (outcome.rejected, outcome.epsilon_lower) == (False, 0.0)
+    assert outcome.log_e < 1
+
+
+def test_swapping_the_sides_changes_nothing_but_luck() -> None:
+    for pair in (Pair(1, 0), Pair(0, 1)):
+        assert audit(GEOMETRIC, [pair], epsilon=1.0, runs=20_000).rejected
+
+
+def test_every_pair_is_tried_and_the_leaking_one_gets_the_runs() -> None:
+    outcome = audit(SEVERAL, FOUR, epsilon=2.0, runs=20_000)
+    runs = [pair.runs for pair in outcome.pairs]
+    assert not outcome.rejected
+    assert runs.index(max(runs)) == 2
+    assert runs[2] > 10_000
+    assert min(runs) >= 200
+    assert 1.2 < outcome.epsilon_lower < 1.5
+    assert audit(SEVERAL, FOUR, epsilon=1.0, runs=20_000).rejected
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 2.0])
+def test_outcome_does_not_depend_on_workers(epsilon: float) -> None:
+    one, two = (
+        audit(SEVERAL, FOUR, epsilon=epsilon, runs=4_000, seed=3, n_jobs=jobs, backend=backend)
+        for jobs, backend in ((1, None), (2, "threading"))
+    )
+    assert one == two
+    assert one != audit(SEVERAL, FOUR, epsilon=epsilon, runs=4_000, seed=4)
+
+
+def test_coins_are_fair_and_have_their_own_stream() -> None:
+    sizes: list[tuple[int, int]] = []
+
+    def spy(data: int, rng: np.random.Generator, size: int) -> np.ndarray:
+        sizes.append((data, size))
+        return np.zeros(size, dtype=int)
+
+    audit(Mechanism(spy, "spy", True), PAIR, epsilon=1.0, runs=40_000)
+    heads = sum(size for data, size in sizes if data == 1)
+    # Bin(39872, 1/2) + 64: 500 is 5 standard deviations; false-alarm rate 6e-7 over seeds.
+    assert abs(heads - 20_000) < 500
+    assert heads != 20_000
+    assert sum(size for _, size in sizes) == 40_000
+
+
+def test_delta_pays_for_a_rare_catastrophe() -> None:
+    def leak(data: int, rng: np.random.Generator, size: int) -> np.ndarray:
+        return np.where(rng.random(size) < 0.05, 2 + data, rng.integers(0, 2, size))
+
+    mechanism = Mechanism(leak, "leak", True)
+    assert audit(mechanism, PAIR, epsilon=0.5, delta=0.0, runs=5_000).rejected
+    assert audit(mechanism, PAIR, epsilon=0.5, delta=0.02, runs=5_000).rejected
+    allowed = audit(mechanism, PAIR, epsilon=0.5, delta=0.05, runs=5_000)
+    assert (allowed.rejected, allowed.epsilon_lower) == (False, 0.0)
+
+
+def shifted(data: int, rng: np.random.Generator, size: int) -> np.ndarray:
+    return data + rng.laplace(0, 1 / 3, size)
+
+
+def rows(data: int, rng: np.random.Generator, size: int) -> np.ndarray:
+    return np.column_stack([rng.normal(size=size), data + rng.laplace(0, 1 / 3, size)])
+
+
+def words(data: int, rng: np.random.Generator) -> Any:
+    if rng.random() < 0.3:
+        raise ValueError("refused") if data else KeyError("lost")
+    return "yes" if rng.random() < 0.5 else None
+
+
+@pytest.mark.parametrize(
+    "mechanism", [Mechanism(shifted, "shifted", True), Mechanism(rows, "rows", True), as_mechanism(words)]
+)
+def test_any_output_can_be_audited(mechanism: Mechanism) -> None:
+    assert audit(mechanism, PAIR, epsilon=1.0, runs=8_000).rejected
+
+
+@pytest.mark.parametrize("mechanism", [Mechanism(shifted, "shifted", True), GEOMETRIC])
+@pytest.mark.parametrize("pairs", [PAIR, PAIR * 9])
+def test_the_smallest_budgets_are_kept(mechanism: Mechanism, pairs: list[Pair]) -> None:
+    for runs in (100, 101, 163, 500):
+        outcome = audit(mechanism, pairs, epsilon=9.0, runs=runs)
+        assert outcome.runs_used == runs
+        assert not outcome.rejected
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"epsilon": -1.0}, "epsilon"),
+        ({"epsilon": math.inf}, "epsilon"),
+        ({"epsilon": 301.0}, "epsilon must be at most 300"),
+        ({"runs": 99}, "runs must be an integer >= 100"),
+        ({"runs": 1e4}, "runs must be an integer"),
+        ({"gamma": 0.0}, "gamma"),
+        ({"gamma": 1.0}, "gamma"),
+    ],
+)
+def test_bad_input_is_refused_before_any_run(changes: dict[str, Any], message: str) -> None:
+    def never(data: Any, rng: np.random.Generator, size: int) -> Any:
+        raise AssertionError("ran")
+
+    arguments: dict[str, Any] = {"epsilon": 1.0, "runs": 1_000, **changes}
+    with pytest.raises(InputError, match=message):
+        audit(Mechanism(never, "never", True), PAIR, **arguments)

@@ -1,0 +1,62 @@
+"""Numbers that several bytes form: as Python reads them, and found among all features of bytes.
+
+Seeds are fixed; the tails are seven standard errors of the runs that look for them and more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpaudit.events.feature_screening.bytes_features import OctetNumbers
+from dpaudit.events.feature_screening.search import screen
+from dpaudit.outputs.plan import Plan
+
+RUNS = 2_000
+
+
+def expected(value: bytes, at: int, little: bool) -> float:
+    """Return the number of up to eight bytes of which the highest is at a place from the start, or from the end."""
+    # Byte by byte: those beyond either end count as 0.
+    place = at if at >= 0 else len(value) + at
+    step = -1 if little else 1
+    read = [place + step * i for i in range(8)]
+    return float(sum(value[i] << 8 * (7 - k) for k, i in enumerate(read) if 0 <= i < len(value)))
+
+
+@pytest.mark.parametrize("lengths", [(12, 13), (5, 6), (1, 12), (0, 4), (30, 60)])
+def test_numbers_of_bytes_are_those_read_byte_by_byte(lengths: tuple[int, int]) -> None:
+    rng = np.random.default_rng(0)
+    values = [rng.bytes(int(rng.integers(*lengths))) for _ in range(80)]
+    group = OctetNumbers.of(values)
+    assert len(group.highest) == 2 * min(32, max(map(len, values))) * (1 if len(set(map(len, values))) == 1 else 2)
+    for j, (at, little) in enumerate(group.highest):
+        assert group.real(values, j).tolist() == [expected(value, at, little) for value in values]
+        assert group.column(values[:7], j).tolist() == group.column(values, j)[:7].tolist()
+
+
+def test_bytes_that_never_vary_head_no_number() -> None:
+    rng = np.random.default_rng(0)
+    values = [b"id" + rng.bytes(1) + b"\0" for _ in range(90)]
+    assert OctetNumbers.of(values).highest == ((2, False), (2, True))
+    assert OctetNumbers.of([b"", b""]).highest == ()
+
+
+def tail(share: float, rng: np.random.Generator) -> float:
+    return 1 - 0.1 * rng.random() if rng.random() < share else 0.9 * rng.random()
+
+
+STAMPS = {
+    "big-endian": lambda u, rng: rng.bytes(8) + int(u * 2**32).to_bytes(4, "big") + rng.bytes(3),
+    "little-endian": lambda u, rng: rng.bytes(8) + int(u * 2**32).to_bytes(4, "little") + rng.bytes(3),
+    "from the end": lambda u, rng: rng.bytes(int(rng.integers(3, 9))) + int(u * 2**32).to_bytes(4, "big"),
+}
+
+
+@pytest.mark.parametrize("stamp", STAMPS.values(), ids=STAMPS.keys())
+def test_a_tail_of_a_number_in_bytes_is_returned(stamp) -> None:
+    rng = np.random.default_rng(1)
+    sides = [[stamp(tail(share, rng), rng) for _ in range(RUNS)] for share in (0.1, 0.22)]
+    found = screen(Plan.of([*sides[0][:500], *sides[1][:500]]), *sides, 16_000, epsilon=0.5)
+    assert any("number" in one.feature.name for one in found[:3])
+    assert found[0].promise > 0.3

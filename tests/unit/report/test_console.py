@@ -1,0 +1,177 @@
+import math
+import re
+from importlib.metadata import version
+
+import pytest
+from msgspec.structs import replace
+from reporter_runs import (
+    GOLDEN,
+    change,
+    claiming,
+    controls_missed,
+    failed,
+    load_small,
+    only,
+    planned,
+    put,
+    retold,
+    with_results,
+)
+
+from dpaudit.audit.no_evidence import Constant, Powerless
+from dpaudit.engine.records import Fault
+from dpaudit.engine.store import load_run
+from dpaudit.report import console
+
+
+def lines(text: str) -> list[str]:
+    """Return the lines of a text; where an older rich, before 14.3, gives columns other widths, without these."""
+    if tuple(map(int, version("rich").split(".")[:2])) >= (14, 3):
+        return text.splitlines()
+    return [re.sub(r"[ -]+", " ", line).strip() for line in text.splitlines()]
+
+
+def test_small_run_is_the_golden_text():
+    assert lines(console.render(load_small())) == lines((GOLDEN / "run_small.txt").read_text())
+
+
+def test_a_run_of_schema_version_1_gives_the_same_text():
+    # Events, of which version 1 knew the words alone, are not in this text; `test_html` has them.
+    *same, seal = lines((GOLDEN / "run_small.txt").read_text())
+    assert seal == f"seal: {load_small().total}"
+    assert lines(console.render(load_run(GOLDEN / "run_small_v1.jsonl"))) == [*same, "seal: not sealed"]
+
+
+def wide_run():
+    """Return a run with everything long: ids, claims, verdicts, faults."""
+    run = claiming(load_small(), delta=1e-12)
+    long = "interior-point-rec-concave-with-a-name-that-never-ends-"
+    results = []
+    for result in run.results:
+        if result.fault is None:
+            wide = replace(result, learner=long + result.learner)
+            results.append(retold(wide, verdict="violation") if result.claim else wide)
+        else:
+            results.append(replace(result, fault="it leaks " + "a lot, and more words " * 20))
+    return with_results(run, results)
+
+
+@pytest.mark.parametrize("run", [load_small(), wide_run()])
+def test_text_is_ascii_and_fits(run):
+    text = console.render(run)
+    assert text.isascii()
+    assert max(map(len, text.splitlines())) <= 120
+    assert all(c.isprintable() or c == "\n" for c in text)
+    assert text.endswith("\n")
+
+
+def test_columns_are_aligned():
+    lines = console.render(load_small()).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.split()[:1] == ["learner"])
+    heads, rows = lines[start], lines[start + 2 : start + 5]
+    numbers = [found.end() for found in re.finditer("epsilon|lower|able|beta", heads)]
+    assert len(numbers) == 5
+    for end in numbers:
+        assert all(row[end - 1] != " " and row[end] == " " for row in rows)
+    for word in ("learner", "verdict"):
+        assert all(row[heads.index(word)] != " " for row in rows)
+
+
+def test_it_never_says_that_something_passed():
+    for run in (load_small(), wide_run()):
+        assert not re.search(r"\bpass", console.render(run), re.IGNORECASE)
+    assert "no violation found at these runs" in console.render(load_small())
+
+
+def test_a_violation_is_marked_with_and_without_colour():
+    run = change(only(load_small(), "parity-private"), "privacy", verdict="violation", epsilon_lower=1.00001)
+    plain, coloured = console.render(run), console.render(run, color=True)
+    line = next(text for text in plain.splitlines() if text.startswith("!!"))
+    assert line.split()[1] == "parity-private"
+    assert "VIOLATION: privacy" in line
+    assert " 1.00001 " in line  # not rounded down onto the claim
+    assert "1 learner: 1 VIOLATION\n" in plain
+    assert "no violation found" not in plain
+    assert "\x1b" not in plain
+    assert any("\x1b[1;31m!!" in text and "parity-private" in text for text in coloured.splitlines())
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+
+
+def test_the_last_lines_count_every_row_once():
+    run = load_small()
+    doubtful = [r for r in run.results if r.learner == "parity-elimination" and r.kind == "utility"]
+    run = put(run, *(retold(result, verdict="undecided") for result in doubtful))
+    run = change(run, "exact", verdict="violation")
+    lost = next(r for r in run.results if r.learner == "threshold-exponential")
+    run = failed(run, lost)
+    text = console.render(run)
+    assert "3 learners: 1 VIOLATION, 1 failed, 1 undecided\n" in text
+    assert "missing results: 1 (1 failed)" in text
+    assert f"  {lost.task}: RuntimeError: oops\n" in text
+    run = planned(replace(run, failures=()), "box-tightest/exact/n1-ab")
+    assert "4 learners: 1 VIOLATION, 2 incomplete, 1 undecided\n" in console.render(run)
+    counts = "3 learners: 2 with no violation found at these runs, 1 with no privacy claim\n"
+    assert counts in console.render(load_small())
+
+
+def test_no_evidence_is_said_in_words_and_has_a_colour_of_its_own():
+    run = only(load_small(), "parity-private", "privacy")
+    assert "no evidence" not in console.render(run)
+    gaps = (Constant(9_998, 10_000), Powerless())
+    run = change(run, "privacy", detectable_epsilon=math.inf, verdict="no evidence", gaps=gaps)
+    text = console.render(run)
+    assert " never " in text
+    assert "no evidence: privacy" in text
+    assert "1 learner: 1 no evidence\n" in text
+    assert "  parity-private: 9,998 of 10,000 runs had one outcome, on both sides: the output is constant, or" in text
+    assert "would have detected no leak, however large" in " ".join(text.split())
+    assert "\x1b[35m" in console.render(run, color=True)
+
+
+def test_an_unconvicted_control_stands_out():
+    run = controls_missed(only(load_small(), "parity-private-careless"))
+    text = console.render(run)
+    assert re.search(r"^!! +parity-private-careless.*NOT DETECTED", text, re.MULTILINE)
+    assert "controls detected: 0 of 1" in text
+    assert "\x1b[1;31m!!" in console.render(run, color=True)
+
+
+def test_missing_numbers_are_dashes_and_zero_is_zero():
+    run = change(only(load_small(), "parity-private", "privacy"), "privacy", epsilon_lower=0.0)
+    cells = next(line for line in console.render(run).splitlines() if "parity-private" in line).split()
+    assert cells[:7] == ["parity-private", "1", "-", "0", "1.013", "-", "-"]
+
+
+def test_claimed_delta_is_compared_below_the_row():
+    run = claiming(only(load_small(), "parity-private"), delta=1e-6)
+    run = change(run, "exact", epsilon=math.inf, claimed_delta=1e-6, delta_at_claim=9.99999e-7)
+    text = console.render(run)
+    assert "exact delta at epsilon 1: 9.99999e-7 (claimed 1e-06)" in text
+    assert "inf e" in text
+
+
+def test_pending_tasks_are_listed():
+    text = console.render(planned(only(load_small(), "parity-private", "exact"), "x/privacy/n1-ab"))
+    assert "Planned, without a result: 1\n  x/privacy/n1-ab\n" in text
+    assert "missing results: 1" in text
+
+
+def test_strange_words_cannot_reach_the_terminal():
+    evil = "\x1b[2J\u202e\x9b1m\ud800\n\u03b1"
+    run = planned(failed(load_small(), load_small().results[-1], evil), f"{evil}/privacy/n1-ab")
+    run = put(run, *(replace(r, learner=r.learner + evil, fault=r.fault and evil) for r in run.results))
+    run = change(run, "privacy", epsilon_lower=0.7)  # a contradiction, which names the learner
+    header = replace(run.header, profile=evil, faults=(Fault("x", evil),))
+    text = console.render(replace(run, header=header))
+    assert text.count("\\x1b[2J\\u202e\\x9b1m\\ud800\\n\u03b1") >= 4
+    assert all(c.isprintable() or c == "\n" for c in text)
+
+
+def test_contradiction_is_pointed_out():
+    run = change(only(load_small(), "parity-private"), "privacy", epsilon_lower=0.7)
+    assert "(!) parity-private: the black-box lower bound exceeds the exact worst case" in console.render(run)
+
+
+def test_run_without_results():
+    text = console.render(with_results(load_small(), []))
+    assert "0 learners" in text

@@ -1,0 +1,253 @@
+"""The parts of the HTML pages: elements of inputs, numbers, states, and the figures' places."""
+
+import math
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+from reporter_runs import change, claiming, first, load_small, only, put, retold, with_results
+
+from dpaudit.bounds.curve import fit_curve
+from dpaudit.events.event import Bets, Cells, Interval
+from dpaudit.report.page.accuracy_figure import accuracy_figure
+from dpaudit.report.page.claims_figure import claim_bar, claim_row, place
+from dpaudit.report.page.curve_figure import claimed_delta, curve_figure
+from dpaudit.report.page.input_diff import chips, elements
+from dpaudit.report.page.mechanism import mechanisms
+from dpaudit.report.page.power_figure import power_figure
+from dpaudit.report.page.text import allowed_times, number, raised, share, spelled, times
+from dpaudit.report.summary import summarise
+from dpaudit.report.wording import answer_words
+
+
+def mechanism(run):
+    summary = summarise(run)
+    return mechanisms([*summary.learners, *summary.controls])[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[1, 2, 3]", ["1", "2", "3"]),
+        ("array([1., 2.])", ["1.", "2."]),
+        ("{'a': (1, 2), 'b': [3]}", ["'a': (1, 2)", "'b': [3]"]),
+        ("['a, b', 'c)']", ["'a, b'", "'c)'"]),
+        ("Sample(n=3: (0,)->1 x2, (1,)->0)", ["0 → 1", "0 → 1", "1 → 0"]),
+        ("Sample(n=1: (0, 1)->0)", ["(0, 1) → 0"]),
+        ("Sample(n=900: (2,)->1 x900)", ["2 → 1 ×900"]),
+        ("[]", ["[]"]),
+        ("hello", ["hello"]),
+        ("3.5", ["3.5"]),
+        ("(1, 2) + (3, 4)", ["(1, 2) + (3, 4)"]),
+        ("[1, 2, 3", ["[1, 2, 3"]),
+    ],
+)
+def test_elements_of_printed_values(text, found):
+    assert elements(text) == found
+
+
+def differing(*inputs):
+    return [[chip.text for chip in side if chip.differs] for side in chips(*inputs)]
+
+
+def test_what_differs_is_marked_on_both_sides():
+    assert differing("[1, 2, 2]", "[1, 5, 2]") == [["2"], ["5"]]
+    assert differing("[1, 2]", "[1, 2, 3]") == [[], ["3"]]
+    assert differing("Sample(n=2: (0,)->0, (1,)->1)", "Sample(n=2: (1,)->1 x2)") == [["0 → 0"], ["1 → 1"]]
+    assert differing("0", "1") == [["0"], ["1"]]
+    assert differing("[4]", "[4]") == [[], []]
+
+
+def test_long_inputs_keep_what_differs():
+    data, other = list(range(90)), [*range(89), 7]
+    left, right = chips(str(data), str(other))
+    assert [chip.text for chip in right if chip.differs] == ["7"]
+    assert len(left) == len(right) == 25
+    assert left[-1].text == "… 66 more"
+    (long,), _ = chips("x" * 500, "y")
+    assert len(long.text) == 120
+
+
+def test_numbers_lean_to_the_safe_side():
+    assert (number(0.714999, "down"), number(1.0601, "up"), number(math.inf)) == ("0.714", "1.07", "∞")
+    assert number(0.99999, "down", apart_from=1.0) == "0.999"
+    assert [raised(text) for text in ("1e-06", "4.2e+08 of", "0.5", "-inf")] == ["10⁻⁶", "4.2 × 10⁸ of", "0.5", "-∞"]
+    assert [share(v) for v in (0, 0.0412, 0.5, 1, 0.00001, 0.99999)] == ["0", "4.1", "50", "100", "0.001", "99.999"]
+    assert (share(0.0001, "down"), share(0.0001, "up"), share(0.9999, "up")) == ("0", "0.1", "100")
+    assert (times(1.666), times(88.1), times(2e7)) == ("1.7", "88", "2.0 × 10⁷")
+    assert (allowed_times(1.0), allowed_times(1e4)) == ("2.72", "any number of")
+    assert (spelled(0), spelled(12), spelled(1300)) == ("no", "twelve", "1,300")
+
+
+def test_answers_are_the_outputs_where_these_are_few():
+    assert answer_words(Cells("output", ((0, 1),))) == "“0” or “1”"
+    assert answer_words(Cells("output", (), ("'a'",))) == "“'a'”"
+    halves = "(('rational', -1, 2), ('rational', 3, 1))"
+    assert answer_words(Cells("output", (), (halves,))) == "“(-1/2, 3)”"
+    assert answer_words(Cells("output", ((5, 5),)), {"5": "parity of x1"}) == "“parity of x1”"
+    assert answer_words(Cells("output", ((0, 50),))) == "output in {0..50}"
+    assert answer_words(Cells("output", ((0, 0),), rare=True)).startswith("output in {0} or any output rare")
+    assert answer_words(Interval("value", -math.inf, 2.0)) == "output < 2"
+    assert answer_words(Interval("mean", 0.5, 2.0, (1,))) == "0.5 ≤ mean of output[1] < 2"
+    assert answer_words(Bets(3, 1.0)).startswith("no single event")
+
+
+def test_places_of_the_figure_of_all_claims_grow():
+    sizes = [0.0, 0.05, 0.1, 0.2, 1.0, 10.0, 11.0, 1e3, math.inf]
+    places = [place(size) for size in sizes]
+    assert places == sorted(set(places))
+    assert (places[0], places[2], places[4]) == (0, 5, 48)
+    assert places[-1] < 100
+
+
+def test_rows_are_well_formed_and_say_what_they_show():
+    for learner in ("parity-private", "parity-elimination", "parity-private-careless"):
+        root = ElementTree.fromstring(claim_row(mechanism(only(load_small(), learner))))
+        assert root.attrib["role"] == "img"
+        assert root.attrib["aria-label"] == root[0].text
+        assert root.attrib["aria-label"].startswith(f"{learner}: ")
+
+
+def test_the_blind_zone_reaches_the_edge_where_nothing_could_be_seen():
+    run = only(load_small(), "parity-private", "privacy")
+    row = claim_row(mechanism(change(run, "privacy", detectable_epsilon=math.inf)))
+    assert 'x="48.00%" width="52.00%"' in row
+    assert 'fill="url(#hatch)"' in row
+    assert "no leak would have been seen" in row
+    bounded = claim_row(mechanism(change(run, "privacy", detectable_epsilon=2.0)))
+    assert 'x="48.00%" width="12.94%"' in bounded
+
+
+def test_a_bar_beyond_the_claim_is_cut_at_it():
+    run = change(only(load_small(), "parity-private", "privacy"), "privacy", epsilon_lower=2.0, verdict="violation")
+    row = claim_row(mechanism(run))
+    assert 'class="f-bad" opacity=".4" x="0%" width="48.00%"' in row
+    assert 'class="f-bad" x="48.00%" width="12.94%"' in row
+    assert "f-ok" not in row
+    assert "hatch" not in row
+
+
+def test_one_claim_alone_is_drawn_whatever_its_size():
+    run = only(load_small(), "parity-private")
+    for epsilon, lower, exact in ((1.0, 0.0, 0.5), (0.0, 0.0, 0.0), (1.0, math.inf, math.inf), (700.0, 3.0, 1e-9)):
+        made = change(claiming(run, epsilon=epsilon), "privacy", epsilon_lower=lower)
+        made = change(made, "exact", epsilon=exact, epsilon_at_claim=exact)
+        drawn = claim_bar(mechanism(made))
+        ElementTree.fromstring(drawn)
+        places = [float(v) for v in re.findall(r'(?:x|x1|x2|width)="([\d.]+)%"', drawn)]
+        assert all(0 <= v <= 100 for v in places)
+
+
+@pytest.mark.parametrize("claim", [(1.0, 0.0), (0.5, 1e-6), (2.0, 0.3), (0.0, 0.1), (700.0, 0.01)])
+def test_claimed_curve_is_the_best_over_the_trade_off(claim):
+    e, d = claim
+    # The slow way: the supremum of a piecewise linear function, on a grid with the knots in it.
+    knot = (1 - d) * math.exp(-e) / (1 + math.exp(-e))
+    x = np.union1d(np.linspace(0, 1, 20_001), [knot])
+    with np.errstate(over="ignore", invalid="ignore"):
+        f = np.maximum.reduce([np.zeros_like(x), 1 - d - np.where(x > 0, np.exp(e) * x, 0), np.exp(-e) * (1 - d - x)])
+    for epsilon in (0.0, 0.1, 0.5, 1.0, 1.7, 3.0):
+        slow = np.max(1 - f - np.exp(epsilon) * x)
+        assert claimed_delta(epsilon, e, d) == pytest.approx(slow, abs=1e-9)
+
+
+def test_claimed_curve_meets_the_claim_and_randomised_response():
+    assert claimed_delta(1.0, 1.0, 1e-6) == 1e-6
+    assert claimed_delta(5.0, 1.0, 1e-6) == 1e-6
+    assert claimed_delta(0.0, 0.0, 0.0) == 0
+    # Randomised response that tells the truth with probability e / (1 + e): its total variation distance.
+    truth = math.e / (1 + math.e)
+    assert claimed_delta(0.0, 1.0, 0.0) == pytest.approx(truth - (1 - truth), abs=1e-15)
+    assert claimed_delta(1 - 1e-12, 1.0, 0.25) == pytest.approx(0.25, abs=1e-11)
+
+
+def line_of(svg, name):
+    """Return the points of the curve of a class."""
+    path = re.search(rf'<path class="{name}" d="([^"]*)"', svg)[1]
+    return np.array([[float(v) for v in pair] for pair in re.findall(r"[ML]([-\d.]+) ([-\d.]+)", path)])
+
+
+def test_exact_curve_lies_below_the_promised_one_and_above_it_for_the_broken_learner():
+    for learner, sign in (("parity-private", 1), ("parity-private-careless", -1)):
+        drawn = curve_figure(mechanism(only(load_small(), learner))).svg
+        exact, promised = line_of(drawn, "curve"), line_of(drawn, "promised")
+        half = exact[:, 0].max() * 0.5
+        # Downwards is positive in SVG.
+        assert sign * (np.interp(half, *exact.T) - np.interp(half, *promised.T)) > 2
+
+
+def test_what_is_ruled_out_lies_below_the_exact_curve():
+    view = curve_figure(mechanism(only(load_small(), "parity-private")))
+    ruled, exact = line_of(view.svg, "ruled"), line_of(view.svg, "curve")
+    kept = ruled[:-2]  # without the two corners that close it
+    assert (kept[:, 1] - np.interp(kept[:, 0], *exact.T) > -0.2).all()  # pixels, rounded to tenths
+    assert "Orange" not in view.caption
+    assert 'class="beyond"' not in view.svg
+
+
+def test_what_is_ruled_out_beyond_the_promise_is_told_apart():
+    run = only(load_small(), "parity-private", "privacy")
+    curve = fit_curve([9_900], 10_000, [100], 10_000, 0.01)
+    view = curve_figure(mechanism(change(run, "privacy", curve=curve, epsilon_lower=3.0, verdict="violation")))
+    assert "Orange: of that, beyond the promise." in view.caption
+    beyond, promised = line_of(view.svg, "beyond"), line_of(view.svg, "promised")
+    assert (beyond[:, 1] <= np.interp(beyond[:, 0], *promised.T) + 1).all()
+    assert "found, ε ≥ 3.00" in view.svg
+
+
+def test_without_a_curve_the_epsilon_that_was_found_is_marked():
+    run = change(only(load_small(), "parity-private", "privacy"), "privacy", curve=None, epsilon_lower=3.0)
+    svg = curve_figure(mechanism(run)).svg
+    assert "found, ε ≥ 3.00" in svg
+    mark, promised = line_of(svg, "found"), line_of(svg, "promised")
+    assert mark[0, 0] == pytest.approx(promised[:, 0].max() / 1.15, abs=1)
+    assert mark[1, 1] < mark[0, 1]
+    silent = curve_figure(mechanism(change(run, "privacy", epsilon_lower=0.0))).svg
+    assert 'class="found"' not in silent
+
+
+def test_degenerate_curves_are_drawn_or_left_out():
+    run = only(load_small(), "parity-private")
+    flat = claiming(run, epsilon=0.0, delta=0.0)
+    flat = change(change(flat, "privacy", epsilon_lower=0.0), "exact", epsilon=0.0, curve=((0.0, 0.0), (1.0, 0.0)))
+    ElementTree.fromstring(curve_figure(mechanism(flat)).svg)
+    ElementTree.fromstring(curve_figure(mechanism(change(run, "exact", curve=(), epsilon=math.inf))).svg)
+    assert curve_figure(mechanism(only(load_small(), "parity-elimination", "utility"))) is None
+
+
+def test_accuracy_is_drawn_a_row_a_sample_size():
+    row = mechanism(only(load_small(), "parity-private", "utility")).accurate
+    view = accuracy_figure(row)
+    root = ElementTree.fromstring(view.svg)
+    sizes = [text.text for text in root.iter("text") if (text.text or "").startswith("n = ")]
+    assert sizes[-1] == "n = 119"
+    assert len(sizes) == 1 + len({case.finding.n for case in row.ladder})
+    assert "allowed, 60 %" in view.svg
+    assert "The promise is for n = 119" in view.caption
+    assert "Grey: fewer examples" in view.caption
+
+
+def test_huge_sample_sizes_and_certain_failure_are_drawn():
+    run = only(load_small(), "parity-private", "utility")
+    certain = {"failure_rate": 1.0, "failure_lower": 0.99, "failure_upper": 1.0, "n": 10**12, "verdict": "violation"}
+    run = put(run, *(retold(r, **certain) for r in run.results))
+    drawn = accuracy_figure(mechanism(with_results(run, run.results[:1])).accurate).svg
+    assert "n = 1,000,000,000,000" in drawn
+    assert all(float(v) <= 100 for v in re.findall(r'x[12]?="([\d.]+)%"', drawn))
+
+
+def test_without_an_audit_at_the_theorems_n_there_is_no_figure():
+    run = only(load_small(), "parity-elimination", "utility")
+    run = put(run, *(replace(r, arguments=replace(r.arguments, role="ladder")) for r in run.results))
+    assert accuracy_figure(mechanism(run).accurate) is None
+
+
+def test_power_shows_the_frontier_and_nothing_where_there_is_none():
+    finding = first(load_small(), "privacy").finding
+    drawn = power_figure(finding)
+    assert [text for text in ("1.02", "1.07", "1.30") if f">{text}<" in drawn] == ["1.02", "1.07", "1.30"]
+    assert ">1 in 1,000<" in drawn
+    assert "1 in 10,000" not in drawn  # there no leak is within reach
+    assert power_figure(replace(finding, frontier=((0.1, math.inf),))) == ""
