@@ -10,7 +10,7 @@ from dpaudit.engine.tasks import canonical
 from dpaudit.report.aligned import aligned
 from dpaudit.report.complexity import complexity_lines, complexity_page
 from dpaudit.report.plain import Plain, judged
-from dpaudit.report.plots.style import as_svg
+from dpaudit.report.plots import as_svg
 from dpaudit.utility.complexity_finding import SampleComplexityFinding
 from dpaudit.utility.scaling_finding import ScalingFinding
 

@@ -12,7 +12,7 @@ from dpaudit.exact.supremum.audit import audit_supremum
 from dpaudit.exact.supremum.finding import SupremumFinding
 from dpaudit.report.aligned import Lines, aligned
 from dpaudit.report.plain import Plain, judged
-from dpaudit.report.plots.style import as_svg
+from dpaudit.report.plots import as_svg
 from dpaudit.report.repeat import command_line
 from dpaudit.report.supremum import supremum_brief, supremum_lines
 
