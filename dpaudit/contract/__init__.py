@@ -44,12 +44,18 @@ from dpaudit.contract.statements import (
 )
 from dpaudit.contract.suprema import Supremum
 from dpaudit.contract.verdicts import (
+    OF_PRIVACY,
+    OF_STATEMENTS,
+    OF_UTILITY,
+    OPEN,
     Direction,
     Grade,
     PrivacyVerdict,
     StatementVerdict,
     Support,
     UtilityVerdict,
+    Verdict,
+    exit_status,
 )
 from dpaudit.errors import InputError
 
@@ -58,6 +64,10 @@ __all__ = [
     "FAIL",
     "FIXED_SETTINGS",
     "LATER",
+    "OF_PRIVACY",
+    "OF_STATEMENTS",
+    "OF_UTILITY",
+    "OPEN",
     "PARTS",
     "SETTINGS",
     "ConceptClass",
@@ -113,5 +123,7 @@ __all__ = [
     "UtilityAudit",
     "UtilityClaim",
     "UtilityVerdict",
+    "Verdict",
+    "exit_status",
     "later",
 ]
