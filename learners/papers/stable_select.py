@@ -10,8 +10,8 @@ from typing import Any
 
 from dpaudit.contract import Evidence, Pair
 from learners.citations import BMNS
+from learners.interior_points.controls import StableSelectWrong, WrongStable
 from learners.interior_points.rec_concave import InteriorPointRecConcave
-from learners.interior_points.stable_select_controls import StableWrong, WrongStable
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.stable_select import StableSelect, Standing
 from learners.papers.instances import pair_data
@@ -100,7 +100,7 @@ def _as_claimed(select: StableSelect, ratio: float, named: float, text: str) -> 
     found="ε = {epsilon:.3g}, δ(1) = {delta at claim:.3g}",
 )
 def _wrong(tools: Any) -> Evidence:
-    learner = StableWrong(2, 1.0, 0.02)
+    learner = StableSelectWrong(2, 1.0, 0.02)
     finding = tools.audit_law(learner, n=6)
     hidden = _hidden(tools)
     ratio, named = _measured(WrongStable(Fraction(1), Fraction(1, 50)))

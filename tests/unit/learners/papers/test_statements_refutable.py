@@ -21,7 +21,7 @@ from learners.conjunctions.concepts import Conjunctions
 from learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied
 from learners.domains import Interval
 from learners.halfspaces.tukey import HalfspaceTukey
-from learners.interior_points.stable_select_controls import StableMode, WrongStable
+from learners.interior_points.controls import StableMode, WrongStable
 from learners.mechanisms.stable_select import StableSelect
 from learners.papers import (
     bmn,
@@ -254,7 +254,8 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (stable_select, "Stable-select-safe", {"StableSelect": stable_select._Loose}, dpaudit, "loose"),
     (stable_select, "Stable-select-loose", {"_Loose": WrongStable}, dpaudit, "refuted"),
     (stable_select, "Stable-select-loose", {"_Loose": StableSelect}, dpaudit, "holds"),
-    (stable_select, "Stable-select-wrong", {"WrongStable": StableSelect, "StableWrong": StableMode}, dpaudit, "holds"),
+    (stable_select, "Stable-select-wrong", {"WrongStable": StableSelect, "StableSelectWrong": StableMode}, dpaudit,
+     "holds"),
     (ste_conjunctions, "STE-NonPriv", {"answer": lambda learner, sample: learner.decode(0)}, dpaudit, "refuted"),
     (ste_conjunctions, "STE-Conj1", {"ConjunctionLaplace": scaled(ste_conjunctions.ConjunctionLaplace, 1.01)}, dpaudit,
      "refuted"),
