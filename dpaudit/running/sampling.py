@@ -14,9 +14,9 @@ import numpy as np
 from dpaudit import seeding
 from dpaudit.contract import Made, Pair
 from dpaudit.errors import InputError
-from dpaudit.events.batches import join
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.parts import REGISTERED, learn
+from dpaudit.outputs.shared import join
 from dpaudit.progress import Tell
 from dpaudit.running.adapters import Mechanism
 from dpaudit.running.isolated import told_with
