@@ -10,7 +10,7 @@ import numpy as np
 
 from dpaudit.contract import Evidence
 from learners.citations import BMN
-from learners.finite.scores import scores
+from learners.finite.counting import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import public_family
 from learners.papers.instances import errors_data, learner_data, sample_data

@@ -12,7 +12,7 @@ from dpaudit.contract import Evidence
 from learners.bisection import last
 from learners.citations import BMNS, KMMS
 from learners.mechanisms.exponential import log_law
-from learners.mechanisms.laplace import log_above, log_below
+from learners.mechanisms.log_laws import log_above, log_below
 from learners.papers.optimal_composition import composed_delta
 from learners.papers.statements import states
 from learners.papers.verdicts import exceeds, judged, tightness

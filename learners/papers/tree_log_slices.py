@@ -9,7 +9,7 @@ from typing import Any
 
 from dpaudit.contract import Evidence, Pair
 from learners.citations import STE
-from learners.interior_points.tree_log import InteriorPointTreeLog
+from learners.interior_points.interior_point import InteriorPointTreeLog
 from learners.mechanisms.multisets import Multiset, of_counter, ranks
 from learners.mechanisms.tree_log import TreeLog, leaving_depths
 from learners.papers.statements import states
