@@ -9,10 +9,9 @@ from dpaudit.contract import Relation
 from dpaudit.exact.finding import LawFinding
 from dpaudit.report.evidence import check_words, checks_text, gap_words, representation_text
 from dpaudit.report.numbers import count, percent, plural, significant
-from dpaudit.report.page.mechanism import Mechanism
 from dpaudit.report.page.text import number, raised, share
 from dpaudit.report.power import budget_text, errors_text, frontier_text, origins_text, scores_text
-from dpaudit.report.row import Row
+from dpaudit.report.view import Mechanism, Row
 from dpaudit.report.wording import BOUNDS, answer_words, failure_text, label_parameters, output_text
 
 __all__ = ["Item", "blackbox_items", "method", "neighbours_words"]
