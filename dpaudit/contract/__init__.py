@@ -32,7 +32,16 @@ from dpaudit.contract.learners import FAIL, LATER, PARTS, Instance, Law, Learner
 from dpaudit.contract.pairs import Made, MadePair, Origin, OriginKind, Pair
 from dpaudit.contract.picture import Panel, Picture, Shape
 from dpaudit.contract.samples import ConceptClass, Distribution, Domain, Hypothesis, Sample
-from dpaudit.contract.statements import Evidence, Statement
+from dpaudit.contract.statements import (
+    Evidence,
+    LawAudit,
+    MeasuredLaw,
+    Neighbours,
+    Statement,
+    SupremumAudit,
+    Tools,
+    UtilityAudit,
+)
 from dpaudit.contract.suprema import Supremum
 from dpaudit.contract.verdicts import (
     OF_PRIVACY,
@@ -84,9 +93,12 @@ __all__ = [
     "InputError",
     "Instance",
     "Law",
+    "LawAudit",
     "Learner",
     "Made",
     "MadePair",
+    "MeasuredLaw",
+    "Neighbours",
     "Origin",
     "OriginKind",
     "Pair",
@@ -101,6 +113,9 @@ __all__ = [
     "Statement",
     "Support",
     "Supremum",
+    "SupremumAudit",
+    "Tools",
+    "UtilityAudit",
     "UtilityClaim",
     "Verdict",
     "exit_status",
