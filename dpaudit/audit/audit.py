@@ -185,35 +185,51 @@ def audit_privacy(
     >>> finding.verdict
     'violation'
     """
+    given = locals()
     check_built(mechanism, "mechanism")
     check_bets(sequential, curve, strict, bound)
+    limited = None if isinstance(time_limit, Stopped) else time_limit  # a stopped audit is repeated without a clock
+    options = Options.taken({**given, "time_limit": limited})
     if data is not None and relation is None:
         relation = Relation.ADD_REMOVE_ONE
     claim = resolve_claim(mechanism, epsilon, delta, relation)
-    seed, trials = seeding.check_seed(seed), read_integer("trials", trials, LEAST_TRIALS)
+    seed = seeding.check_seed(seed)
     check_jobs(n_jobs, backend)
-    limit = Timeout.of(timeout, timeout_is)
     known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
     made, moves = resolve_inputs(mechanism, pairs, OwnDataArguments(data, bounds, unit), n, claim, known, seed)
-    probe = probe_of(made) if isinstance(probe, str) and probe == FROM_DATA else probe
+    running = {name: given[name] for name in RUNNING}
     request = Request(
         source=mechanism,
         pairs=showing(made) if include_data else made,
-        sampler=Sampler(as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend),
+        sampler=sampler_of(mechanism, seed, probe=_probe(probe, made), n_jobs=n_jobs, backend=backend, **running),
         claim=claim,
         relation=known,
-        trials=trials,
-        confidence=read_number("confidence", confidence, 0.5, 1),
-        float_bits=float_bits,
-        curve=curve,
+        options=options,
+        trials=options.trials,
         bound=resolve_bound(strict, bound),
         moves=moves,
-        own=read_choice("randomness", randomness, RANDOMNESS) == "own",
         clock=None if time_limit is None else Clock(time_limit),
     )
     request.check_power()
-    with followed(progress, 2 * trials * len(request.pairs), "runs") as tell:
-        return _audited(replace(request, sampler=replace(request.sampler, tell=tell)), sequential)
+    with followed(progress, 2 * request.trials * len(request.pairs), "runs") as tell:
+        return _audited(replace(request, sampler=replace(request.sampler, tell=tell)))
+
+
+def sampler_of(
+    mechanism: Any,
+    seed: int,
+    *,
+    batched: bool = False,
+    probe: Any = None,
+    n_jobs: int = 1,
+    backend: str | None = None,
+    timeout: float | None = None,
+    timeout_is: str = "output",
+) -> Sampler:
+    """Return what makes the runs of a mechanism; the parameters are as for `audit_privacy`."""
+    check_jobs(n_jobs, backend)
+    limit = Timeout.of(timeout, timeout_is)
+    return Sampler(as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend)
 
 
 def _paced(sampler: Sampler, sides: tuple[Any, Any], numbers: Iterator[int], runs: int) -> None:
