@@ -10,15 +10,7 @@ from itertools import count
 from typing import Any
 
 from dpaudit import seeding
-from dpaudit.arguments import (
-    CONFIDENCE,
-    LEAST_TRIALS,
-    check_built,
-    check_jobs,
-    read_choice,
-    read_integer,
-    read_number,
-)
+from dpaudit.arguments import CONFIDENCE, check_built, check_jobs
 from dpaudit.audit.arguments import (
     OwnDataArguments,
     check_bets,
@@ -29,6 +21,7 @@ from dpaudit.audit.arguments import (
 )
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.fixed_design import fixed_finding
+from dpaudit.audit.options import RUNNING, Options
 from dpaudit.audit.preflight import preflight
 from dpaudit.audit.probing import FROM_DATA, probe_of
 from dpaudit.audit.redaction import withheld
@@ -42,13 +35,9 @@ from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.isolated import Timeout
 from dpaudit.running.sampling import Sampler
 
-__all__ = ["RANDOMNESS", "audit_privacy"]
+__all__ = ["audit_privacy", "sampler_of"]
 
 LOG = logging.getLogger(__name__)
-
-RANDOMNESS = ("argument", "own")
-"""The sources of a mechanism's randomness: the generator that is passed, or its own."""
-
 
 @remembering
 def audit_privacy(
@@ -197,11 +186,12 @@ def audit_privacy(
     check_jobs(n_jobs, backend)
     known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
     made, moves = resolve_inputs(mechanism, pairs, OwnDataArguments(data, bounds, unit), n, claim, known, seed)
+    probe = probe_of(made) if isinstance(probe, str) and probe == FROM_DATA else probe
     running = {name: given[name] for name in RUNNING}
     request = Request(
         source=mechanism,
         pairs=showing(made) if include_data else made,
-        sampler=sampler_of(mechanism, seed, probe=_probe(probe, made), n_jobs=n_jobs, backend=backend, **running),
+        sampler=sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **running),
         claim=claim,
         relation=known,
         options=options,
@@ -240,7 +230,7 @@ def _paced(sampler: Sampler, sides: tuple[Any, Any], numbers: Iterator[int], run
         pass
 
 
-def _audited(request: Request, sequential: bool) -> PrivacyFinding:
+def _audited(request: Request) -> PrivacyFinding:
     """Make the runs of an audit whose arguments are checked."""
     name = request.sampler.mechanism.name
     LOG.info("privacy of %s: %d pairs, %d runs a side of each", name, len(request.pairs), request.trials)
@@ -250,6 +240,6 @@ def _audited(request: Request, sequential: bool) -> PrivacyFinding:
         sides = request.pairs[0].sides
         paced = partial(_paced, request.sampler, sides, count())
         request = replace(request, trials=request.clock.trials(request.trials, 2 * len(request.pairs), paced))
-    finding = sequential_finding(request) if sequential else fixed_finding(request)
+    finding = sequential_finding(request) if request.options.sequential else fixed_finding(request)
     LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)
     return withheld(finding, request.pairs)

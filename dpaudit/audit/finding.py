@@ -12,7 +12,7 @@ from dpaudit.audit.checks import Check
 from dpaudit.audit.no_evidence import Gap
 from dpaudit.bounds.curve import Curve
 from dpaudit.clock import Stopped
-from dpaudit.contract import Direction, Grade, Origin, Pair, PrivacyVerdict, Relation
+from dpaudit.contract import OF_PRIVACY, Direction, Grade, Origin, Pair, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.events.event import Event
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
@@ -179,7 +179,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     """
 
     kind: ClassVar[str] = "privacy"
-    verdict: PrivacyVerdict
+    verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
+    verdict: Verdict
     epsilon: Amount
     delta: Probability
     epsilon_lower: NonNegative
@@ -215,6 +216,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     stopped: Stopped | UnsetType = UNSET
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         counts = (self.witness.hits, self.witness.trials, self.witness.neighbour_hits, self.witness.neighbour_trials)
         fixed = self.design == "fixed"
         if any((count is None) == fixed for count in counts) or (self.curve is not None and not fixed):
@@ -225,7 +227,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
             raise InputError("errors must have that of the verdict")
         if 1 < self.detectable_delta < math.inf:
             raise InputError.of("detectable_delta", self.detectable_delta, "in [0, 1] or infinite")
-        if self.verdict != PrivacyVerdict.VIOLATION and (self.verdict == PrivacyVerdict.NO_EVIDENCE) != bool(self.gaps):
+        if self.verdict != Verdict.VIOLATION and (self.verdict == Verdict.NO_EVIDENCE) != bool(self.gaps):
             raise InputError("the verdict is 'no evidence' where there are gaps and no violation, and only there")
         if self.grade != Grade.STATISTICAL:
             raise InputError.of("grade", self.grade, "statistical")

@@ -10,7 +10,7 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.certificates.certificate import Referred
 from dpaudit.cli.streams import pending
 from dpaudit.cli.verb import Given
-from dpaudit.contract import PrivacyVerdict
+from dpaudit.contract import Verdict
 from dpaudit.errors import InputError
 
 __all__ = ["certify", "check_certificate"]
@@ -26,7 +26,7 @@ def certify(args: Given, finding: PrivacyFinding, mechanism: Any, pairs: Any, **
     """Write the certificate that was asked for, if the finding is a violation; a note says which file has it."""
     if args.certificate is None:
         return
-    if finding.verdict is not PrivacyVerdict.VIOLATION:
+    if finding.verdict is not Verdict.VIOLATION:
         pending.append("no violation was found, so no certificate is written")
         return
     made = certificates.make(

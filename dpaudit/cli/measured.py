@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dpaudit.cli.text_output import show_plain, write_plain
 from dpaudit.cli.verb import Given
-from dpaudit.contract import UtilityVerdict
+from dpaudit.contract import Verdict
 from dpaudit.engine.outcome import OPEN
 from dpaudit.engine.tasks import canonical
 from dpaudit.report.aligned import aligned
 from dpaudit.report.complexity import complexity_lines, complexity_page
 from dpaudit.report.plain import Plain, judged
-from dpaudit.report.plots.style import as_svg
+from dpaudit.report.plots import as_svg
 from dpaudit.utility.complexity_finding import SampleComplexityFinding
 from dpaudit.utility.scaling_finding import ScalingFinding
 
 __all__ = ["show_measured"]
 
-_STATUS = {UtilityVerdict.VIOLATION: 1, UtilityVerdict.UNDECIDED: OPEN}
+_STATUS = {Verdict.VIOLATION: 1, Verdict.UNDECIDED: OPEN}
 
 
 def show_measured(args: Given, finding: SampleComplexityFinding | ScalingFinding, name: str, repeat: str) -> int:

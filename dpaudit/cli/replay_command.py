@@ -11,7 +11,7 @@ from dpaudit.certificates.certificate import Referred
 from dpaudit.cli.single_audit import find_learner
 from dpaudit.cli.text_output import check_plain, show_plain, write_plain
 from dpaudit.cli.verb import Given
-from dpaudit.contract import OriginKind, PrivacyVerdict, Relation
+from dpaudit.contract import OriginKind, Relation, Verdict
 from dpaudit.engine.outcome import OPEN
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
@@ -54,7 +54,7 @@ def command(args: Given) -> int:
         )
     told, lines = canonical(encodable(found)) + "\n", _lines(args, certificate, found)
     show_plain(args, told, lines)
-    status = 1 if found.verdict == PrivacyVerdict.VIOLATION else OPEN
+    status = 1 if found.verdict == Verdict.VIOLATION else OPEN
     title, cases = f"dpaudit: the replay of {args.file}", [judged(args.id, status, lines)]
     write_plain(args.out, lambda: Plain(title, told, laid_out(lines), lines, cases=cases))
     return status

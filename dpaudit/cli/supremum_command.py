@@ -5,14 +5,14 @@ from __future__ import annotations
 from dpaudit.cli.single_audit import find_learner
 from dpaudit.cli.text_output import check_plain, show_plain, write_plain
 from dpaudit.cli.verb import Given
-from dpaudit.contract import PrivacyVerdict
+from dpaudit.contract import Verdict
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import blamed
 from dpaudit.exact.supremum.audit import audit_supremum
 from dpaudit.exact.supremum.finding import SupremumFinding
 from dpaudit.report.aligned import Lines, aligned
 from dpaudit.report.plain import Plain, judged
-from dpaudit.report.plots.style import as_svg
+from dpaudit.report.plots import as_svg
 from dpaudit.report.repeat import command_line
 from dpaudit.report.supremum import supremum_brief, supremum_lines
 
@@ -30,7 +30,7 @@ def command(args: Given) -> int:
     told = canonical({"learner": entry.id, "parameters": parameters, "finding": finding.to_dict(), "command": repeat})
     brief, page = supremum_brief(finding, entry.id, repeat=repeat), _page(finding, entry.id, repeat)
     show_plain(args, f"{told}\n", brief, page)
-    status = 1 if finding.verdict is PrivacyVerdict.VIOLATION or finding.proof_refuted else 0
+    status = 1 if finding.verdict is Verdict.VIOLATION or finding.proof_refuted else 0
     write_plain(
         args.out,
         lambda: Plain(

@@ -35,12 +35,18 @@ from dpaudit.contract.samples import ConceptClass, Distribution, Domain, Hypothe
 from dpaudit.contract.statements import Evidence, Statement
 from dpaudit.contract.suprema import Supremum
 from dpaudit.contract.verdicts import (
+    OF_PRIVACY,
+    OF_STATEMENTS,
+    OF_UTILITY,
+    OPEN,
     Direction,
     Grade,
     PrivacyVerdict,
     StatementVerdict,
     Support,
     UtilityVerdict,
+    Verdict,
+    exit_status,
 )
 from dpaudit.errors import InputError
 
@@ -49,6 +55,10 @@ __all__ = [
     "FAIL",
     "FIXED_SETTINGS",
     "LATER",
+    "OF_PRIVACY",
+    "OF_STATEMENTS",
+    "OF_UTILITY",
+    "OPEN",
     "PARTS",
     "SETTINGS",
     "ConceptClass",
@@ -98,5 +108,7 @@ __all__ = [
     "Supremum",
     "UtilityClaim",
     "UtilityVerdict",
+    "Verdict",
+    "exit_status",
     "later",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpaudit.contract.verdicts import Grade, StatementVerdict
+from dpaudit.contract.verdicts import OF_STATEMENTS, Grade, Verdict
 from dpaudit.errors import InputError
 
 __all__ = ["Evidence", "Statement"]
@@ -41,11 +41,11 @@ class Evidence:
     witness_data: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, kind in (("verdict", StatementVerdict), ("grade", Grade)):
+        for name, allowed in (("verdict", OF_STATEMENTS), ("grade", tuple(Grade))):
             value = getattr(self, name)
-            if value not in list(kind):
-                raise InputError.among(name, value, kind)
-        if self.verdict == StatementVerdict.REFUTED and not self.witness:
+            if value not in allowed:
+                raise InputError.among(name, value, allowed)
+        if self.verdict == Verdict.REFUTED and not self.witness:
             raise InputError("a refutation needs a witness", parameter="witness", value="")
 
 

@@ -11,13 +11,14 @@ from html import escape
 from itertools import pairwise
 from typing import NamedTuple
 
+from dpaudit.bounds.curve import claimed_delta
 from dpaudit.escaping import harmless
 from dpaudit.report.numbers import significant
 from dpaudit.report.page.mechanism import Mechanism
 from dpaudit.report.page.text import claim_words, epsilon_exact, epsilon_found
 from dpaudit.report.row import Row
 
-__all__ = ["CurveView", "claimed_delta", "curve_figure"]
+__all__ = ["CurveView", "curve_figure"]
 
 Points = list[tuple[float, float]]
 
@@ -33,23 +34,6 @@ class CurveView(NamedTuple):
 
     svg: str
     caption: str
-
-
-def claimed_delta(epsilon: float, claim_epsilon: float, claim_delta: float) -> float:
-    r"""Return the largest delta at `epsilon` that a mechanism which keeps the claim can have.
-
-    A claim of (e, d) bounds the trade-off of errors by f(x) = max(0, 1 - d - exp(e) x, exp(-e) (1 - d - x)), and
-    delta(epsilon) = sup_x 1 - f(x) - exp(epsilon) x. Below e the supremum is at the kink x = (1 - d) / (1 + exp(e)):
-
-    .. math:: \delta(\varepsilon) = 1 - (1 - d) \frac{1 + e^{\varepsilon}}{1 + e^{e}},
-
-    and from e on it is d. Source: Kairouz, Oh, Viswanath, "The composition theorem for differential privacy" (2015).
-    """
-    if epsilon >= claim_epsilon:
-        return claim_delta
-    # Divided by exp(claim_epsilon): a claim of any size must not overflow.
-    ratio = (math.exp(-claim_epsilon) + math.exp(epsilon - claim_epsilon)) / (math.exp(-claim_epsilon) + 1)
-    return 1 - (1 - claim_delta) * ratio
 
 
 def curve_figure(mechanism: Mechanism) -> CurveView | None:

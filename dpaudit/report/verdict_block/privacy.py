@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpaudit.audit.finding import PrivacyFinding, Witness
-from dpaudit.contract import PrivacyVerdict
+from dpaudit.contract import Verdict
 from dpaudit.engine.records import Result
 from dpaudit.registry.import_spec import is_place
 from dpaudit.report.aligned import Lines
@@ -26,9 +26,9 @@ from dpaudit.report.wording import event_words
 __all__ = ["curve_lines", "privacy_lines"]
 
 _VERDICTS = {
-    PrivacyVerdict.VIOLATION: "VIOLATION: the claim is refuted",
-    PrivacyVerdict.CONSISTENT: "consistent: no violation found with these runs, pairs and events",
-    PrivacyVerdict.NO_EVIDENCE: "no evidence: nothing was found, and nothing could have been",
+    Verdict.VIOLATION: "VIOLATION: the claim is refuted",
+    Verdict.CONSISTENT: "consistent: no violation found with these runs, pairs and events",
+    Verdict.NO_EVIDENCE: "no evidence: nothing was found, and nothing could have been",
 }
 
 
@@ -55,7 +55,7 @@ def privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
 
 def _power(finding: PrivacyFinding) -> Lines:
     """Return which leaks would have been detected, or why none would have been."""
-    if finding.verdict == PrivacyVerdict.NO_EVIDENCE:
+    if finding.verdict == Verdict.NO_EVIDENCE:
         return [("power", f"none: {gap_words(gap)}") for gap in finding.gaps]
     return [
         ("power", f"would detect with probability {POWER}: {power_text(finding)}"),

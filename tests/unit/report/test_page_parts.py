@@ -9,11 +9,11 @@ import pytest
 from msgspec.structs import replace
 from reporter_runs import change, claiming, first, load_small, only, put, retold, with_results
 
-from dpaudit.bounds.curve import fit_curve
+from dpaudit.bounds.curve import claimed_delta, fit_curve
 from dpaudit.events.event import Bets, Cells, Interval
 from dpaudit.report.page.accuracy_figure import accuracy_figure
 from dpaudit.report.page.claims_figure import claim_bar, claim_row, place
-from dpaudit.report.page.curve_figure import claimed_delta, curve_figure
+from dpaudit.report.page.curve_figure import curve_figure
 from dpaudit.report.page.input_diff import chips, elements
 from dpaudit.report.page.mechanism import mechanisms
 from dpaudit.report.page.power_figure import power_figure
