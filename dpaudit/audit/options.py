@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from dpaudit.contract import Relation
 
-__all__ = ["JOBS", "RUNNING", "SEED", "Option", "Options"]
+__all__ = ["JOBS", "OPTIONS", "RUNNING", "SEED", "Option", "Options"]
 
 _KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str, "Relation": str}
 
@@ -82,17 +82,12 @@ class _Declared:
     """Base of a record of options; a dataclass would load more modules than help needs."""
 
     def __init__(self, **given: Any) -> None:
-        vars(self).update({name: one.read(given.get(name, one.default)) for name, one in self.declared().items()})
-
-    @classmethod
-    def declared(cls) -> dict[str, Option]:
-        """Return the declarations by name, in their order."""
-        return {name: one for name, one in vars(cls).items() if isinstance(one, Option)}
+        vars(self).update({name: one.read(given.get(name, one.default)) for name, one in OPTIONS.items()})
 
     @classmethod
     def taken(cls, given: dict[str, Any]) -> Self:
         """Return the options among the arguments of a call, each checked."""
-        return cls(**{name: given[name] for name in cls.declared()})
+        return cls(**{name: given[name] for name in OPTIONS})
 
 
 class Options(_Declared):
@@ -192,6 +187,8 @@ class Options(_Declared):
     confidence: float = _option(default=0.999, gt=0.5, lt=1, help="of the verdict, over everything that is tried")
 
 
+OPTIONS = {name: one for name, one in vars(Options).items() if isinstance(one, Option)}
+"""The declarations by name."""
 SEED = Option(0, name="seed", ge=0, metavar="N", help="root of all randomness")
 """The root seed, of a run rather than of one audit."""
 JOBS = Option(1, name="n_jobs", metavar="JOBS", help="processes; -1 for one a processor; no result depends on it")

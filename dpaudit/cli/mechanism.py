@@ -63,7 +63,7 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
         chosen["bounds"] = bounds_of_text(arguments.bounds)
         finding = audit_privacy(mechanism, **chosen, seed=args.seed, n_jobs=args.n_jobs, progress=not args.quiet)
         strategy = given.find() if given and is_strategy(given.find()) else None
-        told = {"name": args.id, "batched": args.batched, "strategy": strategy, "n": None if given else args.n}
+        told = {"name": args.id, "strategy": strategy, "n": None if given else args.n}
         told["place"] = arguments.data or arguments.pairs or "crafted pairs"
         certify(args, finding, mechanism, _certified(args, chosen), **told)
     claim = None if learner is None else learner.privacy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.audit.options import Options
+from dpaudit.audit.options import OPTIONS
 from dpaudit.cli.certifying import certify, check_certificate
 from dpaudit.cli.learners import note_taken
 from dpaudit.cli.mechanism import audit_mechanism
@@ -27,7 +27,7 @@ def command(args: Given) -> int:
     _check_design(args)
     check_certificate(args)
     relation = None if args.relation is None else Relation.parse(args.relation)
-    asked = PrivacyArguments(**{name: getattr(args, name) for name in Options.declared()} | {"relation": relation})
+    asked = PrivacyArguments(**{name: getattr(args, name) for name in OPTIONS} | {"relation": relation})
     if is_place(args.id):
         check_suffix(args.out)
         result = audit_mechanism(args, asked)

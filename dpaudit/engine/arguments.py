@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, defstruct
 
-from dpaudit.audit.options import Options
+from dpaudit.audit.options import OPTIONS, Options
 from dpaudit.contract import Relation
 from dpaudit.record import Frozen
 
@@ -65,7 +65,7 @@ def with_options(base: type[Struct], name: str, doc: str, module: str, **others:
         The type of an option, and its default if it has one, where they are not those of the declaration.
     """
     fields: list[tuple[Any, ...]] = []
-    for option, one in Options.declared().items():
+    for option, one in OPTIONS.items():
         limits = one.limits | ({"min_length": 1} if one.kind is str else {})
         kind: Any = Literal[one.choices] if one.choices else Annotated[one.kind, Meta(**limits)]
         declared = kind | None if one.default is None else kind, one.default

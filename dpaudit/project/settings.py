@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from dpaudit.audit.options import Options
+from dpaudit.audit.options import OPTIONS, Options
 from dpaudit.contract import Relation
 from dpaudit.engine.arguments import with_options
 from dpaudit.errors import InputError
@@ -44,7 +44,7 @@ FILE, PYPROJECT, TABLE = "audit.toml", "pyproject.toml", "tool.dpaudit"
 
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9]+([-._][A-Za-z0-9]+)*$")]
 Bounds = tuple[float, float]
-_TRIALS, _CONFIDENCE = (Options.declared()[name] for name in ("trials", "confidence"))
+_TRIALS, _CONFIDENCE = (OPTIONS[name] for name in ("trials", "confidence"))
 Trials = Annotated[int, msgspec.Meta(**_TRIALS.limits)]
 
 
@@ -223,7 +223,7 @@ def _plainly(told: str, key: str) -> str:
     if "RFC3339" in told:
         return "must be a date without quotes, as 2026-01-31"
     if told.startswith("Invalid enum value"):
-        names = [f'"{one}"' for one in Options.declared()[key].choices]
+        names = [f'"{one}"' for one in OPTIONS[key].choices]
         return f"must be {' or '.join(names)}, got {told.removeprefix('Invalid enum value ')}"
     if lacking := re.fullmatch(r"Object missing required field `(\w+)`", told):
         return f"{lacking[1]} is missing; add {_EXAMPLES.get(lacking[1], lacking[1])}"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arguments import check_built
-from dpaudit.audit.options import Options
+from dpaudit.audit.options import OPTIONS
 from dpaudit.contract import Learner, Pair, Relation
 from dpaudit.errors import InputError, blamed
 from dpaudit.neighbours.crafted import crafted_pairs
@@ -106,7 +106,7 @@ def subject_of(audit: Audit, project: Project, root: Path) -> Iterator[Subject]:
         If the mechanism or its pairs are not there, or do not fit each other.
     """
     relation = None if audit.relation is None else Relation.parse(audit.relation)
-    chosen: dict[str, Any] = {name: getattr(audit, name) for name in Options.declared() if name not in _INPUTS}
+    chosen: dict[str, Any] = {name: getattr(audit, name) for name in OPTIONS if name not in _INPUTS}
     own = {name: getattr(audit, name) for name in ("trials", "confidence", "seed")}
     chosen |= {name: getattr(project, name) if value is None else value for name, value in own.items()}
     chosen["relation"] = relation

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dpaudit.audit.options import Options
+from dpaudit.audit.options import OPTIONS
 from dpaudit.engine.arguments import ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Result
 
@@ -43,9 +43,8 @@ def options_of(result: Result, seed: int) -> dict[str, Any]:
             options["samples"] = arguments.samples == "crafted"
             return options | {"enclosure": arguments.enclosure, "compose": arguments.compose}
         case PrivacyArguments():
-            declared = Options.declared()
-            given = {name: getattr(arguments, name) for name in (*_FIRST, *declared)}
-            unusual = {name: value for name, value in given.items() if name in _FIRST or value != declared[name].default}
+            given = {name: getattr(arguments, name) for name in (*_FIRST, *OPTIONS)}
+            unusual = {name: value for name, value in given.items() if name in _FIRST or value != OPTIONS[name].default}
             return unusual | {"seed": seed}
         case UtilityArguments():
             told = {name: getattr(arguments, name) for name in _UTILITY}
