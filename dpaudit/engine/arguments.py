@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, defstruct
+from msgspec.structs import force_setattr
 
 from dpaudit.audit.options import OPTIONS, Options
 from dpaudit.contract import Relation
@@ -60,22 +61,30 @@ def with_options(base: type[Struct], name: str, doc: str, module: str, **others:
     base : type
         The other record.
     name, doc, module : str
-        The name, the docstring and the module of the new one.
+        The name, the summary of the docstring and the module of the new one.
     **others : tuple
         The type of an option, and its default if it has one, where they are not those of the declaration.
     """
     fields: list[tuple[Any, ...]] = []
+    doc += "\n\nAttributes\n----------\n"
     for option, one in OPTIONS.items():
         limits = one.limits | ({"min_length": 1} if one.kind is str else {})
         kind: Any = Literal[one.choices] if one.choices else Annotated[one.kind, Meta(**limits)]
         declared = kind | None if one.default is None else kind, one.default
         fields.append((option, *others.get(option, declared)))
+        doc += f"{option} : {one.kind.__name__}\n    {one.help[0].upper()}{one.help[1:]}.\n"
     settings: dict[str, Any] = {"frozen": True, "kw_only": True, "tag": base.__struct_config__.tag}
     return defstruct(name, fields, bases=(base,), namespace={"__doc__": doc}, module=module, **settings)
 
 
 class _PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
     kind: ClassVar[str] = "privacy"
+
+    def __post_init__(self) -> None:
+        # Defaults are left out by identity, which a text loses on its way to another process.
+        for name, one in OPTIONS.items():
+            if one.choices and getattr(self, name) == one.default:
+                force_setattr(self, name, one.default)
 
 
 if TYPE_CHECKING:

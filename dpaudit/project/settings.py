@@ -110,7 +110,7 @@ else:
         "trials": (Trials | None, None),
         "confidence": (Level | None, None),
     }
-    Audit = with_options(_Audit, "Audit", _Audit.__doc__, __name__, **_OTHERS)
+    Audit = with_options(_Audit, "Audit", "A mechanism of a project and the options of its audit.", __name__, **_OTHERS)
 
 
 class Project(Frozen, frozen=True, kw_only=True):
