@@ -32,7 +32,16 @@ from dpaudit.contract.learners import FAIL, LATER, PARTS, Instance, Law, Learner
 from dpaudit.contract.pairs import Made, MadePair, Origin, OriginKind, Pair
 from dpaudit.contract.picture import Panel, Picture, Shape
 from dpaudit.contract.samples import ConceptClass, Distribution, Domain, Hypothesis, Sample
-from dpaudit.contract.statements import Evidence, Statement
+from dpaudit.contract.statements import (
+    Evidence,
+    LawAudit,
+    MeasuredLaw,
+    Neighbours,
+    Statement,
+    SupremumAudit,
+    Tools,
+    UtilityAudit,
+)
 from dpaudit.contract.suprema import Supremum
 from dpaudit.contract.verdicts import (
     OF_PRIVACY,
@@ -87,9 +96,12 @@ __all__ = [
     "InputError",
     "Instance",
     "Law",
+    "LawAudit",
     "Learner",
     "Made",
     "MadePair",
+    "MeasuredLaw",
+    "Neighbours",
     "Origin",
     "OriginKind",
     "Pair",
@@ -106,6 +118,9 @@ __all__ = [
     "StatementVerdict",
     "Support",
     "Supremum",
+    "SupremumAudit",
+    "Tools",
+    "UtilityAudit",
     "UtilityClaim",
     "UtilityVerdict",
     "Verdict",

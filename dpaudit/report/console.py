@@ -11,11 +11,10 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Verdict
 from dpaudit.engine.records import Run
 from dpaudit.escaping import harmless
-from dpaudit.report.evidence import gap_words
+from dpaudit.report.evidence import POWER, delta_text, frontier_text, gap_words, learning_share
 from dpaudit.report.grid import Column, grid
 from dpaudit.report.ledger import counts_text
 from dpaudit.report.numbers import count, plural, rate, significant, value_text
-from dpaudit.report.power import POWER, delta_text, frontier_text
 from dpaudit.report.row import Row
 from dpaudit.report.summary import Summary, learners_text, summarise
 from dpaudit.report.table import BOLD, RED, WIDTH, painted
@@ -141,7 +140,8 @@ def _power(rows: Sequence[Row], color: bool) -> list[str]:
     legend = [
         f"eps(q) from: the least true epsilon detected with probability {POWER} on an event of probability q on",
         "the unlikelier side; delta from: the same for an event impossible there; inf: no such leak was within reach.",
-        "Learning the event is reckoned to cost half of the runs.",
+        f"They are those that {learning_share('fixed')} of the runs detect on an event that is given (of bets "
+        f"{learning_share('sequential')}): the others pay for learning it.",
     ]
     if any(one.finding.design == "sequential" for one in audited):
         legend.append("Sequential design: by bets on one event in the runs of the pair that leads from the start.")

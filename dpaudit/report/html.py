@@ -12,7 +12,7 @@ from dpaudit.engine.records import Run
 from dpaudit.record import Count, Frozen, Level, Size, decode
 from dpaudit.report.numbers import count, percent
 from dpaudit.report.page.answer import answer, controls_words, counts, lede, ledger_words, missing_words
-from dpaudit.report.page.claims_figure import aside, axis, claim_row, grid
+from dpaudit.report.page.claim_figures import aside, claim_row, claims_axis, grid
 from dpaudit.report.page.ledger import ledgers
 from dpaudit.report.page.mechanism import Mechanism, shown_of
 from dpaudit.report.page.part import part, repeat
@@ -56,7 +56,7 @@ def render(run: Run) -> str:
         "ledger_words": ledger_words(summary),
         "contents": _contents(summary),
         "grid": grid(),
-        "axis": axis(),
+        "axis": claims_axis(),
         "rows": [_row(m) for m in (*missed, *learners)],
         "control_rows": [_row(m) for m in few],
         "confidence": _confidence(summary),
