@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpaudit import certificates
+from dpaudit.audit.options import RUNNING
 from dpaudit.certificates.certificate import Referred
 from dpaudit.cli.single_audit import find_learner
 from dpaudit.cli.text_output import check_plain, show_plain, write_plain
@@ -46,12 +47,10 @@ def command(args: Given) -> int:
             pair=_pair(certificate, args, given),
             trials=args.trials,
             seed=args.seed,
-            batched=args.batched,
             randomness=args.randomness,
             n_jobs=args.n_jobs,
-            timeout=args.timeout,
-            timeout_is=args.timeout_is,
             progress=not args.quiet,
+            **{name: getattr(args, name) for name in RUNNING},
         )
     told, lines = canonical(encodable(found)) + "\n", _lines(args, certificate, found)
     show_plain(args, told, lines)
