@@ -75,6 +75,13 @@ class Witness(Frozen, frozen=True):
         """Return an event of the pair at an index, with hits and trials on both sides if they were counted."""
         return cls(index, pair.origin, *pair.in_words(), direction, event, *counts)
 
+    @property
+    def rates(self) -> tuple[float, float] | None:
+        """The shares of runs in the event on the likelier side and on the other; None where nothing was counted."""
+        if not self.trials or not self.neighbour_trials or self.hits is None or self.neighbour_hits is None:
+            return None
+        return self.hits / self.trials, self.neighbour_hits / self.neighbour_trials
+
 
 class EventTest(Frozen, frozen=True):
     """One of the events that fresh runs tested, and its own lower bound.
@@ -106,10 +113,11 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
 
     `epsilon_lower` is a lower confidence bound on epsilon at the claim's delta, at level `confidence` over everything
     that the audit tried; `detectable_epsilon` the least true epsilon, for an event as likely as the first of `tests`,
-    that this budget would have detected with probability about 0.95: the least that half of the confirmation runs
-    detect in the fixed design, or bets in half of the runs of the leading pair in the sequential one, had the event
-    been given (there one of probability 0.1). `scripts/calibrate.py` measures that all runs are worth as much to an
-    audit that has to learn the event. "As likely" is meant as `detectable_at` says.
+    that this budget would have detected with probability about 0.95: the least that a third of the confirmation runs
+    detect in the fixed design (`audit.power.LEARNING`), or bets in half of the runs of the leading pair in the
+    sequential one (`LEARNING_OF_BETS`), had the event been given (there one of probability 0.1).
+    `scripts/calibrate.py` measures that all runs are worth as much to an audit that has to learn the event. "As likely"
+    is meant as `detectable_at` says.
 
     Attributes
     ----------

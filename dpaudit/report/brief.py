@@ -11,9 +11,8 @@ from dpaudit.contract import Direction, Verdict
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
 from dpaudit.report.aligned import Lines
-from dpaudit.report.evidence import check_words, gap_words, representation_text
+from dpaudit.report.evidence import Shown, check_words, gap_words, remedy, representation_text
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
-from dpaudit.report.remedies import Shown, remedy
 from dpaudit.report.wording import answer_words, answers_of, failure_text, output_text
 from dpaudit.utility.finding import UtilityFinding
 

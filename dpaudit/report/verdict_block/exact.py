@@ -9,8 +9,8 @@ from dpaudit.engine.arguments import ExactArguments
 from dpaudit.engine.records import Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.report.aligned import Lines
+from dpaudit.report.evidence import origin_text
 from dpaudit.report.numbers import count, plural, significant
-from dpaudit.report.power import origin_text
 from dpaudit.report.verdict_block.claim import tested_claim
 from dpaudit.report.wording import output_text
 

@@ -7,19 +7,22 @@ from dpaudit.contract import Verdict
 from dpaudit.engine.records import Result
 from dpaudit.registry.import_spec import is_place
 from dpaudit.report.aligned import Lines
-from dpaudit.report.evidence import check_words, checks_text, gap_words, representation_text
-from dpaudit.report.numbers import count, percent, plural, significant, value_text
-from dpaudit.report.power import (
+from dpaudit.report.evidence import (
     POWER,
     assumed_text,
     budget_text,
+    check_words,
+    checks_text,
     errors_text,
     frontier_text,
+    gap_words,
     origin_text,
     origins_text,
     power_text,
+    representation_text,
     scores_text,
 )
+from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.verdict_block.claim import tested_claim
 from dpaudit.report.wording import event_words
 
