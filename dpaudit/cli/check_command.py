@@ -13,13 +13,14 @@ from msgspec.structs import replace
 from dpaudit.cli.report_files import check_suffix, run_of, write_report
 from dpaudit.cli.streams import complain, output, say, tell, wants_color, width_of
 from dpaudit.cli.verb import Given
+from dpaudit.contract import Verdict
 from dpaudit.engine.records import Fault, Listed, Result, Run
 from dpaudit.engine.tasks import canonical
 from dpaudit.escaping import harmless
 from dpaudit.progress import Line, duration
 from dpaudit.project.check import Checked, check, estimate, status
 from dpaudit.project.history import keep
-from dpaudit.project.rows import Row, Verdict
+from dpaudit.project.rows import Row
 from dpaudit.project.settings import find_settings, read_project
 from dpaudit.project.table import accepted_words, check_text
 from dpaudit.record import encodable

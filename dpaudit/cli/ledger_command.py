@@ -10,7 +10,7 @@ from dpaudit.cli.learners import find_learners
 from dpaudit.cli.report_files import check_suffix, run_of, write_report
 from dpaudit.cli.streams import output, say, tell, wants_color, width_of
 from dpaudit.cli.verb import Given
-from dpaudit.contract import StatementVerdict
+from dpaudit.contract import Verdict
 from dpaudit.engine.arguments import LedgerArguments
 from dpaudit.engine.findings import LedgerRow
 from dpaudit.engine.progress import Progress
@@ -39,7 +39,7 @@ def command(args: Given) -> int:
         )
     except LedgerFault as fault:
         rows, faults = fault.rows, fault.faults
-    shown = [row for row in rows if row.verdict == StatementVerdict.REFUTED or not args.refuted]
+    shown = [row for row in rows if row.verdict == Verdict.REFUTED or not args.refuted]
     if args.witness is not None:
         say("".join(f"{json.dumps(row.to_dict(), indent=2)}\n" for row in rows))
     elif args.json:

@@ -15,13 +15,12 @@ import numpy as np
 
 from dpaudit.arguments import check_built
 from dpaudit.call_repr import remembering
-from dpaudit.contract import Grade, HasLaw, HasSymmetries, Learner, Pair, PrivacyClaim, PrivacyVerdict, Relation
+from dpaudit.contract import Grade, HasLaw, HasSymmetries, Learner, Pair, PrivacyClaim, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.exact.enclosure import enclose, require_exact_law
 from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.exact.profiles import LawTable, LossProfiles
-from dpaudit.neighbours.exhaustive import every_pair
-from dpaudit.neighbours.pair_plan import PairPlan, given_pairs
+from dpaudit.neighbours.exhaustive import PairPlan, every_pair, given_pairs
 from dpaudit.progress import Progress, followed
 
 __all__ = ["audit_law"]
@@ -139,7 +138,7 @@ def _finding(
     worst = Pair(*sides, origin=plan.origin(pair))
     refuted = claim is not None and _refuted(claim, profiles, at_claim, ends)
     return LawFinding(
-        verdict=PrivacyVerdict.VIOLATION if refuted else PrivacyVerdict.CONSISTENT,
+        verdict=Verdict.VIOLATION if refuted else Verdict.CONSISTENT,
         epsilon=profiles.epsilon,
         error=profiles.epsilon_error,
         claimed_epsilon=claim.epsilon if claim else None,

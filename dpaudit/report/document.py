@@ -7,12 +7,11 @@ from typing import ClassVar, Literal
 from dpaudit.audit.checks import Check
 from dpaudit.audit.finding import PowerAt, PrivacyFinding
 from dpaudit.audit.no_evidence import Gap
-from dpaudit.contract import Grade, PrivacyClaim, PrivacyVerdict, StatementVerdict, UtilityVerdict
+from dpaudit.contract import Grade, PrivacyClaim, Verdict
 from dpaudit.engine.findings import LedgerRow
 from dpaudit.engine.records import Failure, Header, Parameters, Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
-from dpaudit.report.verdicts import RowVerdict
 from dpaudit.results import SCHEMA_VERSION
 from dpaudit.utility.finding import Setting, UtilityFinding
 
@@ -38,7 +37,7 @@ class ExactNumbers(Frozen, frozen=True, kw_only=True):
     epsilon: NonNegative
     error: NonNegative
     grade: Grade
-    verdict: PrivacyVerdict
+    verdict: Verdict
     claimed_epsilon: Amount | None
     claimed_delta: Probability
     delta_at_claim: Probability
@@ -87,7 +86,7 @@ class BlackBoxNumbers(Frozen, frozen=True, kw_only=True):
     confidence: Level
     trials: Size
     grade: Grade
-    verdict: PrivacyVerdict
+    verdict: Verdict
     gaps: tuple[Gap, ...]
     checks: tuple[Check, ...]
     not_looked_at: tuple[Words, ...]
@@ -115,7 +114,7 @@ class SettingNumbers(Frozen, frozen=True, kw_only=True):
     confidence: Level
     trials: Size
     grade: Grade
-    verdict: UtilityVerdict
+    verdict: Verdict
     hard_cases: Size
 
 
@@ -139,15 +138,15 @@ class Verdicts(Frozen, frozen=True):
 
     Attributes
     ----------
-    privacy, utility : RowVerdict
+    privacy, utility : Verdict
         On each of its promises.
-    overall : RowVerdict
+    overall : Verdict
         The graver one; where neither is bad, that on privacy.
     """
 
-    privacy: RowVerdict
-    utility: RowVerdict
-    overall: RowVerdict
+    privacy: Verdict
+    utility: Verdict
+    overall: Verdict
 
 
 class Learner(Frozen, frozen=True, kw_only=True):
@@ -240,7 +239,7 @@ class LedgerPart(Frozen, frozen=True):
         The statements.
     """
 
-    counts: dict[StatementVerdict, Count]
+    counts: dict[Verdict, Count]
     statements: tuple[LedgerRow, ...]
 
 

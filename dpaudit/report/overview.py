@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from dpaudit.contract import PrivacyVerdict, UtilityVerdict
+from dpaudit.contract import Verdict
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Run
 from dpaudit.escaping import harmless
@@ -15,10 +15,9 @@ from dpaudit.report.evidence import gap_words
 from dpaudit.report.grid import Column, grid
 from dpaudit.report.ledger import counts_text
 from dpaudit.report.numbers import count, plural, significant
-from dpaudit.report.row import Row
 from dpaudit.report.summary import Summary, summarise
-from dpaudit.report.table import BOLD, RED, painted
-from dpaudit.report.verdicts import RowVerdict
+from dpaudit.report.table import BOLD, RED, STYLES, painted
+from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text
 from dpaudit.utility.finding import UtilityFinding
 
@@ -42,15 +41,6 @@ _COLUMNS = (
 )
 _LEGEND = "!  violation   ? no evidence   ~ accuracy undecided   x no result"
 _CAVEAT = "Silence is no proof: all numbers are about the inputs and answers tried."
-_MARKS = {
-    RowVerdict.VIOLATION: ("!", "bold red"),
-    RowVerdict.FAILED: ("x", "bold"),
-    RowVerdict.INCOMPLETE: ("x", "bold"),
-    RowVerdict.NO_EVIDENCE: ("?", "bold"),
-    RowVerdict.ACCEPTED: ("~", "bold"),
-    RowVerdict.UNDECIDED: ("~", "bold"),
-}
-_CALM = list(RowVerdict)
 _STATUS = {
     0: "no violation",
     1: "a violation, or a missed control",
@@ -86,27 +76,19 @@ def render(run: Run, color: bool = False, width: int = 80) -> str:
 
 def _speaks(row: Row) -> bool:
     """Say whether a row has something to say: of a further instance, whose utility alone was audited, only bad news."""
-    return not row.further or row.verdict in _MARKS
+    return not row.further or row.verdict.needs_look
 
 
 def _gravity(row: Row) -> tuple[int, float]:
     """Return by what rows are ordered: the gravest first, and among equals those nearest to their claim."""
-    return _CALM.index(row.verdict), -_closeness(row)
-
-
-def _closeness(row: Row) -> float:
-    """Return the share of the claimed epsilon that was found."""
-    if row.claim is None or row.claim.epsilon == 0:
-        return 0.0
-    found = [f.epsilon for f in [row.exact] if f] + [f.epsilon_lower for f in [row.blackbox] if f]
-    return max(found, default=0.0) / row.claim.epsilon
+    return row.verdict.rank, -row.nearness
 
 
 def _headline(summary: Summary) -> str:
     """Return the answer in a sentence."""
     claims = sum(row.claim is not None and not row.further for row in summary.learners)
-    broken = [row for row in summary.learners if row.privacy_verdict == RowVerdict.VIOLATION]
-    failing = [row for row in summary.learners if row.utility_verdict == RowVerdict.VIOLATION]
+    broken = [row for row in summary.learners if row.privacy_verdict == Verdict.VIOLATION]
+    failing = [row for row in summary.learners if row.utility_verdict == Verdict.VIOLATION]
     if summary.missed:
         return f"The audit is blind: it missed the planted fault of {_names(summary.missed)}."
     if broken:
@@ -119,7 +101,7 @@ def _headline(summary: Summary) -> str:
     if not claims:
         return "No claim of privacy was tested."
     unseen = len(summary.without_evidence)
-    accepted = sum(row.privacy_verdict == RowVerdict.ACCEPTED for row in summary.learners)
+    accepted = sum(row.privacy_verdict == Verdict.ACCEPTED for row in summary.learners)
     lived_with = f"{plural(accepted, 'violation')} accepted; no other found in" if accepted else "No violation found in"
     return f"{lived_with} {plural(claims, 'privacy claim')}" + (f"; {unseen} without evidence." if unseen else ".")
 
@@ -134,22 +116,22 @@ def _names(rows: Sequence[Row]) -> str:
 def _table(rows: Sequence[Row], width: int, color: bool) -> list[str]:
     """Return the table of the gravest rows, what its marks mean, and how many are left out."""
     shown = rows[:_ROWS]
-    styles = [_MARKS.get(row.verdict, ("", ""))[1] for row in shown]
+    styles = [STYLES.get(row.verdict.tone, "") for row in shown]
     cells = [_cells(row) for row in shown]
     lines = grid(_COLUMNS, cells, styles, width, color)
     if len(lines) > _ROWS + _SPARE:
         lines = grid(_COLUMNS, cells, styles, width, color, deep=1)
     left = len(rows) - len(shown)
     more = [f"   and {plural(left, 'mechanism')} more, none graver; -v shows all"] if left else []
-    marks = {_MARKS[row.verdict][0] for row in rows if row.verdict in _MARKS}
-    accepted = any(row.verdict == RowVerdict.ACCEPTED for row in shown)
+    marks = any(row.verdict.meaning.mark for row in rows)
+    accepted = any(row.verdict == Verdict.ACCEPTED for row in shown)
     legend = [_LEGEND.replace("~ accuracy", "~ accepted, or accuracy") if accepted else _LEGEND] if marks else []
     return [*lines[:-1], *more, lines[-1], *legend]
 
 
 def _cells(row: Row) -> list[str]:
     """Return the cells of one row, numbers rounded the safe way."""
-    mark = _MARKS.get(row.verdict, ("", ""))[0]
+    mark = row.verdict.meaning.mark
     found = catch = fails = allowed = "-"
     if (f := row.blackbox) is not None:
         found = significant(f.epsilon_lower, "down", digits=3, apart_from=f.epsilon)
@@ -192,11 +174,11 @@ def _failed(summary: Summary) -> str:
     return failed + (f"; not planned: {plural(len(summary.faults), 'learner')}" if summary.faults else "")
 
 
-def _tally(verdicts: Sequence[RowVerdict]) -> str:
+def _tally(verdicts: Sequence[Verdict]) -> str:
     """Return how many verdicts there are of each kind, the gravest first."""
     found = Counter(verdicts)
-    words = {RowVerdict.NO_VIOLATION: "consistent", RowVerdict.HOLDS: "hold", RowVerdict.NO_CLAIM: "without a claim"}
-    return ", ".join(f"{count(found[v])} {words.get(v, v)}" for v in _CALM if found[v]) or "nothing audited"
+    words = {Verdict.HOLDS: "hold", Verdict.NO_CLAIM: "without a claim"}
+    return ", ".join(f"{count(found[v])} {words.get(v, v)}" for v in Verdict if found[v]) or "nothing audited"
 
 
 def _reasons(summary: Summary) -> Lines:
@@ -222,7 +204,7 @@ def _reasons(summary: Summary) -> Lines:
 def _because(row: Row) -> str:
     """Return the reason of the finding by which a row is a violation: exact before black box before utility."""
     for finding in (row.exact, row.blackbox, row.utility):
-        if finding is not None and finding.verdict in (PrivacyVerdict.VIOLATION, UtilityVerdict.VIOLATION):
+        if finding is not None and finding.verdict == Verdict.VIOLATION:
             decoded = {} if isinstance(finding, UtilityFinding) else row.decoded(finding)
             return dict(brief_lines(finding, row.label, decoded=decoded))["because"]
     return str(row.verdict)

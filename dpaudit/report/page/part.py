@@ -5,36 +5,26 @@ from __future__ import annotations
 import shlex
 from typing import NamedTuple
 
+from dpaudit.contract import Verdict
 from dpaudit.engine.records import Run
 from dpaudit.report.numbers import count, percent, plural, value_text
-from dpaudit.report.page.accuracy_figure import AccuracyView, accuracy_figure
-from dpaudit.report.page.claims_figure import aside
-from dpaudit.report.page.curve_figure import CurveView, curve_figure
-from dpaudit.report.page.mechanism import Mechanism
+from dpaudit.report.page.claim_figures import aside
+from dpaudit.report.page.curve_figures import View, accuracy_figure, curve_figure
 from dpaudit.report.page.method import Item, method, neighbours_words
+from dpaudit.report.page.pictures import pictures
 from dpaudit.report.page.sentences import Phrase, says
-from dpaudit.report.page.state import State
 from dpaudit.report.page.text import epsilon_exact, epsilon_found, epsilon_seen, raised, share
 from dpaudit.report.page.witness import WitnessView, witness
-from dpaudit.report.pictures import pictures
-from dpaudit.report.row import Row
-from dpaudit.report.verdicts import RowVerdict
+from dpaudit.report.view import Mechanism, Row
 
-__all__ = ["Part", "Picture", "audited_numbers", "five", "part", "repeat"]
+__all__ = ["Part", "audited_numbers", "five", "part", "repeat"]
 
 _ACCURACY = {
-    RowVerdict.VIOLATION: "the promise is broken",
-    RowVerdict.UNDECIDED: "undecided, more runs are needed",
-    RowVerdict.HOLDS: "the promise holds",
-    RowVerdict.VACUOUS: "it holds, and promises next to nothing",
+    Verdict.VIOLATION: "the promise is broken",
+    Verdict.UNDECIDED: "undecided, more runs are needed",
+    Verdict.HOLDS: "the promise holds",
+    Verdict.VACUOUS: "it holds, and promises next to nothing",
 }
-
-
-class Picture(NamedTuple):
-    """An illustration and its caption."""
-
-    svg: str
-    caption: str
 
 
 class Part(NamedTuple):
@@ -42,17 +32,17 @@ class Part(NamedTuple):
 
     id: str
     name: str
-    state: State
+    state: Verdict
     aside: str
     needs_look: bool
     says: list[Phrase]
-    curve: CurveView | None
+    curve: View | None
     five: list[Item]
     witness: WitnessView | None
-    accuracy: AccuracyView | None
+    accuracy: View | None
     accuracy_open: bool
     method: list[Item]
-    pictures: list[Picture]
+    pictures: list[View]
     command: str
 
 
@@ -71,9 +61,9 @@ def part(mechanism: Mechanism, command: str) -> Part:
         five=five(mechanism),
         witness=None if row.blackbox is None else witness(row, row.blackbox),
         accuracy=accuracy_figure(mechanism.accurate),
-        accuracy_open=mechanism.accuracy_needs_look,
+        accuracy_open=mechanism.accuracy.needs_look,
         method=method(mechanism),
-        pictures=[Picture(*drawing) for drawing in drawn],
+        pictures=drawn,
         command=command,
     )
 
