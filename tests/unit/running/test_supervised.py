@@ -112,7 +112,8 @@ def test_the_copy_dies_with_the_command_even_in_a_call_of_c(tmp_path: Path) -> N
 
 
 def test_whoever_asks_again_later_ends_what_hears_nothing(tmp_path: Path) -> None:
-    with begun(tmp_path, "hears_nothing", "from dpaudit.cli import watched", "watched.GRACE = 0.2") as process:
+    before = "from dpaudit.running import supervised", "supervised.GRACE = 0.2"
+    with begun(tmp_path, "hears_nothing", *before) as process:
         process.stderr.readline()
         process.terminate()
         time.sleep(0.5)  # longer than the grace, within which a second signal is the same request
