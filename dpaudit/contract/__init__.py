@@ -32,7 +32,16 @@ from dpaudit.contract.learners import FAIL, LATER, PARTS, Instance, Law, Learner
 from dpaudit.contract.pairs import Made, MadePair, Origin, OriginKind, Pair
 from dpaudit.contract.picture import Panel, Picture, Shape
 from dpaudit.contract.samples import ConceptClass, Distribution, Domain, Hypothesis, Sample
-from dpaudit.contract.statements import Evidence, Statement
+from dpaudit.contract.statements import (
+    Evidence,
+    LawAudit,
+    MeasuredLaw,
+    Neighbours,
+    Statement,
+    SupremumAudit,
+    Tools,
+    UtilityAudit,
+)
 from dpaudit.contract.suprema import Supremum
 from dpaudit.contract.verdicts import (
     OF_PRIVACY,
@@ -41,10 +50,7 @@ from dpaudit.contract.verdicts import (
     OPEN,
     Direction,
     Grade,
-    PrivacyVerdict,
-    StatementVerdict,
     Support,
-    UtilityVerdict,
     Verdict,
     exit_status,
 )
@@ -87,9 +93,12 @@ __all__ = [
     "InputError",
     "Instance",
     "Law",
+    "LawAudit",
     "Learner",
     "Made",
     "MadePair",
+    "MeasuredLaw",
+    "Neighbours",
     "Origin",
     "OriginKind",
     "Pair",
@@ -97,17 +106,17 @@ __all__ = [
     "Picture",
     "Pictured",
     "PrivacyClaim",
-    "PrivacyVerdict",
     "Relation",
     "Sample",
     "Shape",
     "Solves",
     "Statement",
-    "StatementVerdict",
     "Support",
     "Supremum",
+    "SupremumAudit",
+    "Tools",
+    "UtilityAudit",
     "UtilityClaim",
-    "UtilityVerdict",
     "Verdict",
     "exit_status",
     "later",
