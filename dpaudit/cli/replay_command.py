@@ -16,10 +16,10 @@ from dpaudit.contract import OriginKind, Relation, Verdict
 from dpaudit.engine.outcome import OPEN
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
-from dpaudit.neighbours.own_data.bounds import bounds_of_text
+from dpaudit.neighbours.named import pairs_at
+from dpaudit.neighbours.own_data.columns import bounds_of_text
 from dpaudit.neighbours.own_data.files import read_dataset
-from dpaudit.neighbours.own_data.make import neighbours_of
-from dpaudit.neighbours.placed import pairs_at
+from dpaudit.neighbours.own_data.pairs import neighbours_of
 from dpaudit.record import encodable
 from dpaudit.registry.import_spec import Place, importable, is_place
 from dpaudit.report.aligned import Lines, laid_out
