@@ -14,7 +14,7 @@ from dpaudit.events.cells import tally
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.feature_screening.featured import hole_discretizers, screened_discretizers
 from dpaudit.events.selection import CellFamilies, SelectedEvent
-from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.plan import LeafPlan
 
 __all__ = ["ROWS", "representation_event"]
 
@@ -22,14 +22,14 @@ ROWS = 10_000
 """Runs a side that choose the event over the bits: they leak outright or hardly at all."""
 
 
-def representation_event(request: Request, plan: Plan, first: list[Any], second: list[Any]) -> SelectedEvent | None:
+def representation_event(request: Request, plan: LeafPlan, first: list[Any], second: list[Any]) -> SelectedEvent | None:
     """Return the best event over how floats are stored; None where outputs hold none, or where bits count anyway.
 
     Parameters
     ----------
     request : Request
         The audit.
-    plan : Plan
+    plan : LeafPlan
         The leaves of the outputs.
     first, second : list of two batches
         Training outputs of both sides: of the first the features are compared, on the second the cells counted.

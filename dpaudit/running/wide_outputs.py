@@ -10,7 +10,7 @@ from dpaudit.contract import Pair
 from dpaudit.events.columns import Flattener
 from dpaudit.events.discretizers import Discretizer
 from dpaudit.events.wide import Reducer, SumUp, wide_leaves
-from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import CHUNK_NUMBERS, Sampler
 
@@ -54,7 +54,7 @@ def learned_reducer(
         How many there are on each side; they must not choose anything else.
     """
     both = join(first)
-    plan = Plan.of(both)
+    plan = LeafPlan.of(both)
     sum_up = SumUp.around(wide_leaves(plan), both)
     whole: Sampler = replace(sampler, view=None)
     kind, index, phase = address
