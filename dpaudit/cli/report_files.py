@@ -11,7 +11,7 @@ from dpaudit.engine.files import keep_foreign, write_atomically
 from dpaudit.engine.records import Fault, Listed, Planned, Result, Run
 from dpaudit.engine.store import make_header
 from dpaudit.errors import InputError
-from dpaudit.report.html_one import render_finding
+from dpaudit.report.html import render_finding
 
 __all__ = ["check_suffix", "rendered", "run_of", "suffix_of", "write_report", "write_results"]
 

@@ -34,7 +34,6 @@ __all__ = [
     "remedy",
     "representation_text",
     "scores_text",
-    "spent_text",
 ]
 
 POWER = "95 %"
@@ -254,18 +253,13 @@ def assumed_text(finding: PrivacyFinding) -> str:
     )
 
 
-def spent_text(finding: PrivacyFinding) -> str:
+def budget_text(finding: PrivacyFinding) -> str:
     """Return how the runs were spent."""
     budget = finding.budget
     if finding.design == "sequential":
         return f"{count(budget['used'])} runs used of {count(budget['allowed'])} allowed, on both sides of all pairs"
-    return ", ".join(f"{count(budget[name])} {words}" for name, words in _PURPOSES.items() if budget[name])
-
-
-def budget_text(finding: PrivacyFinding) -> str:
-    """Return how the runs were spent, and what is counted."""
-    counted = "" if finding.design == "sequential" else "runs on each side, all pairs together: "
-    return counted + spent_text(finding)
+    spent = ", ".join(f"{count(budget[name])} {words}" for name, words in _PURPOSES.items() if budget[name])
+    return f"runs on each side, all pairs together: {spent}"
 
 
 def errors_text(finding: PrivacyFinding) -> str:
