@@ -14,12 +14,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from dpaudit.engine.files import append_line, free_backup, refuse_link, write_atomically
-from dpaudit.engine.lines import chained, digest_in, linked, write_line
 from dpaudit.engine.records import Failure, Fault, Header, Planned, Result, Run, State
+from dpaudit.engine.run_file import Stored, chained, digest_in, linked, read_stored, write_line
 from dpaudit.engine.signature import signature_of
-from dpaudit.engine.stored import Stored, read_stored
 from dpaudit.errors import InputError
-from dpaudit.results import SCHEMA_VERSION, versions
+from dpaudit.results import versions
 
 __all__ = ["FILENAME", "Store", "find_run", "load_run", "make_header"]
 
@@ -100,11 +99,8 @@ class Store:
         if not path.exists() or b"\n" not in path.read_bytes():
             return cls.start(path, header)
         stored = read_stored(path, torn=True)
-        if stored.version != SCHEMA_VERSION:
-            told = f"it was written in schema version {stored.version}, this dpaudit writes {SCHEMA_VERSION}"
-            raise _not_resumed(path, told)
         _same_run(path, stored.header, header)
-        done = {result.task for result in stored.results}
+        done = {result.task for result in stored.run.results}
         if stored.header.state != State.OPEN and (stored.seal is None or len(done) < len(header.plan)):
             write_atomically(path, _opened(stored))
         elif stored.whole < path.stat().st_size:
@@ -157,7 +153,7 @@ def find_run(path: Path | str) -> Path:
 
 
 def load_run(path: Path | str) -> Run:
-    """Return a stored run, finished or not; one of schema version 1 is upgraded.
+    """Return a stored run, finished or not.
 
     Parameters
     ----------
@@ -167,12 +163,11 @@ def load_run(path: Path | str) -> Run:
     Raises
     ------
     InputError
-        If there is no such file or it has no header yet.
+        If there is no such file, it has no header yet, or it has another schema version.
     ToolFault
         If a line is corrupt: the message names the file, the line and the field.
     """
-    file = find_run(path)
-    return read_stored(file).run
+    return read_stored(find_run(path)).run
 
 
 def _same_run(path: Path, stored: Header, header: Header) -> None:
@@ -197,10 +192,5 @@ def _same_run(path: Path, stored: Header, header: Header) -> None:
         told = [", ".join(sorted(ids)) or "none" for ids in (unplanned, today)]
         differs.append(f"the learners without a plan were {told[0]}, are now {told[1]}")
     if differs:
-        raise _not_resumed(path, "; ".join(differs))
-
-
-def _not_resumed(path: Path, reason: str) -> InputError:
-    """Return the error that a run cannot be gone on with."""
-    told = "cannot resume {path}: {reason}. Leave out {resume:=True} to start afresh"
-    return InputError(told, names=("resume",), path=path, reason=reason)
+        message = "cannot resume {path}: {reason}. Leave out {resume:=True} to start afresh"
+        raise InputError(message, names=("resume",), path=path, reason="; ".join(differs))

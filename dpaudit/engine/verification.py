@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.perform import perform
 from dpaudit.engine.records import Header, Result, State
+from dpaudit.engine.run_file import Stored, read_stored
 from dpaudit.engine.signature import signer
 from dpaudit.engine.sources import sources
 from dpaudit.engine.store import find_run
-from dpaudit.engine.stored import Stored, read_stored
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError, ToolFault, place_of
 from dpaudit.progress import Progress, followed

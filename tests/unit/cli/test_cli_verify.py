@@ -82,9 +82,8 @@ def test_a_run_in_progress_is_not_sealed_yet(capsys, tmp_path: Path) -> None:
     assert "it is not sealed yet, so it has no total" in err
 
 
-@pytest.mark.parametrize("name", ["run_before", "run_small_v1"])
-def test_a_run_of_an_earlier_version_is_not_sealed(capsys, name: str) -> None:
-    status, out, err = call(capsys, "verify", str(GOLDEN / f"{name}.jsonl"))
+def test_a_run_of_an_earlier_version_is_not_sealed(capsys) -> None:
+    status, out, err = call(capsys, "verify", str(GOLDEN / "run_before.jsonl"))
     assert (status, err) == (3, "")
     assert "it was written by an earlier version, which made no seals" in " ".join(out.split())
 
