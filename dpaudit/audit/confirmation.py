@@ -19,8 +19,7 @@ from dpaudit.clock import LOOKS, SHARES
 from dpaudit.events.families import likelier_first
 from dpaudit.events.histogram import Tally, tally
 from dpaudit.events.selected_event import SelectedEvent
-from dpaudit.running.sampling import Observed
-from dpaudit.running.wide_outputs import narrowed
+from dpaudit.running.sampling import Observed, narrowed
 
 __all__ = ["Confirmed", "confirm", "curve_of", "tests_of"]
 

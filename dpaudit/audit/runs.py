@@ -14,8 +14,7 @@ from dpaudit.events.batches import join
 from dpaudit.events.discretizers import CountCells
 from dpaudit.events.fitting import fitted_discretizers
 from dpaudit.events.pilot import Pilot
-from dpaudit.running.sampling import Job, Sampler
-from dpaudit.running.wide_outputs import held_runs, knowing
+from dpaudit.running.sampling import Job, Sampler, held_runs, knowing
 
 __all__ = ["PilotRuns", "count_runs", "run_pilot"]
 

@@ -12,7 +12,7 @@ from dpaudit.audit.sequential_audit import LEAST_RUNS, audit_sequential
 from dpaudit.contract import Direction
 from dpaudit.errors import InputError
 from dpaudit.events.event import Bets
-from dpaudit.running.wide_outputs import knowing
+from dpaudit.running.sampling import knowing
 
 __all__ = ["sequential_finding"]
 

@@ -22,8 +22,7 @@ from dpaudit.events.fitting import fitted_discretizers
 from dpaudit.events.pilot import Pilot
 from dpaudit.events.ranked import Ranked
 from dpaudit.events.reducer import Reducer
-from dpaudit.running.sampling import Job, Observed, Sampler
-from dpaudit.running.wide_outputs import held_runs, learned_reducer, narrowed, placing_runs
+from dpaudit.running.sampling import Job, Observed, Sampler, held_runs, learned_reducer, narrowed, placing_runs
 
 __all__ = ["Look", "Session"]
 

@@ -7,8 +7,10 @@ is the seal. Nothing in the file depends on the machine's load: no times, no hos
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -16,11 +18,11 @@ from msgspec.structs import replace
 from dpaudit.engine.files import append_line, free_backup, refuse_link, write_atomically
 from dpaudit.engine.records import Failure, Fault, Header, Planned, Result, Run, State
 from dpaudit.engine.run_file import Stored, chained, digest_in, linked, read_stored, write_line
-from dpaudit.engine.signature import signature_of
 from dpaudit.errors import InputError
+from dpaudit.registry import PRIVATE
 from dpaudit.results import versions
 
-__all__ = ["FILENAME", "Store", "find_run", "load_run", "make_header"]
+__all__ = ["FILENAME", "Store", "digest_of", "find_run", "load_run", "make_header", "sources"]
 
 FILENAME = "run.jsonl"
 
@@ -76,10 +78,7 @@ class Store:
         """Begin a run; a file that is already there is kept as ``run.jsonl.bak`` (``.bak2``, ...)."""
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.stat().st_size:
-            backup = free_backup(path)
-            os.replace(path, backup)
-            if signature_of(path).exists():
-                os.replace(signature_of(path), signature_of(backup))
+            os.replace(path, free_backup(path))
         header = replace(header, state=State.OPEN)
         write_atomically(path, write_line(header))
         return cls(path, header, set())
@@ -128,7 +127,6 @@ class Store:
         stored = read_stored(self.path)
         if stored.seal is None:
             header = replace(stored.header, state=State.SEALED)
-            signature_of(self.path).unlink(missing_ok=True)  # of what the run was before it was gone on with
             write_atomically(self.path, chained(header, (line + b"\n" for line in _ordered(stored))))
 
 
@@ -194,3 +192,52 @@ def _same_run(path: Path, stored: Header, header: Header) -> None:
     if differs:
         message = "cannot resume {path}: {reason}. Leave out {resume:=True} to start afresh"
         raise InputError(message, names=("resume",), path=path, reason="; ".join(differs))
+
+
+def sources(modules: Iterable[str], paths: Iterable[str] = ()) -> dict[str, str]:
+    """Return the digest of each piece of code that a run depends on, by its name.
+
+    Parameters
+    ----------
+    modules : iterable of str
+        Names of the modules that the learners and the claims of the run come from. All of a package counts.
+    paths : iterable of str
+        Files and folders in which the user has learners looked for.
+    """
+    found: dict[str, list[str]] = {}
+    for name in sorted({module.partition(".")[0] for module in (__name__, *modules)}):
+        home = _home(name)
+        if home is not None:
+            found[name] = [digest_of(home)]
+    for path in {Path(path).resolve() for path in paths}:
+        found.setdefault(f"{path.name}/" if path.is_dir() else path.name, []).append(digest_of(path))
+    # Two folders of the same name stand as one, whichever was given first.
+    return {name: "-".join(sorted(digests)) for name, digests in sorted(found.items())}
+
+
+def _home(name: str) -> Path | None:
+    """Return the file or the folder of a module that is loaded; None for those of the user's paths, and for none."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if file is None or name.startswith(PRIVATE):
+        return None
+    return Path(file).parent if Path(file).name == "__init__.py" else Path(file)
+
+
+def digest_of(place: Path) -> str:
+    """Return the digest of a file, or of all modules of a folder and of the packages in it."""
+    digest = hashlib.blake2b(digest_size=8)
+    for name, file in sorted(_files(place)):
+        content = file.read_bytes().replace(b"\r\n", b"\n")  # as a checkout elsewhere may have it
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def _files(place: Path) -> Iterator[tuple[str, Path]]:
+    if place.is_file():
+        yield place.name, place
+        return
+    for file in place.iterdir():
+        if file.suffix == ".py":
+            yield file.name, file
+        elif (file / "__init__.py").exists():
+            yield from ((f"{file.name}/{name}", inner) for name, inner in _files(file))

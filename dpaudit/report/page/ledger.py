@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dpaudit.contract import Verdict
-from dpaudit.engine.findings import LedgerRow
+from dpaudit.engine.records import LedgerRow
 from dpaudit.report.page.text import raised
 
 __all__ = ["Ledger", "Statement", "ledgers"]
