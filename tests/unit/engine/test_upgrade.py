@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpaudit.audit.no_evidence import Powerless
+from dpaudit.audit.evidence import Powerless
 from dpaudit.contract import Origin, OriginKind
 from dpaudit.engine.lines import write_line
 from dpaudit.engine.records import Result

@@ -22,7 +22,7 @@ from reporter_runs import (
     with_results,
 )
 
-from dpaudit.audit.no_evidence import Identical, Powerless
+from dpaudit.audit.evidence import Identical, Powerless
 from dpaudit.contract import Origin
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Fault
