@@ -46,8 +46,7 @@ from dpaudit.audit.pair_bets import batch_schedule
 from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon, least_where
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import PrivacyClaim
-from dpaudit.events.events import PlannedTest
-from dpaudit.events.learnable import learnable_delta, learnable_epsilon
+from dpaudit.events.expected_bound import PlannedTest, learnable_delta, learnable_epsilon
 
 __all__ = [
     "LEARNING",

@@ -22,8 +22,8 @@ from dpaudit.contract import Learner, MadePair, Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs, check_samples
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.local import SampleMoves
-from dpaudit.neighbours.own_data.make import own_data
+from dpaudit.neighbours.own_data.pairs import own_data
+from dpaudit.neighbours.sampled import SampleMoves
 from dpaudit.running.sampling import Sampler
 
 __all__ = ["Budget", "Moves", "Request", "resolve_bound", "resolve_claim", "resolve_inputs", "showing"]

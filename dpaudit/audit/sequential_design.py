@@ -43,13 +43,11 @@ from dpaudit.audit.training import wide_limits
 from dpaudit.bounds.counts import check_level
 from dpaudit.contract import Direction, Pair, PrivacyClaim
 from dpaudit.errors import InputError
-from dpaudit.events.batches import join
-from dpaudit.events.discretizers import CountCells, Discretizer
+from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked
 from dpaudit.events.event import Bets
 from dpaudit.events.fitting import fitted_discretizers
-from dpaudit.events.pilot import Pilot
-from dpaudit.events.ranked import Ranked
-from dpaudit.events.reducer import Reducer
+from dpaudit.events.wide import Reducer
+from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import Job, Observed, Sampler
 from dpaudit.running.wide_outputs import held_runs, knowing, learned_reducer, narrowed, placing_runs
 

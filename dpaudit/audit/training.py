@@ -20,18 +20,15 @@ from typing import Any
 
 from dpaudit.audit.candidate import Candidate, best_event, by_promise, refuting_event
 from dpaudit.audit.request import Request
-from dpaudit.events.batches import join
-from dpaudit.events.cell_families import CellFamilies
-from dpaudit.events.discretizers import CountCells
-from dpaudit.events.events import PlannedTest
-from dpaudit.events.featured import hole_discretizers, screened_discretizers
+from dpaudit.events.cells import separation, tally
+from dpaudit.events.discretizers import CountCells, Pilot
+from dpaudit.events.expected_bound import PlannedTest
+from dpaudit.events.feature_screening.featured import hole_discretizers, screened_discretizers
 from dpaudit.events.fitting import fitted_discretizers
-from dpaudit.events.histogram import separation, tally
-from dpaudit.events.pilot import Pilot
-from dpaudit.events.reducer import Reducer
-from dpaudit.events.selected_event import SelectedEvent
-from dpaudit.events.wide import least_dense_shift, least_shift
+from dpaudit.events.selection import CellFamilies, SelectedEvent
+from dpaudit.events.wide import Reducer, least_dense_shift, least_shift
 from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import Job, Sampler
 from dpaudit.running.wide_outputs import held_runs, knowing, learned_reducer, placing_runs
 

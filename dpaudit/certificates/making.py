@@ -165,7 +165,7 @@ def _starts(finding: PrivacyFinding, listed: Sequence[Pair]) -> list[int]:
 
 def _names_a_value(certificate: Certificate, pair: Pair) -> bool:
     """Say whether the event names a value of the records that a pair was made from."""
-    return isinstance(pair, MadePair) and pair.sides[0].tells(repr(certificate.event))
+    return isinstance(pair, MadePair) and pair.sides[0].names_a_value(repr(certificate.event))
 
 
 def _smaller(search: Search, start: Small, place: Place, strategy: Any, bounds: Bounds) -> list[Small]:

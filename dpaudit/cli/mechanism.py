@@ -16,11 +16,10 @@ from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
-from dpaudit.neighbours.own_data.bounds import bounds_of_text
+from dpaudit.neighbours.named import is_source, is_strategy, pairs_at, pairs_beside, pairs_of_source
+from dpaudit.neighbours.own_data.columns import bounds_of_text
 from dpaudit.neighbours.own_data.files import read_dataset
-from dpaudit.neighbours.own_data.make import neighbours_of
-from dpaudit.neighbours.placed import is_strategy, pairs_at, pairs_beside
-from dpaudit.neighbours.sources import is_source, pairs_of_source
+from dpaudit.neighbours.own_data.pairs import neighbours_of
 from dpaudit.registry.import_spec import Place, importable
 
 __all__ = ["audit_mechanism"]

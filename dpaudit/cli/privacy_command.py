@@ -17,7 +17,7 @@ from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
-from dpaudit.neighbours.sources import is_source, pairs_of_source
+from dpaudit.neighbours.named import is_source, pairs_of_source
 from dpaudit.registry.import_spec import is_place
 
 __all__ = ["command"]

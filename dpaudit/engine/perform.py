@@ -30,7 +30,7 @@ from dpaudit.exact.composition import tabulate
 from dpaudit.exact.finding import LawFinding
 from dpaudit.jsonable import jsonable
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.sources import pairs_of_source
+from dpaudit.neighbours.named import pairs_of_source
 from dpaudit.progress import Progress
 from dpaudit.registry import PRIVATE, load
 from dpaudit.registry.import_spec import send_by_value
