@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from dpaudit.contract import Made, Pair, Verdict
 from dpaudit.errors import InputError
-from dpaudit.events.cells import Tally
+from dpaudit.events.event import Tally
 from dpaudit.outputs.canonical import canonical
 from dpaudit.record import Count, Frozen, Size, Words
 

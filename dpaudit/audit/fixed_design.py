@@ -18,7 +18,8 @@ from dpaudit.audit.training import Found, PilotRuns, run_pilot, search, train, w
 from dpaudit.bounds.curve import Curve, fit_curve
 from dpaudit.bounds.thresholds import choose_thresholds
 from dpaudit.clock import LOOKS, SHARES
-from dpaudit.events.cells import Tally, tally
+from dpaudit.events.cells import tally
+from dpaudit.events.event import Tally
 from dpaudit.events.families import likelier_first
 from dpaudit.events.feature_screening.search import ROWS as SCREENED
 from dpaudit.events.selection import SelectedEvent
