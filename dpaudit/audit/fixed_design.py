@@ -15,7 +15,7 @@ from dpaudit.audit.search import Found, search
 from dpaudit.audit.training import train
 from dpaudit.events.families import likelier_first
 from dpaudit.events.feature_screening.search import ROWS as SCREENED
-from dpaudit.events.selected_event import SelectedEvent
+from dpaudit.events.selection import SelectedEvent
 
 __all__ = ["fixed_finding"]
 

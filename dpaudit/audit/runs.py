@@ -10,10 +10,9 @@ from typing import Any
 from dpaudit.audit.candidate import Candidate
 from dpaudit.audit.reduction import reduce_outputs
 from dpaudit.audit.request import Request
-from dpaudit.events.batches import join
-from dpaudit.events.discretizers import CountCells
+from dpaudit.events.discretizers import CountCells, Pilot
 from dpaudit.events.fitting import fitted_discretizers
-from dpaudit.events.pilot import Pilot
+from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import Job, Sampler
 from dpaudit.running.wide_outputs import held_runs, knowing
 

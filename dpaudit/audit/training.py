@@ -10,9 +10,9 @@ from dpaudit.audit.reduction import reduce_outputs
 from dpaudit.audit.representation import representation_event
 from dpaudit.audit.request import Request
 from dpaudit.audit.runs import PilotRuns, count_runs
-from dpaudit.events.batches import join
+from dpaudit.events.cells import separation, tally
 from dpaudit.events.fitting import fitted_discretizers
-from dpaudit.events.histogram import separation, tally
+from dpaudit.outputs.shared import join
 
 __all__ = ["train"]
 

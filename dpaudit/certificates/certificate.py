@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from dpaudit.bounds.limits import lower_limit, upper_limit
 from dpaudit.bounds.names import get_bound
-from dpaudit.certificates.predicates import Learned, Predicate
-from dpaudit.certificates.values import Value
 from dpaudit.contract import Direction, Origin, Relation
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.events.event import Learned, Predicate
+from dpaudit.outputs.values import Value
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, decode, encodable
 
 __all__ = ["CLOPPER_PEARSON", "MOST_BYTES", "Certificate", "Counts", "Given", "Input", "Referred", "read", "seal_of"]

@@ -11,13 +11,13 @@ from dpaudit.audit.audit import sampler_of
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.certificates.certificate import CLOPPER_PEARSON, Certificate, Counts, Given, Input, Referred
 from dpaudit.certificates.choosing import counted
-from dpaudit.certificates.predicates import predicate_of
 from dpaudit.certificates.shrinking import SEARCH, Bounds, Kept, Search, Small, shrink, shrink_by_strategy
-from dpaudit.certificates.values import digest_of, encode_value
 from dpaudit.contract import Learner, MadePair, OriginKind, Pair, Relation, Verdict
 from dpaudit.errors import InputError
+from dpaudit.events.event import predicate_of
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
+from dpaudit.outputs.values import digest_of, encode_value
 from dpaudit.progress import Progress, followed
 from dpaudit.results import STREAMS_VERSION, versions
 

@@ -11,12 +11,12 @@ from dpaudit.arguments import check_built, read_integer
 from dpaudit.audit.audit import audit_privacy, sampler_of
 from dpaudit.certificates.certificate import Certificate, Counts, Given, Input
 from dpaudit.certificates.choosing import counted
-from dpaudit.certificates.predicates import Learned
 from dpaudit.certificates.shrinking import take_rows
-from dpaudit.certificates.values import decode_value, digest_of
 from dpaudit.contract import Domain, Learner, Pair, Verdict
 from dpaudit.errors import InputError
+from dpaudit.events.event import Learned
 from dpaudit.neighbours.check import check_pairs
+from dpaudit.outputs.values import decode_value, digest_of
 from dpaudit.progress import Progress, followed
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability
 

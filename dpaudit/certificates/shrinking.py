@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.certificates.choosing import Chosen, choose
-from dpaudit.certificates.values import digest_of
 from dpaudit.contract import Pair
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.neighbours.check import as_multiset, sample_of
 from dpaudit.outputs.canonical import Raised, canonical
+from dpaudit.outputs.values import digest_of
 from dpaudit.running.sampling import Sampler
 
 if TYPE_CHECKING:

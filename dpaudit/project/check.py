@@ -26,8 +26,8 @@ from dpaudit.project.rows import Row, row_of
 from dpaudit.project.settings import Audit, Project, read_project
 from dpaudit.project.subject import Subject, subject_of
 from dpaudit.report.brief import brief_lines
-from dpaudit.running.child import Child, ChildDied
-from dpaudit.running.copies import can_fork
+from dpaudit.running.child import Child
+from dpaudit.running.processes import ChildDied, can_fork
 
 __all__ = ["Checked", "Listener", "check", "estimate", "status"]
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from dpaudit.contract import Evidence, Pair, Tools
 from learners.citations import BMNS
 from learners.interior_points.controls import StableSelectWrong, WrongStable
-from learners.interior_points.rec_concave import InteriorPointRecConcave
+from learners.interior_points.interior_point import InteriorPointRecConcave
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.stable_select import StableSelect, Standing
 from learners.papers.evidence import against, exceeds, judged, pair_data, states, tightness

@@ -14,7 +14,7 @@ from dpaudit.contract import Instance, Law, Sample
 from learners.arrays import Bools, Integers
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Box, polygon, vertex_mean
-from learners.inputs import check_sample
+from learners.parameters import check_sample
 from learners.regions.halfplane_select import HalfplaneSelect
 from learners.regions.planar.selection import Selector
 from learners.regions.planar.snapping import FullGrid, Region, full_grid

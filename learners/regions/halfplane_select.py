@@ -14,14 +14,13 @@ import numpy as np
 from dpaudit.contract import Distribution, InputError, Instance, Law, Picture, PrivacyClaim, Sample, Supremum
 from learners.arrays import Integers
 from learners.citations import KMMS
-from learners.domains import grid_rows
-from learners.finite.supremum import softmax_supremum
+from learners.domains import grid_rows, moving_points
+from learners.finite.exponential import softmax_supremum
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Bits, Box
 from learners.geometry.pictures import panel, regions
-from learners.inputs import check_run, check_sample
 from learners.mechanisms.log_laws import ULP
-from learners.parameters import check_law_limit
+from learners.parameters import check_law_limit, check_run, check_sample
 from learners.regions.halfplane_class import Halfplane, Halfplanes
 from learners.regions.kinds import HalfplaneRegions
 from learners.regions.planar.dual_pictures import dual_panels
@@ -31,7 +30,6 @@ from learners.regions.planar.snapping import LISTED_SIDE, FullGrid, Region, chec
 from learners.regions.polygon_class import Intersection
 from learners.regions.region_selection import RegionSelection, log_total
 from learners.samples import distinct_points
-from learners.symmetries import moving_points
 
 __all__ = ["LEARNERS", "HalfplaneSelect"]
 
@@ -143,7 +141,7 @@ class HalfplaneSelect(HalfplaneRegions, RegionSelection):
     def supremum(self) -> Supremum | None:
         """Return the supremum, twice the rate; None beyond `LISTED_SIDE`, where the cells are not listed.
 
-        See `finite.supremum.softmax_supremum` for the proof.
+        See `finite.exponential.softmax_supremum` for the proof.
         """
         if self.side > LISTED_SIDE:
             return None

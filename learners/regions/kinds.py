@@ -10,7 +10,7 @@ import numpy as np
 from dpaudit.contract import ConceptClass, Distribution, Hypothesis, InputError, Picture, Sample
 from learners.arrays import Floats, Integers
 from learners.covers.accounting import Measured
-from learners.domains import Grid, grid_rows
+from learners.domains import Grid, grid_rows, moving_points
 from learners.geometry.pictures import plane
 from learners.halfspaces.concepts import Halfspace
 from learners.regions.halfplane_class import Halfplane, Halfplanes
@@ -26,7 +26,6 @@ from learners.regions.planar.polytope_families import (
 from learners.regions.planar.snapping import LISTED_SIDE
 from learners.regions.polygon_class import Intersection, triangle
 from learners.regions.polytope_class import polytope
-from learners.symmetries import moving_points
 
 __all__ = [
     "LISTED_TRIANGLES",

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpaudit.contract import Distribution, Instance
 from learners.arrays import Integers
-from learners.domains import grid_rows
+from learners.domains import grid_rows, moving_points
 from learners.parameters import check_positive
 from learners.regions.kinds import CountedRegions
 from learners.regions.planar.families import Family, Region
@@ -17,7 +17,6 @@ from learners.regions.planar.hard_targets import hard_targets
 from learners.regions.planar.polynomial_family import check_polynomials, polynomial_family
 from learners.regions.polynomial_class import Polynomial, Polynomials
 from learners.regions.region_selection import ListedSelection
-from learners.symmetries import moving_points
 
 __all__ = ["LEARNERS", "PolynomialSelect"]
 

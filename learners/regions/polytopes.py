@@ -11,8 +11,8 @@ from dpaudit.contract import Hypothesis, InputError, Instance, Sample
 from learners.arrays import Integers
 from learners.covers.accounting import AUDITED
 from learners.domains import grid_rows
-from learners.inputs import check_run
 from learners.mechanisms import equal_scores
+from learners.parameters import check_run
 from learners.regions.kinds import HalfspaceRegions, SimplexRegions
 from learners.regions.planar.families import Family
 from learners.regions.planar.polytope_families import DIMENSION, HALFSPACE_SIDE, SIMPLEX_SIDE, halfspace_family

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Hypothesis, later
 from learners.arrays import Floats, Labels
-from learners.covers.rounded_noise import RoundedNoise
+from learners.covers.rounds import RoundedNoise
 from learners.covers.set_cover import SetCoverLearner
 from learners.domains import grid_rows
 from learners.parameters import check_integer

@@ -12,10 +12,9 @@ from dpaudit.contract import Hypothesis, Law, PrivacyClaim, Sample, Supremum, Ut
 from learners.arrays import Bools, Floats, Integers
 from learners.citations import KMMS
 from learners.domains import grid_rows
-from learners.finite.supremum import softmax_supremum
-from learners.inputs import check_run, check_sample
+from learners.finite.exponential import softmax_supremum
 from learners.mechanisms.log_laws import ULP
-from learners.parameters import check_integer, check_positive, check_statement
+from learners.parameters import check_integer, check_positive, check_run, check_sample, check_statement
 from learners.regions.kinds import Regions
 from learners.regions.planar.families import Family
 
@@ -122,7 +121,7 @@ class ListedSelection(RegionSelection):
         return Law(range(len(family)), logs - log_total(logs), error)
 
     def supremum(self) -> Supremum | None:
-        """Return the supremum, epsilon; see `finite.supremum.softmax_supremum` for the proof."""
+        """Return the supremum, epsilon; see `finite.exponential.softmax_supremum` for the proof."""
         return softmax_supremum(self.domain, self._listed().labels, self._rate)
 
     def decode(self, code: Any) -> Hypothesis:

@@ -11,7 +11,7 @@ import numpy as np
 from dpaudit.contract import Hypothesis, Instance, Sample
 from learners.arrays import Integers
 from learners.geometry.cells import Bits
-from learners.inputs import check_run
+from learners.parameters import check_run
 from learners.regions.kinds import TriangleRegions
 from learners.regions.planar.scenes import regular_polygon, uniform_sample
 from learners.regions.planar.snapping import check_regions, region_of

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from dpaudit.contract import InputError
-from learners.halfspaces.halfspace_dichotomies import grid_halfspaces
+from learners.halfspaces.concepts import grid_halfspaces
 from learners.regions.planar.families import Family, family_of, joined, masks_of
 
 __all__ = ["DIMENSION", "HALFSPACE_SIDE", "SIMPLEX_SIDE", "halfspace_family", "simplex_family"]

@@ -15,8 +15,7 @@ import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
 from learners.covers.accounting import VARIANTS
-from learners.covers.rounded_noise import RoundedNoise
-from learners.covers.rounds import Round
+from learners.covers.rounds import Round, RoundedNoise
 from learners.regions import controls as broken
 from learners.regions.convex_polygon import ConvexPolygon
 from learners.regions.disc_class import Disc, Discs

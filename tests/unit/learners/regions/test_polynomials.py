@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.domains import Grid
-from learners.halfspaces.halfspace_dichotomies import halfspace_dichotomies
+from learners.halfspaces.concepts import halfspace_dichotomies
 from learners.regions.planar.disc_family import disc_family
 from learners.regions.planar.polynomial_family import monomials, polynomial_family, powers
 from learners.regions.planar.sign_patterns import sign_patterns
