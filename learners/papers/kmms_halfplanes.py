@@ -18,9 +18,9 @@ from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Polygon, area, polygon
 from learners.papers.evidence import errors_data, exceeds, judged, judged_loss, losses_of, states, tightness
 from learners.papers.sizes import errors_of_law
+from learners.regions.families import halfplane_family
 from learners.regions.halfplane_select import HalfplaneSelect
-from learners.regions.planar.families import halfplane_family
-from learners.regions.planar.snapping import full_grid
+from learners.regions.snapping import full_grid
 
 __all__ = ["STATEMENTS", "closed_halfplanes", "least_area", "thinnest_cell"]
 

@@ -12,7 +12,7 @@ from ledger_rows import ledger_row
 import dpaudit
 from learners.geometry.cells import area
 from learners.papers import kmms_halfplanes
-from learners.regions.planar.families import halfplane_family
+from learners.regions.families import halfplane_family
 
 VERDICTS = {
     "KMMS-Obs4.1": "holds",
