@@ -12,8 +12,8 @@ from dpaudit.contract import Learner, MadePair, Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs, check_samples
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.local import SampleMoves
-from dpaudit.neighbours.own_data.make import own_data
+from dpaudit.neighbours.own_data.pairs import own_data
+from dpaudit.neighbours.sampled import SampleMoves
 
 __all__ = ["Moves", "OwnDataArguments", "check_bets", "resolve_bound", "resolve_claim", "resolve_inputs", "showing"]
 

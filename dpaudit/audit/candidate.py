@@ -10,12 +10,10 @@ from dpaudit.audit.law_ratio import law_ratio
 from dpaudit.audit.power import REFUTING_SHARE
 from dpaudit.audit.request import Request
 from dpaudit.contract import Pair
-from dpaudit.events.cell_families import CellFamilies
+from dpaudit.events.cells import Tally, steady
 from dpaudit.events.discretizers import CountCells, Discretizer, Identity
-from dpaudit.events.events import PlannedTest
-from dpaudit.events.histogram import Tally
-from dpaudit.events.rounding import steady
-from dpaudit.events.selected_event import SelectedEvent
+from dpaudit.events.expected_bound import PlannedTest
+from dpaudit.events.selection import CellFamilies, SelectedEvent
 from dpaudit.running.sampling import Sampler
 
 __all__ = ["Candidate", "best_event", "by_promise", "event_to_test", "promise", "refuting_event"]

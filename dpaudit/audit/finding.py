@@ -82,6 +82,12 @@ class Witness(Frozen, frozen=True):
             return None
         return self.hits / self.trials, self.neighbour_hits / self.neighbour_trials
 
+    @property
+    def ratio(self) -> float:
+        """How many times as often the event came on the likelier side; nan where it never came or was not counted."""
+        likely, other = self.rates or (0.0, 0.0)
+        return likely / other if other else math.inf if likely else math.nan
+
 
 class EventTest(Frozen, frozen=True):
     """One of the events that fresh runs tested, and its own lower bound.

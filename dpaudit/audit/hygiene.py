@@ -23,8 +23,8 @@ from dpaudit.audit.probe_runs import Label, arrangements, labels, one_way
 from dpaudit.audit.probing import probe_warnings
 from dpaudit.contract import Pair
 from dpaudit.running.adapters import Mechanism
-from dpaudit.running.isolated import Context, told_with
-from dpaudit.running.run_notes import at
+from dpaudit.running.isolated import Context, naming_input
+from dpaudit.running.run_notes import running_on
 from dpaudit.running.sampling import Sampler
 from dpaudit.running.workers import spread
 
@@ -139,8 +139,8 @@ class Hygiene:
         rng = seeding.generator(self.sampler.seed, "probe", address)
         before = rng.bit_generator.state
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
-        with at(lambda: where, self.runs):
-            outputs = told_with(lambda: where, self.mechanism.amid(contexts), self.pair.sides[side], rng, self.runs)
+        with running_on(lambda: where, self.runs):
+            outputs = naming_input(lambda: where, self.mechanism.amid(contexts), self.pair.sides[side], rng, self.runs)
         self.refuse(outputs)
         self.spent += self.runs
         self.used |= rng.bit_generator.state != before

@@ -13,9 +13,9 @@ from scipy.special import logsumexp
 
 from dpaudit.audit.eprocess import expected_growth, log_payoff, place_bet, posterior
 from dpaudit.contract import Pair
+from dpaudit.events.cells import LEAST, Tally
 from dpaudit.events.discretizers import Discretizer
-from dpaudit.events.histogram import LEAST, Tally
-from dpaudit.events.reducer import Reducer
+from dpaudit.events.wide import Reducer
 
 __all__ = ["PairBets", "Partition", "Sides", "Strategy", "partition_by_bins", "partition_by_cells"]
 

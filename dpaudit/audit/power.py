@@ -12,8 +12,7 @@ from dpaudit.audit.sequential_power import detectable_delta_by_bets, detectable_
 from dpaudit.bounds.detectable import detectable_delta, detectable_epsilon, least_where
 from dpaudit.bounds.melded import Melded
 from dpaudit.contract import PrivacyClaim
-from dpaudit.events.events import PlannedTest
-from dpaudit.events.learnable import learnable_delta, learnable_epsilon
+from dpaudit.events.expected_bound import PlannedTest, learnable_delta, learnable_epsilon
 
 __all__ = ["LEARNING", "LEARNING_OF_BETS", "MASSES", "REFUTING_SHARE", "Power"]
 

@@ -59,7 +59,7 @@ def _event(made: Made, event: Event) -> Event:
         named = (event.low, event.high, *event.path)
     else:
         return event
-    tells = any(map(made.tells, named)) or made.tells(event.feature, numbers=False)
+    tells = any(map(made.names_a_value, named)) or made.names_a_value(event.feature, numbers=False)
     return Withheld() if tells else event
 
 
@@ -67,7 +67,7 @@ def _gap(made: Made, gap: Gap) -> Gap:
     """Return a gap without a message that names a value, or a part of the output that does."""
     if isinstance(gap, NotLookedAt):
         return NotLookedAt(_texts(made, gap.parts))
-    if not isinstance(gap, AllRaised) or not made.tells(gap.usual):
+    if not isinstance(gap, AllRaised) or not made.names_a_value(gap.usual):
         return gap
     return replace(gap, usual=f"{gap.usual.partition(':')[0]}: {WITHHELD}")
 
@@ -78,4 +78,4 @@ def _texts(made: Made, texts: tuple[str, ...]) -> tuple[str, ...]:
 
 def _text(made: Made, text: str) -> str:
     """Return words of ours, whose numbers are ours, unless they name a text of the data."""
-    return WITHHELD if made.tells(text, numbers=False) else text
+    return WITHHELD if made.names_a_value(text, numbers=False) else text

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpaudit.audit.candidate import Candidate
-from dpaudit.events.reducer import Reducer
-from dpaudit.events.wide import least_dense_shift, least_shift
+from dpaudit.events.wide import Reducer, least_dense_shift, least_shift
 from dpaudit.running.wide_outputs import learned_reducer, placing_runs
 
 __all__ = ["reduce_outputs", "wide_limits"]

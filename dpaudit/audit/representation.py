@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from dpaudit.audit.request import Request
-from dpaudit.events.cell_families import CellFamilies
-from dpaudit.events.events import PlannedTest
-from dpaudit.events.featured import hole_discretizers, screened_discretizers
-from dpaudit.events.histogram import tally
-from dpaudit.events.selected_event import SelectedEvent
+from dpaudit.events.cells import tally
+from dpaudit.events.expected_bound import PlannedTest
+from dpaudit.events.feature_screening.featured import hole_discretizers, screened_discretizers
+from dpaudit.events.selection import CellFamilies, SelectedEvent
 from dpaudit.outputs.plan import Plan
 
 __all__ = ["ROWS", "representation_event"]
@@ -35,7 +34,7 @@ def representation_event(request: Request, plan: Plan, first: list[Any], second:
     first, second : list of two batches
         Training outputs of both sides: of the first the features are compared, on the second the cells counted.
     """
-    if request.float_bits or request.wide:
+    if request.options.float_bits or request.wide:
         return None
     runs, claim = request.budget.confirmation, request.claim
     (data, neighbour), others = ([outputs[:ROWS] for outputs in half] for half in (first, second))

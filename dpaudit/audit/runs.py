@@ -10,10 +10,9 @@ from typing import Any
 from dpaudit.audit.candidate import Candidate
 from dpaudit.audit.reduction import reduce_outputs
 from dpaudit.audit.request import Request
-from dpaudit.events.batches import join
-from dpaudit.events.discretizers import CountCells
+from dpaudit.events.discretizers import CountCells, Pilot
 from dpaudit.events.fitting import fitted_discretizers
-from dpaudit.events.pilot import Pilot
+from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import Job, Sampler
 from dpaudit.running.wide_outputs import held_runs, knowing
 
@@ -87,7 +86,7 @@ def _fit_quickly(request: Request, candidate: Candidate, runs: int) -> None:
         fitted_discretizers(
             *raw,
             thorough=False,
-            float_bits=request.float_bits,
+            float_bits=request.options.float_bits,
             reducer=reducer,
             confirm=request.budget.confirmation,
             epsilon=request.claim.epsilon,

@@ -16,12 +16,10 @@ from dpaudit.audit.eprocess import epsilon_grid, last_before_survivor
 from dpaudit.audit.pair_bets import PairBets, Sides
 from dpaudit.audit.schedule import batch_size, first_batch, pilot_size
 from dpaudit.contract import Pair, PrivacyClaim
-from dpaudit.events.batches import join
-from dpaudit.events.discretizers import CountCells, Discretizer
+from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked
 from dpaudit.events.fitting import fitted_discretizers
-from dpaudit.events.pilot import Pilot
-from dpaudit.events.ranked import Ranked
-from dpaudit.events.reducer import Reducer
+from dpaudit.events.wide import Reducer
+from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import Job, Observed, Sampler
 from dpaudit.running.wide_outputs import held_runs, learned_reducer, narrowed, placing_runs
 

@@ -10,9 +10,9 @@ from dpaudit.audit.reduction import reduce_outputs
 from dpaudit.audit.representation import representation_event
 from dpaudit.audit.request import Request
 from dpaudit.audit.runs import PilotRuns, count_runs
-from dpaudit.events.batches import join
+from dpaudit.events.cells import separation, tally
 from dpaudit.events.fitting import fitted_discretizers
-from dpaudit.events.histogram import separation, tally
+from dpaudit.outputs.shared import join
 
 __all__ = ["train"]
 
@@ -83,7 +83,7 @@ def _fit(request: Request, looked: PilotRuns, candidate: Candidate, pilot: list[
         fitted_discretizers(
             *first,
             thorough=True,
-            float_bits=request.float_bits,
+            float_bits=request.options.float_bits,
             discrete=None if request.wide else looked.pilot.discretizer,
             reducer=reducer,
             confirm=request.budget.confirmation,

@@ -29,9 +29,9 @@ from dpaudit.certificates.predicates import (
 from dpaudit.certificates.values import encode_value
 from dpaudit.contract import Direction, Pair
 from dpaudit.errors import InputError
+from dpaudit.events.cells import LEAST
 from dpaudit.events.event import Path
 from dpaudit.events.families import likelier_first
-from dpaudit.events.histogram import LEAST
 from dpaudit.jsonable import stable_repr
 from dpaudit.running.sampling import Sampler
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from dpaudit.certificates.values import Value, decode_value, encode_value
 from dpaudit.events.event import Cells, Event, Interval, Path, ranges_of
-from dpaudit.events.float_bits import DIGITS, stored
 from dpaudit.outputs.canonical import Raised, canonical
+from dpaudit.outputs.readers import DIGITS, stored
 from dpaudit.record import Count, Extended, Frozen
 
 __all__ = [

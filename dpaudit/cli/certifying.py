@@ -7,6 +7,7 @@ from typing import Any
 
 from dpaudit import certificates
 from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.options import RUNNING
 from dpaudit.certificates.certificate import Referred
 from dpaudit.cli.streams import pending
 from dpaudit.cli.verb import Given
@@ -36,10 +37,8 @@ def certify(args: Given, finding: PrivacyFinding, mechanism: Any, pairs: Any, **
         float_bits=args.float_bits,
         n_jobs=args.n_jobs,
         include_data=args.include_data,
-        timeout=args.timeout,
-        timeout_is=args.timeout_is or "output",
         progress=not args.quiet,
-        **told,
+        **{name: getattr(args, name) for name in RUNNING} | told,
     )
     made.write(args.certificate)
     checked = f"python -m dpaudit.verify_certificate {args.certificate}"

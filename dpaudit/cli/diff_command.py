@@ -15,7 +15,7 @@ from dpaudit.project.rows import Row
 from dpaudit.project.settings import find_settings
 from dpaudit.project.table import CHANGES, change_cells, changes_text
 from dpaudit.report.numbers import plural
-from dpaudit.report.plain import Plain, judged
+from dpaudit.report.plain import Plain
 
 __all__ = ["command"]
 
@@ -35,13 +35,12 @@ def command(args: Given) -> int:
 
 
 def _plain(changes: Sequence[Change], told: str) -> Plain:
-    """Return the changes as they are written: each one that is for the worse is a failure."""
+    """Return the changes as they are written."""
     cells = [change_cells(change) for change in changes]
     worse = sum(bool(change.worse) for change in changes)
     answer = [("WORSE" if worse else "NOT WORSE", f"{plural(len(changes), 'change')}, {worse} for the worse")]
-    cases = [judged(change.name, int(bool(change.worse)), [("", change.text)]) for change in changes]
     heads = ["", *(column.head for column in CHANGES[1:])]
-    return Plain("dpaudit: what changed", told, changes_text(changes), answer, heads, cells, cases)
+    return Plain("dpaudit: what changed", told, changes_text(changes), answer, heads, cells)
 
 
 def _last_two() -> tuple[tuple[Row, ...], tuple[Row, ...]]:

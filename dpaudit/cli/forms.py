@@ -5,14 +5,14 @@ from __future__ import annotations
 __all__ = ["FORMS", "PLAIN", "SUFFIXES"]
 
 FORMS = {
-    ".html": "html",
-    ".json": "json",
-    ".md": "markdown",
-    ".sarif": "sarif",
-    ".txt": "overview",
-    ".xml": "junit",
+    ".html": ("html", "render"),
+    ".json": ("json", "render"),
+    ".md": ("markdown", "render"),
+    ".sarif": ("ci", "sarif"),
+    ".txt": ("overview", "render"),
+    ".xml": ("ci", "junit"),
 }
-"""Suffix -> the module of `dpaudit.report` whose ``render(run)`` writes it."""
+"""Suffix -> the module of `dpaudit.report` and its function that writes a run."""
 SUFFIXES = ", ".join(FORMS)
-PLAIN = (".html", ".json", ".md", ".txt", ".xml")
-"""Suffixes of what `dpaudit.report.plain` writes, which help does not load."""
+PLAIN = (".html", ".json", ".md", ".txt")
+"""Suffixes of what `dpaudit.report.plain` writes, which help does not load; ``.xml`` and ``.svg`` for audits alone."""

@@ -10,13 +10,12 @@ from dpaudit.cli.text_output import check_plain, write_plain
 from dpaudit.cli.verb import Given
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
-from dpaudit.project.check import status
 from dpaudit.project.history import PLACE, Kept, read_history
 from dpaudit.project.settings import find_settings
 from dpaudit.project.table import history_cells, history_text
 from dpaudit.record import encodable
 from dpaudit.report.numbers import plural
-from dpaudit.report.plain import Plain, judged
+from dpaudit.report.plain import Plain
 
 __all__ = ["command"]
 
@@ -35,12 +34,8 @@ def command(args: Given) -> int:
 
 
 def _plain(checks: Sequence[Kept], told: str) -> Plain:
-    """Return the checks as they are written: one with a violation or a failure is a failure."""
+    """Return the checks as they are written."""
     columns, rows = history_cells(checks)
-    cases = [
-        judged(row[0], status(one.rows), [("verdicts", ", ".join(one.verdict for one in one.rows))])
-        for row, one in zip(rows, reversed(checks), strict=True)
-    ]
     heads = [column.head for column in columns]
     answer = [("HISTORY", f"{plural(len(checks), 'check')}, the latest first")]
-    return Plain("dpaudit: the checks of a project", told, history_text(checks), answer, heads, rows, cases)
+    return Plain("dpaudit: the checks of a project", told, history_text(checks), answer, heads, rows)

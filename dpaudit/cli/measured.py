@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dpaudit.cli.text_output import show_plain, write_plain
 from dpaudit.cli.verb import Given
-from dpaudit.contract import Verdict
-from dpaudit.engine.outcome import OPEN
+from dpaudit.contract import exit_status
 from dpaudit.engine.tasks import canonical
 from dpaudit.report.aligned import aligned
-from dpaudit.report.complexity import complexity_lines, complexity_page
-from dpaudit.report.plain import Plain, judged
+from dpaudit.report.ci import Promise
+from dpaudit.report.measured import complexity_lines, complexity_page
+from dpaudit.report.plain import Plain, summed
 from dpaudit.report.plots import as_svg
 from dpaudit.utility.complexity_finding import SampleComplexityFinding
 from dpaudit.utility.scaling_finding import ScalingFinding
 
 __all__ = ["show_measured"]
-
-_STATUS = {Verdict.VIOLATION: 1, Verdict.UNDECIDED: OPEN}
 
 
 def show_measured(args: Given, finding: SampleComplexityFinding | ScalingFinding, name: str, repeat: str) -> int:
@@ -24,7 +22,6 @@ def show_measured(args: Given, finding: SampleComplexityFinding | ScalingFinding
     told = f"{canonical({**finding.to_dict(), 'command': repeat})}\n"
     brief, page = complexity_lines(finding, name, repeat), complexity_page(finding, name, repeat)
     show_plain(args, told, brief, page)
-    status = _STATUS.get(finding.verdict, 0)
     write_plain(
         args.out,
         lambda: Plain(
@@ -32,8 +29,8 @@ def show_measured(args: Given, finding: SampleComplexityFinding | ScalingFinding
             json=told,
             text=aligned(page),
             lines=[brief[0], *(line for line in page if line != brief[0])],
-            cases=[judged(name, status, brief)],
+            case=Promise(name, "result", finding.verdict, summed(brief)),
             figure=lambda: as_svg(finding.plot()),
         ),
     )
-    return 0 if status == OPEN and args.allow_no_evidence else status
+    return exit_status([finding.verdict], allow_open=args.allow_no_evidence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from dpaudit.arguments import check_built
 from dpaudit.audit.audit import audit_privacy
@@ -16,11 +16,10 @@ from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
-from dpaudit.neighbours.own_data.bounds import bounds_of_text
+from dpaudit.neighbours.named import is_source, is_strategy, pairs_at, pairs_beside, pairs_of_source
+from dpaudit.neighbours.own_data.columns import bounds_of_text
 from dpaudit.neighbours.own_data.files import read_dataset
-from dpaudit.neighbours.own_data.make import neighbours_of
-from dpaudit.neighbours.placed import is_strategy, pairs_at, pairs_beside
-from dpaudit.neighbours.sources import is_source, pairs_of_source
+from dpaudit.neighbours.own_data.pairs import neighbours_of
 from dpaudit.registry.import_spec import Place, importable
 
 __all__ = ["audit_mechanism"]
@@ -54,7 +53,7 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
             if arguments.pairs is None and arguments.data is None:
                 given = pairs_beside(place, "--pairs")
                 arguments = replace(arguments, pairs=f"{given.source}:{given.name}")
-        chosen = arguments.named()
+        chosen = asdict(arguments)
         chosen["pairs"] = _pairs(args, given, arguments.pairs, mechanism)
         if chosen["pairs"] is not None:
             del chosen["n"]  # they are of n examples already
@@ -63,7 +62,7 @@ def audit_mechanism(args: Given, arguments: PrivacyArguments) -> Result:
         chosen["bounds"] = bounds_of_text(arguments.bounds)
         finding = audit_privacy(mechanism, **chosen, seed=args.seed, n_jobs=args.n_jobs, progress=not args.quiet)
         strategy = given.find() if given and is_strategy(given.find()) else None
-        told = {"name": args.id, "batched": args.batched, "strategy": strategy, "n": None if given else args.n}
+        told = {"name": args.id, "strategy": strategy, "n": None if given else args.n}
         told["place"] = arguments.data or arguments.pairs or "crafted pairs"
         certify(args, finding, mechanism, _certified(args, chosen), **told)
     claim = None if learner is None else learner.privacy

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from dpaudit.audit.options import JOBS, OPTIONS, SEED, Option
 from dpaudit.cli.forms import PLAIN, SUFFIXES
 
 __all__ = [
@@ -19,18 +20,15 @@ __all__ = [
     "RESULT",
     "TOLD",
     "VERBOSE",
+    "declared",
     "flag",
     "identity",
     "jobs",
-    "limits",
+    "of_declaration",
     "option",
     "statistics",
     "whole",
 ]
-
-CONFIDENCE = 0.999
-"""The default of `dpaudit.arguments`, which help does not load."""
-
 
 def whole(text: str | int) -> int:
     """Read a whole number, also one written as 1e5."""
@@ -62,8 +60,8 @@ def flag(*names: str, help: str) -> click.Option:
 
 def jobs(what: str, default: int) -> click.Option:
     """Return the number of processes."""
-    told = f"{what}; -1 for one a processor; no result depends on it (default: {default})"
-    return option("--jobs", "n_jobs", metavar="JOBS", type=_processes, default=default, help=told)
+    told = f"{what}; {JOBS.help.partition('; ')[2]}"
+    return of_declaration(JOBS, "--jobs", JOBS.name, type=_processes, default=default, usual=str(default), help=told)
 
 
 JSON = flag("--json", help="JSON instead of text (default: text)")
@@ -116,38 +114,35 @@ def identity(n: str = "the example's") -> tuple[click.Parameter, ...]:
     )
 
 
-def limits(*wanted: str, audit: str = "the audit") -> tuple[click.Option, ...]:
-    """Return the options on the time of runs and of audits: all, or some by the names of what they set."""
-    found = (
-        option(
-            "--timeout",
-            type=float,
-            metavar="SECONDS",
-            help="of a run, which is then made in a process of its own: one that takes longer is ended, and is an "
-            "output of its own kind (default: none)",
-        ),
-        option(
-            "--timeout-is",
-            default="output",
-            metavar="WORD",
-            help="output; error, where a run that takes longer is a fault (default: output)",
-        ),
-        option(
-            "--time-limit",
-            type=float,
-            metavar="SECONDS",
-            help=f"of {audit}, about: it then makes fewer runs, and stops at looks fixed in advance (default: none)",
-        ),
-    )
-    return tuple(one for one in found if not wanted or one.name in wanted)
+def declared(*names: str, **changes: Any) -> tuple[click.Option, ...]:
+    """Return options of a black-box audit: all but the numbers of runs, the level and n, or some by their names.
+
+    Parameters
+    ----------
+    *names : str
+        The names.
+    **changes : object
+        Settings of `click.Option` that differ from the declaration.
+    """
+    wanted = names or [name for name in OPTIONS if name not in ("n", "trials", "confidence")]
+    return tuple(of_declaration(OPTIONS[name], **changes) for name in wanted)
+
+
+def of_declaration(one: Option, *names: str, usual: str = "", **changes: Any) -> click.Option:
+    """Return a declared option, with its default in words, under other names if given."""
+    told = f"{changes.pop('help', one.help)} (default: {usual or one.usual})"
+    names = names or (f"--{one.name.replace('_', '-')}",)
+    if one.kind is bool:
+        return flag(*names, help=told)
+    settings = {"type": whole if one.kind is int else one.kind, "default": one.default, "metavar": one.metavar}
+    return option(*names, help=told, **settings | changes)
 
 
 def statistics(trials: int | None, what: str, of: str, processes: click.Option) -> tuple[click.Option, ...]:
     """Return the options that the verbs share that run learners."""
-    told = str(trials or "the profile's")
     return (
-        option("--trials", type=whole, metavar="N", default=trials, help=f"{what} (default: {told})"),
-        option("--confidence", type=float, default=CONFIDENCE, help=f"{of} (default: {CONFIDENCE})"),
-        option("--seed", type=whole, metavar="N", default=0, help="root of all randomness (default: 0)"),
+        *declared("trials", default=trials, help=what, usual=str(trials or "the profile's")),
+        *declared("confidence", help=of),
+        of_declaration(SEED),
         processes,
     )

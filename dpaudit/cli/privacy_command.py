@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.options import OPTIONS
 from dpaudit.cli.certifying import certify, check_certificate
 from dpaudit.cli.learners import note_taken
 from dpaudit.cli.mechanism import audit_mechanism
@@ -16,23 +17,17 @@ from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
-from dpaudit.neighbours.sources import is_source, pairs_of_source
+from dpaudit.neighbours.named import is_source, pairs_of_source
 from dpaudit.registry.import_spec import is_place
 
 __all__ = ["command"]
-
-_PLAIN = tuple(name for name in PrivacyArguments.__struct_fields__ if name != "relation")
-
 
 def command(args: Given) -> int:
     """Make one black-box audit and return the status."""
     _check_design(args)
     check_certificate(args)
-    # What is the default leaves no trace in a task.
-    args.randomness = None if args.randomness == "argument" else args.randomness
-    args.timeout_is = None if args.timeout_is == "output" else args.timeout_is
     relation = None if args.relation is None else Relation.parse(args.relation)
-    asked = PrivacyArguments(**{name: getattr(args, name) for name in _PLAIN}, relation=relation)
+    asked = PrivacyArguments(**{name: getattr(args, name) for name in OPTIONS} | {"relation": relation})
     if is_place(args.id):
         check_suffix(args.out)
         result = audit_mechanism(args, asked)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpaudit import certificates
+from dpaudit.audit.options import RUNNING
 from dpaudit.certificates.certificate import Referred
 from dpaudit.cli.single_audit import find_learner
 from dpaudit.cli.text_output import check_plain, show_plain, write_plain
@@ -15,15 +16,16 @@ from dpaudit.contract import OriginKind, Relation, Verdict
 from dpaudit.engine.outcome import OPEN
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
-from dpaudit.neighbours.own_data.bounds import bounds_of_text
+from dpaudit.neighbours.named import pairs_at
+from dpaudit.neighbours.own_data.columns import bounds_of_text
 from dpaudit.neighbours.own_data.files import read_dataset
-from dpaudit.neighbours.own_data.make import neighbours_of
-from dpaudit.neighbours.placed import pairs_at
+from dpaudit.neighbours.own_data.pairs import neighbours_of
 from dpaudit.record import encodable
 from dpaudit.registry.import_spec import Place, importable, is_place
 from dpaudit.report.aligned import Lines, laid_out
+from dpaudit.report.ci import Promise
 from dpaudit.report.numbers import count, percent, significant, value_text
-from dpaudit.report.plain import Plain, judged
+from dpaudit.report.plain import Plain, summed
 from dpaudit.report.predicates import predicate_words
 
 __all__ = ["command"]
@@ -31,7 +33,7 @@ __all__ = ["command"]
 
 def command(args: Given) -> int:
     """Replay a certificate and return the status: 1 for a violation, 3 where the fresh runs show none."""
-    check_plain(args.out)
+    check_plain(args.out, ".xml")
     if args.data is not None and args.pairs is not None:
         raise InputError("one of --data and --pairs must be left out: each says where the inputs are")
     certificate = certificates.read(args.file)
@@ -45,18 +47,16 @@ def command(args: Given) -> int:
             pair=_pair(certificate, args, given),
             trials=args.trials,
             seed=args.seed,
-            batched=args.batched,
             randomness=args.randomness,
             n_jobs=args.n_jobs,
-            timeout=args.timeout,
-            timeout_is=args.timeout_is,
             progress=not args.quiet,
+            **{name: getattr(args, name) for name in RUNNING},
         )
     told, lines = canonical(encodable(found)) + "\n", _lines(args, certificate, found)
     show_plain(args, told, lines)
     status = 1 if found.verdict == Verdict.VIOLATION else OPEN
-    title, cases = f"dpaudit: the replay of {args.file}", [judged(args.id, status, lines)]
-    write_plain(args.out, lambda: Plain(title, told, laid_out(lines), lines, cases=cases))
+    case = Promise(args.id, "result", found.verdict, summed(lines))
+    write_plain(args.out, lambda: Plain(f"dpaudit: the replay of {args.file}", told, laid_out(lines), lines, case=case))
     return status
 
 

@@ -49,7 +49,8 @@ def run_of(
 
 def rendered(run: Run, suffix: str) -> str:
     """Return a run in the format of a suffix."""
-    text: str = import_module(f"dpaudit.report.{FORMS[f'.{suffix}']}").render(run)
+    module, name = FORMS[f".{suffix}"]
+    text: str = getattr(import_module(f"dpaudit.report.{module}"), name)(run)
     return text
 
 

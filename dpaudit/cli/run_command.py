@@ -27,7 +27,6 @@ from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
 from dpaudit.jsonable import jsonable
 from dpaudit.registry import Entry, StatementEntry
-from dpaudit.running.scratch import sweep
 from dpaudit.seeding import check_seed
 
 __all__ = ["command"]
@@ -58,7 +57,6 @@ def command(args: Given) -> int:
         )
     header = _header(args, plan, entries, statements)
     path = Path(args.out) / FILENAME
-    sweep()  # also where this run needs no folder of its own
     with held(path.parent):
         store = Store.resume(path, header) if args.resume else Store.start(path, header)
         _execute(args, plan, store)

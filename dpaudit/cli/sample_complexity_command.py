@@ -19,7 +19,7 @@ __all__ = ["command", "read_levels"]
 
 def command(args: Given) -> int:
     """Measure one sample complexity and return the status."""
-    check_plain(args.out, ".svg")
+    check_plain(args.out, ".xml", ".svg")
     entry, learner, parameters = find_learner(args)
     levels = read_levels(args, entry)
     chosen: dict[str, Any] = {

@@ -19,7 +19,7 @@ __all__ = ["command"]
 
 def command(args: Given) -> int:
     """Measure one scaling law and return the status."""
-    check_plain(args.out, ".svg")
+    check_plain(args.out, ".xml", ".svg")
     entry = find_learners(args).get(args.id)
     given, values = read_parameters(args), _values(args.values)
     if args.varied in given:

@@ -17,10 +17,10 @@ import click
 from dpaudit.cli.app import app
 from dpaudit.cli.streams import complain, drop_output, tell
 from dpaudit.cli.verb import BadInput, Verb
-from dpaudit.cli.watched import watched
 from dpaudit.errors import DpauditError
 from dpaudit.escaping import harmless
-from dpaudit.running.parent_death import STOPPING
+from dpaudit.running.processes import STOPPING, ChildDied
+from dpaudit.running.supervised import supervised
 
 __all__ = ["COMPLETION", "main"]
 
@@ -35,8 +35,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(app, {}, "dpaudit", COMPLETION, instruction)
-    # Who calls this from a program has plans of its own for what ends it, and reads what is written to its streams.
-    return watched(partial(_run, words, ends=True)) if argv is None else _run(words, ends=False)
+    if argv is not None:  # a program that calls this handles its own end, and reads what is written to its streams
+        return _run(words, ends=False)
+    try:
+        return supervised(partial(_run, words, ends=True))
+    except ChildDied as died:
+        tell("error", str(died))
+        return 2
 
 
 def _run(words: list[str], ends: bool) -> int:

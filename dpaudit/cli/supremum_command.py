@@ -11,17 +11,18 @@ from dpaudit.errors import blamed
 from dpaudit.exact.supremum.audit import audit_supremum
 from dpaudit.exact.supremum.finding import SupremumFinding
 from dpaudit.report.aligned import Lines, aligned
-from dpaudit.report.plain import Plain, judged
+from dpaudit.report.ci import Promise
+from dpaudit.report.measured import supremum_brief, supremum_lines
+from dpaudit.report.plain import Plain, summed
 from dpaudit.report.plots import as_svg
 from dpaudit.report.repeat import command_line
-from dpaudit.report.supremum import supremum_brief, supremum_lines
 
 __all__ = ["command"]
 
 
 def command(args: Given) -> int:
     """Search one supremum and return the status: 1 if the claim, or the learner's closed form, is refuted."""
-    check_plain(args.out, ".svg")
+    check_plain(args.out, ".xml", ".svg")
     entry, learner, parameters = find_learner(args)
     options = {name: getattr(args, name) for name in ("starts", "evaluations", "most", "relation", "seed")}
     with blamed(f"the audit of {entry.id}"):
@@ -38,7 +39,7 @@ def command(args: Given) -> int:
             json=f"{told}\n",
             text=aligned(page),
             lines=[brief[0], *page],
-            cases=[judged(entry.id, status, brief)],
+            case=Promise(entry.id, "result", Verdict.VIOLATION if status else finding.verdict, summed(brief)),
             figure=lambda: as_svg(finding.plot()),
         ),
     )

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 __all__ = ["check_plain", "show_plain", "write_plain"]
 
 
-def check_plain(path: str | None, *figure: str) -> None:
+def check_plain(path: str | None, *more: str) -> None:
     """Refuse a file of an unknown format, or in a folder that is not there, before anything runs.
 
     Parameters
     ----------
     path : str, optional
         The file.
-    *figure : str
-        The suffixes of a figure, where there is one.
+    *more : str
+        Suffixes of an audit: that of its test case, and that of its figure.
     """
     if path is None:
         return
-    forms = (*PLAIN, *figure)
+    forms = (*PLAIN, *more)
     if Path(path).suffix.lower() not in forms:
         raise InputError.of("out", path, f"a file that ends in {', '.join(forms)}")
     if not Path(path).parent.is_dir():

@@ -11,7 +11,7 @@ from dpaudit.engine.verification import Verified, verify_run
 from dpaudit.record import encodable
 from dpaudit.report.aligned import Lines, laid_out
 from dpaudit.report.numbers import plural
-from dpaudit.report.plain import Plain, judged
+from dpaudit.report.plain import Plain
 
 __all__ = ["command"]
 
@@ -30,10 +30,8 @@ def command(args: Given) -> int:
     )
     told, lines = canonical(encodable(found)) + "\n", _lines(found)
     show_plain(args, told, lines)
-    status = 0 if found.state == State.SEALED else OPEN
-    title, cases = f"dpaudit: the seal of {found.path}", [judged(str(found.path), status, lines)]
-    write_plain(args.out, lambda: Plain(title, told, laid_out(lines), lines, cases=cases))
-    return status
+    write_plain(args.out, lambda: Plain(f"dpaudit: the seal of {found.path}", told, laid_out(lines), lines))
+    return 0 if found.state == State.SEALED else OPEN
 
 
 def _lines(found: Verified) -> Lines:

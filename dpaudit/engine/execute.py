@@ -8,13 +8,12 @@ from functools import partial
 
 from dpaudit.arguments import check_jobs
 from dpaudit.engine.events import Listener, RunEvent, RunFinished, RunStarted, TaskFailed, TaskFinished
-from dpaudit.engine.isolation import apart, isolated
 from dpaudit.engine.perform import perform
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import DpauditError, InputError, place_of
 from dpaudit.registry import load
-from dpaudit.running.copies import can_fork
-from dpaudit.running.workers import spread
+from dpaudit.running.processes import can_fork
+from dpaudit.running.workers import apart, spread
 
 __all__ = ["BACKENDS", "execute"]
 
@@ -49,14 +48,14 @@ def execute(
     n_jobs : int
         The number of tasks that run at a time; -1 for one a processor.
     backend : {"loky", "threading", "sequential"}
-        The backend of joblib. (Its "multiprocessing" would wait for ever for a worker process that died.)
+        Processes, threads, or neither. Where processes fork, a task that ends its process has failed alone.
 
     Raises
     ------
     InputError
         For an unknown backend or number of jobs, before anything runs.
     ToolFault
-        If worker processes die before they begin with a task. A task that kills its worker has failed like any other.
+        If a worker process dies where processes do not fork.
     KeyboardInterrupt
         After the listeners have been told.
     """
@@ -113,9 +112,12 @@ def _events(
     """Yield the event of each task as it ends."""
     calls = {task.key: partial(_attempt, task, seed, paths) for task in tasks}
     # A check of one claim is not worth the start of a worker; a single audit is, for it may kill the process.
-    if (backend != "loky" and n_jobs == 1) or backend == "sequential" or [task.kind for task in tasks] == ["ledger"]:
+    if backend == "sequential" or [task.kind for task in tasks] == ["ledger"]:
         yield from (call() for call in calls.values())
-    elif n_jobs == 1:
-        yield from apart(calls) if can_fork() else (call() for call in calls.values())
+    elif backend == "threading" or not can_fork():
+        yield from spread(list(calls.values()), n_jobs=n_jobs, backend=backend, ordered=False, batch_size=1)
     else:
-        yield from isolated(calls, partial(spread, n_jobs=n_jobs, backend=backend, ordered=False, batch_size=1))
+        from joblib import effective_n_jobs
+
+        for key, ended in apart(calls, effective_n_jobs(n_jobs)):
+            yield TaskFailed(key, f"WorkerDied: the task {ended}") if isinstance(ended, DpauditError) else ended

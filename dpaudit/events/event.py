@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dpaudit.record import Extended, Frozen
 
-__all__ = ["Bets", "Cells", "Event", "Interval", "Told", "Withheld", "ranges_of"]
+__all__ = ["Bets", "Cells", "Event", "Interval", "Path", "Told", "Withheld", "ranges_of"]
 
 Path = tuple[int | str, ...]
 """The place in an output where a feature is read: the indices and keys down to a leaf; empty for all of the output."""

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arguments import check_built
+from dpaudit.audit.options import OPTIONS
 from dpaudit.contract import Learner, Pair, Relation
 from dpaudit.errors import InputError, blamed
 from dpaudit.neighbours.crafted import crafted_pairs
+from dpaudit.neighbours.named import is_source, pairs_at, pairs_beside, pairs_of_source
 from dpaudit.neighbours.own_data.files import read_dataset
-from dpaudit.neighbours.own_data.make import neighbours_of
-from dpaudit.neighbours.placed import pairs_at, pairs_beside
-from dpaudit.neighbours.sources import is_source, pairs_of_source
+from dpaudit.neighbours.own_data.pairs import neighbours_of
 from dpaudit.project.settings import Audit, Project
 from dpaudit.registry import load
 from dpaudit.registry.import_spec import Place, importable, is_place
@@ -27,19 +27,8 @@ from dpaudit.running.adapters import as_mechanism
 
 __all__ = ["Subject", "subject_of"]
 
-_AS_THEY_ARE = (
-    "epsilon",
-    "delta",
-    "batched",
-    "randomness",
-    "bound",
-    "sequential",
-    "curve",
-    "float_bits",
-    "timeout",
-    "time_limit",
-    "timeout_is",
-)
+_INPUTS = ("pairs", "data", "bounds", "unit", "n")
+"""Options that say on what a mechanism is audited."""
 
 
 @dataclass(frozen=True)
@@ -115,10 +104,11 @@ def subject_of(audit: Audit, project: Project, root: Path) -> Iterator[Subject]:
     InputError
         If the mechanism or its pairs are not there, or do not fit each other.
     """
-    own = {"trials": audit.trials, "confidence": audit.confidence, "seed": audit.seed}
     relation = None if audit.relation is None else Relation.parse(audit.relation)
-    chosen: dict[str, Any] = {name: getattr(audit, name) for name in _AS_THEY_ARE} | {"relation": relation}
+    chosen: dict[str, Any] = {name: getattr(audit, name) for name in OPTIONS if name not in _INPUTS}
+    own = {name: getattr(audit, name) for name in ("trials", "confidence", "seed")}
     chosen |= {name: getattr(project, name) if value is None else value for name, value in own.items()}
+    chosen["relation"] = relation
     place, pairs = _place(audit.mechanism, "mechanism", root), _place(audit.pairs, "pairs", root)
     with _folder(root), importable(str(root), *(one.folder for one in (place, pairs) if one)):
         mechanism, source = _learner(audit) if place is None else _placed(audit, place), audit.pairs

@@ -14,13 +14,13 @@ import numpy as np
 from dpaudit import seeding
 from dpaudit.contract import Made, Pair
 from dpaudit.errors import InputError
-from dpaudit.events.batches import join
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.parts import REGISTERED, learn
+from dpaudit.outputs.shared import join
 from dpaudit.progress import Tell
 from dpaudit.running.adapters import Mechanism
-from dpaudit.running.isolated import told_with
-from dpaudit.running.run_notes import at, brief
+from dpaudit.running.isolated import naming_input
+from dpaudit.running.run_notes import brief, running_on
 from dpaudit.running.workers import WorkerDied, spread
 
 __all__ = ["CHUNK_NUMBERS", "Job", "Observed", "Sampler", "join"]
@@ -155,8 +155,8 @@ def _named(jobs: Sequence[Job], results: Iterator[T]) -> Iterator[T]:
 def _run(mechanism: Mechanism, job: Job, view: Callable[[Any], Any] | None, reduce: Callable[[Any], T], seed: int) -> T:
     rng = seeding.generator(seed, "privacy", mechanism.stream, *job.address)
     data = job.data.build() if isinstance(job.data, Made) else job.data
-    with at(job.briefly, job.size):
-        outputs = told_with(job.in_words, mechanism, data, rng, job.size)
+    with running_on(job.briefly, job.size):
+        outputs = naming_input(job.in_words, mechanism, data, rng, job.size)
     return reduce(outputs if view is None else view(outputs))
 
 

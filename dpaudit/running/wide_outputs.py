@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from dpaudit.contract import Pair
-from dpaudit.events.batches import join
 from dpaudit.events.columns import Flattener
 from dpaudit.events.discretizers import Discretizer
-from dpaudit.events.reducer import Reducer, SumUp, wide_leaves
+from dpaudit.events.wide import Reducer, SumUp, wide_leaves
 from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import CHUNK_NUMBERS, Sampler
 
 __all__ = ["held_runs", "knowing", "learned_reducer", "narrowed", "placing_runs"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.contract import Distribution, Evidence, Tools
 from learners.citations import BMN
-from learners.finite.scores import scores
+from learners.finite.counting import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import public_family
 from learners.papers.evidence import errors_data, exceeds, judged, states

@@ -12,7 +12,7 @@ from dpaudit.contract import Evidence, Tools
 from learners.bisection import last
 from learners.citations import BMNS, KMMS
 from learners.mechanisms.exponential import log_law
-from learners.mechanisms.laplace import log_above, log_below
+from learners.mechanisms.log_laws import log_above, log_below
 from learners.papers.evidence import exceeds, judged, states, tightness
 
 __all__ = ["STATEMENTS", "advanced_epsilon", "composed_delta", "greatest_share", "optimal_epsilon"]

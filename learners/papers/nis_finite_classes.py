@@ -11,16 +11,16 @@ import numpy as np
 from dpaudit.contract import Distribution, Evidence, Tools
 from learners.citations import NIS
 from learners.conjunctions.concepts import Conjunctions
-from learners.conjunctions.elimination import ConjunctionElimination
+from learners.conjunctions.consistent import ConjunctionElimination
 from learners.domains import Cube, Interval
 from learners.finite.vc import lower_sample_size, sauer_power_bound, upper_sample_size, vc_dimension
 from learners.papers.evidence import case_data, errors_data, judged, judged_loss, losses_of, states, tightness
 from learners.papers.sizes import answer, failure_probability, two_point
 from learners.parities.concepts import Parities
 from learners.parities.elimination import ParityElimination
+from learners.points.concepts import Intervals
 from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
 from learners.points.exponential import ThresholdExponential
-from learners.points.interval_class import Intervals
 
 __all__ = ["STATEMENTS"]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Relation, Tools
 from learners.citations import STE
-from learners.conjunctions.elimination import ConjunctionElimination
+from learners.conjunctions.consistent import ConjunctionElimination
 from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.greedy_counts import GreedyCounts
@@ -161,7 +161,7 @@ def _greedy(tools: Tools) -> Evidence:
 @states(
     "STE-Conj2-Proved",
     "J rounds with 2 epsilon/max(J + 1, J (1 + 1/k)) each, b = |S0| without noise, are epsilon-private.",
-    f"{STE}, step 3; an improvement, proved in learners.covers.choices",
+    f"{STE}, step 3; an improvement, proved in learners.covers.shares",
     short="The greedy learner's ε with 2 k/(k + 1) times the budget of a round",
     printed="ε = 1",
     found="ε = {epsilon:.3g}, n {gain:.2g} times smaller (k = 3)",

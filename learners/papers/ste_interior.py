@@ -12,9 +12,8 @@ import numpy as np
 
 from dpaudit.contract import Evidence, Pair, Tools
 from learners.citations import STE
-from learners.interior_points.exponential import InteriorPointExponential
+from learners.interior_points.interior_point import InteriorPointExponential, InteriorPointTreeLog
 from learners.interior_points.thresholds import ThresholdInteriorPoint
-from learners.interior_points.tree_log import InteriorPointTreeLog
 from learners.mechanisms.multisets import Multiset, of_counter, ranks
 from learners.mechanisms.tree_log import TreeLog, leaving_depths
 from learners.papers.evidence import exceeds, judged, judged_loss, losses_of, pair_data, states

@@ -16,7 +16,7 @@ from learners.controls import GREEDY, MULTIPLIED, SPARING, control, rate, top
 from learners.domains import grid_rows
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Box, polygon, vertex_mean
-from learners.inputs import check_sample
+from learners.parameters import check_sample
 from learners.regions.cell_draws import Selector
 from learners.regions.discs import DiscUnion
 from learners.regions.families import Family

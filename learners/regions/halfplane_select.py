@@ -14,14 +14,13 @@ import numpy as np
 from dpaudit.contract import Distribution, InputError, Instance, Law, Picture, PrivacyClaim, Sample, Supremum
 from learners.arrays import Integers
 from learners.citations import KMMS
-from learners.domains import grid_rows
-from learners.finite.supremum import softmax_supremum
+from learners.domains import grid_rows, moving_points
+from learners.finite.exponential import softmax_supremum
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Bits, Box
 from learners.geometry.pictures import panel, regions
-from learners.inputs import check_run, check_sample
 from learners.mechanisms.log_laws import ULP
-from learners.parameters import check_law_limit
+from learners.parameters import check_law_limit, check_run, check_sample
 from learners.regions.cell_draws import Selector
 from learners.regions.concepts import Halfplane, Halfplanes, Intersection, halfplanes
 from learners.regions.families import Regions
@@ -30,7 +29,6 @@ from learners.regions.region_selection import RegionSelection, log_total
 from learners.regions.snapping import LISTED_SIDE, FullGrid, Region, check_regions, full_grid, region_of
 from learners.regions.targets import plane_targets
 from learners.samples import distinct_points
-from learners.symmetries import moving_points
 
 __all__ = ["LEARNERS", "HalfplaneSelect"]
 
@@ -148,7 +146,7 @@ class HalfplaneSelect(RegionSelection):
     def supremum(self) -> Supremum | None:
         """Return the supremum, twice the rate; None beyond `LISTED_SIDE`, where the cells are not listed.
 
-        See `finite.supremum.softmax_supremum` for the proof.
+        See `finite.exponential.softmax_supremum` for the proof.
         """
         if self.side > LISTED_SIDE:
             return None

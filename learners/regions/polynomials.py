@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Instance
 from learners.arrays import Integers, Labels
-from learners.domains import Grid, grid_rows
+from learners.domains import Grid, grid_rows, moving_points
 from learners.parameters import check_integer, check_positive
 from learners.regions.concepts import Listed
 from learners.regions.families import Family, Regions
 from learners.regions.region_selection import ListedSelection
 from learners.regions.sign_patterns import MAX_VECTORS, sign_patterns
 from learners.regions.targets import plane_targets
-from learners.symmetries import moving_points
 from learners.words import linear
 
 __all__ = ["LEARNERS", "Polynomial", "PolynomialSelect", "Polynomials", "monomials", "polynomial_family", "powers"]

@@ -18,16 +18,14 @@ import numpy as np
 from dpaudit.contract import Hypothesis, InputError, Instance, Sample
 from learners.arrays import Integers
 from learners.covers.accounting import AUDITED
-from learners.domains import grid_rows
-from learners.halfspaces.concepts import Halfspace
-from learners.halfspaces.halfspace_dichotomies import grid_halfspaces
-from learners.inputs import check_run
+from learners.domains import grid_rows, moving_points
+from learners.halfspaces.concepts import Halfspace, grid_halfspaces
 from learners.mechanisms import equal_scores
+from learners.parameters import check_run
 from learners.regions.concepts import Intersection, Joins
 from learners.regions.families import Family, Region, Regions, family_of, joined, listed_entries
 from learners.regions.region_cover import RegionCover
 from learners.regions.region_selection import ListedSelection
-from learners.symmetries import moving_points
 
 __all__ = [
     "LEARNERS",

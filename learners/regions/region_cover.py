@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from dpaudit.contract import ConceptClass, Hypothesis, Instance, Sample, later
 from learners.arrays import Floats, Integers, Labels
 from learners.covers.accounting import AUDITED
-from learners.covers.rounded_noise import RoundedNoise
+from learners.covers.rounds import RoundedNoise
 from learners.covers.set_cover import SetCoverLearner
 from learners.domains import Grid, grid_rows
 from learners.geometry.cells import Bits
-from learners.inputs import check_run
-from learners.parameters import check_integer
+from learners.parameters import check_integer, check_run
 from learners.regions.concepts import (
     ConvexPolygons,
     Halfplane,

@@ -13,11 +13,10 @@ from dpaudit.contract import ConceptClass, Hypothesis, Instance, Law, PrivacyCla
 from learners.arrays import Bools, Floats, Integers
 from learners.citations import KMMS
 from learners.domains import Grid, grid_rows
-from learners.finite.supremum import softmax_supremum
+from learners.finite.exponential import softmax_supremum
 from learners.geometry.cells import Bits
-from learners.inputs import check_run, check_sample
 from learners.mechanisms.log_laws import ULP
-from learners.parameters import check_integer, check_positive, check_statement
+from learners.parameters import check_integer, check_positive, check_run, check_sample, check_statement
 from learners.regions.concepts import Intersection, Triangles, triangle, triangles
 from learners.regions.families import Family, Regions
 from learners.regions.pictures import plane_picture, regular_polygon, uniform_sample
@@ -145,7 +144,7 @@ class ListedSelection(RegionSelection):
         return Law(range(len(family)), logs - log_total(logs), error)
 
     def supremum(self) -> Supremum | None:
-        """Return the supremum, epsilon; see `finite.supremum.softmax_supremum` for the proof."""
+        """Return the supremum, epsilon; see `finite.exponential.softmax_supremum` for the proof."""
         return softmax_supremum(self.domain, self._regions.family.labels, self._rate)
 
     def decode(self, code: Any) -> Hypothesis:

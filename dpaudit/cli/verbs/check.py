@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dpaudit.cli.options import ALLOWANCE, COLOR, JSON, OUT, QUIET, flag, jobs, limits, option
+from dpaudit.cli.options import ALLOWANCE, COLOR, JSON, OUT, QUIET, declared, flag, jobs, option
 from dpaudit.cli.verb import Verb
 
 __all__ = ["command"]
@@ -24,7 +24,7 @@ command = Verb(
         click.Argument(["names"], metavar="[NAME]...", nargs=-1),
         option("--config", metavar="FILE", help="the settings (default: audit.toml or pyproject.toml, here or above)"),
         flag("--dry-run", help="run each mechanism a few times and estimate how long the audits take (default: audit)"),
-        *limits("timeout", "time_limit", audit="each audit"),
+        *declared("timeout", "time_limit"),
         JSON,
         OUT,
         QUIET,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dpaudit.cli.options import RESULT, flag, identity, jobs, limits, option, statistics
+from dpaudit.audit.options import SEED
+from dpaudit.cli.options import RESULT, declared, identity, jobs, of_declaration, option
 from dpaudit.cli.verb import Verb
 
 __all__ = ["command"]
@@ -19,58 +20,10 @@ command = Verb(
     "dpaudit privacy mean.py:mean --epsilon 1",
     (
         *identity(),
-        option("--epsilon", type=float, help="claim to test (default: the learner's own)"),
-        option("--delta", type=float, help="claim to test (default: the learner's own; 0 for a function)"),
-        option("--relation", metavar="NAME", help="what neighbours are (default: as in the learner's claim)"),
-        option(
-            "--pairs",
-            metavar="SOURCE",
-            help="FILE.py:NAME or MODULE:NAME, a list of (data, neighbour) tuples, a callable that returns one, or a "
-            "strategy of hypothesis; patterns:DIMENSION, the eight ways in which one record moves the answers of so "
-            "many counting queries; random:COUNT, random neighbouring samples, for learners only (default: PAIRS of "
-            "the function's own file or module; crafted samples for learners)",
-        ),
-        option(
-            "--data",
-            metavar="FILE",
-            help=".csv, .tsv, .parquet or .npy, one dataset: pairs that an attacker would try are made of it; a "
-            "record comes or goes, or is replaced with --relation replace-one (default: --pairs)",
-        ),
-        option(
-            "--bounds",
-            metavar="LOW,HIGH",
-            help="values that --data may hold, of all numbers, or by column as 'age=0,100;share=0,1'; what is outside "
-            "of them is tried too (default: those that it holds)",
-        ),
-        option("--unit", metavar="COLUMN", help="column of --data that names the users (default: every row is one)"),
-        flag(
-            "--include-data",
-            help="show values of --data (default: the recipes of the pairs, as 'row 17 removed', and its digest)",
-        ),
-        option(
-            "--bound",
-            metavar="NAME",
-            help="melded, or unconditional: certified, slow, at most 1e6 runs in all (default: melded)",
-        ),
-        flag("--batched", help="call the function with (data, rng, size) for size outputs (default: one at a time)"),
-        flag("--strict", help="the same as --bound unconditional (default: the melded bound)"),
-        flag("--sequential", help="bet run by run, stop once the claim is refuted (default: a fixed number of runs)"),
-        flag("--curve", help="bound delta at every epsilon too, for a fifth of the error (default: epsilon only)"),
-        flag("--float-bits", help="look at the bits of floats too (default: at their values)"),
-        option(
-            "--randomness",
-            default="argument",
-            metavar="SOURCE",
-            help="argument, the generator that is passed; own, for a library with entropy of its own, such as OpenDP "
-            "or diffprivlib (default: argument)",
-        ),
-        *limits(),
-        *statistics(
-            100_000,
-            "runs on each side of each pair, on average",
-            "of the verdict, over everything that is tried",
-            jobs("processes", 1),
-        ),
+        *declared(),
+        *declared("trials", "confidence"),
+        of_declaration(SEED),
+        jobs("processes", 1),
         option(
             "--certificate",
             metavar="FILE",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from dpaudit.cli.options import COLOR, JSON, LEARNERS, PARAMETER, QUIET, TOLD, flag, jobs, limits, option, whole
+from dpaudit.audit.options import RUNNING
+from dpaudit.cli.options import COLOR, JSON, LEARNERS, PARAMETER, QUIET, TOLD, declared, jobs, option, whole
 from dpaudit.cli.verb import Verb
 
 __all__ = ["command"]
@@ -34,16 +35,9 @@ command = Verb(
         ),
         option("--bounds", metavar="LOW,HIGH", help="as in the audit of --data (default: none)"),
         option("--unit", metavar="COLUMN", help="as in the audit of --data (default: every row is one)"),
-        flag("--batched", help="call the function with (data, rng, size) for size outputs (default: one at a time)"),
-        option(
-            "--randomness",
-            default="argument",
-            metavar="SOURCE",
-            help="as for `dpaudit privacy` (default: argument)",
-        ),
+        *declared(*RUNNING, "randomness"),
         option("--trials", type=whole, metavar="N", help="runs on each side (default: the certificate's)"),
         option("--seed", type=whole, metavar="N", help="root of all randomness (default: drawn anew)"),
-        *limits("timeout", "timeout_is"),
         jobs("processes", 1),
         JSON,
         QUIET,

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import click
 
-from dpaudit.cli.options import ALLOWANCE, COLOR, JSON, LEARNERS, QUIET, VERBOSE, flag, jobs, limits, option, statistics
+from dpaudit.cli.options import (
+    ALLOWANCE,
+    COLOR,
+    JSON,
+    LEARNERS,
+    QUIET,
+    VERBOSE,
+    declared,
+    flag,
+    jobs,
+    option,
+    statistics,
+)
 from dpaudit.cli.verb import Verb
 
 __all__ = ["command"]
@@ -32,7 +44,7 @@ command = Verb(
         option("--out", metavar="DIR", default="reports/latest", help="where to (default: reports/latest)"),
         flag("--resume", help="go on with the run in DIR (default: start afresh)"),
         option("--sign", metavar="KEY", help="sign run.jsonl with this SSH key, by ssh-keygen (default: no signature)"),
-        *limits("timeout", "time_limit", audit="each black-box audit"),
+        *declared("timeout", "time_limit"),
         *statistics(None, "runs a side in the black-box audits", "of each finding", jobs("audits at a time", -1)),
         option(
             "--backend",

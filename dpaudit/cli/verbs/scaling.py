@@ -21,7 +21,7 @@ SHOWN = (
     option(
         "--out",
         metavar="FILE",
-        help=f"write the finding too, in the format of its suffix: {', '.join(PLAIN)}, or .svg, its figure "
+        help=f"write the finding too, in the format of its suffix: {', '.join(PLAIN)}, .xml, or .svg, its figure "
         "(default: none)",
     ),
     JSON,

@@ -14,17 +14,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.events.batches import join
 from dpaudit.events.feature_screening import numbers, rows, texts
-from dpaudit.events.feature_screening.feature import ABSENT, Cells, Column, Distinct, Feature, one_of, placed
-from dpaudit.events.feature_screening.wilson_scores import best_events, best_half_lines, promise
+from dpaudit.events.feature_screening.feature import (
+    ABSENT,
+    Cells,
+    Column,
+    Distinct,
+    Feature,
+    best_events,
+    best_half_lines,
+    one_of,
+    placed,
+    promise,
+)
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
-from dpaudit.outputs.containers import NAMED_POSITIONS
-from dpaudit.outputs.plan import Leaf, Plan
-from dpaudit.outputs.stand_ins import is_usual
+from dpaudit.outputs.leaf import Leaf
+from dpaudit.outputs.plan import NAMED_POSITIONS, Plan
+from dpaudit.outputs.readers import is_usual
+from dpaudit.outputs.shared import join
 
-__all__ = ["Parity", "Promising", "features_of", "screen"]
+__all__ = ["ROWS", "Parity", "features_of", "screen"]
 
 Floats = NDArray[np.float64]
 
@@ -185,9 +195,9 @@ def features_of(leaf: Leaf, values: Any) -> Iterator[tuple[Any, list[Feature]]]:
         yield values, [Feature(leaf, _category(leaf.reader), "category")]
     elif isinstance(values, readers.WholeValues):
         yield values, _of_whole(leaf, values)
-    elif isinstance(leaf.reader, readers.Text):
+    elif leaf.reader is readers.text:
         yield values, _fitted(leaf, values, _TEXT)
-    elif isinstance(leaf.reader, readers.Octets):
+    elif leaf.reader is readers.octets:
         yield values, _fitted(leaf, values, _OCTETS)
     elif values.ndim == 2:
         yield from _of_rows(leaf, values)

@@ -6,9 +6,7 @@ from learners.boxes.concepts import Box
 from learners.halfspaces.concepts import Halfspace
 from learners.mixtures.intersections import Outside
 from learners.parities.concepts import Parity
-from learners.points.concepts import Constant, Point
-from learners.points.interval_class import Span
-from learners.points.threshold_class import Threshold
+from learners.points.concepts import Constant, Point, Span, Threshold
 from learners.regions.concepts import Halfplane, Intersection, Union
 from learners.regions.discs import Disc
 from learners.words import linear

@@ -7,7 +7,7 @@ import pytest
 
 from dpaudit.seeding import generator
 from learners.domains import Grid
-from learners.halfspaces.halfspace_dichotomies import halfspace_dichotomies
+from learners.halfspaces.concepts import halfspace_dichotomies
 from learners.regions.discs import disc_family, lifted
 
 

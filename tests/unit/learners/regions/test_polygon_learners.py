@@ -15,8 +15,7 @@ import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
 from learners.covers.accounting import VARIANTS
-from learners.covers.rounded_noise import RoundedNoise
-from learners.covers.rounds import Round
+from learners.covers.rounds import Round, RoundedNoise
 from learners.regions import controls as broken
 from learners.regions.concepts import ConvexPolygons, Intersection, PolygonUnions, Triangles, Union, triangle
 from learners.regions.discs import Disc, Discs, DiscUnion

@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.domains import Grid
-from learners.halfspaces.halfspace_dichotomies import halfspace_dichotomies
+from learners.halfspaces.concepts import halfspace_dichotomies
 from learners.regions.discs import disc_family
 from learners.regions.polynomials import Polynomial, Polynomials, PolynomialSelect, monomials, polynomial_family, powers
 from learners.regions.sign_patterns import sign_patterns
