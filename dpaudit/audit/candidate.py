@@ -10,8 +10,9 @@ from dpaudit.audit.law_ratio import law_ratio
 from dpaudit.audit.power import REFUTING_SHARE
 from dpaudit.audit.request import Request
 from dpaudit.contract import Pair
-from dpaudit.events.cells import Tally, steady
+from dpaudit.events.cells import steady
 from dpaudit.events.discretizers import CountCells, Discretizer, Identity
+from dpaudit.events.event import Tally
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.selection import CellFamilies, SelectedEvent
 from dpaudit.running.sampling import Sampler

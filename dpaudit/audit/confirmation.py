@@ -16,7 +16,8 @@ from dpaudit.audit.request import Request
 from dpaudit.bounds.curve import Curve, fit_curve
 from dpaudit.bounds.thresholds import choose_thresholds
 from dpaudit.clock import LOOKS, SHARES
-from dpaudit.events.cells import Tally, tally
+from dpaudit.events.cells import tally
+from dpaudit.events.event import Tally
 from dpaudit.events.families import likelier_first
 from dpaudit.events.selection import SelectedEvent
 from dpaudit.running.sampling import Observed

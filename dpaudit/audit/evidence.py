@@ -11,7 +11,7 @@ from dpaudit.audit.checks import Check
 from dpaudit.audit.no_evidence import AllRaised, Constant, FewRuns, Gap, Identical, Meaningless, NotLookedAt, Powerless
 from dpaudit.contract import Made, Pair, Verdict
 from dpaudit.errors import InputError
-from dpaudit.events.cells import Tally
+from dpaudit.events.event import Tally
 from dpaudit.outputs.canonical import canonical
 
 __all__ = ["Observations", "different", "gaps_of", "identical", "verdict_of"]

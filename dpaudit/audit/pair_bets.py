@@ -13,8 +13,9 @@ from scipy.special import logsumexp
 
 from dpaudit.audit.eprocess import expected_growth, log_payoff, place_bet, posterior
 from dpaudit.contract import Pair
-from dpaudit.events.cells import LEAST, Tally
+from dpaudit.events.cells import LEAST
 from dpaudit.events.discretizers import Discretizer
+from dpaudit.events.event import Tally
 from dpaudit.events.wide import Reducer
 
 __all__ = ["PairBets", "Partition", "Sides", "Strategy", "partition_by_bins", "partition_by_cells"]

@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from dpaudit.certificates.predicates import Learned, Predicate
-from dpaudit.certificates.values import Value
 from dpaudit.contract import Direction, Origin, Relation
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.events.event import Learned, Predicate
+from dpaudit.outputs.values import Value
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, decode, encodable
 
 __all__ = ["MOST_BYTES", "Certificate", "Counts", "Given", "Input", "Referred", "read", "seal_of"]

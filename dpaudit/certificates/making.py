@@ -12,12 +12,12 @@ from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.certificates.certificate import Certificate, Counts
 from dpaudit.certificates.choosing import counted
 from dpaudit.certificates.limits import CLOPPER_PEARSON, epsilon_lower
-from dpaudit.certificates.predicates import predicate_of
 from dpaudit.certificates.shrinking import SEARCH, Search, Small, shrink, shrink_by_strategy
 from dpaudit.certificates.simpler import Bounds
 from dpaudit.certificates.telling import Place, tell
 from dpaudit.contract import Learner, MadePair, Pair, Relation, Verdict
 from dpaudit.errors import InputError
+from dpaudit.events.event import predicate_of
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.progress import Progress, followed

@@ -12,10 +12,10 @@ from dpaudit.audit.audit import audit_privacy, sampler_of
 from dpaudit.certificates.certificate import Certificate, Counts
 from dpaudit.certificates.choosing import counted
 from dpaudit.certificates.limits import epsilon_lower
-from dpaudit.certificates.predicates import Learned
 from dpaudit.certificates.telling import pair_of
 from dpaudit.contract import Learner, Pair, Verdict
 from dpaudit.errors import InputError
+from dpaudit.events.event import Learned
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.progress import Progress, followed
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability

@@ -9,10 +9,10 @@ from typing import Any
 from dpaudit.certificates.choosing import Chosen, choose
 from dpaudit.certificates.parts import Kept, Parts, parts_of
 from dpaudit.certificates.simpler import Bounds, complexity, simpler
-from dpaudit.certificates.values import digest_of
 from dpaudit.contract import Pair
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import Raised
+from dpaudit.outputs.values import digest_of
 from dpaudit.running.sampling import Sampler
 
 __all__ = ["SEARCH", "Search", "Small", "shrink", "shrink_by_strategy"]

@@ -7,9 +7,9 @@ from typing import Any
 
 from dpaudit.certificates.certificate import Given, Input, Referred
 from dpaudit.certificates.parts import Kept, take_rows
-from dpaudit.certificates.values import decode_value, digest_of, encode_value
 from dpaudit.contract import Domain, OriginKind, Pair
 from dpaudit.errors import InputError
+from dpaudit.outputs.values import decode_value, digest_of, encode_value
 
 __all__ = ["Place", "pair_of", "tell"]
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from dpaudit import PrivacyFinding, audit_privacy, certificates, get_learner
 from dpaudit.certificates.certificate import MOST_BYTES, Certificate, Counts, Given, Referred
 from dpaudit.certificates.limits import epsilon_lower
-from dpaudit.certificates.predicates import Learned, Outputs, Threshold
 from dpaudit.contract import Origin, OriginKind, Pair
 from dpaudit.errors import InputError
+from dpaudit.events.event import Learned, Outputs, Threshold
 from dpaudit.neighbours.sampled import pairs_from_strategy
 from dpaudit.verify_certificate import verify
 

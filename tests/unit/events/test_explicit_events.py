@@ -9,19 +9,28 @@ import numpy as np
 import pytest
 
 from dpaudit.certificates.choosing import choose
-from dpaudit.certificates.predicates import Learned, Outputs, Threshold, holds, listed_outputs, numbers_of, predicate_of
 from dpaudit.contract import Direction
-from dpaudit.events.event import Bets, Cells, Interval
+from dpaudit.events.event import (
+    Bets,
+    Cells,
+    Interval,
+    Learned,
+    Outputs,
+    Threshold,
+    listed_outputs,
+    numbers_of,
+    predicate_of,
+)
 from dpaudit.outputs.canonical import Raised
 
 ODD: list[Any] = [1, 2.5, math.nan, math.inf, -math.inf, "3", None, [4], Raised(ValueError("no")), True]
 
 
 def test_thresholds_hold_numbers_in_their_range() -> None:
-    assert holds(Threshold("value", 1.0, math.inf), ODD).tolist() == [True, True, False, True] + [False] * 5 + [True]
-    assert holds(Threshold("value", -math.inf, 2.5), ODD).nonzero()[0].tolist() == [0, 4, 9]
-    assert holds(Threshold("raised", 1.0, math.inf), ODD).nonzero()[0].tolist() == [8]
-    assert holds(Threshold("value", 4.0, 5.0, (0,)), ODD).nonzero()[0].tolist() == [7]
+    assert Threshold("value", 1.0, math.inf).holds(ODD).tolist() == [True, True, False, True] + [False] * 5 + [True]
+    assert Threshold("value", -math.inf, 2.5).holds(ODD).nonzero()[0].tolist() == [0, 4, 9]
+    assert Threshold("raised", 1.0, math.inf).holds(ODD).nonzero()[0].tolist() == [8]
+    assert Threshold("value", 4.0, 5.0, (0,)).holds(ODD).nonzero()[0].tolist() == [7]
 
 
 def test_features_of_arrays_and_of_lists_are_the_same() -> None:
@@ -44,10 +53,10 @@ def test_the_lowest_bit_is_that_of_the_binary_expansion() -> None:
 def test_listed_outputs_and_all_but_these() -> None:
     event = listed_outputs([1, "3", math.nan, 2], complement=False, path=())
     assert event.ranges == ((1, 2),)
-    assert holds(event, ODD).nonzero()[0].tolist() == [0, 2, 5]
+    assert event.holds(ODD).nonzero()[0].tolist() == [0, 2, 5]
     others = listed_outputs([1, "3", math.nan, 2], complement=True, path=())
-    assert (holds(others, ODD) ^ holds(event, ODD)).all()
-    assert holds(Outputs((), ((4, 4),), path=(0,)), ODD).nonzero()[0].tolist() == [7]
+    assert (others.holds(ODD) ^ event.holds(ODD)).all()
+    assert Outputs((), ((4, 4),), path=(0,)).holds(ODD).nonzero()[0].tolist() == [7]
 
 
 def test_of_a_findings_events_those_are_explicit_that_say_all() -> None:
@@ -80,7 +89,7 @@ def test_events_are_found_on_the_side_where_they_are_likelier(name: str) -> None
         chosen = choose(sides, 0.0, 1e-3)
         assert chosen is not None
         assert chosen.lower > 1
-        shares = [float(holds(chosen.event, outputs).mean()) for outputs in sides]
+        shares = [float(chosen.event.holds(outputs).mean()) for outputs in sides]
         assert (shares[0] > shares[1]) == (chosen.direction is Direction.FORWARD)
 
 

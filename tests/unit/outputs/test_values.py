@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpaudit.certificates.values import MOST_ITEMS, Value, decode_value, digest_of, encode_value
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.outputs.canonical import Raised, canonical
+from dpaudit.outputs.values import MOST_ITEMS, Value, decode_value, digest_of, encode_value
 from dpaudit.record import Frozen, decode, encodable
 from learners.points.exponential import PointExponential
 
