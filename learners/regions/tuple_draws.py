@@ -1,9 +1,9 @@
 """Exact draws of triangles, or of any number t of halfplanes, with density proportional to exp(rate q).
 
-The dual points of t halfplanes are drawn by rejection from the envelope of `regions.planar.refinement.Products`: a
+The dual points of t halfplanes are drawn by rejection from the envelope of `regions.refinement.Products`: a
 product of pieces with probability proportional to volume times exp(rate u), u its greatest score; a uniform point in
 each piece; and the tuple is accepted with probability exp(rate (q - u)). The law of the accepted tuples does not depend
-on how far the envelope was refined. As in `regions.planar.selection`, every choice compares a uniform number of which
+on how far the envelope was refined. As in `regions.cell_draws`, every choice compares a uniform number of which
 some bits are known with integers that enclose the boundary, and takes more bits where these leave it open: nothing is
 rounded, and nothing has to be charged to epsilon or delta. There is no cap on the number of tries and no way to fail:
 where the refinement runs out of the memory that it may take, draws go on from the envelope that it has reached.
@@ -24,10 +24,9 @@ import numpy as np
 from dpaudit.contract import InputError
 from learners.arrays import Integers
 from learners.geometry.cells import Bits, Box
-from learners.regions.planar.pieces import Pieces
-from learners.regions.planar.refinement import Products, Score
-from learners.regions.planar.selection import Bounds, choose, decided, exponential_bounds
-from learners.regions.planar.snapping import Region, Resolver
+from learners.regions.cell_draws import Bounds, choose, decided, exponential_bounds
+from learners.regions.refinement import Pieces, Products, Score
+from learners.regions.snapping import Region, Resolver
 
 __all__ = ["TupleSampler"]
 

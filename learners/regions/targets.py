@@ -1,12 +1,13 @@
 """Targets and distributions over a small grid that are hard for learners of planar regions.
 
 Thin regions, regions with one tiny component, all probability at the boundary, and random targets: for the utility
-audit, where the concept class itself does not tell what is hard.
+audit, where the concept class itself does not show what is hard.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +15,7 @@ from dpaudit.contract import ConceptClass, Distribution, InputError
 from learners.arrays import Bools, Floats
 from learners.domains import Grid
 
-__all__ = ["hard_targets"]
-
+__all__ = ["hard_targets", "plane_targets"]
 
 MAX_CONCEPTS = 2**16
 """Classes are searched up to this size."""
@@ -48,6 +48,11 @@ def hard_targets(concepts: ConceptClass, side: int, alpha: float) -> list[tuple[
         flat = weights.ravel() / weights.sum()
         found.append((code, Distribution(points[flat > 0], flat[flat > 0], name), name))
     return found
+
+
+def plane_targets(self: Any, alpha: float) -> list[tuple[int, Distribution, str]]:
+    """Return thin and tiny targets, the boundary, and random targets; see `hard_targets`."""
+    return hard_targets(self.concepts, self.side, alpha)
 
 
 def _cases(squares: Bools, mass: float) -> Iterator[tuple[int, Floats, str]]:

@@ -1,13 +1,13 @@
-"""Halfplanes and triangles over a small grid, one for each labelling, with the exact measure of each labelling.
+"""Regions of a grid: listed as labellings with exact measures where there are few, and described in every case.
 
-The measure is Lebesgue's on the dual points, as a share of the whole. A selection with weights exp(rate q) has constant
-likelihood ratios on labellings, so an audit loses nothing by looking at them alone.
+Halfplanes and triangles have Lebesgue measure on their dual points, as a share of the whole. A selection with weights
+exp(rate q) has constant likelihood ratios on labellings, so an audit loses nothing by looking at them alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -15,18 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import InputError
+from dpaudit.contract import Hypothesis, InputError
 from learners.arrays import Floats, Labels
-from learners.regions.planar.snapping import full_grid
+from learners.domains import Grid
+from learners.regions.snapping import full_grid
 
 __all__ = [
-    "TRIANGLE_SIDE",
     "Family",
     "Region",
+    "Regions",
     "family_of",
     "halfplane_family",
     "joined",
     "labels_of",
+    "listed_entries",
     "masks_of",
     "triangle_family",
 ]
@@ -66,6 +68,52 @@ class Family:
         return np.array([_log_ratio(volume, total) for volume in self.volumes])
 
 
+@dataclass(frozen=True)
+class Regions:
+    """The regions of the grid {0 .. side}^dimension that a learner selects among, with their measure.
+
+    Parameters
+    ----------
+    side, dimension : int
+        The grid.
+    listing : callable or None
+        Lists the regions; None where they are too many to be listed.
+    region : callable
+        Returns the region that a family lists as these halfplanes, or halfspaces.
+    measures, labellings : callable, optional
+        Return V and D; by default both are ln N, for N listed regions of equal measure.
+    """
+
+    side: int
+    dimension: int
+    listing: Callable[[], Family] | None
+    region: Callable[[tuple[Region, ...]], Hypothesis]
+    measures: Callable[[], float] | None = None
+    labellings: Callable[[], float] | None = None
+
+    @property
+    def domain(self) -> Grid:
+        """The grid."""
+        return Grid(self.side, self.dimension)
+
+    @property
+    def family(self) -> Family:
+        """The listed regions; `InputError` where they are not listed."""
+        if self.listing is None:
+            raise InputError(f"side must be small enough to list the regions, got {self.side}; run has no such limit")
+        return self.listing()
+
+    @property
+    def log_behaviours(self) -> float:
+        """D: the logarithm of a bound on the number of different regions on the grid."""
+        return math.log(len(self.family)) if self.labellings is None else self.labellings()
+
+    @property
+    def log_ratio(self) -> float:
+        """V: a bound on ln(whole measure / least measure of regions that agree on a sample)."""
+        return self.log_behaviours if self.measures is None else self.measures()
+
+
 def _log_ratio(small: int, large: int) -> float:
     """Return ln(small / large) from a correctly rounded quotient of mantissas."""
     shift = large.bit_length() - small.bit_length()
@@ -86,7 +134,7 @@ def labels_of(masks: Iterable[int], width: int) -> Labels:
 def halfplane_family(side: int) -> Family:
     """Return the labellings of {0 .. side}^2 by the halfplanes of the dual box, in lexicographic order.
 
-    The halfplane (z, a, b) of a labelling is a point of a cell of the full grid; see `regions.planar.snapping`.
+    The halfplane (z, a, b) of a labelling is a point of a cell of the full grid; see `regions.snapping`.
     """
     grid = full_grid(side)
     found: dict[bytes, tuple[Region, Fraction]] = {}
@@ -108,10 +156,9 @@ def triangle_family(side: int) -> Family:
     """
     if side > TRIANGLE_SIDE:
         raise InputError(f"side must be at most {TRIANGLE_SIDE} to list the labellings by triangles, got {side}")
-    single = halfplane_family(side)
-    halfplanes = list(zip(masks_of(single.labels), single.volumes, single.regions, strict=True))
+    halfplanes = listed_entries(halfplane_family(side))
     pairs = [(mask, *found) for mask, found in joined(halfplanes, halfplanes).items()]
-    return family_of(joined(pairs, halfplanes), single.labels.shape[1])
+    return family_of(joined(pairs, halfplanes), (side + 1) ** 2)
 
 
 def family_of(found: dict[int, tuple[int, tuple[Region, ...]]], width: int) -> Family:
@@ -121,6 +168,11 @@ def family_of(found: dict[int, tuple[int, tuple[Region, ...]]], width: int) -> F
 
 
 Entry = tuple[int, int, tuple[Region, ...]]
+
+
+def listed_entries(family: Family) -> list[Entry]:
+    """Return the mask, the measure and the regions of each labelling."""
+    return list(zip(masks_of(family.labels), family.volumes, family.regions, strict=True))
 
 
 def joined(left: list[Entry], right: list[Entry]) -> dict[int, tuple[int, tuple[Region, ...]]]:
