@@ -13,7 +13,7 @@ from scipy.special import chdtrc
 from dpaudit import seeding
 from dpaudit.conformance.required import require, samples_of
 from dpaudit.contract import Grade, HasLaw, HasSymmetries, Learner, Relation
-from dpaudit.events.histogram import tally
+from dpaudit.events.cells import tally
 from dpaudit.neighbours.multisets import check_symmetry
 from dpaudit.outputs.canonical import canonical
 

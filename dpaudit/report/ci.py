@@ -20,8 +20,8 @@ from xml.etree.ElementTree import Element, SubElement
 from dpaudit.contract import Verdict
 from dpaudit.engine.records import Run
 from dpaudit.escaping import harmless
-from dpaudit.report.page.sentences import Phrase, accuracy_words, privacy_words
-from dpaudit.report.page.text import share
+from dpaudit.report.numbers import share
+from dpaudit.report.sentences import Phrase, accuracy_words, privacy_words
 from dpaudit.report.summary import Summary, summarise
 from dpaudit.report.view import Mechanism, mechanisms
 

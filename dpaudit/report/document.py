@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from dpaudit.audit.checks import Check
+from dpaudit.audit.evidence import Check, Gap
 from dpaudit.audit.finding import PowerAt, PrivacyFinding
-from dpaudit.audit.no_evidence import Gap
 from dpaudit.contract import Grade, PrivacyClaim, Verdict
 from dpaudit.engine.records import Failure, Header, LedgerRow, Parameters, Result
 from dpaudit.exact.finding import LawFinding

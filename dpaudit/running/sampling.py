@@ -14,13 +14,13 @@ import numpy as np
 from dpaudit import seeding
 from dpaudit.contract import Made, Pair
 from dpaudit.errors import InputError
-from dpaudit.events.batches import join
 from dpaudit.events.columns import Flattener
 from dpaudit.events.discretizers import Discretizer
-from dpaudit.events.reducer import Reducer, SumUp, wide_leaves
+from dpaudit.events.wide import Reducer, SumUp, wide_leaves
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.parts import REGISTERED, learn
 from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.shared import join
 from dpaudit.progress import Tell
 from dpaudit.running.adapters import Mechanism
 from dpaudit.running.isolated import naming_input

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from dpaudit.audit.evidence import Identical
 from dpaudit.audit.finding import PrivacyFinding, Witness
-from dpaudit.audit.no_evidence import Identical
 from dpaudit.contract import (
     Direction,
     Grade,

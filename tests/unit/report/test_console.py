@@ -18,7 +18,7 @@ from reporter_runs import (
     with_results,
 )
 
-from dpaudit.audit.no_evidence import Constant, Powerless
+from dpaudit.audit.evidence import Constant, Powerless
 from dpaudit.engine.records import Fault
 from dpaudit.report import console
 

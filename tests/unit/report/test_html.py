@@ -21,7 +21,7 @@ from reporter_runs import (
     with_results,
 )
 
-from dpaudit.audit.no_evidence import Identical, Powerless
+from dpaudit.audit.evidence import Identical, Powerless
 from dpaudit.contract import Origin
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Fault
@@ -233,7 +233,7 @@ def test_the_witness_shows_the_likelier_side_and_what_changes(small):
     assert (
         "The closest call: one example changes, and one answer comes 1.7 times as often; the claim allows 2.72" in text
     )
-    assert '<span class="chip d">(1, 0) → 1</span>' in small
+    assert "<code>Sample(n=1: (<mark>1, 0)-&gt;1</mark>)</code>" in small
     assert "No single event: bets" in text or "no single event: bets on 3000 runs" in text
 
 
@@ -273,8 +273,8 @@ def test_the_command_seed_and_versions_are_there(small):
     assert load_small().header.command in text
     assert "seed 0" in text
     assert "numpy 2.0.0" in text
-    repeat = re.findall("<code>(dpaudit run parity-private [^<]*)</code>", small)
-    assert "dpaudit run parity-private --profile quick --seed 0" in repeat
+    repeat = re.findall("<code>(dpaudit privacy parity-private [^<]*)</code>", small)
+    assert any("--trials 20000" in command and command.endswith("--seed 0") for command in repeat)
 
 
 def full_of(words):

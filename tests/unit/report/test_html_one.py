@@ -6,8 +6,8 @@ from pages import Page
 from reporter_runs import first, load_small, only, retold
 from toy_records import law_finding, privacy_finding, result, utility_finding
 
+from dpaudit.audit.evidence import FewRuns
 from dpaudit.audit.finding import Witness
-from dpaudit.audit.no_evidence import FewRuns
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.contract import Direction, Origin, Verdict
 from dpaudit.events.event import Cells, Interval
@@ -46,8 +46,8 @@ def test_a_violation_is_told_with_its_witness_on_one_page():
 
 def test_what_differs_between_the_inputs_is_outlined():
     page = render_finding(found())
-    assert page.count('<span class="chip d">') == 2
-    assert '<span class="chip d">0</span>' in page
+    assert page.count("<mark>") == 2
+    assert "<code>[1, <mark>0</mark>, 1]</code>" in page
 
 
 def test_silence_says_what_it_is_worth():
