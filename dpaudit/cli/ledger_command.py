@@ -12,9 +12,8 @@ from dpaudit.cli.streams import output, say, tell, wants_color, width_of
 from dpaudit.cli.verb import Given
 from dpaudit.contract import Verdict
 from dpaudit.engine.arguments import LedgerArguments
-from dpaudit.engine.findings import LedgerRow
-from dpaudit.engine.progress import Progress
-from dpaudit.engine.records import Result
+from dpaudit.engine.execute import Progress
+from dpaudit.engine.records import LedgerRow, Result
 from dpaudit.engine.tasks import Task, canonical
 from dpaudit.errors import InputError
 from dpaudit.report.ledger import counts_text, render

@@ -26,7 +26,7 @@ from dpaudit.report.aligned import Lines, laid_out
 from dpaudit.report.ci import Promise
 from dpaudit.report.numbers import count, percent, significant, value_text
 from dpaudit.report.plain import Plain, summed
-from dpaudit.report.predicates import predicate_words
+from dpaudit.report.wording import event_words
 
 __all__ = ["command"]
 
@@ -99,5 +99,5 @@ def _lines(args: Given, certificate: certificates.Certificate, found: certificat
     if counts is not None:
         hits = f"{count(counts.hits)} of {count(counts.runs)} runs on one input"
         others = f"{count(counts.neighbour_hits)} of {count(counts.neighbour_runs)} on its neighbour"
-        lines.append(("because", f'"{predicate_words(certificate.event)}": {hits}, {others}'))
+        lines.append(("because", f'"{event_words(certificate.event)}": {hits}, {others}'))
     return [*lines, ("seed", str(found.seed))]

@@ -12,17 +12,12 @@ from dpaudit.cli.report_command import shown, tell_faults
 from dpaudit.cli.report_files import rendered
 from dpaudit.cli.streams import say, tell
 from dpaudit.cli.verb import Given, option_words
-from dpaudit.engine.events import Listener, RunEvent, TaskFailed, TaskFinished
-from dpaudit.engine.execute import execute
-from dpaudit.engine.files import keep_foreign, write_atomically
-from dpaudit.engine.lock import held
+from dpaudit.engine.execute import Listener, Progress, RunEvent, TaskFailed, TaskFinished, execute
+from dpaudit.engine.files import held, keep_foreign, write_atomically
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.plan import Plan, make_plan
-from dpaudit.engine.progress import Progress
 from dpaudit.engine.records import Failure, Header
-from dpaudit.engine.signature import check_key, sign
-from dpaudit.engine.sources import sources
-from dpaudit.engine.store import FILENAME, Store, load_run, make_header
+from dpaudit.engine.store import FILENAME, Store, load_run, make_header, sources
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
 from dpaudit.jsonable import jsonable
@@ -35,8 +30,6 @@ __all__ = ["command"]
 def command(args: Given) -> int:
     """Plan, run, store and report."""
     check_seed(args.seed)
-    if args.sign is not None:
-        check_key(args.sign)
     registry = find_learners(args)
     entries = [registry.get(id) for id in dict.fromkeys(args.ids)] or registry.entries
     statements = () if args.ids else registry.statements
@@ -61,8 +54,7 @@ def command(args: Given) -> int:
         store = Store.resume(path, header) if args.resume else Store.start(path, header)
         _execute(args, plan, store)
         store.finish()
-        signed = [] if args.sign is None else [sign(path, args.sign)]
-        return _report(args, path, signed)
+        return _report(args, path)
 
 
 def _header(args: Given, plan: Plan, entries: Sequence[Entry], statements: Sequence[StatementEntry]) -> Header:
@@ -133,10 +125,10 @@ def _failure(task: Task, error: str) -> Failure:
     return Failure(task=task.key, learner=task.learner, parameters=parameters, arguments=task.arguments, error=error)
 
 
-def _report(args: Given, path: Path, signed: Sequence[Path]) -> int:
+def _report(args: Given, path: Path) -> int:
     """Write the reports of a finished run, print the summary and return the status."""
     run = load_run(path)
-    written = [path, *signed]
+    written = [path]
     for form in ("json", "html") if args.html else ("json",):
         written.append(path.with_name(f"report.{form}"))
         keep_foreign(written[-1])

@@ -11,8 +11,7 @@ from dpaudit.cli.single_audit import audit, find_learner
 from dpaudit.cli.verb import Given
 from dpaudit.contract import SETTINGS, Learner
 from dpaudit.engine.arguments import UtilityArguments
-from dpaudit.engine.tasks import Task
-from dpaudit.engine.utility_tasks import offered_settings, utility_tasks
+from dpaudit.engine.tasks import Task, offered_settings, utility_tasks
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry
 from dpaudit.report.repeat import command_line

@@ -22,7 +22,6 @@ def command(args: Given) -> int:
     found = verify_run(
         args.path,
         total=args.total,
-        signers=args.signers,
         again=args.again,
         paths=args.learners,
         n_jobs=args.n_jobs,
@@ -42,8 +41,6 @@ def _lines(found: Verified) -> Lines:
         lines = [("SEALED", f"{held}: nothing was changed since"), ("total", found.total)]
     else:
         lines = [("NOT SEALED", f"{held}: {_WHY[found.state]}")]
-    if found.signer:
-        lines.append(("signed", f"by {found.signer}"))
     if found.again:
         lines.append(("again", _again_words(found)))
     lines += [("changed", text) for text in found.changed]

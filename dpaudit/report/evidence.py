@@ -6,11 +6,22 @@ import math
 from collections import Counter
 from collections.abc import Callable
 
-from dpaudit.audit.budget import Budget
-from dpaudit.audit.checks import Answer, Check, CheckName
+from dpaudit.audit.evidence import (
+    AllRaised,
+    Answer,
+    Check,
+    CheckName,
+    Constant,
+    FewRuns,
+    Gap,
+    Identical,
+    Meaningless,
+    NotLookedAt,
+    Powerless,
+)
 from dpaudit.audit.finding import PowerAt, PrivacyFinding
-from dpaudit.audit.no_evidence import AllRaised, Constant, FewRuns, Gap, Identical, Meaningless, NotLookedAt, Powerless
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS, Power
+from dpaudit.audit.request import Budget
 from dpaudit.contract import Origin, OriginKind, PrivacyClaim, Relation
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.wording import event_words

@@ -13,8 +13,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpaudit.contract import Verdict
-from dpaudit.engine.findings import LedgerRow
-from dpaudit.engine.records import Result, Run
+from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import harmless
 from dpaudit.record import Count, Frozen, Level, Size, decode
 from dpaudit.report import sentences as told

@@ -12,9 +12,8 @@ from typing import NamedTuple, TypeVar
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.engine.arguments import ExactArguments, UtilityArguments
-from dpaudit.engine.findings import PictureFinding
 from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder, refuting
-from dpaudit.engine.records import Parameters, Result
+from dpaudit.engine.records import Parameters, PictureFinding, Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.utility.finding import UtilityFinding
 

@@ -43,7 +43,6 @@ command = Verb(
         ),
         option("--out", metavar="DIR", default="reports/latest", help="where to (default: reports/latest)"),
         flag("--resume", help="go on with the run in DIR (default: start afresh)"),
-        option("--sign", metavar="KEY", help="sign run.jsonl with this SSH key, by ssh-keygen (default: no signature)"),
         *declared("timeout", "time_limit"),
         *statistics(None, "runs a side in the black-box audits", "of each finding", jobs("audits at a time", -1)),
         option(
