@@ -22,7 +22,7 @@ from dpaudit.report.view import Case, Mechanism, Row
 from dpaudit.report.wording import failure_text
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["View", "accuracy_figure", "curve_figure"]
+__all__ = ["Curves", "View", "accuracy_figure", "curve_figure"]
 
 Points = list[tuple[float, float]]
 
@@ -43,20 +43,16 @@ class View(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Curves:
+class Curves:
     """The curves of delta of one mechanism, as points (epsilon, delta): promised, exact, and ruled out by the runs."""
 
-    mechanism: Mechanism
-
-    @property
-    def row(self) -> Row:
-        return self.mechanism.tested
+    row: Row
 
     @cached_property
     def right(self) -> float:
         """The right end of the epsilon axis: a little beyond everything that is marked."""
         row = self.row
-        marks = [self.mechanism.tested.exact_epsilon or 0.0]
+        marks = [row.exact_epsilon or 0.0]
         marks += [row.claim.epsilon] if row.claim is not None else []
         marks += [row.blackbox.epsilon_lower] if row.blackbox is not None else []
         curve = row.exact.curve if row.exact is not None else ()
@@ -105,7 +101,7 @@ def _at(points: Points, epsilon: float) -> float:
 
 def curve_figure(mechanism: Mechanism) -> View | None:
     """Return the figure of the least true delta at each epsilon; None where neither a claim nor a curve is known."""
-    curves = _Curves(mechanism)
+    curves = Curves(mechanism.tested)
     shown = [*curves.promised, *curves.exact, *curves.found]
     if not shown:
         return None
@@ -125,7 +121,7 @@ def curve_figure(mechanism: Mechanism) -> View | None:
     return View(figure(told, _HEIGHT, *axes, box, *_names(curves, up, top)), caption)
 
 
-def _paths(curves: _Curves, up: Scale) -> list[str]:
+def _paths(curves: Curves, up: Scale) -> list[str]:
     """Return the areas that are ruled out, the curves over them, and a mark at what was found if no curve is near."""
     promised, found, finding = curves.promised, curves.found, curves.row.blackbox
 
@@ -145,7 +141,7 @@ def _paths(curves: _Curves, up: Scale) -> list[str]:
     return parts
 
 
-def _names(curves: _Curves, up: Scale, top: float) -> list[str]:
+def _names(curves: Curves, up: Scale, top: float) -> list[str]:
     """Return the names of the curves, each where its own is away from the others, none on another."""
     row, promised, found, right = curves.row, curves.promised, curves.found, curves.right
     # The point of a curve, the words, and how far below the point they stand.
@@ -157,7 +153,7 @@ def _names(curves: _Curves, up: Scale, top: float) -> list[str]:
         below = 18 if found and _at(found, e) > d else -6
         labels.append((e, d, f"promised, {claim_words(row.claim)}", below))
     if curves.exact and row.exact is not None:
-        exact = curves.mechanism.tested.exact_epsilon
+        exact = row.exact_epsilon
         e = 0.45 * min(right if exact is None else exact, curves.exact[-1][0])
         labels.append((e, _at(curves.exact, e), f"exact, ε = {epsilon_exact(row)}", -6))
     elif row.blackbox is not None and row.blackbox.epsilon_lower > 0:
