@@ -108,7 +108,7 @@ def curve_figure(mechanism: Mechanism) -> View | None:
     top = 1.08 * max(d for _, d in shown) or 1.0
     up, right = linear(0, top, _BASE, _TOP), curves.right
     box = element("svg", *_paths(curves, up), viewBox=f"0 0 {_WIDTH} {_HEIGHT}", preserveAspectRatio="none")
-    told = f"Privacy curve of {mechanism.name}: the least true delta at each epsilon"
+    said = f"Privacy curve of {mechanism.name}: the least true delta at each epsilon"
     below = [(100 * tick / right, f"{tick:.4g}") for tick in ticks(0, right) if tick < 0.96 * right]
     axes = [across("axis", 0, 100, _BASE), axis(below, 234), words("ε", "100%", 234, "end", class_="t")]
     deltas = ticks(0, top, 3)[1:]
@@ -118,7 +118,7 @@ def curve_figure(mechanism: Mechanism) -> View | None:
     caption = "The least true δ for each ε; lower is more private."
     caption += " Grey: ruled out by the runs." * bool(curves.found)
     caption += " Orange: of that, beyond the promise." * curves.refuted
-    return View(figure(told, _HEIGHT, *axes, box, *_names(curves, up, top)), caption)
+    return View(figure(said, _HEIGHT, *axes, box, *_names(curves, up, top)), caption)
 
 
 def _paths(curves: Curves, up: Scale) -> list[str]:
@@ -192,13 +192,13 @@ def accuracy_figure(row: Row) -> View | None:
         y = _HEAD + _ROW * (i + 0.5)
         parts.append(words(f"n = {count(f.n)}", 0, y + 4, class_="t" if name == "grey" else None))
         parts += [across(name, at(f.failure_lower), at(f.failure_upper), y), dot(at(f.failure_rate), y, f"dot {name}")]
-    told = f"Share of runs that fail at {plural(len(shown), 'sample size')}; {allowed} % are allowed"
+    said = f"Share of runs that fail at {plural(len(shown), 'sample size')}; {allowed} % are allowed"
     caption = (
         f"Share of runs in which {failure_text(finding)}, with its interval. The promise is for "
         f"n = {count(finding.n)}: the worst of {plural(len(part.cases), 'hard case')}."
         + " Grey: fewer examples, for which nothing is promised." * bool(worst)
     )
-    return View(figure(told, foot + _FOOT, *parts), caption)
+    return View(figure(said, foot + _FOOT, *parts), caption)
 
 
 def _worst(ladder: Sequence[Case]) -> list[UtilityFinding]:
