@@ -83,7 +83,7 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
         __tracebackhide__ = True
         from dpaudit.arguments import check_names
         from dpaudit.audit.audit import audit_privacy
-        from dpaudit.contract import PrivacyVerdict
+        from dpaudit.contract import Verdict
 
         given = {**_settings(request.config), **_marked(request), **arguments}
         _plainly(check_names, arguments, audit_privacy, "mechanism", "pairs", also=("allow_no_evidence",))
@@ -92,9 +92,9 @@ def assert_private(request: pytest.FixtureRequest) -> Callable[..., PrivacyFindi
         _record(request, finding, epsilon_lower=finding.epsilon_lower, **numbers)
         for text in _limits(finding):
             warnings.warn(f"dpaudit: {text}", AuditWarning, stacklevel=2)
-        if finding.verdict == PrivacyVerdict.VIOLATION:
+        if finding.verdict == Verdict.VIOLATION:
             pytest.fail(_because(finding))
-        if finding.verdict == PrivacyVerdict.NO_EVIDENCE and not allow_no_evidence:
+        if finding.verdict == Verdict.NO_EVIDENCE and not allow_no_evidence:
             pytest.fail(f"{finding}\nallow_no_evidence=True lets it pass")
         return finding
 
@@ -114,7 +114,7 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
     def audit(*given: Any, allow_undecided: bool = False, **arguments: Any) -> UtilityFinding:
         __tracebackhide__ = True
         from dpaudit.arguments import check_names
-        from dpaudit.contract import UtilityVerdict
+        from dpaudit.contract import Verdict
         from dpaudit.utility.pac import audit_utility
 
         settings = {name: value for name, value in _settings(request.config).items() if name != "trials"}
@@ -122,9 +122,9 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
         _plainly(check_names, arguments, audit_utility, also=("allow_undecided",))
         finding: UtilityFinding = _plainly(audit_utility, *given, **chosen)
         _record(request, finding, failure_lower=finding.failure_lower, beta=finding.beta)
-        if finding.verdict == UtilityVerdict.VIOLATION:
+        if finding.verdict == Verdict.VIOLATION:
             pytest.fail(str(finding))
-        if finding.verdict == UtilityVerdict.UNDECIDED and not allow_undecided:
+        if finding.verdict == Verdict.UNDECIDED and not allow_undecided:
             pytest.fail(f"{finding}\nallow_undecided=True lets it pass")
         return finding
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import msgspec
 
-from dpaudit.errors import ToolFault
+from dpaudit.contract import Verdict
+from dpaudit.errors import InputError, ToolFault
 from dpaudit.record import Frozen, decode, encodable
 
 if TYPE_CHECKING:
@@ -61,8 +62,15 @@ class Finding(Frozen, frozen=True, kw_only=True, tag_field="kind"):
     """
 
     kind: ClassVar[str]
+    verdicts: ClassVar[tuple[Verdict, ...]] = ()
+    """The verdicts that a finding of this kind may have."""
     versions: dict[str, str] = msgspec.field(default_factory=versions)
     schema_version: Literal[2] = SCHEMA_VERSION
+
+    def __post_init__(self) -> None:
+        verdict = getattr(self, "verdict", None)
+        if verdict is not None and verdict not in self.verdicts:
+            raise InputError.among("verdict", str(verdict), self.verdicts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as JSON-safe data that validates against the schema of its kind."""

@@ -1,61 +1,174 @@
-"""Positive controls that are a sound learner with one fault mixed in."""
+"""Positive controls: sound learners with one fault each, and the faults that several families share.
+
+A control is one declaration: the sound learner, the fault in words, and the attributes that it replaces::
+
+    LEARNERS = (
+        control(PointExponential, "broken-point-doubled", **DOUBLED),
+        control(ParityPrivate, "broken-parity-no-coin", fault="never fails by the coin", _coin=0.0),
+    )
+"""
 
 from __future__ import annotations
 
+import math
 import sys
 import types
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from typing import Any, TypeVar, cast
 
-from dpaudit.contract import Instance, Learner
+import numpy as np
 
-__all__ = ["control"]
+from dpaudit.contract import Instance, Law, Sample
+from learners.arrays import Bools, Integers
+from learners.inputs import check_run, check_sample
+
+__all__ = ["DOUBLED", "FROZEN", "GREEDY", "MULTIPLIED", "SHORTCUT", "SPARING", "SUPPORT", "control", "rate", "top"]
 
 PREFIX = "broken-"
+GOLDEN = (math.sqrt(5) - 1) / 2
 
-L = TypeVar("L", bound=Learner)
+L = TypeVar("L")
 
 
 def control(
     base: type[L],
-    mixin: type[Any],
     id: str,
-    summary: str,
     instance: Instance | None = None,
     *,
-    fault: str | None = None,
-    module: str | None = None,
+    fault: str,
+    check: Callable[[Any], object] | None = None,
+    **replaced: Any,
 ) -> type[L]:
-    """Return the learner class `base` with a fault mixed in, to be assigned to a name of the calling module.
+    """Return the learner class `base` with a fault, and bind it to its name in the calling module.
 
-    The class is called by its id in camel case, without the prefix: `PointDoubled` for "broken-point-doubled". It must
-    be assigned to exactly that name, or its instances cannot be pickled.
+    The class is called by its id in camel case, without the prefix: `PointDoubled` for "broken-point-doubled". Its
+    privacy claim is that of `base`, whatever is replaced.
 
     Parameters
     ----------
     base : type
         The sound learner, a frozen dataclass.
-    mixin : type
-        The fault: overrides what leaks.
     id : str
         The learner id; begins with ``broken-``.
-    summary : str
-        The learner and its fault: the docstring is "Broken control: ", this, and a full stop.
     instance : Instance, optional
         The small instance on which the leak shows; that of `base` by default.
-    fault : str, optional
-        What leaks, in a sentence; that of `mixin` by default.
-    module : str, optional
-        The name of the module that the class belongs to; of the calling one by default.
+    fault : str
+        What leaks, in a sentence without a full stop.
+    check : callable, optional
+        Called with each new learner after the checks of `base`; raises `InputError` where the fault cannot be run.
+    **replaced
+        Attributes of `base` by name: methods, properties, constants of the class, and defaults of parameters.
     """
+    home = sys._getframe(1).f_globals
+    name = "".join(map(str.capitalize, id.removeprefix(PREFIX).split("-")))
     attributes: dict[str, Any] = {
         "id": id,
-        "__doc__": f"Broken control: {summary}.",
+        "fault": fault,
+        "privacy": _sound_claim(base, replaced),
+        "__doc__": f"Broken control: {fault}.",
         # Like a named tuple, the class belongs to the module that asks for it: pickle looks there.
-        "__module__": module or sys._getframe(1).f_globals["__name__"],
+        "__module__": home["__name__"],
+        "__annotations__": {f.name: f.type for f in fields(cast(Any, base)) if f.name in replaced},
         **({} if instance is None else {"instance": instance}),
-        **({} if fault is None else {"fault": fault}),
+        **({} if check is None else {"__post_init__": _checked(base, check)}),
+        **replaced,
     }
-    name = "".join(map(str.capitalize, id.removeprefix(PREFIX).split("-")))
-    made = types.new_class(name, (mixin, base), exec_body=lambda body: body.update(attributes))
-    return cast(type[L], dataclass(frozen=True)(made))
+    made: Any = dataclass(frozen=True)(types.new_class(name, (base,), exec_body=lambda body: body.update(attributes)))
+    home[name] = made
+    return cast(type[L], made)
+
+
+def _sound_claim(base: type[Any], replaced: dict[str, Any]) -> property:
+    """Return the property `privacy` of a control: the claim of the sound learner with the same parameters."""
+
+    def privacy(self: Any) -> Any:
+        return base(**{f.name: getattr(self, f.name) for f in fields(base) if f.name not in replaced}).privacy
+
+    return property(privacy)
+
+
+def _checked(base: Any, check: Callable[[Any], object]) -> Callable[[Any], None]:
+    def __post_init__(self: Any) -> None:
+        base.__post_init__(self)
+        check(self)
+
+    return __post_init__
+
+
+def rate(times: float) -> property:
+    """Return a property to replace `_rate`: the given number of times epsilon, whatever the claim allows."""
+    return property(lambda self: times * self.epsilon)
+
+
+def top(scores: Any) -> Bools:
+    """Return which scores are the greatest along the last axis."""
+    return np.asarray(scores == scores.max(axis=-1, keepdims=True), dtype=np.bool_)
+
+
+def _some(kept: Bools) -> Bools | None:
+    """Return which concepts are kept; None for all, where none is."""
+    return kept if kept.any() else None
+
+
+# Of exponential mechanisms over finite classes: `finite.exponential.ExponentialLearner`.
+
+DOUBLED: dict[str, Any] = {
+    "fault": "weights exp(epsilon q) instead of exp(epsilon q / 2): up to twice the claimed epsilon",
+    "_rate": rate(1),
+}
+SUPPORT: dict[str, Any] = {
+    "fault": "returns only concepts that label some example correctly: the support shows the sample",
+    "_eligible": lambda self, sample, correct: _some(correct > 0),
+}
+SHORTCUT: dict[str, Any] = {
+    "fault": "chooses among the consistent concepts alone whenever there are any: consistency shows",
+    "_eligible": lambda self, sample, correct: _some(correct == sample.n),
+}
+
+
+def _frozen_run(self: Any, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
+    """Return `size` times the concept with the greatest score plus frozen Gumbel noise."""
+    check_run(sample, self.domain, size)
+    correct = self._scores(sample)
+    uniform = (np.arange(1, len(correct) + 1) * GOLDEN) % 1
+    noisy = self._rate * (correct - correct.max()) - np.log(-np.log(uniform))
+    return np.full(size, noisy.argmax(), dtype=np.int64)
+
+
+def _frozen_law(self: Any, sample: Sample) -> Law:
+    """Return all mass on the concept that wins a duel with every other one."""
+    check_sample(sample, self.domain)
+    labels = self.concepts.evaluate(sample.points)
+    best, champion = -math.inf, 0
+    for code, row in enumerate(labels):
+        wrong = int(sample.counts[row != sample.labels].sum())
+        value = -self._rate * wrong - math.log(-math.log((code + 1) * GOLDEN % 1))
+        if value > best:
+            best, champion = value, code
+    return Law(range(len(labels)), np.where(np.arange(len(labels)) == champion, 0.0, -np.inf), 0.0)
+
+
+FROZEN: dict[str, Any] = {
+    "fault": "noise is the same in every run: the answer is a function of the sample",
+    "run": _frozen_run,
+    "law": _frozen_law,
+    "symmetries": lambda self: [],  # the frozen noise prefers some concepts
+}
+
+# Of Set Cover Learners: `covers.set_cover.SetCoverLearner`. The last two leak without noise.
+
+MULTIPLIED: dict[str, Any] = {
+    "fault": "eps_hat = 2 epsilon ln(e/delta) in each round: multiplied where it should be divided",
+    "selection_epsilon": property(lambda self: self.epsilon * 2 * (1 - math.log(self.delta))),
+}
+SPARING: dict[str, Any] = {
+    "fault": "selects only what spoils as little of the other label as possible: the support shows it",
+    "check": lambda self: self._sets,
+    "_eligible": lambda self, covered, spoiled: top(-spoiled),
+}
+GREEDY: dict[str, Any] = {
+    "fault": "selects among what covers most, as the greedy algorithm does: the support shows",
+    "check": lambda self: self._sets,
+    "_eligible": lambda self, covered, spoiled: top(covered),
+}

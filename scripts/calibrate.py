@@ -3,8 +3,9 @@
     python scripts/calibrate.py [--profile quick|full] [--jobs J] [--out docs/calibration.md] [--json PATH]
 
 Results are printed and kept as they come, in reports/latest/calibration-PROFILE.jsonl: the same command goes on where a
-stopped one ended, unless the code has changed. `--out` writes the tables as Markdown and `--json` their numbers. Exit
-status: 0 if every promise was kept, 1 if one was broken beyond chance.
+stopped one ended, unless the code has changed. `--out` writes the tables as Markdown, `--json` the few numbers that
+reports show (`dpaudit/data/calibration.json`). Exit status: 0 if every promise was kept, 1 if one was broken beyond
+chance.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "calibration"))
 
 from auditor_profiles import PROFILES, Cell, Profile
-from auditor_results import document, markdown, sentences
+from auditor_results import carried, document, markdown, sentences
 from auditor_trials import Trial, seeds_of
 from auditor_work import CONTROLS, audit_learner, judge
 from joblib import Parallel, delayed
@@ -33,7 +34,7 @@ from dpaudit.registry import list_learners
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = 20
-NOT_AUDITING = ("cli", "reporters", "data", "schema.py")
+NOT_AUDITING = ("cli", "report", "project", "data")
 """Rooms and modules whose code no audit depends on."""
 
 
@@ -124,14 +125,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--profile", choices=PROFILES, default="quick", help="how much work (default %(default)s)")
     parser.add_argument("--jobs", type=int, default=2, help="audits side by side, as for joblib (default %(default)s)")
     parser.add_argument("--out", type=Path, metavar="PATH", help="write the tables here, as Markdown")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="write the numbers here")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="write the numbers that reports show here")
     parser.add_argument("--kept", type=Path, metavar="PATH", help="keep results here (default: in reports/latest)")
     options = parser.parse_args(arguments)
     start, profile = time.perf_counter(), PROFILES[options.profile]
     kept = Kept(options.kept or ROOT / f"reports/latest/calibration-{options.profile}.jsonl", options.profile)
     found = calibrate(options.profile, profile, kept, options.jobs, lambda text: print(text, flush=True))
     write(options.out, markdown(found))
-    write(options.json, json.dumps(found, indent=1, allow_nan=False) + "\n")
+    write(options.json, json.dumps(carried(found), indent=1, allow_nan=False) + "\n")
     print(markdown(found), *sentences(found), f"{time.perf_counter() - start:.0f} s", sep="\n")
     return int(bool(found["broken"]))
 

@@ -21,7 +21,7 @@ from reference_sizes import LAWS, SIZES
 import dpaudit
 from dpaudit.cli import main as command_line
 from dpaudit.engine.verification import verify_run
-from dpaudit.report.plots.style import as_svg
+from dpaudit.report.plots import as_svg
 
 MOST_BYTES = 10 * 2**20
 """The report is kept in git."""

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from learners.papers.scaling import ACCURACIES, DIMENSIONS, FINITE, PRIVACIES, SMALL
-from learners.papers.scaling_covers import COMMON, LITERALS, OWN
-from learners.papers.scaling_mixtures import ACCURACIES as MIXED
-from learners.papers.scaling_mixtures import DIMENSIONS as MIXED_DIMENSIONS
-from learners.papers.scaling_mixtures import LINE, MANY
+from learners.papers.scaling import RUNS
 
 __all__ = ["LAWS", "SIZES"]
 
@@ -34,25 +29,5 @@ SIZES: tuple[tuple[str, dict[str, Any], float, float], ...] = (
 )
 """Learner, parameters, alpha and beta of each sample complexity."""
 
-LAWS: tuple[tuple[str, str, Sequence[float], dict[str, Any]], ...] = (
-    (
-        "point-exponential",
-        "domain_size",
-        [2**k for k in (2, 4, 8, 16, 32, 64, 128, 256)],
-        {"alpha": 0.1, "beta": 0.1, "epsilon": 1.0},
-    ),
-    *((id, "alpha", ACCURACIES, {"beta": 0.1, "epsilon": 1.0, **SMALL[id]}) for id in FINITE),
-    *((id, "epsilon", PRIVACIES, {"alpha": 0.1, "beta": 0.1, **SMALL[id]}) for id in FINITE),
-    ("parity-private", "dimension", DIMENSIONS, {"alpha": 0.1, "beta": 0.6, "epsilon": 1.0}),
-    ("parity-private", "alpha", ACCURACIES, {"beta": 0.6, "epsilon": 1.0, "dimension": 16}),
-    ("parity-private", "epsilon", PRIVACIES[:-1], {"alpha": 0.1, "beta": 0.6, "dimension": 16}),
-    *(
-        ("set-cover-conjunction", "k", LITERALS, {**COMMON, **OWN, "variant": name})
-        for name in ("paper", "composition")
-    ),
-    ("conjunction-greedy", "k", LITERALS, COMMON),
-    ("mixture-halfspace", "alpha", MIXED, {**LINE, "setting": "realizable"}),
-    ("mixture-halfspace", "alpha", MIXED, {**LINE, "setting": "agnostic"}),
-    ("mixture-halfspace", "dimension", MIXED_DIMENSIONS, MANY),
-)
+LAWS = tuple(run for id, runs in RUNS.items() if not id.startswith("STE-Boxd") for run in runs)
 """Learner, parameter, values and the rest of each scaling law."""

@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import groupby
 from typing import Any
 
-from dpaudit.contract import StatementVerdict
+from dpaudit.contract import OF_STATEMENTS
 from dpaudit.report.markdown import escaped
 from learners import citations
 
@@ -61,7 +61,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 def main() -> None:
     rows = sorted((json.loads(line) for line in sys.stdin), key=lambda row: (paper(row), row["id"]))
     counts = Counter(row["verdict"] for row in rows)
-    print(HEAD.format(**{verdict: counts[verdict] for verdict in StatementVerdict}))
+    print(HEAD.format(**{verdict: counts[verdict] for verdict in OF_STATEMENTS}))
     print("\n".join(f"## {title}\n\n{table(list(found))}" for title, found in groupby(rows, key=paper)), end="")
 
 

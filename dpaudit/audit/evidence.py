@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dpaudit.audit.checks import Check
 from dpaudit.audit.no_evidence import AllRaised, Constant, FewRuns, Gap, Identical, Meaningless, NotLookedAt, Powerless
-from dpaudit.contract import Made, Pair, PrivacyVerdict
+from dpaudit.contract import Made, Pair, Verdict
 from dpaudit.errors import InputError
 from dpaudit.events.histogram import Tally
 from dpaudit.outputs.canonical import canonical
@@ -95,11 +95,11 @@ def gaps_of(
     return (*found, *(Meaningless(check.name) for check in checks if check.meaningless))
 
 
-def verdict_of(refuted: bool, gaps: Sequence[Gap]) -> PrivacyVerdict:
+def verdict_of(refuted: bool, gaps: Sequence[Gap]) -> Verdict:
     """Return the verdict: a violation stays one whatever the gaps, and silence counts only where there is none."""
     if refuted:
-        return PrivacyVerdict.VIOLATION
-    return PrivacyVerdict.NO_EVIDENCE if gaps else PrivacyVerdict.CONSISTENT
+        return Verdict.VIOLATION
+    return Verdict.NO_EVIDENCE if gaps else Verdict.CONSISTENT
 
 
 def identical(pair: Pair) -> bool:

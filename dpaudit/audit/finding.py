@@ -12,7 +12,7 @@ from dpaudit.audit.checks import Check
 from dpaudit.audit.no_evidence import Gap
 from dpaudit.bounds.curve import Curve
 from dpaudit.clock import Stopped
-from dpaudit.contract import Direction, Grade, Origin, Pair, PrivacyVerdict, Relation
+from dpaudit.contract import OF_PRIVACY, Direction, Grade, Origin, Pair, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.events.event import Event
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
@@ -75,6 +75,13 @@ class Witness(Frozen, frozen=True):
         """Return an event of the pair at an index, with hits and trials on both sides if they were counted."""
         return cls(index, pair.origin, *pair.in_words(), direction, event, *counts)
 
+    @property
+    def rates(self) -> tuple[float, float] | None:
+        """The shares of runs in the event on the likelier side and on the other; None where nothing was counted."""
+        if not self.trials or not self.neighbour_trials or self.hits is None or self.neighbour_hits is None:
+            return None
+        return self.hits / self.trials, self.neighbour_hits / self.neighbour_trials
+
 
 class EventTest(Frozen, frozen=True):
     """One of the events that fresh runs tested, and its own lower bound.
@@ -106,10 +113,11 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
 
     `epsilon_lower` is a lower confidence bound on epsilon at the claim's delta, at level `confidence` over everything
     that the audit tried; `detectable_epsilon` the least true epsilon, for an event as likely as the first of `tests`,
-    that this budget would have detected with probability about 0.95: the least that half of the confirmation runs
-    detect in the fixed design, or bets in half of the runs of the leading pair in the sequential one, had the event
-    been given (there one of probability 0.1). `scripts/calibrate.py` measures that all runs are worth as much to an
-    audit that has to learn the event. "As likely" is meant as `detectable_at` says.
+    that this budget would have detected with probability about 0.95: the least that a third of the confirmation runs
+    detect in the fixed design (`audit.power.LEARNING`), or bets in half of the runs of the leading pair in the
+    sequential one (`LEARNING_OF_BETS`), had the event been given (there one of probability 0.1).
+    `scripts/calibrate.py` measures that all runs are worth as much to an audit that has to learn the event. "As likely"
+    is meant as `detectable_at` says.
 
     Attributes
     ----------
@@ -179,7 +187,8 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     """
 
     kind: ClassVar[str] = "privacy"
-    verdict: PrivacyVerdict
+    verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
+    verdict: Verdict
     epsilon: Amount
     delta: Probability
     epsilon_lower: NonNegative
@@ -215,6 +224,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
     stopped: Stopped | UnsetType = UNSET
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         counts = (self.witness.hits, self.witness.trials, self.witness.neighbour_hits, self.witness.neighbour_trials)
         fixed = self.design == "fixed"
         if any((count is None) == fixed for count in counts) or (self.curve is not None and not fixed):
@@ -225,7 +235,7 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
             raise InputError("errors must have that of the verdict")
         if 1 < self.detectable_delta < math.inf:
             raise InputError.of("detectable_delta", self.detectable_delta, "in [0, 1] or infinite")
-        if self.verdict != PrivacyVerdict.VIOLATION and (self.verdict == PrivacyVerdict.NO_EVIDENCE) != bool(self.gaps):
+        if self.verdict != Verdict.VIOLATION and (self.verdict == Verdict.NO_EVIDENCE) != bool(self.gaps):
             raise InputError("the verdict is 'no evidence' where there are gaps and no violation, and only there")
         if self.grade != Grade.STATISTICAL:
             raise InputError.of("grade", self.grade, "statistical")

@@ -7,6 +7,8 @@ hold.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
@@ -17,7 +19,7 @@ from dpaudit.bounds.limits import upper_limit
 from dpaudit.errors import InputError
 from dpaudit.record import Amount, Frozen, Level, Share, Size
 
-__all__ = ["Curve", "fit_curve"]
+__all__ = ["Curve", "claimed_delta", "fit_curve"]
 
 Array = NDArray[np.float64]
 
@@ -203,3 +205,20 @@ def _within(name: str, value: ArrayLike, high: float) -> Array:
     if not bool(((array >= 0) & (array < high)).all()):
         raise InputError.of(name, value, f"in [0, {high:g})")
     return array
+
+
+def claimed_delta(epsilon: float, claim_epsilon: float, claim_delta: float) -> float:
+    r"""Return the largest delta at `epsilon` that a mechanism which keeps the claim can have.
+
+    A claim of (e, d) bounds the trade-off of errors by f(x) = max(0, 1 - d - exp(e) x, exp(-e) (1 - d - x)), and
+    delta(epsilon) = sup_x 1 - f(x) - exp(epsilon) x. Below e the supremum is at the kink x = (1 - d) / (1 + exp(e)):
+
+    .. math:: \delta(\varepsilon) = 1 - (1 - d) \frac{1 + e^{\varepsilon}}{1 + e^{e}},
+
+    and from e on it is d. Source: Kairouz, Oh, Viswanath, "The composition theorem for differential privacy" (2015).
+    """
+    if epsilon >= claim_epsilon:
+        return claim_delta
+    # Divided by exp(claim_epsilon): a claim of any size must not overflow.
+    ratio = (math.exp(-claim_epsilon) + math.exp(epsilon - claim_epsilon)) / (math.exp(-claim_epsilon) + 1)
+    return 1 - (1 - claim_delta) * ratio

@@ -14,7 +14,7 @@ from dpaudit.certificates.predicates import predicate_of
 from dpaudit.certificates.shrinking import SEARCH, Search, Small, shrink, shrink_by_strategy
 from dpaudit.certificates.simpler import Bounds
 from dpaudit.certificates.telling import Place, tell
-from dpaudit.contract import Learner, MadePair, Pair, PrivacyVerdict, Relation
+from dpaudit.contract import Learner, MadePair, Pair, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
@@ -101,7 +101,7 @@ def make(
         If the finding is no violation, the pairs are not those that were audited, or the finding's own pair is a
         variation of them that is not known any more and none of them refutes the claim.
     """
-    if finding.verdict is not PrivacyVerdict.VIOLATION:
+    if finding.verdict is not Verdict.VIOLATION:
         raise InputError.of("finding", str(finding.verdict), "a violation", "only violations have a certificate")
     read_choice("bound", bound, KINDS)
     check_jobs(n_jobs, backend)

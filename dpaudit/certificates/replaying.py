@@ -14,7 +14,7 @@ from dpaudit.certificates.choosing import counted
 from dpaudit.certificates.limits import epsilon_lower
 from dpaudit.certificates.predicates import Learned
 from dpaudit.certificates.telling import pair_of
-from dpaudit.contract import Learner, Pair, PrivacyVerdict
+from dpaudit.contract import Learner, Pair, Verdict
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.progress import Progress, followed
@@ -49,7 +49,7 @@ class Replay(Frozen, frozen=True, kw_only=True, tag="replay", tag_field="kind"):
         The root seed of the fresh runs.
     """
 
-    verdict: PrivacyVerdict
+    verdict: Verdict
     mechanism: str
     epsilon: Amount
     delta: Probability
@@ -148,7 +148,7 @@ def _audited(certificate: Certificate, mechanism: Any, pair: Pair, runs: int, se
 def _replay(certificate: Certificate, lower: float, bound: str, counts: Counts | None, seed: int) -> Replay:
     refuted = lower > certificate.epsilon
     return Replay(
-        verdict=PrivacyVerdict.VIOLATION if refuted else PrivacyVerdict.NO_EVIDENCE,
+        verdict=Verdict.VIOLATION if refuted else Verdict.NO_EVIDENCE,
         mechanism=certificate.mechanism,
         epsilon=certificate.epsilon,
         delta=certificate.delta,

@@ -110,12 +110,12 @@ def supremum(id: Annotated[str, argument("ID")], parameter: Parameters, search: 
     rays of ever more copies of an example (to their exact limit if the learner has one), and takes the learner's closed
     form unless the search refutes it. The value is proved, a limit or a lower bound. Needs a learner with a law.
     """
-    from dpaudit.contract import PrivacyVerdict
+    from dpaudit.contract import Verdict
     from dpaudit.engine.tasks import canonical
     from dpaudit.exact.supremum.audit import audit_supremum
     from dpaudit.report.aligned import aligned
     from dpaudit.report.plain import Plain, judged
-    from dpaudit.report.plots.style import as_svg
+    from dpaudit.report.plots import as_svg
     from dpaudit.report.repeat import command_line
     from dpaudit.report.supremum import supremum_brief, supremum_lines
 
@@ -129,7 +129,7 @@ def supremum(id: Annotated[str, argument("ID")], parameter: Parameters, search: 
     brief = supremum_brief(finding, entry.id, repeat=repeat)
     page = [("learner", entry.id), *supremum_lines(finding), ("repeat", repeat)]
     show_plain(shown.json, shown.color, f"{data}\n", brief, page if shown.verbose else None)
-    status = 1 if finding.verdict == PrivacyVerdict.VIOLATION or finding.proof_refuted else 0
+    status = 1 if finding.verdict == Verdict.VIOLATION or finding.proof_refuted else 0
     write_plain(
         shown.out,
         lambda: Plain(

@@ -51,7 +51,7 @@ def ledger(asked: Checking) -> int:
     undecided. A refuted statement is an error of a paper and no violation: the status is 0 if every check ran, 3 if
     --time-limit stopped one.
     """
-    from dpaudit.contract import StatementVerdict
+    from dpaudit.contract import Verdict
     from dpaudit.engine.progress import Progress
     from dpaudit.report.statements import LedgerFault, check_statements
 
@@ -72,7 +72,7 @@ def ledger(asked: Checking) -> int:
         )
     except LedgerFault as fault:
         rows, faults = fault.rows, fault.faults
-    shown = [row for row in rows if row.verdict == StatementVerdict.REFUTED or not asked.refuted]
+    shown = [row for row in rows if row.verdict == Verdict.REFUTED or not asked.refuted]
     _show(asked, rows, shown)
     if asked.out is not None:
         write_report(run_of([_result(row) for row in rows], 0, shlex.join(["dpaudit", "ledger", *ids])), asked.out)

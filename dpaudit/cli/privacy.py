@@ -245,13 +245,13 @@ def _certify(
     from dpaudit import certificates
     from dpaudit.audit.finding import PrivacyFinding
     from dpaudit.certificates.certificate import Referred
-    from dpaudit.contract import PrivacyVerdict
+    from dpaudit.contract import Verdict
 
     path, finding = runs.certificate, result.finding
     assert isinstance(finding, PrivacyFinding)
     if path is None:
         return
-    if finding.verdict != PrivacyVerdict.VIOLATION:
+    if finding.verdict != Verdict.VIOLATION:
         pending.append("no violation was found, so no certificate is written")
         return
     made = certificates.make(

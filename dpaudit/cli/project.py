@@ -154,8 +154,8 @@ def _run(asked: Checking, settings: Path, checked: Sequence[Checked]) -> Run:
     """Return a check as a run; several audits of one mechanism are distinguished by their names."""
     from msgspec.structs import replace
 
+    from dpaudit.contract import Verdict
     from dpaudit.engine.records import Fault, Listed, Result
-    from dpaudit.project.rows import Verdict
     from dpaudit.project.settings import read_project
     from dpaudit.project.table import accepted_words
 

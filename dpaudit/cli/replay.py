@@ -73,7 +73,7 @@ def replay(asked: Replaying, shown: ShownReplay) -> int:
     from --pairs or --data, and must have its digests. The status is 1 for a violation, 3 where fresh runs show none.
     """
     from dpaudit import certificates
-    from dpaudit.contract import PrivacyVerdict
+    from dpaudit.contract import Verdict
     from dpaudit.engine.outcome import OPEN
     from dpaudit.engine.tasks import canonical
     from dpaudit.record import encodable
@@ -99,7 +99,7 @@ def replay(asked: Replaying, shown: ShownReplay) -> int:
         )
     data, lines = canonical(encodable(found)) + "\n", _lines(asked.id, certificate, found)
     show_plain(shown.json, shown.color, data, lines)
-    status = 1 if found.verdict == PrivacyVerdict.VIOLATION else OPEN
+    status = 1 if found.verdict == Verdict.VIOLATION else OPEN
     title, cases = f"dpaudit: the replay of {asked.file}", [judged(asked.id, status, lines)]
     write_plain(shown.out, lambda: Plain(title, data, laid_out(lines), lines, cases=cases))
     return status

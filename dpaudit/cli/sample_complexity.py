@@ -139,18 +139,17 @@ def _value(word: str) -> float:
 
 def _show(finding: SampleComplexityFinding | ScalingFinding, name: str, repeat: str, shown: Measured) -> int:
     """Print a finding, write it to the file that was asked for, and return the status."""
-    from dpaudit.contract import UtilityVerdict
-    from dpaudit.engine.outcome import OPEN
+    from dpaudit.contract.verdicts import OPEN
     from dpaudit.engine.tasks import canonical
     from dpaudit.report.aligned import aligned
     from dpaudit.report.complexity import complexity_lines, complexity_page
     from dpaudit.report.plain import Plain, judged
-    from dpaudit.report.plots.style import as_svg
+    from dpaudit.report.plots import as_svg
 
     data = f"{canonical({**finding.to_dict(), 'command': repeat})}\n"
     brief, page = complexity_lines(finding, name, repeat), complexity_page(finding, name, repeat)
     show_plain(shown.json, shown.color, data, brief, page if shown.verbose else None)
-    status = {UtilityVerdict.VIOLATION: 1, UtilityVerdict.UNDECIDED: OPEN}.get(finding.verdict, 0)
+    status = finding.verdict.status
     write_plain(
         shown.out,
         lambda: Plain(

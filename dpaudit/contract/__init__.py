@@ -32,15 +32,30 @@ from dpaudit.contract.learners import FAIL, LATER, PARTS, Instance, Law, Learner
 from dpaudit.contract.pairs import Made, MadePair, Origin, OriginKind, Pair
 from dpaudit.contract.picture import Panel, Picture, Shape
 from dpaudit.contract.samples import ConceptClass, Distribution, Domain, Hypothesis, Sample
-from dpaudit.contract.statements import Evidence, Statement
+from dpaudit.contract.statements import (
+    Evidence,
+    LawAudit,
+    MeasuredLaw,
+    Neighbours,
+    Statement,
+    SupremumAudit,
+    Tools,
+    UtilityAudit,
+)
 from dpaudit.contract.suprema import Supremum
 from dpaudit.contract.verdicts import (
+    OF_PRIVACY,
+    OF_STATEMENTS,
+    OF_UTILITY,
+    OPEN,
     Direction,
     Grade,
     PrivacyVerdict,
     StatementVerdict,
     Support,
     UtilityVerdict,
+    Verdict,
+    exit_status,
 )
 from dpaudit.errors import InputError
 
@@ -49,6 +64,10 @@ __all__ = [
     "FAIL",
     "FIXED_SETTINGS",
     "LATER",
+    "OF_PRIVACY",
+    "OF_STATEMENTS",
+    "OF_UTILITY",
+    "OPEN",
     "PARTS",
     "SETTINGS",
     "ConceptClass",
@@ -77,9 +96,12 @@ __all__ = [
     "InputError",
     "Instance",
     "Law",
+    "LawAudit",
     "Learner",
     "Made",
     "MadePair",
+    "MeasuredLaw",
+    "Neighbours",
     "Origin",
     "OriginKind",
     "Pair",
@@ -96,7 +118,12 @@ __all__ = [
     "StatementVerdict",
     "Support",
     "Supremum",
+    "SupremumAudit",
+    "Tools",
+    "UtilityAudit",
     "UtilityClaim",
     "UtilityVerdict",
+    "Verdict",
+    "exit_status",
     "later",
 ]

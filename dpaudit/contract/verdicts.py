@@ -1,45 +1,159 @@
-"""Verdicts, grades of evidence and directions, as enumerations whose members equal their words."""
+"""The verdict with what it entails in every format, grades of evidence and directions: members equal their words."""
 
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
+from typing import NamedTuple
 
-__all__ = ["Direction", "Grade", "PrivacyVerdict", "StatementVerdict", "Support", "UtilityVerdict"]
+__all__ = [
+    "OF_PRIVACY",
+    "OF_STATEMENTS",
+    "OF_UTILITY",
+    "OPEN",
+    "Direction",
+    "Grade",
+    "Meaning",
+    "Support",
+    "Verdict",
+    "exit_status",
+]
 
 
-class PrivacyVerdict(enum.StrEnum):
-    """The verdict of an audit on a claim of privacy."""
+class Meaning(NamedTuple):
+    """What a verdict entails: its line in the table of verdicts.
 
+    Attributes
+    ----------
+    gravity : int
+        A change to a verdict of larger gravity is a change for the worse.
+    mark : str
+        Its sign in tables of plain text.
+    tone : {"bad", "none", "ok", "nc", "caught"}
+        The name of its colours: refuted or missed, left open, kept, nothing to judge, detected as planned.
+    status : int
+        The exit status of a command that ends with it.
+    junit : {"failure", "error", "skipped", "passed", ""}
+        The outcome of its test case; empty where it is no test.
+    sarif : {"error", "warning", "note", ""}
+        The level of its result; empty where there is none.
+    rule : str
+        The identifier of its rule.
+    """
+
+    gravity: int
+    mark: str
+    tone: str
+    status: int
+    junit: str
+    sarif: str
+    rule: str
+
+
+class Verdict(enum.StrEnum):
+    """The verdict on a promise, a control or a statement of a paper; those that speak first for several come first."""
+
+    MISSED = "missed"
+    """Of a positive control: no audit detected its leak, though all were made."""
     VIOLATION = "violation"
     """The claim is refuted: exactly, or at the stated confidence."""
-    CONSISTENT = "consistent"
-    """The claim is not refuted, and leaks of a stated size would have been found."""
-    NO_EVIDENCE = "no evidence"
-    """The claim is not refuted, and the audit could not have seen that it fails."""
-
-
-class UtilityVerdict(enum.StrEnum):
-    """The verdict of an audit on a claim of utility."""
-
-    HOLDS = "holds"
-    """The interval for the failure rate lies at or below beta."""
-    VIOLATION = "violation"
-    """The interval lies above beta."""
-    UNDECIDED = "undecided"
-    """The interval contains beta."""
-    VACUOUS = "vacuous"
-    """The claim promises next to nothing, so that it is no merit to keep it."""
-
-
-class StatementVerdict(enum.StrEnum):
-    """The verdict of a check on a statement of a paper."""
-
-    HOLDS = "holds"
-    LOOSE = "loose"
-    """True, and its constant is far from the truth."""
     REFUTED = "refuted"
-    """False: a witness contradicts it."""
+    """Of a statement: a witness contradicts it."""
+    FAILED = "failed"
+    """No finding: an audit raised."""
+    INCOMPLETE = "incomplete"
+    """No finding: an audit was planned and not run to its end."""
+    NO_EVIDENCE = "no evidence"
+    """Of privacy: the claim is not refuted, and the audit could not have detected that it fails."""
     UNDECIDED = "undecided"
+    """The interval for the failure rate contains beta; of a statement, the check did not decide."""
+    ACCEPTED = "accepted"
+    """Of privacy: a violation that the settings of the project accept."""
+    LOOSE = "loose"
+    """Of a statement: true, and its constant is far from the truth."""
+    HOLDS = "holds"
+    """The interval for the failure rate lies at or below beta; of a statement, it is true."""
+    VACUOUS = "vacuous"
+    """Of utility: the claim promises next to nothing, so that keeping it is no merit."""
+    CONSISTENT = "consistent"
+    """Of privacy: the claim is not refuted, and leaks of a stated size would have been found."""
+    NOT_CHECKED = "not checked"
+    NO_CLAIM = "no claim"
+    CAUGHT = "caught"
+    """Of a positive control: an audit detected its leak."""
+    NO_VIOLATION = "consistent"
+
+    @property
+    def meaning(self) -> Meaning:
+        """What it entails."""
+        return _TABLE[self]
+
+    @property
+    def tone(self) -> str:
+        """The name of its colours."""
+        return _TABLE[self].tone
+
+    @property
+    def status(self) -> int:
+        """The exit status of a command that ends with it."""
+        return _TABLE[self].status
+
+    @property
+    def needs_look(self) -> bool:
+        """Whether it is refuted, missed, accepted or left open."""
+        return _TABLE[self].tone in ("bad", "none")
+
+    @property
+    def rank(self) -> int:
+        """Its place in the order of all verdicts."""
+        return list(_TABLE).index(self)
+
+
+_TABLE = {
+    Verdict.MISSED: Meaning(6, "!", "bad", 1, "failure", "error", "missed-control"),
+    Verdict.VIOLATION: Meaning(5, "!", "bad", 1, "failure", "error", "privacy-violation"),
+    Verdict.REFUTED: Meaning(5, "!", "bad", 0, "", "", "refuted"),
+    Verdict.FAILED: Meaning(4, "x", "none", 2, "error", "", "audit-not-finished"),
+    Verdict.INCOMPLETE: Meaning(4, "x", "none", 2, "error", "", "audit-not-finished"),
+    Verdict.NO_EVIDENCE: Meaning(2, "?", "none", 3, "skipped", "warning", "no-evidence"),
+    Verdict.UNDECIDED: Meaning(2, "~", "none", 3, "skipped", "warning", "accuracy-undecided"),
+    Verdict.ACCEPTED: Meaning(3, "~", "none", 0, "skipped", "note", "privacy-violation"),
+    Verdict.LOOSE: Meaning(1, "", "ok", 0, "", "", "loose"),
+    Verdict.HOLDS: Meaning(0, "", "ok", 0, "passed", "", "accuracy-holds"),
+    Verdict.VACUOUS: Meaning(1, "", "nc", 0, "passed", "", "accuracy-vacuous"),
+    Verdict.CONSISTENT: Meaning(0, "", "ok", 0, "passed", "", "consistent"),
+    Verdict.NOT_CHECKED: Meaning(0, "", "nc", 0, "", "", "not-audited"),
+    Verdict.NO_CLAIM: Meaning(0, "", "nc", 0, "", "", "no-claim"),
+    Verdict.CAUGHT: Meaning(0, "", "caught", 0, "passed", "", "caught"),
+}
+"""What each verdict entails, in every format."""
+
+OF_PRIVACY = (Verdict.VIOLATION, Verdict.CONSISTENT, Verdict.NO_EVIDENCE)
+"""The verdicts of an audit of privacy."""
+OF_UTILITY = (Verdict.HOLDS, Verdict.VIOLATION, Verdict.UNDECIDED, Verdict.VACUOUS)
+"""The verdicts of an audit of utility."""
+OF_STATEMENTS = (Verdict.HOLDS, Verdict.LOOSE, Verdict.REFUTED, Verdict.UNDECIDED)
+"""The verdicts of a check of a statement of a paper."""
+
+OPEN = 3
+"""The exit status of an audit that could not have detected a violation, or did not decide."""
+
+
+def exit_status(verdicts: Iterable[Verdict], *, allow_open: bool = False) -> int:
+    """Return the exit status of a command with several verdicts: 2 comes before 1, before 3, before 0.
+
+    Parameters
+    ----------
+    verdicts : iterable of Verdict
+        The verdicts.
+    allow_open : bool
+        Whether "no evidence" and "undecided" are no fault: they count as 0.
+    """
+    found = {verdict.status for verdict in verdicts} - ({OPEN} if allow_open else set())
+    return next((status for status in (2, 1, OPEN) if status in found), 0)
+
+
+PrivacyVerdict = UtilityVerdict = StatementVerdict = Verdict
 
 
 class Grade(enum.StrEnum):

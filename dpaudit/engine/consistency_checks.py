@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import UNSET
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import PrivacyVerdict
+from dpaudit.contract import Verdict
 from dpaudit.engine.arguments import (
     ExactArguments,
     LedgerArguments,
@@ -97,7 +97,7 @@ def _check_verdict(finding: PrivacyFinding) -> None:
     In the sequential design verdict and bound are two statements, and the bound may stay below a claim that is refuted.
     """
     refuted = finding.epsilon_lower > finding.epsilon
-    stands = finding.verdict == PrivacyVerdict.VIOLATION
+    stands = finding.verdict == Verdict.VIOLATION
     if refuted > stands or (finding.design == "fixed" and stands > refuted):
         raise ToolFault(f"{finding.verdict} with epsilon >= {finding.epsilon_lower} and a claim of {finding.epsilon}")
     if finding.tests and max(test.epsilon_lower for test in finding.tests) != finding.epsilon_lower:
@@ -132,7 +132,7 @@ def _exact(finding: LawFinding, arguments: ExactArguments, record: Result) -> No
     claim = record.claim
     _same("claimed_epsilon", finding.claimed_epsilon, claim and claim.epsilon, "the claim")
     _same("claimed_delta", finding.claimed_delta, claim.delta if claim else 0.0, "the claim")
-    stands = finding.verdict == PrivacyVerdict.VIOLATION
+    stands = finding.verdict == Verdict.VIOLATION
     told = f"{finding.verdict} with epsilon {finding.epsilon}, delta {finding.delta_at_claim} at the claim"
     if finding.claimed_epsilon is None:
         possible = not stands

@@ -11,7 +11,7 @@ from importlib import import_module
 from numbers import Integral, Real
 from typing import Any
 
-from dpaudit.contract import Evidence, Grade, Statement, StatementVerdict
+from dpaudit.contract import Evidence, Grade, Statement, Verdict
 from dpaudit.engine.findings import LedgerRow
 from dpaudit.engine.time_limit import OutOfTime, time_limited
 from dpaudit.errors import ToolFault
@@ -54,7 +54,7 @@ def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_l
         id=statement.id,
         statement=statement.statement,
         source=statement.source,
-        verdict=StatementVerdict(evidence.verdict),
+        verdict=Verdict(evidence.verdict),
         summary=evidence.summary,
         numbers={str(name): _number(statement, name, value) for name, value in evidence.numbers.items()},
         grade=Grade(evidence.grade),

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import Grade, Picture, StatementVerdict
+from dpaudit.contract import OF_STATEMENTS, Grade, Picture, Verdict
 from dpaudit.errors import InputError
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import Count, Extended, Size, Words
@@ -49,10 +49,11 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
     """
 
     kind: ClassVar[str] = "ledger"
+    verdicts: ClassVar[tuple[Verdict, ...]] = OF_STATEMENTS
     id: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9]+([-._][A-Za-z0-9]+)*$")]
     statement: Words
     source: Words
-    verdict: StatementVerdict
+    verdict: Verdict
     summary: Words
     numbers: dict[str, Extended]
     grade: Grade
@@ -66,10 +67,11 @@ class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
     stopped_in: str = ""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("statement", "source", "summary"):
             if not getattr(self, name):
                 raise InputError(f"{name} must not be empty")
-        if self.verdict == StatementVerdict.REFUTED and not self.witness:
+        if self.verdict == Verdict.REFUTED and not self.witness:
             raise InputError("a refutation needs a witness")
 
 

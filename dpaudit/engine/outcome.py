@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from dpaudit.contract import PrivacyVerdict, UtilityVerdict
+from dpaudit.contract import OPEN, Verdict
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.findings import LedgerRow, PictureFinding
 from dpaudit.engine.records import Failure, Fault, Result, Run
@@ -32,9 +32,6 @@ __all__ = [
 PRIVACY_AUDITS = ("exact", "privacy")
 """The kinds of audit that test a claim of privacy, and so can detect a positive control."""
 AUDITS = (*PRIVACY_AUDITS, "utility")
-
-OPEN = 3
-"""The exit status of a run, or an audit, that could not have seen a violation, or did not decide."""
 
 Identity = tuple[str, str]
 Member = TypeVar("Member", Result, Failure)
@@ -98,13 +95,13 @@ def refutes(result: Result) -> bool:
     violation by a learner) or a picture.
     """
     verdict = getattr(result.finding, "verdict", None)
-    return verdict in (PrivacyVerdict.VIOLATION, UtilityVerdict.VIOLATION) and not is_ladder(result)
+    return verdict == Verdict.VIOLATION and not is_ladder(result)
 
 
 def leaves_open(result: Result) -> bool:
     """Say whether a result leaves open if the claim that it is about is kept, as no audit should."""
     verdict = getattr(result.finding, "verdict", None)
-    return verdict in (PrivacyVerdict.NO_EVIDENCE, UtilityVerdict.UNDECIDED) and not is_ladder(result)
+    return verdict in (Verdict.NO_EVIDENCE, Verdict.UNDECIDED) and not is_ladder(result)
 
 
 def refuting(results: Sequence[Result]) -> tuple[str, ...]:
@@ -128,7 +125,7 @@ def word(result: Result) -> str:
         return "detected" if _detects([result]) else "not detected"
     if is_ladder(result):
         return "ladder"
-    return "consistent" if finding.verdict == UtilityVerdict.HOLDS else finding.verdict.value
+    return "consistent" if finding.verdict == Verdict.HOLDS else finding.verdict.value
 
 
 def group(records: Sequence[Member]) -> dict[Identity, list[Member]]:

@@ -11,12 +11,9 @@ import numpy as np
 from dpaudit.events.discretizers import Discretizer, ScoreBins
 from dpaudit.events.event import Cells as CellsEvent
 from dpaudit.events.event import Event, Interval
-from dpaudit.events.feature_screening.common import Value
-from dpaudit.events.feature_screening.features import Feature
+from dpaudit.events.feature_screening.feature import Cells, Feature
 from dpaudit.events.feature_screening.float_support_gaps import samplers_of
-from dpaudit.events.feature_screening.groups import Cells
-from dpaudit.events.feature_screening.parity import Parity
-from dpaudit.events.feature_screening.search import screen
+from dpaudit.events.feature_screening.search import Parity, screen
 from dpaudit.events.histogram import CellEvent
 from dpaudit.events.ranked import Ranked
 from dpaudit.events.scored import score_edges
@@ -76,7 +73,7 @@ class FeatureBins(ScoreBins):
     def describe(self, event: CellEvent) -> Event:
         """Return an interval of the feature; of a number itself it is called by where it stands in the output."""
         found = super().describe(event)
-        if not isinstance(found, Interval) or not isinstance(self.feature.group, Value) or self.feature.reduced:
+        if not isinstance(found, Interval) or self.feature.kind != "value" or self.feature.reduced:
             return found
         where = self.feature.leaf.name
         return Interval("value" if where == "output" else where, found.low, found.high)
@@ -130,7 +127,7 @@ def hole_discretizers(data: Sequence[Any], neighbour: Sequence[Any], plan: Plan)
     for leaf in plan.leaves:
         if isinstance(leaf.reader, Real) and not leaf.representation and len(found) < MOST_HOLES:
             samplers = [sampler for side in (data, neighbour) for sampler in samplers_of(leaf.read(side)[0])]
-            features = [Feature(leaf, sampler, 0) for sampler in dict.fromkeys(samplers)]
+            features = [Feature(leaf, sampler.feature, "holes") for sampler in dict.fromkeys(samplers)]
             found += [FeatureCells(feature, feature.name) for feature in features]
     return found
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpaudit.events import classifiers
 from dpaudit.events.columns import Flattener
 from dpaudit.events.discretizers import FEW, Atoms, Discretizer, Joint, PackedRows
-from dpaudit.events.feature_screening.groups import quantile_edges
+from dpaudit.events.feature_screening.feature import quantile_edges
 from dpaudit.events.feature_screening.wilson_scores import best_promise
 from dpaudit.events.featured import hole_discretizers, screened_discretizers
 from dpaudit.events.features import GROUPS, group_columns

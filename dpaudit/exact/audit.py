@@ -15,7 +15,7 @@ import numpy as np
 
 from dpaudit.arguments import check_built
 from dpaudit.call_repr import remembering
-from dpaudit.contract import Grade, HasLaw, HasSymmetries, Learner, Pair, PrivacyClaim, PrivacyVerdict, Relation
+from dpaudit.contract import Grade, HasLaw, HasSymmetries, Learner, Pair, PrivacyClaim, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.exact.enclosure import enclose, require_exact_law
 from dpaudit.exact.finding import LawFinding, PairInWords
@@ -139,7 +139,7 @@ def _finding(
     worst = Pair(*sides, origin=plan.origin(pair))
     refuted = claim is not None and _refuted(claim, profiles, at_claim, ends)
     return LawFinding(
-        verdict=PrivacyVerdict.VIOLATION if refuted else PrivacyVerdict.CONSISTENT,
+        verdict=Verdict.VIOLATION if refuted else Verdict.CONSISTENT,
         epsilon=profiles.epsilon,
         error=profiles.epsilon_error,
         claimed_epsilon=claim.epsilon if claim else None,

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import msgspec
 
-from dpaudit.contract import Grade, Origin, Pair, PrivacyVerdict, Relation
+from dpaudit.contract import OF_PRIVACY, Grade, Origin, Pair, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.exact.composition import Composition, CompositionTable, compose
 from dpaudit.exact.profiles import LossProfiles
@@ -73,7 +73,8 @@ class LawFinding(AuditFinding, kw_only=True, frozen=True, tag="exact"):
     """
 
     kind: ClassVar[str] = "exact"
-    verdict: PrivacyVerdict
+    verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
+    verdict: Verdict
     epsilon: NonNegative
     error: NonNegative
     claimed_epsilon: Amount | None
@@ -94,6 +95,7 @@ class LawFinding(AuditFinding, kw_only=True, frozen=True, tag="exact"):
     composition: CompositionTable | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.grade == Grade.STATISTICAL:
             raise InputError.of("grade", self.grade, "exact or numeric")
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from dpaudit.audit.audit import audit_privacy
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import HasLaw
+from dpaudit.contract import HasLaw, Verdict, exit_status
 from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments
 from dpaudit.engine.decoding import decoded
 from dpaudit.engine.outcome import leaves_open, refutes
@@ -21,7 +21,7 @@ from dpaudit.errors import DpauditError, InputError
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.finding import LawFinding
 from dpaudit.jsonable import jsonable
-from dpaudit.project.rows import Row, Verdict, row_of
+from dpaudit.project.rows import Row, row_of
 from dpaudit.project.settings import Audit, Project, read_project
 from dpaudit.project.subject import Subject, subject_of
 from dpaudit.report.brief import brief_lines
@@ -105,12 +105,7 @@ def status(rows: Iterable[Row], *, allow_no_evidence: bool = False) -> int:
 
     2 if an audit failed, else 1 for a violation that is not accepted, else 3 where one could have seen no leak, else 0.
     """
-    verdicts = {row.verdict for row in rows}
-    if Verdict.FAILED in verdicts:
-        return 2
-    if Verdict.VIOLATION in verdicts:
-        return 1
-    return 3 if Verdict.NO_EVIDENCE in verdicts and not allow_no_evidence else 0
+    return exit_status((row.verdict for row in rows), allow_open=allow_no_evidence)
 
 
 def estimate(settings: Path, names: Iterable[str] = ()) -> dict[str, float | str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.contract import Verdict
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.outcome import is_ladder
 from dpaudit.engine.records import Result
@@ -15,7 +16,7 @@ from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.finding import LawFinding
 from dpaudit.project.history import PLACE, read_history
-from dpaudit.project.rows import Row, Verdict, row_of
+from dpaudit.project.rows import Row, row_of
 from dpaudit.record import decode
 from dpaudit.report.document import Report
 from dpaudit.report.numbers import significant
@@ -24,16 +25,6 @@ from dpaudit.utility.finding import UtilityFinding
 
 __all__ = ["Change", "compare", "read_rows"]
 
-_GRAVITY = {
-    Verdict.HOLDS: 0,
-    Verdict.CONSISTENT: 0,
-    Verdict.VACUOUS: 1,
-    Verdict.UNDECIDED: 2,
-    Verdict.NO_EVIDENCE: 2,
-    Verdict.ACCEPTED: 3,
-    Verdict.FAILED: 4,
-    Verdict.VIOLATION: 5,
-}
 _MARGIN = 1.1
 """Bounds that differ by less than a tenth are taken for equal: other seeds, other bounds."""
 _EXACT_MARGIN = 1 + 1e-9
@@ -80,7 +71,7 @@ def _changes(old: Row, new: Row) -> list[Change]:
     """Return what changed in a row."""
     changes = []
     if old.verdict != new.verdict:
-        steps = _GRAVITY[new.verdict] - _GRAVITY[old.verdict]
+        steps = new.verdict.meaning.gravity - old.verdict.meaning.gravity
         why = f" ({new.why})" if new.why and steps > 0 else ""
         changes.append(Change(new.name, f"{old.verdict}, now {new.verdict}{why}", steps > 0 if steps else None))
     promised = "allows failures with probability" if new.promise == "utility" else "claims epsilon"

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import enum
 from typing import Any, Literal
 
 from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.contract import Verdict
 from dpaudit.exact.finding import LawFinding
 from dpaudit.project.settings import Accepted
 from dpaudit.record import Amount, Frozen, NonNegative, Probability
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["Row", "Verdict", "row_of"]
-
-
-class Verdict(enum.StrEnum):
-    """The verdict on a row: that of a finding, or one of two that findings do not have."""
-
-    VIOLATION = "violation"
-    CONSISTENT = "consistent"
-    NO_EVIDENCE = "no evidence"
-    HOLDS = "holds"
-    UNDECIDED = "undecided"
-    VACUOUS = "vacuous"
-    ACCEPTED = "accepted"
-    """A violation that the project lives with."""
-    FAILED = "failed"
-    """No finding: the audit could not be made."""
+__all__ = ["Row", "row_of"]
 
 
 class Row(Frozen, frozen=True, kw_only=True):
@@ -84,7 +69,7 @@ def row_of(
         return Row(
             name=name,
             mechanism=mechanism,
-            verdict=Verdict(utility.verdict),
+            verdict=utility.verdict,
             promise="utility",
             claimed=utility.beta,
             found=utility.failure_lower,
@@ -96,7 +81,7 @@ def row_of(
     if isinstance(blackbox, PrivacyFinding):
         numbers |= {"claimed": blackbox.epsilon, "delta": blackbox.delta, "found": blackbox.epsilon_lower}
         numbers |= {"detectable": blackbox.detectable_epsilon}
-    verdicts = {Verdict(finding.verdict) for finding in findings}
+    verdicts = {finding.verdict for finding in findings}
     telling = (Verdict.VIOLATION, Verdict.CONSISTENT, Verdict.NO_EVIDENCE)
     found = next(verdict for verdict in telling if verdict in verdicts)
     if found == Verdict.VIOLATION and accepted is not None and _most(numbers) <= accepted.epsilon:

@@ -7,10 +7,11 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 
+from dpaudit.contract import Verdict
 from dpaudit.escaping import harmless
 from dpaudit.project.compare import Change
 from dpaudit.project.history import Kept
-from dpaudit.project.rows import Row, Verdict
+from dpaudit.project.rows import Row
 from dpaudit.report.grid import Column, grid
 from dpaudit.report.numbers import plural, significant, value_text
 

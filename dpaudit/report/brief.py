@@ -7,13 +7,12 @@ import re
 from collections.abc import Mapping
 
 from dpaudit.audit.finding import PowerAt, PrivacyFinding, Witness
-from dpaudit.contract import Direction, PrivacyVerdict, UtilityVerdict
+from dpaudit.contract import Direction, Verdict
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
 from dpaudit.report.aligned import Lines
-from dpaudit.report.evidence import check_words, gap_words, representation_text
+from dpaudit.report.evidence import Shown, check_words, gap_words, remedy, representation_text
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
-from dpaudit.report.remedies import Shown, remedy
 from dpaudit.report.wording import answer_words, answers_of, failure_text, output_text
 from dpaudit.utility.finding import UtilityFinding
 
@@ -77,10 +76,10 @@ def _privacy(finding: PrivacyFinding, name: str, decoded: Mapping[str, str] | No
     lower = significant(finding.epsilon_lower, "down", digits=_DIGITS, apart_from=finding.epsilon)
     told = f"{name} claims epsilon {value_text(finding.epsilon)}{delta}, shows{' epsilon' if delta else ''} >= {lower}"
     lines = [(finding.verdict.upper(), told)]
-    if finding.verdict == PrivacyVerdict.VIOLATION:
+    if finding.verdict == Verdict.VIOLATION:
         lines = [("VIOLATION", f"{told} ({percent(finding.confidence)} sure)")]
         lines.append(("because", _because(finding, decoded)))
-    elif finding.verdict == PrivacyVerdict.NO_EVIDENCE:
+    elif finding.verdict == Verdict.NO_EVIDENCE:
         lines += [("power", f"none: {'; '.join(map(gap_words, finding.gaps))}")]
         lines += [("next", "; ".join(dict.fromkeys(remedy(gap, finding, shown) for gap in finding.gaps)))]
     else:
@@ -146,7 +145,7 @@ def _cut(text: str) -> str:
 def _warnings(finding: PrivacyFinding) -> list[str]:
     """Return what limits a finding: its warnings, checks that failed, and a leak beside the verdict."""
     failed = [check_words(check) for check in finding.checks if not (check.passed or check.meaningless)]
-    bits, refuted = finding.representation, finding.verdict == PrivacyVerdict.VIOLATION
+    bits, refuted = finding.representation, finding.verdict == Verdict.VIOLATION
     leak = [representation_text(finding)] if bits and bits.epsilon_lower > finding.epsilon and not refuted else []
     return [*finding.warnings, *failed, *leak]
 
@@ -167,7 +166,7 @@ def _exact(finding: LawFinding, name: str, decoded: Mapping[str, str] | None) ->
     elif delta:
         worst = f"delta {significant(finding.delta_at_claim, digits=_DIGITS, apart_from=finding.claimed_delta)} there"
     told = f"{claim}, has {worst} ({finding.grade})"
-    if finding.verdict != PrivacyVerdict.VIOLATION:
+    if finding.verdict != Verdict.VIOLATION:
         return [(finding.verdict.upper(), told), covers]
     return [("VIOLATION", told), ("because", _worst_case(finding, claimed, decoded))]
 
@@ -193,7 +192,7 @@ def _utility(finding: UtilityFinding, name: str, shown: Shown) -> Lines:
     sure = f"{rates[1]} to {rates[2]} %, {percent(finding.confidence)} sure"
     case = f"{finding.concept}, {finding.distribution}, {plural(finding.n, 'example')} ({finding.setting})"
     lines = [(finding.verdict.upper(), told), ("because", f"{runs} ({sure}): {case}")]
-    if finding.verdict == UtilityVerdict.UNDECIDED:
+    if finding.verdict == Verdict.UNDECIDED:
         more = shown("trials", str(10 * finding.trials))
         lines.append(("next", f"add {more}: the interval, which holds what is allowed, gets narrower"))
     return lines

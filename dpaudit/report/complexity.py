@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpaudit.contract import Grade, UtilityVerdict
+from dpaudit.contract import Grade, Verdict
 from dpaudit.report.aligned import Lines
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.utility.complexity_finding import SampleComplexityFinding, WorstCase
@@ -14,9 +14,9 @@ __all__ = ["complexity_lines", "complexity_page"]
 _SHOWN = 8
 """Points of a distribution that are listed."""
 _LAWS = {
-    UtilityVerdict.VIOLATION: "n* outgrows the theorem's formula in the upper half",
-    UtilityVerdict.HOLDS: "n* does not outgrow the theorem's formula in the upper half",
-    UtilityVerdict.UNDECIDED: "the values do not tell whether n* outgrows the theorem's formula",
+    Verdict.VIOLATION: "n* outgrows the theorem's formula in the upper half",
+    Verdict.HOLDS: "n* does not outgrow the theorem's formula in the upper half",
+    Verdict.UNDECIDED: "the values do not tell whether n* outgrows the theorem's formula",
 }
 
 

@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.contract import Verdict
 from dpaudit.engine.records import Run
 from dpaudit.escaping import harmless
-from dpaudit.report.evidence import gap_words
+from dpaudit.report.evidence import POWER, delta_text, frontier_text, gap_words, learning_share
 from dpaudit.report.grid import Column, grid
 from dpaudit.report.ledger import counts_text
 from dpaudit.report.numbers import count, plural, rate, significant, value_text
-from dpaudit.report.power import POWER, delta_text, frontier_text
 from dpaudit.report.row import Row
 from dpaudit.report.summary import Summary, learners_text, summarise
 from dpaudit.report.table import BOLD, RED, WIDTH, painted
-from dpaudit.report.verdicts import BAD, RowVerdict
+from dpaudit.report.verdicts import BAD
 from dpaudit.report.wording import claim_text, short_verdict, verdict_words
 
 __all__ = ["render"]
@@ -140,7 +140,8 @@ def _power(rows: Sequence[Row], color: bool) -> list[str]:
     legend = [
         f"eps(q) from: the least true epsilon detected with probability {POWER} on an event of probability q on",
         "the unlikelier side; delta from: the same for an event impossible there; inf: no such leak was within reach.",
-        "Learning the event is reckoned to cost half of the runs.",
+        f"They are those that {learning_share('fixed')} of the runs detect on an event that is given (of bets "
+        f"{learning_share('sequential')}): the others pay for learning it.",
     ]
     if any(one.finding.design == "sequential" for one in audited):
         legend.append("Sequential design: by bets on one event in the runs of the pair that leads from the start.")
@@ -156,7 +157,7 @@ def _learner(row: Row) -> list[str]:
         ends = f"[{rate(u.failure_lower, 'down', beta=u.beta)}, {rate(u.failure_upper, 'up', beta=u.beta)}]"
         failure, beta = f"{rate(u.failure_rate, beta=u.beta)} {ends} {u.setting[0]}", value_text(u.beta)
     verdict = verdict_words(row.verdict, row.to_blame)
-    if row.verdict == RowVerdict.VIOLATION:
+    if row.verdict == Verdict.VIOLATION:
         verdict = verdict.replace("violation", "VIOLATION", 1)
     verdict += " (!)" if row.conflict else ""
     return [_mark(row), row.label, _claim(row), _exact(row), _lower(row), detectable, failure, beta, verdict]
@@ -176,7 +177,7 @@ def _claim(row: Row) -> str:
 
 def _alarming(row: Row) -> bool:
     """Say whether a learner breaks a promise, or a control was missed."""
-    return row.verdict == RowVerdict.VIOLATION if row.fault is None else row.complete and not row.convicted_by
+    return row.verdict == Verdict.VIOLATION if row.fault is None else row.complete and not row.convicted_by
 
 
 def _mark(row: Row) -> str:
@@ -187,7 +188,7 @@ def _style(row: Row) -> str:
     """Return the style of a row: alarms are red, what no audit could see magenta, what else is open yellow."""
     if _alarming(row):
         return "bold red"
-    if row.verdict == RowVerdict.NO_EVIDENCE:
+    if row.verdict == Verdict.NO_EVIDENCE:
         return "magenta"
     return "yellow" if row.unsettled else ""
 
@@ -244,10 +245,10 @@ def _total(summary: Summary, color: bool) -> list[str]:
 def _verdicts(summary: Summary) -> str:
     """Return how many rows have each verdict, the gravest first; every row is counted once."""
     found = Counter(row.verdict for row in summary.learners)
-    bad = found.pop(RowVerdict.VIOLATION, 0)
+    bad = found.pop(Verdict.VIOLATION, 0)
     parts = [f"{bad} VIOLATION{'S' if bad > 1 else ''}"] if bad else []
     parts += [f"{found.pop(verdict)} {verdict}" for verdict in BAD if verdict in found]
-    silent = found.pop(RowVerdict.NO_VIOLATION, 0)
-    parts += [f"{silent} with {RowVerdict.NO_VIOLATION} at these runs"] if silent else []
+    silent = found.pop(Verdict.CONSISTENT, 0)
+    parts += [f"{silent} {Verdict.CONSISTENT} at these runs"] if silent else []
     parts += [f"{n} with {short_verdict(verdict)}" for verdict, n in found.items()]
     return ", ".join(parts) or "nothing audited"

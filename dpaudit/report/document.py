@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from dpaudit.audit.checks import Check
 from dpaudit.audit.finding import PowerAt, PrivacyFinding
 from dpaudit.audit.no_evidence import Gap
-from dpaudit.contract import Grade, PrivacyClaim, PrivacyVerdict, StatementVerdict, UtilityVerdict
+from dpaudit.contract import Grade, PrivacyClaim, Verdict
 from dpaudit.engine.findings import LedgerRow
 from dpaudit.engine.records import Failure, Header, Parameters, Result
 from dpaudit.exact.finding import LawFinding
@@ -38,7 +38,7 @@ class ExactNumbers(Frozen, frozen=True, kw_only=True):
     epsilon: NonNegative
     error: NonNegative
     grade: Grade
-    verdict: PrivacyVerdict
+    verdict: Verdict
     claimed_epsilon: Amount | None
     claimed_delta: Probability
     delta_at_claim: Probability
@@ -87,7 +87,7 @@ class BlackBoxNumbers(Frozen, frozen=True, kw_only=True):
     confidence: Level
     trials: Size
     grade: Grade
-    verdict: PrivacyVerdict
+    verdict: Verdict
     gaps: tuple[Gap, ...]
     checks: tuple[Check, ...]
     not_looked_at: tuple[Words, ...]
@@ -115,7 +115,7 @@ class SettingNumbers(Frozen, frozen=True, kw_only=True):
     confidence: Level
     trials: Size
     grade: Grade
-    verdict: UtilityVerdict
+    verdict: Verdict
     hard_cases: Size
 
 
@@ -240,7 +240,7 @@ class LedgerPart(Frozen, frozen=True):
         The statements.
     """
 
-    counts: dict[StatementVerdict, Count]
+    counts: dict[Verdict, Count]
     statements: tuple[LedgerRow, ...]
 
 

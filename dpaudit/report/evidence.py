@@ -1,23 +1,62 @@
-"""Gaps in the evidence, and checks of randomness and state, in words."""
+"""The words for what the runs of an audit could show: power, gaps with their remedies, checks, what was spent."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Callable
+
+from dpaudit.audit.budget import Budget
 from dpaudit.audit.checks import Answer, Check, CheckName
-from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.audit.no_evidence import (
-    AllRaised,
-    Constant,
-    FewRuns,
-    Gap,
-    Identical,
-    Meaningless,
-    NotLookedAt,
-    Powerless,
-)
-from dpaudit.report.numbers import count, percent, plural, significant
+from dpaudit.audit.finding import PowerAt, PrivacyFinding
+from dpaudit.audit.no_evidence import AllRaised, Constant, FewRuns, Gap, Identical, Meaningless, NotLookedAt, Powerless
+from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS, Power
+from dpaudit.contract import Origin, OriginKind, PrivacyClaim, Relation
+from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.wording import event_words
 
-__all__ = ["check_words", "checks_text", "gap_words", "representation_text"]
+__all__ = [
+    "POWER",
+    "Shown",
+    "assumed_text",
+    "budget_text",
+    "check_words",
+    "checks_text",
+    "delta_text",
+    "errors_text",
+    "frontier_text",
+    "gap_words",
+    "learning_share",
+    "origin_counts",
+    "origin_text",
+    "origins_text",
+    "power_text",
+    "remedy",
+    "representation_text",
+    "scores_text",
+    "spent_text",
+]
+
+POWER = "95 %"
+"""The probability of detection at which power is stated."""
+
+Shown = Callable[[str, str | None], str]
+"""The way in which a parameter, with a value or without, is written; see `InputError.told`."""
+
+_MANY_TRIALS = 100_000
+_PURPOSES = {
+    "halving": "to compare the pairs",
+    "local": "to vary the best pair",
+    "pilot": "to see what outputs look like",
+    "training": "to choose the event",
+    "confirmation": "to confirm it",
+    "checks": "to check randomness and state",
+}
+_SELF_EXPLANATORY = (OriginKind.ENUMERATED, OriginKind.GIVEN)
+"""Kinds of origin whose text needs no heading."""
+_STATEMENTS = {"epsilon_lower": "bound on epsilon"}
+_PLACES, _ARTICLES = ("main one", "second one", "third one"), ("the", "a", "a")
+_SHARES = {1: "all", 2: "half", 3: "a third", 4: "a quarter"}
 
 _DEPENDS = {
     CheckName.INPUTS: "runs change their inputs",
@@ -48,17 +87,26 @@ _PASSED = {
     CheckName.PROCESS: "no dependence on the process",
     CheckName.WORKERS: "workers do not repeat each other",
 }
+_REMEDIES = {
+    CheckName.INPUTS: "let the mechanism copy its input before it changes it",
+    CheckName.GENERATOR: "draw all randomness from the generator that is passed",
+    CheckName.SEED: "take the seed that is fixed out of the mechanism, and draw from the generator that is passed",
+    CheckName.STATE: "let every run begin anew, with no state of an earlier one",
+    CheckName.CLOCK: "keep the clock out of the output",
+    CheckName.PROCESS: "keep the id of the process out of the output",
+    CheckName.WORKERS: "draw all randomness from the generator that is passed, or use one process",
+}
 
 
 def gap_words(gap: Gap) -> str:
-    """Return why an audit could not have seen that the claim fails."""
+    """Return why an audit could not have detected that the claim fails."""
     match gap:
         case AllRaised():
-            share = "every run" if gap.raised == gap.runs else f"{count(gap.raised)} of {count(gap.runs)} runs"
-            return f"{share} ended in an exception, most often {gap.usual}: what the mechanism answers was hardly seen"
+            usual = f"most often {gap.usual}: what the mechanism answers was hardly seen"
+            return f"{_of_runs(gap.raised, gap.runs)} ended in an exception, {usual}"
         case Constant():
-            share = "every run" if gap.alike == gap.runs else f"{count(gap.alike)} of {count(gap.runs)} runs"
-            return f"{share} had one outcome, on both sides: the output is constant, or nothing in it was told apart"
+            why = "the output is constant, or nothing in it was told apart"
+            return f"{_of_runs(gap.alike, gap.runs)} had one outcome, on both sides: {why}"
         case Identical():
             return f"both inputs are the same in all of {plural(gap.pairs, 'pair')}, so that nothing can differ"
         case FewRuns():
@@ -72,6 +120,47 @@ def gap_words(gap: Gap) -> str:
             return f"not looked at: {', '.join(gap.parts)}"
         case Meaningless():
             return _DEPENDS[gap.check]
+
+
+def _of_runs(n: int, runs: int) -> str:
+    return "every run" if n == runs else f"{count(n)} of {count(runs)} runs"
+
+
+def remedy(gap: Gap, finding: PrivacyFinding, shown: Shown) -> str:
+    """Return what to do about a gap of a finding; `shown` writes a parameter."""
+    match gap:
+        case FewRuns():
+            return _more_runs(finding, max(_MANY_TRIALS, 10 * max(gap.trials, finding.trials)), shown)
+        case Powerless():
+            return _more_runs(finding, max(_MANY_TRIALS, 10 * finding.trials), shown)
+        case Constant() | Identical():
+            return f"give {shown('pairs', None)} of different inputs, on which the output varies"
+        case AllRaised():
+            return f"give {shown('pairs', None)} that the mechanism accepts"
+        case NotLookedAt():
+            return "return these parts as numbers or text, or teach dpaudit their type: dpaudit.register_flattener"
+        case Meaningless():
+            return _REMEDIES[gap.check]
+
+
+def _more_runs(finding: PrivacyFinding, trials: int, shown: Shown) -> str:
+    """Return the advice to make more runs, with what these would detect where that can be computed."""
+    advice, least = f"add {shown('trials', str(trials))}", _detected(finding, trials)
+    if math.isinf(least):
+        return f"{advice}: more runs see smaller leaks"
+    return f"{advice} to catch any epsilon >= {significant(least, 'up', digits=2, apart_from=finding.epsilon)} or so"
+
+
+def _detected(finding: PrivacyFinding, trials: int) -> float:
+    """Return the least epsilon that so many runs detect, on an event as likely as the one tested; inf if none."""
+    rates = finding.witness.rates
+    if rates is None:
+        return math.inf
+    given = len(finding.origins)
+    budget = Budget.of(trials, given, local=finding.pairs > given)
+    claim = PrivacyClaim(finding.epsilon, finding.delta, finding.relation or Relation.REPLACE_ONE)
+    training = budget.pilot + budget.training
+    return Power.of_test(*rates, training, budget.confirmation, claim, finding.errors["verdict"]).epsilon
 
 
 def check_words(check: Check) -> str:
@@ -103,3 +192,127 @@ def representation_text(finding: PrivacyFinding) -> str:
         f"the bits leak, epsilon at least {lower} {at} ({event_words(test.event)}: {count(test.hits)} against "
         f"{count(test.neighbour_hits)} runs); --float-bits makes that count"
     )
+
+
+def power_text(finding: PrivacyFinding) -> str:
+    """Return what these runs detect with probability `POWER`: an epsilon, and a probability of the impossible."""
+    likely, least = _likely(finding), significant(finding.detectable_epsilon, "up", apart_from=finding.epsilon)
+    leak = f"a true epsilon of {least} or more on an event {likely}"
+    if math.isinf(finding.detectable_epsilon):
+        # In plain words that no leak would have been detected, and on which rarer event one would have been.
+        reached = [(mass, rarer) for mass, rarer in frontier_text(finding, infinity="") if rarer][:1]
+        more = [f", a true epsilon of {rarer} or more on one of probability {mass}" for mass, rarer in reached]
+        leak = f"no leak, however large, on an event {likely}{''.join(more)}"
+    some = f"a probability of {delta_text(finding)} or more"
+    outright = some if math.isfinite(finding.detectable_delta) else "no probability, however large,"
+    return f"{leak}; {outright} of an event impossible on the other side"
+
+
+def _likely(finding: PrivacyFinding) -> str:
+    """Return how likely the event is on which the power is stated."""
+    if finding.detectable_at == PowerAt.FRONTIER:
+        mass = next(mass for mass, epsilon in finding.frontier if epsilon == finding.detectable_epsilon)
+        return f"of probability {value_text(mass)}"
+    one = "main one" if len(finding.tests) > 1 else "one"
+    event = "of probability 0.1" if finding.design == "sequential" else f"as likely as the {one} tested"
+    return f"{event} on the likelier side" if finding.detectable_at == PowerAt.LIKELIER else event
+
+
+def frontier_text(finding: PrivacyFinding, infinity: str = "inf") -> list[tuple[str, str]]:
+    """Return (probability on the unlikelier side, least epsilon detected, rounded up) as text, likelier events first.
+
+    An infinite epsilon says that an event so unlikely would have been detected at no epsilon.
+    """
+    return [
+        (value_text(mass), significant(epsilon, "up", apart_from=finding.epsilon, infinity=infinity))
+        for mass, epsilon in finding.frontier
+    ]
+
+
+def delta_text(finding: PrivacyFinding) -> str:
+    """Return the least probability of an event impossible on the other side that would be detected, rounded up."""
+    return significant(finding.detectable_delta, "up", apart_from=finding.delta)
+
+
+def learning_share(design: str) -> str:
+    """Return the share of the runs with which a design is planned as if the event were given: "a third"."""
+    return _SHARES[LEARNING_OF_BETS if design == "sequential" else LEARNING]
+
+
+def assumed_text(finding: PrivacyFinding) -> str:
+    """Return what the numbers on power assume of the cost of learning the event."""
+    share = learning_share(finding.design)
+    if finding.design == "sequential":
+        return (
+            f"This is what bets on a given event detect with {share} of the runs of a pair that leads from the start: "
+            "learning the labels costs about as much, as calibration shows. By an approximation that was compared with "
+            "simulated bets."
+        )
+    return (
+        f"This is what a given event detects with {share} of the confirmation runs: an event that has to be learned "
+        "does about as well with all of them, as calibration shows."
+    )
+
+
+def spent_text(finding: PrivacyFinding) -> str:
+    """Return how the runs were spent."""
+    budget = finding.budget
+    if finding.design == "sequential":
+        return f"{count(budget['used'])} runs used of {count(budget['allowed'])} allowed, on both sides of all pairs"
+    return ", ".join(f"{count(budget[name])} {words}" for name, words in _PURPOSES.items() if budget[name])
+
+
+def budget_text(finding: PrivacyFinding) -> str:
+    """Return how the runs were spent, and what is counted."""
+    counted = "" if finding.design == "sequential" else "runs on each side, all pairs together: "
+    return counted + spent_text(finding)
+
+
+def errors_text(finding: PrivacyFinding) -> str:
+    """Return how the probability of error is split over the statements."""
+    errors = sorted(finding.errors.items(), key=lambda item: (item[0] != "verdict", item[0]))
+    parts = [f"{_share_text(share)} for the {_STATEMENTS.get(name, name)}" for name, share in errors]
+    return f"{_share_text(1 - finding.confidence)} in all: {', '.join(parts)}{_shared(finding)}"
+
+
+def _shared(finding: PrivacyFinding) -> str:
+    """Return how several events share the verdict's error, and which of them is the witness."""
+    if len(finding.tests) < 2:
+        return ""
+    bounds = [test.epsilon_lower for test in finding.tests]
+    best = _PLACES[bounds.index(max(bounds))]
+    shares = [f"{_share_text(test.error)} for {_ARTICLES[i]} {_PLACES[i]}" for i, test in enumerate(finding.tests)]
+    number = ("two", "three")[len(bounds) - 2]
+    return f"; {number} events share the verdict's, {', '.join(shares)}; the witness is the {best}"
+
+
+def _share_text(share: float) -> str:
+    """Return a probability of error without the digits that binary fractions add: 0.05, not 0.050000000000000044."""
+    return f"{share:.10g}"
+
+
+def origin_counts(finding: PrivacyFinding) -> dict[str, int]:
+    """Return how many pairs were made in each way; those beyond the given origins are of the local search."""
+    varied = finding.pairs - len(finding.origins)
+    kinds = Counter(origin.kind.value for origin in finding.origins)
+    return dict(kinds) | ({"local search": varied} if varied > 0 else {})
+
+
+def origin_text(origin: Origin) -> str:
+    """Return how one pair was made, and by how many moves of the local search it was varied."""
+    made = ": ".join(part for part in (origin.kind.value, origin.text) if part)
+    if origin.text and origin.kind in _SELF_EXPLANATORY:
+        made = origin.text
+    if origin.moves > 1:
+        return f"local search, {origin.moves} moves from {made}"
+    return f"local search from {made}" if origin.moves else made
+
+
+def origins_text(finding: PrivacyFinding) -> str:
+    """Return the counts of pairs by origin, as "12 crafted, 3 local search"."""
+    return ", ".join(f"{count(n)} {kind}" for kind, n in origin_counts(finding).items())
+
+
+def scores_text(finding: PrivacyFinding) -> str:
+    """Return the scores that were tried on the pair chosen."""
+    return ", ".join(finding.scores) or finding.distinguisher

@@ -5,14 +5,14 @@ Nothing is loaded from elsewhere, and nothing needs the few lines of script: the
 
 from __future__ import annotations
 
+from importlib.resources import files
 from typing import NamedTuple
 
 from dpaudit.engine.records import Run
-from dpaudit.report.calibration import broken_promises, rates
-from dpaudit.report.calibration_record import load_calibration
-from dpaudit.report.numbers import percent
+from dpaudit.record import Count, Frozen, Level, Size, decode
+from dpaudit.report.numbers import count, percent
 from dpaudit.report.page.answer import answer, controls_words, counts, lede, ledger_words, missing_words
-from dpaudit.report.page.claims_figure import aside, axis, claim_row, grid
+from dpaudit.report.page.claim_figures import aside, claim_row, claims_axis, grid
 from dpaudit.report.page.ledger import ledgers
 from dpaudit.report.page.mechanism import Mechanism, shown_of
 from dpaudit.report.page.part import part, repeat
@@ -56,7 +56,7 @@ def render(run: Run) -> str:
         "ledger_words": ledger_words(summary),
         "contents": _contents(summary),
         "grid": grid(),
-        "axis": axis(),
+        "axis": claims_axis(),
         "rows": [_row(m) for m in (*missed, *learners)],
         "control_rows": [_row(m) for m in few],
         "confidence": _confidence(summary),
@@ -68,7 +68,7 @@ def render(run: Run) -> str:
         "controls_words": controls_words(summary, controls),
         "controls": [parts[m.id] for m in few],
         "control_lines": [] if few else [control_line(m) for m in rest],
-        "calibration": _calibration(),
+        "calibration": calibration_words(),
         "ledgers": ledgers(summary.ledger),
         "pending": [key + (f": {summary.errors[key]}" if key in summary.errors else "") for key in summary.pending],
         "faults": [f"{fault.learner}: {fault.error}" for fault in summary.faults],
@@ -108,12 +108,35 @@ def _confidence(summary: Summary) -> str:
     return " or ".join(map(percent, found)) or "not"
 
 
-def _calibration() -> list[str]:
-    """Return what the auditor's own audit found: promises of its own that are broken, and how often it errs."""
-    found = load_calibration()
-    if found is None:
-        return ["Not known: this package carries no calibration."]
-    return [*broken_promises(found), *rates(found)]
+class Calibration(Frozen, frozen=True):
+    """The rates at which this version of the auditor errs (`scripts/calibrate.py`; tables in `docs/calibration.md`).
+
+    Attributes
+    ----------
+    level : float
+        The rate of violations found that is allowed where a claim holds.
+    audits, refuted : int
+        Audits of claims that hold, and those that found a violation.
+    faults, detected : int
+        Learners with a planted leak, and those in which it was found.
+    """
+
+    level: Level
+    audits: Size
+    refuted: Count
+    faults: Size
+    detected: Count
+
+
+def calibration_words() -> str:
+    """Return how often the auditor finds a violation of a claim that holds, and how often it misses a planted leak."""
+    place = files("dpaudit").joinpath("data", "calibration.json")
+    found: Calibration = decode(place.read_bytes(), Calibration)
+    return (
+        f"How often the auditor errs: {count(found.refuted)} of {count(found.audits)} audits of claims that hold found "
+        f"a violation ({percent(found.level)} are allowed), and {count(found.detected)} of {count(found.faults)} "
+        "learners with a planted leak were detected. All settings are in docs/calibration.md."
+    )
 
 
 def _remake(run: Run) -> str:

@@ -7,14 +7,12 @@ from typing import Any
 
 from dpaudit.engine.records import Result
 from dpaudit.report.numbers import count, plural
-from dpaudit.report.page.accuracy_figure import accuracy_figure
-from dpaudit.report.page.claims_figure import claim_bar
-from dpaudit.report.page.curve_figure import curve_figure
+from dpaudit.report.page.claim_figures import claim_bar, power_figure
+from dpaudit.report.page.curve_figures import accuracy_figure, curve_figure
 from dpaudit.report.page.finding import answer_one, lede_one, power_words
 from dpaudit.report.page.mechanism import Mechanism
 from dpaudit.report.page.method import method
 from dpaudit.report.page.part import audited_numbers
-from dpaudit.report.page.power_figure import power_figure
 from dpaudit.report.page.template import filled
 from dpaudit.report.page.witness import witness
 from dpaudit.report.page.words import FEW

@@ -21,8 +21,8 @@ from dpaudit.report.document import (
     UtilityNumbers,
     Verdicts,
 )
+from dpaudit.report.evidence import origin_counts
 from dpaudit.report.ledger import counts
-from dpaudit.report.power import origin_counts
 from dpaudit.report.row import Row
 from dpaudit.report.summary import Summary, summarise
 

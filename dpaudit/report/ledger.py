@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from dpaudit.contract import StatementVerdict
+from dpaudit.contract import OF_STATEMENTS, Verdict
 from dpaudit.engine.findings import LedgerRow
 from dpaudit.report.grid import Column, grid
 from dpaudit.report.numbers import plural
@@ -21,10 +21,10 @@ _COLUMNS = (
 )
 
 
-def counts(rows: Sequence[LedgerRow]) -> dict[StatementVerdict, int]:
+def counts(rows: Sequence[LedgerRow]) -> dict[Verdict, int]:
     """Return how many statements got each verdict."""
     found = Counter(row.verdict for row in rows)
-    return {verdict: found[verdict] for verdict in StatementVerdict}
+    return {verdict: found[verdict] for verdict in OF_STATEMENTS}
 
 
 def counts_text(rows: Sequence[LedgerRow]) -> str:
@@ -39,7 +39,7 @@ def render(rows: Sequence[LedgerRow], color: bool = False, width: int = WIDTH) -
     if not rows:
         return ""
     cells = [(str(row.verdict), row.id, str(row.grade), _told(row)) for row in rows]
-    styles = ["yellow" if row.verdict == StatementVerdict.REFUTED else "" for row in rows]
+    styles = ["yellow" if row.verdict == Verdict.REFUTED else "" for row in rows]
     return "\n".join(grid(_COLUMNS, cells, styles, width, color)) + "\n"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from dpaudit.contract import PrivacyVerdict, UtilityVerdict
+from dpaudit.contract import Verdict
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Run
 from dpaudit.escaping import harmless
@@ -18,7 +18,6 @@ from dpaudit.report.numbers import count, plural, significant
 from dpaudit.report.row import Row
 from dpaudit.report.summary import Summary, summarise
 from dpaudit.report.table import BOLD, RED, painted
-from dpaudit.report.verdicts import RowVerdict
 from dpaudit.report.wording import claim_text
 from dpaudit.utility.finding import UtilityFinding
 
@@ -43,14 +42,14 @@ _COLUMNS = (
 _LEGEND = "!  violation   ? no evidence   ~ accuracy undecided   x no result"
 _CAVEAT = "Silence is no proof: all numbers are about the inputs and answers tried."
 _MARKS = {
-    RowVerdict.VIOLATION: ("!", "bold red"),
-    RowVerdict.FAILED: ("x", "bold"),
-    RowVerdict.INCOMPLETE: ("x", "bold"),
-    RowVerdict.NO_EVIDENCE: ("?", "bold"),
-    RowVerdict.ACCEPTED: ("~", "bold"),
-    RowVerdict.UNDECIDED: ("~", "bold"),
+    Verdict.VIOLATION: ("!", "bold red"),
+    Verdict.FAILED: ("x", "bold"),
+    Verdict.INCOMPLETE: ("x", "bold"),
+    Verdict.NO_EVIDENCE: ("?", "bold"),
+    Verdict.ACCEPTED: ("~", "bold"),
+    Verdict.UNDECIDED: ("~", "bold"),
 }
-_CALM = list(RowVerdict)
+_CALM = list(Verdict)
 _STATUS = {
     0: "no violation",
     1: "a violation, or a missed control",
@@ -105,8 +104,8 @@ def _closeness(row: Row) -> float:
 def _headline(summary: Summary) -> str:
     """Return the answer in a sentence."""
     claims = sum(row.claim is not None and not row.further for row in summary.learners)
-    broken = [row for row in summary.learners if row.privacy_verdict == RowVerdict.VIOLATION]
-    failing = [row for row in summary.learners if row.utility_verdict == RowVerdict.VIOLATION]
+    broken = [row for row in summary.learners if row.privacy_verdict == Verdict.VIOLATION]
+    failing = [row for row in summary.learners if row.utility_verdict == Verdict.VIOLATION]
     if summary.missed:
         return f"The audit is blind: it missed the planted fault of {_names(summary.missed)}."
     if broken:
@@ -119,7 +118,7 @@ def _headline(summary: Summary) -> str:
     if not claims:
         return "No claim of privacy was tested."
     unseen = len(summary.without_evidence)
-    accepted = sum(row.privacy_verdict == RowVerdict.ACCEPTED for row in summary.learners)
+    accepted = sum(row.privacy_verdict == Verdict.ACCEPTED for row in summary.learners)
     lived_with = f"{plural(accepted, 'violation')} accepted; no other found in" if accepted else "No violation found in"
     return f"{lived_with} {plural(claims, 'privacy claim')}" + (f"; {unseen} without evidence." if unseen else ".")
 
@@ -142,7 +141,7 @@ def _table(rows: Sequence[Row], width: int, color: bool) -> list[str]:
     left = len(rows) - len(shown)
     more = [f"   and {plural(left, 'mechanism')} more, none graver; -v shows all"] if left else []
     marks = {_MARKS[row.verdict][0] for row in rows if row.verdict in _MARKS}
-    accepted = any(row.verdict == RowVerdict.ACCEPTED for row in shown)
+    accepted = any(row.verdict == Verdict.ACCEPTED for row in shown)
     legend = [_LEGEND.replace("~ accuracy", "~ accepted, or accuracy") if accepted else _LEGEND] if marks else []
     return [*lines[:-1], *more, lines[-1], *legend]
 
@@ -192,10 +191,10 @@ def _failed(summary: Summary) -> str:
     return failed + (f"; not planned: {plural(len(summary.faults), 'learner')}" if summary.faults else "")
 
 
-def _tally(verdicts: Sequence[RowVerdict]) -> str:
+def _tally(verdicts: Sequence[Verdict]) -> str:
     """Return how many verdicts there are of each kind, the gravest first."""
     found = Counter(verdicts)
-    words = {RowVerdict.NO_VIOLATION: "consistent", RowVerdict.HOLDS: "hold", RowVerdict.NO_CLAIM: "without a claim"}
+    words = {Verdict.CONSISTENT: "consistent", Verdict.HOLDS: "hold", Verdict.NO_CLAIM: "without a claim"}
     return ", ".join(f"{count(found[v])} {words.get(v, v)}" for v in _CALM if found[v]) or "nothing audited"
 
 
@@ -222,7 +221,7 @@ def _reasons(summary: Summary) -> Lines:
 def _because(row: Row) -> str:
     """Return the reason of the finding by which a row is a violation: exact before black box before utility."""
     for finding in (row.exact, row.blackbox, row.utility):
-        if finding is not None and finding.verdict in (PrivacyVerdict.VIOLATION, UtilityVerdict.VIOLATION):
+        if finding is not None and finding.verdict == Verdict.VIOLATION:
             decoded = {} if isinstance(finding, UtilityFinding) else row.decoded(finding)
             return dict(brief_lines(finding, row.label, decoded=decoded))["because"]
     return str(row.verdict)

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import base64
 import io
-from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import PrivacyClaim, Relation
 from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Result
 from dpaudit.escaping import harmless
@@ -21,12 +19,8 @@ from dpaudit.exact.supremum.finding import SupremumFinding
 from dpaudit.report.aligned import aligned, laid_out
 from dpaudit.report.brief import brief_lines
 from dpaudit.report.complexity import complexity_lines, complexity_page
-from dpaudit.report.plots.failure import paint_failure
-from dpaudit.report.plots.privacy import paint_privacy
-from dpaudit.report.plots.scaling import paint_scaling, paint_sizes
-from dpaudit.report.plots.style import drawn
-from dpaudit.report.plots.supremum import paint_supremum
-from dpaudit.report.row import Case, Row
+from dpaudit.report.plots import figure_of
+from dpaudit.report.rows import row_of
 from dpaudit.report.supremum import supremum_brief, supremum_lines
 from dpaudit.report.verdict_block import finding_lines
 from dpaudit.utility.complexity_finding import SampleComplexityFinding
@@ -55,15 +49,7 @@ def brief(finding: AnyAudit) -> str:
 
 def figure(finding: AnyAudit) -> Figure:
     """Return the figure of a finding: the curve of privacy, failure rates, or the loss or sizes as samples grow."""
-    if isinstance(finding, SupremumFinding):
-        return drawn(partial(paint_supremum, finding=finding))
-    if isinstance(finding, SampleComplexityFinding):
-        return drawn(partial(paint_sizes, finding=finding))
-    if isinstance(finding, ScalingFinding):
-        return drawn(partial(paint_scaling, finding=finding))
-    if isinstance(finding, UtilityFinding):
-        return drawn(partial(paint_failure, finding=finding))
-    return drawn(partial(paint_privacy, row=_row(finding)))
+    return figure_of(row_of([_result(finding)]) if isinstance(finding, PrivacyFinding | LawFinding) else finding)
 
 
 def notebook(finding: AnyAudit) -> str:
@@ -119,31 +105,3 @@ def _result(finding: OneAudit) -> Result:
         )
     # As of MODULE:FUNCTION: the codes of a learner are decoded by the learner, which a finding does not hold.
     return Result(task="alone", learner=f"alone:{finding.audited}", parameters={}, arguments=arguments, finding=finding)
-
-
-def _row(finding: OneAudit) -> Row:
-    """Return the row of a report on one finding alone."""
-    return Row(
-        label=finding.audited,
-        learner=finding.audited,
-        parameters={},
-        claim=_claim(finding),
-        fault=None,
-        exact=finding if isinstance(finding, LawFinding) else None,
-        blackbox=finding if isinstance(finding, PrivacyFinding) else None,
-        utility=finding if isinstance(finding, UtilityFinding) else None,
-        cases=[Case(finding.concept, finding)] if isinstance(finding, UtilityFinding) else (),
-        ladder=(),
-        scope="",
-        missing={"exact": "this is the black-box audit"},
-        results=(),
-    )
-
-
-def _claim(finding: OneAudit) -> PrivacyClaim | None:
-    """Return the claim of privacy that a finding tested."""
-    if isinstance(finding, PrivacyFinding):
-        return PrivacyClaim(finding.epsilon, finding.delta, finding.relation or Relation.REPLACE_ONE)
-    if isinstance(finding, LawFinding) and finding.claimed_epsilon is not None:
-        return PrivacyClaim(finding.claimed_epsilon, finding.claimed_delta, finding.relation)
-    return None

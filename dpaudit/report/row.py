@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import PrivacyClaim, UtilityVerdict
+from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.engine.findings import PictureFinding
 from dpaudit.engine.outcome import PRIVACY_AUDITS, refuting
 from dpaudit.engine.records import Parameters, Result
 from dpaudit.exact.finding import LawFinding
-from dpaudit.report.verdicts import BAD, UNSETTLED, RowVerdict, contradicts, unseen, worst
+from dpaudit.report.verdicts import BAD, UNSETTLED, contradicts, unseen, worst
 from dpaudit.utility.finding import UtilityFinding
 
 __all__ = ["Case", "Drawn", "Row", "Trouble"]
@@ -93,37 +93,37 @@ class Row:
     accepted: str = ""
 
     @property
-    def privacy_verdict(self) -> RowVerdict:
+    def privacy_verdict(self) -> Verdict:
         """The verdict on privacy; exact laws without a claim say nothing about one."""
         if self.convicted_by:
-            return RowVerdict.ACCEPTED if self.accepted else RowVerdict.VIOLATION
+            return Verdict.ACCEPTED if self.accepted else Verdict.VIOLATION
         if unfinished := self._unfinished(PRIVACY_AUDITS):
             return unfinished
         if judging := self._judging:
-            return RowVerdict.NO_EVIDENCE if all(map(unseen, judging)) else RowVerdict.NO_VIOLATION
-        return RowVerdict.NO_CLAIM if self.claim is None else RowVerdict.NOT_CHECKED
+            return Verdict.NO_EVIDENCE if all(map(unseen, judging)) else Verdict.CONSISTENT
+        return Verdict.NO_CLAIM if self.claim is None else Verdict.NOT_CHECKED
 
     @property
-    def utility_verdict(self) -> RowVerdict:
+    def utility_verdict(self) -> Verdict:
         """The gravest verdict over the hard cases."""
         verdicts = {case.finding.verdict for case in self.cases}
-        if UtilityVerdict.VIOLATION in verdicts:
-            return RowVerdict.VIOLATION
+        if Verdict.VIOLATION in verdicts:
+            return Verdict.VIOLATION
         if unfinished := self._unfinished(("utility",)):
             return unfinished
-        if UtilityVerdict.UNDECIDED in verdicts:
-            return RowVerdict.UNDECIDED
-        if UtilityVerdict.HOLDS in verdicts:
-            return RowVerdict.HOLDS
-        return RowVerdict.VACUOUS if verdicts else RowVerdict.NOT_CHECKED
+        if Verdict.UNDECIDED in verdicts:
+            return Verdict.UNDECIDED
+        if Verdict.HOLDS in verdicts:
+            return Verdict.HOLDS
+        return Verdict.VACUOUS if verdicts else Verdict.NOT_CHECKED
 
     @property
-    def verdict(self) -> RowVerdict:
+    def verdict(self) -> Verdict:
         """The graver of both verdicts; where neither is bad, what is known of privacy."""
         found = (self.privacy_verdict, self.utility_verdict)
         if bad := next((verdict for verdict in BAD if verdict in found), None):
             return bad
-        return RowVerdict.NO_VIOLATION if self.further and found[0] == RowVerdict.NOT_CHECKED else found[0]
+        return Verdict.CONSISTENT if self.further and found[0] == Verdict.NOT_CHECKED else found[0]
 
     @property
     def to_blame(self) -> tuple[str, ...]:
@@ -141,11 +141,11 @@ class Row:
         """Whether each of its planned audits has a result."""
         return not self.failures and not self.pending
 
-    def _unfinished(self, kinds: Sequence[str]) -> RowVerdict | None:
+    def _unfinished(self, kinds: Sequence[str]) -> Verdict | None:
         """Return why an audit of these kinds has no result; None if each has one."""
         if any(failure.kind in (*kinds, "plan") for failure in self.failures):
-            return RowVerdict.FAILED
-        return RowVerdict.INCOMPLETE if any(kind in kinds for kind in self.pending) else None
+            return Verdict.FAILED
+        return Verdict.INCOMPLETE if any(kind in kinds for kind in self.pending) else None
 
     @property
     def _judging(self) -> Sequence[PrivacyFinding | LawFinding]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import PrivacyClaim
+from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.engine.arguments import ExactArguments, UtilityArguments
 from dpaudit.engine.findings import PictureFinding
 from dpaudit.engine.outcome import AUDITS, is_ladder
@@ -16,7 +16,7 @@ from dpaudit.engine.records import Failure, Parameters, Result, Run
 from dpaudit.engine.tasks import canonical
 from dpaudit.exact.finding import LawFinding
 from dpaudit.report.row import Case, Drawn, Row, Trouble
-from dpaudit.report.verdicts import RowVerdict, worst
+from dpaudit.report.verdicts import worst
 from dpaudit.utility.finding import UtilityFinding
 
 __all__ = ["row_of", "rows_of"]
@@ -95,10 +95,10 @@ def _labels(instances: Sequence[tuple[str, Parameters]]) -> list[str]:
 def _related(rows: Sequence[Row], results: Sequence[Result]) -> list[Row]:
     """Return the rows, the first one of each learner with the learner's picture, further instances marked."""
     left = {r.learner: Drawn(r.parameters, r.finding) for r in results if isinstance(r.finding, PictureFinding)}
-    judged = {row.learner for row in rows if row.privacy_verdict != RowVerdict.NOT_CHECKED}
+    judged = {row.learner for row in rows if row.privacy_verdict != Verdict.NOT_CHECKED}
     found = []
     for row in rows:
-        further = row.privacy_verdict == RowVerdict.NOT_CHECKED and row.learner in judged
+        further = row.privacy_verdict == Verdict.NOT_CHECKED and row.learner in judged
         reasons = dict.fromkeys(row.missing, "audited at other parameters: see this learner's other row")
         missing = reasons if further else row.missing
         found.append(replace(row, picture=left.pop(row.learner, None), further=further, missing=missing))

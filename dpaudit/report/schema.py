@@ -101,6 +101,8 @@ def _told(component: dict[str, Any], record: type | None) -> dict[str, Any]:
         key: value | ({"description": words[names.get(key, key)]} if names.get(key, key) in words else {})
         for key, value in component["properties"].items()
     }
+    if verdicts := getattr(record, "verdicts", ()):
+        told["properties"]["verdict"] |= {"enum": list(verdicts)}
     if config is None or not config.omit_defaults:
         told["required"] = [key for key in component["properties"] if key not in _rare(record)]
     return {**told, "additionalProperties": False}

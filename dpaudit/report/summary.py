@@ -10,17 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
+from dpaudit.contract import Verdict
 from dpaudit.engine.findings import LedgerRow
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.records import Fault, Run
 from dpaudit.report.numbers import plural
 from dpaudit.report.row import Row
 from dpaudit.report.rows import rows_of
-from dpaudit.report.verdicts import RowVerdict, unseen
+from dpaudit.report.verdicts import unseen
 
 __all__ = ["Summary", "learners_text", "summarise"]
 
-_OPEN = (RowVerdict.FAILED, RowVerdict.INCOMPLETE)
+_OPEN = (Verdict.FAILED, Verdict.INCOMPLETE)
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,12 @@ class Summary:
     @property
     def violations(self) -> Sequence[Row]:
         """The learners (controls excluded) with a violation."""
-        return [row for row in self.learners if row.verdict == RowVerdict.VIOLATION]
+        return [row for row in self.learners if row.verdict == Verdict.VIOLATION]
 
     @property
     def undecided(self) -> Sequence[Row]:
         """The learners whose utility is undecided."""
-        return [row for row in self.learners if row.verdict == RowVerdict.UNDECIDED]
+        return [row for row in self.learners if row.verdict == Verdict.UNDECIDED]
 
     @property
     def unfinished(self) -> Sequence[Row]:
@@ -57,12 +58,12 @@ class Summary:
     @property
     def without_evidence(self) -> Sequence[Row]:
         """The learners of whose privacy no audit could have seen that the claim fails."""
-        return [row for row in self.learners if row.privacy_verdict == RowVerdict.NO_EVIDENCE]
+        return [row for row in self.learners if row.privacy_verdict == Verdict.NO_EVIDENCE]
 
     @property
     def vacuous(self) -> Sequence[Row]:
         """The learners whose claim of utility promises next to nothing."""
-        return [row for row in self.learners if row.utility_verdict == RowVerdict.VACUOUS]
+        return [row for row in self.learners if row.utility_verdict == Verdict.VACUOUS]
 
     @property
     def unseen(self) -> Sequence[Row]:

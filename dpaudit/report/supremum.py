@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dpaudit.contract import PrivacyVerdict, Support
+from dpaudit.contract import Support, Verdict
 from dpaudit.exact.supremum.finding import SupremumFinding
 from dpaudit.report.aligned import Lines
 from dpaudit.report.numbers import count, plural, significant, value_text
@@ -75,7 +75,7 @@ def _claim(finding: SupremumFinding) -> str:
 def _value(finding: SupremumFinding) -> str:
     shown = significant(finding.value, digits=6, apart_from=finding.claimed_epsilon, error=finding.error)
     told = _SUPPORTS[finding.support].format(shown)
-    exceeds = finding.claimed_delta and finding.verdict is not PrivacyVerdict.VIOLATION
+    exceeds = finding.claimed_delta and finding.verdict is not Verdict.VIOLATION
     return f"{told} (the pure loss, delta = 0)" if exceeds else told
 
 

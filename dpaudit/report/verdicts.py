@@ -2,56 +2,27 @@
 
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import PrivacyVerdict
+from dpaudit.contract import Verdict
 from dpaudit.exact.finding import LawFinding
 from dpaudit.utility.finding import UtilityFinding
 
 __all__ = ["BAD", "UNSETTLED", "RowVerdict", "contradicts", "unseen", "worst"]
 
 _ROUNDING = 1e-12
-_SEVERITY = {"violation": 2, "undecided": 1}
 
 Judged = TypeVar("Judged", PrivacyFinding, LawFinding, UtilityFinding)
 
 
-class RowVerdict(enum.StrEnum):
-    """The verdict on a learner's promise of privacy, on that of utility, or on both; the gravest come first."""
+RowVerdict = Verdict
 
-    VIOLATION = "violation"
-    FAILED = "failed"
-    """An audit raised."""
-    INCOMPLETE = "incomplete"
-    """An audit was planned and not run to its end."""
-    NO_EVIDENCE = "no evidence"
-    """Of privacy: no audit could have seen that the claim fails."""
-    ACCEPTED = "accepted"
-    """Of privacy: a violation that the project lives with."""
-    UNDECIDED = "undecided"
-    """Of utility: the interval of a hard case contains beta."""
-    HOLDS = "holds"
-    """Of utility: the intervals of all hard cases lie at or below beta."""
-    VACUOUS = "vacuous"
-    """Of utility: the claim promises next to nothing."""
-    NO_VIOLATION = "no violation found"
-    NO_CLAIM = "no claim"
-    NOT_CHECKED = "not checked"
-
-
-BAD = (
-    RowVerdict.VIOLATION,
-    RowVerdict.FAILED,
-    RowVerdict.INCOMPLETE,
-    RowVerdict.NO_EVIDENCE,
-    RowVerdict.UNDECIDED,
-)
+BAD = tuple(verdict for verdict in Verdict if verdict.status)
 """The verdicts for which a promise is to blame, the gravest first."""
-UNSETTLED = (*BAD[1:], RowVerdict.NOT_CHECKED)
+UNSETTLED = (*(verdict for verdict in BAD if verdict.status != 1), Verdict.NOT_CHECKED)
 """The verdicts that leave open if a promise is kept, beyond what every audit leaves open."""
 
 
@@ -84,9 +55,10 @@ def _above_curve(blackbox: PrivacyFinding, exact: LawFinding) -> bool:
 
 def unseen(finding: PrivacyFinding | LawFinding) -> bool:
     """Say whether an audit of privacy could not have seen that the claim fails."""
-    return finding.verdict == PrivacyVerdict.NO_EVIDENCE
+    return finding.verdict == Verdict.NO_EVIDENCE
 
 
 def worst(findings: Sequence[Judged], size: Callable[[Judged], float]) -> Judged | None:
     """Return the finding with the gravest verdict, and among those with the largest `size`."""
-    return max(findings, key=lambda f: (_SEVERITY.get(f.verdict, 0), size(f)), default=None)
+    order = (Verdict.UNDECIDED, Verdict.VIOLATION)
+    return max(findings, key=lambda f: (order.index(f.verdict) if f.verdict in order else -1, size(f)), default=None)

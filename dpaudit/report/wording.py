@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from dpaudit.contract import FAIL
+from dpaudit.contract import FAIL, Verdict
 from dpaudit.engine.decoding import codes_of
 from dpaudit.events.event import Bets, Cells, Event, Interval, Told, Withheld, ranges_of
 from dpaudit.report.numbers import value_text
-from dpaudit.report.verdicts import RowVerdict
 from dpaudit.utility.finding import UtilityFinding
 
 __all__ = [
@@ -50,8 +49,8 @@ _FEW, _LONG = 4, 60
 """The most answers that are told one by one, and the most characters of one."""
 _RARE = "any output rare or unseen in training"
 _SHORT = {
-    RowVerdict.NO_CLAIM: "no privacy claim",
-    RowVerdict.NOT_CHECKED: "privacy not checked",
+    Verdict.NO_CLAIM: "no privacy claim",
+    Verdict.NOT_CHECKED: "privacy not checked",
 }
 
 
@@ -205,13 +204,13 @@ def label_parameters(parameters: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {value_text(value)}" for name, value in sorted(parameters.items())) or "none"
 
 
-def verdict_words(verdict: RowVerdict, promises: Sequence[str] = ()) -> str:
+def verdict_words(verdict: Verdict, promises: Sequence[str] = ()) -> str:
     """Return the verdict on a learner, with the promises that it is about where these are to blame."""
     if promises:
         return f"{verdict}: {' and '.join(promises)}"
     return short_verdict(verdict)
 
 
-def short_verdict(verdict: RowVerdict) -> str:
+def short_verdict(verdict: Verdict) -> str:
     """Return the verdict on a learner without the promises that it is about."""
     return _SHORT.get(verdict, str(verdict))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from dpaudit.contract import Grade, UtilityVerdict
+from dpaudit.contract import OF_UTILITY, Grade, Verdict
 from dpaudit.record import Count, Frozen, Level, Probability, Size, Words
 from dpaudit.results import AuditFinding
 from dpaudit.utility.finding import Setting
@@ -75,7 +75,8 @@ class SampleComplexityFinding(AuditFinding, kw_only=True, frozen=True, tag="samp
     """
 
     kind: ClassVar[str] = "sample-complexity"
-    verdict: UtilityVerdict
+    verdicts: ClassVar[tuple[Verdict, ...]] = OF_UTILITY
+    verdict: Verdict
     lower: Count
     upper: Size | None
     theorem: Size

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from dpaudit.contract import SETTINGS, Grade, UtilityVerdict
+from dpaudit.contract import OF_UTILITY, SETTINGS, Grade, Verdict
 from dpaudit.errors import InputError
 from dpaudit.record import Count, Level, Probability, Size
 from dpaudit.results import AuditFinding
@@ -52,7 +52,8 @@ class UtilityFinding(AuditFinding, kw_only=True, frozen=True, tag="utility"):
     """
 
     kind: ClassVar[str] = "utility"
-    verdict: UtilityVerdict
+    verdicts: ClassVar[tuple[Verdict, ...]] = OF_UTILITY
+    verdict: Verdict
     failure_rate: Probability
     failure_lower: Probability
     failure_upper: Probability
@@ -72,5 +73,6 @@ class UtilityFinding(AuditFinding, kw_only=True, frozen=True, tag="utility"):
     best_error: Probability | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.grade != Grade.STATISTICAL:
             raise InputError.of("grade", self.grade, "statistical")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dpaudit.bounds.limits import lower_limit, upper_limit
-from dpaudit.contract import UtilityVerdict
+from dpaudit.contract import Verdict
 from dpaudit.errors import InputError
 
 __all__ = ["deciding_trials", "failure_interval", "is_vacuous", "looks", "verdict"]
@@ -51,14 +51,14 @@ def failure_interval(failures: int, trials: int, confidence: float) -> tuple[flo
     return float(lower_limit(failures, trials, tail)), float(upper_limit(failures, trials, tail))
 
 
-def verdict(failure_lower: float, failure_upper: float, beta: float, vacuous: bool = False) -> UtilityVerdict:
+def verdict(failure_lower: float, failure_upper: float, beta: float, vacuous: bool = False) -> Verdict:
     """Return "holds" if the interval is at most beta, "violation" if it exceeds beta, else "undecided".
 
     A vacuous claim is not said to hold, but to be "vacuous"; where it fails all the same that is a violation.
     """
     if failure_upper <= beta:
-        return UtilityVerdict.VACUOUS if vacuous else UtilityVerdict.HOLDS
-    return UtilityVerdict.VIOLATION if failure_lower > beta else UtilityVerdict.UNDECIDED
+        return Verdict.VACUOUS if vacuous else Verdict.HOLDS
+    return Verdict.VIOLATION if failure_lower > beta else Verdict.UNDECIDED
 
 
 def is_vacuous(alpha: float, beta: float, setting: str) -> bool:

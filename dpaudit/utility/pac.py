@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpaudit.arguments import CONFIDENCE, check_built, read_integer
 from dpaudit.call_repr import remembering
-from dpaudit.contract import Distribution, Hypothesis, Learner, UtilityClaim, UtilityVerdict
+from dpaudit.contract import Distribution, Hypothesis, Learner, UtilityClaim, Verdict
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, Tell, followed
 from dpaudit.seeding import check_seed
@@ -150,14 +150,14 @@ def audit_utility(
 
 def _counted(
     trial: Trial, planned: Sequence[tuple[int, float]], beta: float, n_jobs: int, tell: Tell | None
-) -> tuple[UtilityVerdict, int, int, tuple[float, float]]:
+) -> tuple[Verdict, int, int, tuple[float, float]]:
     """Return verdict, failures, runs and interval at the first look that decides, or at the last one."""
     vacuous = is_vacuous(trial.alpha, beta, trial.setting)
     for runs, level in planned:
         failures = count_failures(trial, runs, n_jobs, tell)
         interval = failure_interval(failures, runs, level)
         said = verdict(*interval, beta, vacuous)
-        if said != UtilityVerdict.UNDECIDED:
+        if said != Verdict.UNDECIDED:
             break
     return said, failures, runs, interval
 

@@ -6,7 +6,7 @@ import logging
 
 from dpaudit.arguments import check_built, check_jobs, read_integer, read_number
 from dpaudit.call_repr import remembering
-from dpaudit.contract import Grade, HasFault, HasHardFailure, Learner, UtilityClaim, UtilityVerdict
+from dpaudit.contract import Grade, HasFault, HasHardFailure, Learner, UtilityClaim, Verdict
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.seeding import check_seed
@@ -188,14 +188,14 @@ def _proposed(search: Search, learner: Learner, alpha: float, setting: str) -> t
     return search.largest(uniform), search.largest(cases)
 
 
-def _verdict(bracket: Bracket, claim: UtilityClaim) -> UtilityVerdict:
+def _verdict(bracket: Bracket, claim: UtilityClaim) -> Verdict:
     """Return the verdict on the theorem's sample size."""
     if bracket.lower >= claim.sample_size:
-        return UtilityVerdict.VIOLATION
+        return Verdict.VIOLATION
     if bracket.upper is None or bracket.upper > claim.sample_size:
-        return UtilityVerdict.UNDECIDED
+        return Verdict.UNDECIDED
     vacuous = is_vacuous(claim.alpha, claim.beta, claim.setting)
-    return UtilityVerdict.VACUOUS if vacuous else UtilityVerdict.HOLDS
+    return Verdict.VACUOUS if vacuous else Verdict.HOLDS
 
 
 def _told(case: HardCase) -> WorstCase:

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpaudit.arguments import read_integer, read_number
 from dpaudit.call_repr import remembering
-from dpaudit.contract import Grade, Learner, UtilityClaim, UtilityVerdict
+from dpaudit.contract import Grade, Learner, UtilityClaim, Verdict
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.registry import get_learner
@@ -237,7 +237,7 @@ def _rise(a: ScalingPoint, b: ScalingPoint) -> float:
     return (ends[1] - ends[0]) / (math.log(b.x) - math.log(a.x))
 
 
-def _verdict(ratio: Slope) -> UtilityVerdict:
+def _verdict(ratio: Slope) -> Verdict:
     if ratio.lower > CLEAR:
-        return UtilityVerdict.VIOLATION
-    return UtilityVerdict.HOLDS if ratio.upper <= CLEAR else UtilityVerdict.UNDECIDED
+        return Verdict.VIOLATION
+    return Verdict.HOLDS if ratio.upper <= CLEAR else Verdict.UNDECIDED

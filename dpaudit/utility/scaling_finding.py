@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from dpaudit.contract import Grade, UtilityVerdict
+from dpaudit.contract import OF_UTILITY, Grade, Verdict
 from dpaudit.record import Count, Frozen, Level, Size, Words
 from dpaudit.results import AuditFinding
 from dpaudit.utility.exponents import Slope
@@ -78,7 +78,8 @@ class ScalingFinding(AuditFinding, kw_only=True, frozen=True, tag="scaling"):
     """
 
     kind: ClassVar[str] = "scaling"
-    verdict: UtilityVerdict
+    verdicts: ClassVar[tuple[Verdict, ...]] = OF_UTILITY
+    verdict: Verdict
     exponent: Slope
     upper_exponent: Slope
     ratio_slope: Slope

@@ -1,101 +1,162 @@
-"""Conjunctions and disjunctions selected at once, or literal by literal, with one known leak each."""
+"""Conjunctions and disjunctions, selected at once, literal by literal or by noisy counts, with one known leak each."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Instance
-from learners.arrays import Bools, Integers
+from dpaudit.contract import Instance, Law, Sample
+from learners.arrays import Bools, Floats, Integers
 from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
+from learners.conjunctions.laplace import ConjunctionLaplace, contradictions
 from learners.conjunctions.set_cover import SetCoverConjunction, SetCoverDisjunction
-from learners.covers.faults import cover_controls
-from learners.finite.faults import exponential_controls
+from learners.controls import DOUBLED, FROZEN, GREEDY, MULTIPLIED, SHORTCUT, SPARING, SUPPORT, control, top
+from learners.inputs import check_run, check_sample
+from learners.mechanisms.laplace import log_above, log_below, log_between
+from learners.mechanisms.log_laws import ULP
+from learners.symmetries import moving_negatives
 
 __all__ = ["LEARNERS"]
 
-SMALL = Instance(
+COVER = Instance(
     {"dimension": 2, "k": 1, "epsilon": 0.5, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
 )
-
-EXPONENTIAL = (
-    ConjunctionExponentialDoubled,
-    ConjunctionExponentialSupport,
-    ConjunctionExponentialShortcut,
-    ConjunctionExponentialFrozen,
-) = exponential_controls(
-    __name__,
-    ConjunctionExponential,
-    "conjunction-exponential",
-    "conjunctions",
-    Instance({"dimension": 2, "k": 2, "epsilon": 1.0}, n=2),
-    frozen=True,
-)
-CONJUNCTIONS = (SetCoverConjunctionMultiplied, SetCoverConjunctionSparing, SetCoverConjunctionGreedy) = cover_controls(
-    __name__, SetCoverConjunction, "set-cover conjunctions", "literals", SMALL
-)
-DISJUNCTIONS = (SetCoverDisjunctionMultiplied, SetCoverDisjunctionSparing, SetCoverDisjunctionGreedy) = cover_controls(
-    __name__, SetCoverDisjunction, "set-cover disjunctions", "literals", SMALL
-)
+BARE_COVER = replace(COVER, parameters={**COVER.parameters, "variant": "noiseless"})
+# A large beta makes the threshold small, so that a handful of examples crosses it.
+NOISY = Instance({"dimension": 2, "epsilon": 2.0, "beta": 0.9}, n=4, beta=0.95)
 
 
-@dataclass(frozen=True)
-class GreedyUndivided(ConjunctionGreedy):
-    """Broken control: greedy conjunctions, each round spending the whole budget."""
-
-    id: ClassVar[str] = "broken-conjunction-greedy-undivided"
-    fault: ClassVar[str] = "every round spends the whole epsilon: the budget is not divided over the rounds"
-    instance: ClassVar[Instance] = Instance({"dimension": 2, "k": 1, "epsilon": 1.0}, n=5)
-
-    def share(self, rounds: int) -> float:
-        """Return epsilon, whatever the number of rounds."""
-        return self.epsilon
+def _good(scores: Integers) -> Bools:
+    """Return which candidates have a score of 0 or more; all where none has."""
+    good = scores >= 0
+    return np.asarray(good | ~good.any(axis=-1, keepdims=True), dtype=np.bool_)
 
 
-@dataclass(frozen=True)
-class GreedySupport(ConjunctionGreedy):
-    """Broken control: greedy conjunctions over a data-dependent range."""
-
-    id: ClassVar[str] = "broken-conjunction-greedy-support"
-    fault: ClassVar[str] = "chooses only literals that have a score of 0 or more, if there are any: the support shows"
-
-    def _eligible(self, scores: Integers) -> Bools:
-        good = scores >= 0
-        return np.asarray(good | ~good.any(axis=-1, keepdims=True), dtype=np.bool_)
+def _bare_tails(self: ConjunctionLaplace, z: Floats) -> tuple[Floats, Floats]:
+    """Return ln Pr[deleted] and ln Pr[kept] of every literal, the negated ones without noise."""
+    bare = np.arange(len(z)) % 2 == 1
+    deleted = np.where(bare, np.where(z < 0, 0.0, -np.inf), log_above(z))
+    return deleted, np.where(bare, np.where(z < 0, -np.inf, 0.0), log_below(z))
 
 
-@dataclass(frozen=True)
-class GreedyNoiseless(ConjunctionGreedy):
-    """Broken control: greedy conjunctions that take a literal of the greatest score."""
+BARE_NEGATIONS: dict[str, Any] = {
+    "fault": "no noise on the counts of the negated literals",
+    "_noise": lambda self, literal, rng, size: (
+        np.zeros(size) if literal % 2 else ConjunctionLaplace._noise(self, literal, rng, size)
+    ),
+    "_log_tails": _bare_tails,
+    # Complementing a variable would exchange noise and none.
+    "symmetries": lambda self: moving_negatives(self.domain.size),
+}
 
-    id: ClassVar[str] = "broken-conjunction-greedy-noiseless"
-    fault: ClassVar[str] = "takes a literal of the greatest score in every round, at random among equals only"
 
-    def _eligible(self, scores: Integers) -> Bools:
-        return np.asarray(scores == scores.max(axis=-1, keepdims=True), dtype=np.bool_)
+def _shared_run(self: ConjunctionLaplace, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
+    """Return the masks (size,) of the literals kept in independent runs."""
+    check_run(sample, self.domain, size)
+    noise = rng.laplace(0.0, self._scale, size)
+    codes = np.zeros(size, dtype=np.int64)
+    for literal, count in enumerate(contradictions(sample)):
+        codes |= (count + noise <= self._threshold).astype(np.int64) << literal
+    return codes
 
 
-@dataclass(frozen=True)
-class GreedyEager(ConjunctionGreedy):
-    """Broken control: greedy conjunctions without noise where the sample is easy."""
+def _shared_law(self: ConjunctionLaplace, sample: Sample) -> Law:
+    """Return the law on all 4^d masks.
 
-    id: ClassVar[str] = "broken-conjunction-greedy-eager"
-    fault: ClassVar[str] = "takes only literals of the greatest score once some literal has a score of 0 or more"
+    The noise deletes exactly the literals whose count is above threshold - noise: the masks that can occur form a
+    chain, one for each gap between consecutive counts. The error of an end of a gap of width w is magnified by at
+    most 2 / (1 - e^-w).
+    """
+    check_sample(sample, self.domain)
+    counts = contradictions(sample)
+    levels = sorted({int(c) for c in counts}, reverse=True)
+    t = self._threshold / self._scale
+    log_prob = np.full(4**self.dimension, -np.inf)
+    for above, below in zip([None, *levels], [*levels, None], strict=True):
+        mask = sum(1 << i for i, c in enumerate(counts) if above is None or c < above)
+        log_prob[mask] = _log_gap(self._scale, above, below, t)
+    magnified = 2 / -math.expm1(-1 / self._scale)
+    error = ULP * magnified * (6 * t + 4 * max(levels) / self._scale + 16)
+    return Law(range(4**self.dimension), log_prob, error)
 
-    def _eligible(self, scores: Integers) -> Bools:
-        top = scores.max(axis=-1, keepdims=True)
-        return np.asarray((scores == top) | (top < 0), dtype=np.bool_)
+
+def _log_gap(scale: float, above: int | None, below: int | None, t: float) -> float:
+    """Return ln Pr[counts from `above` on are deleted, those up to `below` are not]."""
+    if above is None:
+        assert below is not None
+        return float(log_below(np.array(t - below / scale)))
+    start = t - above / scale
+    if below is None:
+        return float(log_above(np.array(start)))
+    return log_between(start, (above - below) / scale)
 
 
 LEARNERS = (
-    *EXPONENTIAL,
-    GreedyUndivided,
-    GreedySupport,
-    GreedyNoiseless,
-    GreedyEager,
-    *CONJUNCTIONS,
-    *DISJUNCTIONS,
+    control(ConjunctionExponential, "broken-conjunction-exponential-doubled", **DOUBLED),
+    control(
+        ConjunctionExponential,
+        "broken-conjunction-exponential-support",
+        Instance({"dimension": 2, "k": 2, "epsilon": 1.0}, n=2),
+        **SUPPORT,
+    ),
+    control(ConjunctionExponential, "broken-conjunction-exponential-shortcut", **SHORTCUT),
+    control(ConjunctionExponential, "broken-conjunction-exponential-frozen", **FROZEN),
+    control(
+        ConjunctionGreedy,
+        "broken-conjunction-greedy-undivided",
+        Instance({"dimension": 2, "k": 1, "epsilon": 1.0}, n=5),
+        fault="every round spends the whole epsilon: the budget is not divided over the rounds",
+        share=lambda self, rounds: self.epsilon,
+    ),
+    control(
+        ConjunctionGreedy,
+        "broken-conjunction-greedy-support",
+        fault="chooses only literals that have a score of 0 or more, if there are any: the support shows",
+        _eligible=lambda self, scores: _good(scores),
+    ),
+    control(
+        ConjunctionGreedy,
+        "broken-conjunction-greedy-noiseless",
+        fault="takes a literal of the greatest score in every round, at random among equals only",
+        _eligible=lambda self, scores: top(scores),
+    ),
+    control(
+        ConjunctionGreedy,
+        "broken-conjunction-greedy-eager",
+        fault="takes only literals of the greatest score once some literal has a score of 0 or more",
+        _eligible=lambda self, scores: top(scores) | (scores.max(axis=-1, keepdims=True) < 0),
+    ),
+    control(SetCoverConjunction, "broken-set-cover-conjunction-multiplied", COVER, **MULTIPLIED),
+    control(SetCoverConjunction, "broken-set-cover-conjunction-sparing", BARE_COVER, **SPARING),
+    control(SetCoverConjunction, "broken-set-cover-conjunction-greedy", BARE_COVER, **GREEDY),
+    control(SetCoverDisjunction, "broken-set-cover-disjunction-multiplied", COVER, **MULTIPLIED),
+    control(SetCoverDisjunction, "broken-set-cover-disjunction-sparing", BARE_COVER, **SPARING),
+    control(SetCoverDisjunction, "broken-set-cover-disjunction-greedy", BARE_COVER, **GREEDY),
+    control(
+        ConjunctionLaplace,
+        "broken-conjunction-half-sensitivity",
+        Instance({"dimension": 1, "epsilon": 2.0, "beta": 0.9}, n=4, beta=0.95),
+        fault="noise Lap(d/epsilon): scaled to adding or removing an example, not to replacing one",
+        _scale=property(lambda self: self.dimension / self.epsilon),
+    ),
+    control(
+        ConjunctionLaplace,
+        "broken-conjunction-undivided",
+        NOISY,
+        fault="noise Lap(1/epsilon): the budget is not divided over the 2 d counts",
+        _scale=property(lambda self: 1 / self.epsilon),
+    ),
+    control(ConjunctionLaplace, "broken-conjunction-bare-negations", NOISY, **BARE_NEGATIONS),
+    control(
+        ConjunctionLaplace,
+        "broken-conjunction-shared-noise",
+        NOISY,
+        fault="all literals share one noise: the order of their counts shows",
+        run=_shared_run,
+        law=_shared_law,
+    ),
 )

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from dpaudit.contract import InputError, Instance, PrivacyClaim, Sample, UtilityClaim
 from learners.arrays import Integers
 from learners.citations import STE
@@ -14,8 +12,6 @@ from learners.conjunctions.base import renaming_symmetries
 from learners.conjunctions.short_conjunctions import ShortConjunctions
 from learners.domains import ENUMERABLE, OnTheCube
 from learners.finite.exponential import ExponentialLearner
-from learners.inputs import check_run
-from learners.mechanisms import exponential
 from learners.parameters import check_integer, check_positive
 
 __all__ = ["LEARNERS", "ConjunctionExponential"]
@@ -67,11 +63,9 @@ class ConjunctionExponential(OnTheCube, ExponentialLearner):
         """Pure epsilon-differential privacy under replacement of one example."""
         return PrivacyClaim(self.epsilon, claim_id="STE-ConjExp", source=f"{STE}, step 0")
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
-        """Return the codes (size,) of independent runs; only conjunctions of k - 1 literals are evaluated."""
-        check_run(sample, self.domain, size)
-        correct = self.concepts.count_correct(sample)
-        return exponential.draw(correct, self._rate, rng, size, self._eligible(sample, correct))
+    def _scores(self, sample: Sample) -> Integers:
+        """Return the scores; only conjunctions of k - 1 literals are evaluated."""
+        return self.concepts.count_correct(sample)
 
     def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
         """Return the claim in a setting: "realizable", "agnostic" or (the lecture's) "empirical"."""

@@ -79,10 +79,14 @@ class ExponentialLearner:
         """Return which concepts may be returned; None for all."""
         return None
 
+    def _scores(self, sample: Sample) -> Integers:
+        """Return how many examples each concept labels correctly, (size,), as runs count them."""
+        return scores(self.concepts, sample)
+
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
         """Return the codes (size,) of independent runs; scores are exact, their maximum is subtracted before exp."""
         check_run(sample, self.domain, size)
-        correct = scores(self.concepts, sample)
+        correct = self._scores(sample)
         return exponential.draw(correct, self._rate, rng, size, self._eligible(sample, correct))
 
     def decode(self, code: int) -> Hypothesis | None:

@@ -1,81 +1,102 @@
-"""Learners of interior points, and of thresholds by them, with one known leak each."""
+"""Learners of interior points, of thresholds by them, and of stable points, with one known leak each."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Instance, Law, Sample
-from learners.arrays import Integers
+from dpaudit.contract import FAIL, Hypothesis, Instance, Law, PrivacyClaim, Sample
+from learners.arrays import Bools, Floats, Integers
 from learners.controls import control
 from learners.finite.scores import point_law
 from learners.inputs import check_run, check_sample
 from learners.interior_points.base import InteriorPoint
 from learners.interior_points.exponential import InteriorPointExponential
-from learners.interior_points.faults import (
-    ClaimsAsSound,
-    DoubledSolver,
-    HullSolver,
-    MedianSolver,
-    RetryingSolver,
-    ShortcutSolver,
-    best_pieces,
-    parameters,
-)
 from learners.interior_points.rec_concave import InteriorPointRecConcave
 from learners.interior_points.solvers import ExponentialSolver, Solver
 from learners.interior_points.thresholds import ThresholdInteriorPoint
 from learners.interior_points.tree_log import InteriorPointTreeLog
+from learners.mechanisms.composition import Cost
+from learners.mechanisms.log_laws import ULP, log_mixture, placed
+from learners.mechanisms.multisets import multiset
 from learners.mechanisms.rec_concave import RecConcave
-from learners.mechanisms.stable_select import Standing
+from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_values
 from learners.mechanisms.steps import Steps
 from learners.mechanisms.tree_log import TreeLog
+from learners.parameters import check_integer, check_positive, check_probability
+from learners.points.line import PointsOnALine
 
-__all__ = ["LEARNERS"]
+__all__ = ["LEARNERS", "AlwaysStable", "BareStable", "StableMode", "StableSelectWrong", "WrongStable", "interior_only"]
 
 SMALL_TREE = Instance({"domain_size": 32, "epsilon": 1.0, "delta": 0.01, "beta": 0.5}, n=8, exhaustive=False)
 
 
-class _Exponential(InteriorPointExponential):
-    """An interior point exponential mechanism with another solver, and the sound one's claim."""
-
-    _solver_class: ClassVar[type[ExponentialSolver]]
-
-    def _solver(self, n: int) -> ExponentialSolver:
-        return self._solver_class(self.domain_size, Fraction(self.epsilon))
+def interior_only(score: Steps, points: Sequence[int]) -> Steps:
+    """Return the score on the interior points alone."""
+    return score.restricted([(points[0], points[-1] + 1)]) if points else score
 
 
-@dataclass(frozen=True)
-class InteriorPointDoubled(_Exponential):
-    """Broken control: interior points by the exponential mechanism at twice the rate."""
-
-    id: ClassVar[str] = "broken-interior-point-doubled"
-    fault: ClassVar[str] = "weights exp(epsilon q) instead of exp(epsilon q / 2): up to twice the claimed epsilon"
-    _solver_class: ClassVar[type[ExponentialSolver]] = DoubledSolver
+def best_pieces(score: Steps) -> Steps:
+    """Return the score on the pieces where it is greatest."""
+    top = max(score.values)
+    best = [piece for piece in zip(score.starts, score.lengths, score.values, strict=True) if piece[2] == top]
+    return Steps(*zip(*best, strict=True))
 
 
 @dataclass(frozen=True)
-class InteriorPointHull(_Exponential):
-    """Broken control: interior points by the exponential mechanism over the interior points alone."""
+class _Wrapped:
+    """A solver that calls another one."""
 
-    id: ClassVar[str] = "broken-interior-point-hull"
-    fault: ClassVar[str] = "never returns a point outside of the data: the support shows the extreme examples"
-    _solver_class: ClassVar[type[ExponentialSolver]] = HullSolver
+    solver: Solver
 
-
-@dataclass(frozen=True)
-class InteriorPointMedian(_Exponential):
-    """Broken control: a uniform median."""
-
-    id: ClassVar[str] = "broken-interior-point-median"
-    fault: ClassVar[str] = "returns a median, without noise: the support shows the middle examples"
-    _solver_class: ClassVar[type[ExponentialSolver]] = MedianSolver
+    @property
+    def cost(self) -> Cost:
+        """The cost of one call of the solver, which is wrong."""
+        return self.solver.cost
 
 
 @dataclass(frozen=True)
+class RetryingSolver(_Wrapped):
+    """Repeats a solver until its answer is an interior point."""
+
+    def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
+        """Return interior points; any point if there are no data."""
+        kept: list[int] = []
+        while len(kept) < size:
+            drawn = self.solver.draw(points, counts, rng, size)
+            kept += [x for x in drawn if not points or points[0] <= x <= points[-1]]
+        return kept[:size]
+
+    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[Floats, float]:
+        """Return the law of the solver, given that the answer is interior."""
+        logs, error = self.solver.log_law(points, counts)
+        if not points:
+            return logs, error
+        within = slice(points[0], points[-1] + 1)
+        inside = placed(len(logs), within, logs[within])
+        total, more = log_mixture([0.0] * len(inside), list(inside[:, None]), error)
+        return inside - total[0], error + more + 2 * ULP * float(abs(total[0]))
+
+
+@dataclass(frozen=True)
+class ShortcutSolver(_Wrapped):
+    """Answers at once where all points are equal."""
+
+    def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
+        """Return the only point, or what the solver finds."""
+        return [points[0]] * size if len(points) == 1 else self.solver.draw(points, counts, rng, size)
+
+    def log_law(self, points: Sequence[int], counts: Sequence[int]) -> tuple[Floats, float]:
+        """Return all mass on the only point, or the solver's law."""
+        logs, error = self.solver.log_law(points, counts)
+        return (placed(len(logs), points[0], 0.0), 0.0) if len(points) == 1 else (logs, error)
+
+
 class _GreedyConcave(RecConcave):
     """Returns uniformly among the best candidates of the last step."""
 
@@ -83,142 +104,228 @@ class _GreedyConcave(RecConcave):
         return best_pieces(super()._candidates(padded, k, standings, a, b))
 
 
-@dataclass(frozen=True)
-class RecConcaveGreedy(ClaimsAsSound, InteriorPointRecConcave):
-    """Broken control: interior points by RecConcave whose last step takes the best candidate."""
-
-    id: ClassVar[str] = "broken-rec-concave-greedy"
-    fault: ClassVar[str] = "the last step returns a candidate of the greatest score: which one that is shows"
-    instance: ClassVar[Instance] = Instance({"domain_size": 64, "epsilon": 4.0, "delta": 0.05}, n=24, exhaustive=False)
-
-    def _concave(self, n: int) -> RecConcave:
-        return _GreedyConcave(**parameters(super()._concave(n)))
+def _undivided_tree(self: InteriorPointTreeLog, n: int) -> TreeLog:
+    """Return the mechanism with the budget of each call multiplied by the number of calls, twice."""
+    sound = InteriorPointTreeLog._tree(self, n)
+    return replace(sound, epsilon=sound.epsilon * (3 * sound.levels - 2) ** 2)
 
 
-@dataclass(frozen=True)
-class RecConcaveUndivided(ClaimsAsSound, InteriorPointRecConcave):
-    """Broken control: interior points by RecConcave in which every call spends the whole budget."""
-
-    id: ClassVar[str] = "broken-rec-concave-undivided"
-    fault: ClassVar[str] = "the budget is not divided over the calls"
-
-    def _concave(self, n: int) -> RecConcave:
-        whole = Fraction(self.epsilon), Fraction(self.delta)
-        return replace(super()._concave(n), epsilon=4 * whole[0], delta=whole[1])
+def _retrying(base: type[InteriorPoint]) -> dict[str, Any]:
+    """Return the fault of repeating a learner until its answer is an interior point."""
+    return {
+        "fault": "repeats until the point is interior: the support shows the extreme examples",
+        "_solver": lambda self, n: RetryingSolver(base._solver(self, n)),
+    }
 
 
-class _Retrying(ClaimsAsSound, InteriorPoint):
-    """The fault of repeating a learner until its answer is an interior point."""
-
-    fault: ClassVar[str] = "repeats until the point is interior: the support shows the extreme examples"
-
-    def _solver(self, n: int) -> Solver:
-        return RetryingSolver(super()._solver(n))
+def _few(self: ThresholdInteriorPoint, sample: Sample) -> bool:
+    """Say whether either label has fewer than m examples."""
+    return any(int(sample.counts[sample.labels == label].sum()) < self.m for label in (0, 1))
 
 
-RecConcaveRetrying = control(
-    InteriorPointRecConcave,
-    _Retrying,
-    "broken-rec-concave-retrying",
-    "interior points by RecConcave, repeated until one is found",
-    Instance({"domain_size": 64, "epsilon": 1.0, "delta": 0.01}, n=24, exhaustive=False),
-)
-TreeLogRetrying = control(
-    InteriorPointTreeLog,
-    _Retrying,
-    "broken-tree-log-retrying",
-    "interior points by TreeLog, repeated until one is found",
-    SMALL_TREE,
-)
+def _unpadded_run(
+    self: ThresholdInteriorPoint, sample: Sample, rng: np.random.Generator, size: int
+) -> Integers | list[int]:
+    """Return the codes of `size` independent runs."""
+    check_run(sample, self.domain, size)
+    if _few(self, sample):
+        return np.zeros(size, dtype=np.int64)
+    return ThresholdInteriorPoint.run(self, sample, rng, size)
+
+
+def _unpadded_law(self: ThresholdInteriorPoint, sample: Sample) -> Law:
+    """Return the law on all thresholds."""
+    check_sample(sample, self.domain)
+    whole = range(self.concepts.size)
+    return point_law(whole, 0) if _few(self, sample) else ThresholdInteriorPoint.law(self, sample)
 
 
 @dataclass(frozen=True)
-class TreeLogUndivided(ClaimsAsSound, InteriorPointTreeLog):
-    """Broken control: interior points by TreeLog in which every call spends the whole budget, four times over."""
+class WrongStable(StableSelect):
+    """Smith and Thakurta's constants for the distance to instability, used on the gap, which is about twice that."""
 
-    id: ClassVar[str] = "broken-tree-log-undivided"
-    fault: ClassVar[str] = "the budget is multiplied by the number of calls, where it should be divided by it"
-    instance: ClassVar[Instance] = Instance(
-        {"domain_size": 32, "epsilon": 2.0, "delta": 0.05, "beta": 0.5}, n=16, exhaustive=False
-    )
+    @property
+    def scale(self) -> float:
+        """1/epsilon."""
+        return 1 / float(self.epsilon)
 
-    def _tree(self, n: int) -> TreeLog:
-        sound = super()._tree(n)
-        return replace(sound, epsilon=sound.epsilon * (3 * sound.levels - 2) ** 2)
-
-
-@dataclass(frozen=True)
-class TreeLogShortcut(ClaimsAsSound, InteriorPointTreeLog):
-    """Broken control: interior points by TreeLog, without a call where the data are one point."""
-
-    id: ClassVar[str] = "broken-tree-log-shortcut"
-    fault: ClassVar[str] = "returns the point for certain where all examples are equal"
-    instance: ClassVar[Instance] = SMALL_TREE
-
-    def _solver(self, n: int) -> Solver:
-        return ShortcutSolver(super()._solver(n))
+    @property
+    def threshold(self) -> float:
+        """ln(1/delta)/epsilon."""
+        return self.scale * math.log(1 / float(self.delta))
 
 
 @dataclass(frozen=True)
-class ThresholdUngrouped(ClaimsAsSound, ThresholdInteriorPoint):
-    """Broken control: the interior point mechanism is not charged for the second change."""
+class BareStable(StableSelect):
+    """No noise on the gap."""
 
-    id: ClassVar[str] = "broken-threshold-ip-ungrouped"
-    fault: ClassVar[str] = "a flipped label changes two of the points, but the mechanism is calibrated for one"
+    def draw(self, standing: Standing, rng: np.random.Generator, size: int) -> Bools:
+        """Return `size` times whether the gap reaches the threshold."""
+        return np.full(size, standing.gap is None or float(standing.gap) >= self.threshold)
 
-    def _share(self) -> tuple[Fraction, Fraction]:
-        return Fraction(self.epsilon), Fraction(self.delta or 0)
-
-
-@dataclass(frozen=True)
-class ThresholdDoubled(ClaimsAsSound, ThresholdInteriorPoint):
-    """Broken control: the interior point by the exponential mechanism at twice the rate."""
-
-    id: ClassVar[str] = "broken-threshold-ip-doubled"
-    fault: ClassVar[str] = "weights exp(epsilon q) instead of exp(epsilon q / 2) in the interior point mechanism"
-
-    def _plan(self) -> tuple[Solver, int]:
-        _, m = super()._plan()
-        return DoubledSolver(self.domain_size + 1, self._share()[0]), m
+    def log_law(self, standing: Standing) -> tuple[float, float, float]:
+        """Return all mass on one answer."""
+        named = standing.gap is None or float(standing.gap) >= self.threshold
+        return (0.0, -math.inf, 0.0) if named else (-math.inf, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
-class ThresholdUnpadded(ClaimsAsSound, ThresholdInteriorPoint):
-    """Broken control: no padding; with fewer than m examples of a label the answer is fixed."""
+class AlwaysStable(StableSelect):
+    """Names the best solution however small its lead."""
 
-    id: ClassVar[str] = "broken-threshold-ip-unpadded"
-    fault: ClassVar[str] = "returns c_0 for certain where either label has fewer than m examples"
-    instance: ClassVar[Instance] = Instance({"domain_size": 4, "epsilon": 8.0, "beta": 0.8}, n=4, beta=0.9)
+    @property
+    def threshold(self) -> float:
+        """Below every gap."""
+        return -100 * self.scale
 
-    def _few(self, sample: Sample) -> bool:
-        return any(int(sample.counts[sample.labels == label].sum()) < self.m for label in (0, 1))
 
-    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
-        """Return the codes of `size` independent runs."""
+@dataclass(frozen=True)
+class StableMode(PointsOnALine):
+    """Name the most frequent point by `StableSelect`; `FAIL` if it leads by too little."""
+
+    domain_size: int
+    epsilon: float
+    delta: float
+
+    _stable: ClassVar[type[StableSelect]] = StableSelect
+
+    def __post_init__(self) -> None:
+        check_integer("domain_size", self.domain_size, 2)
+        check_positive("epsilon", self.epsilon)
+        check_probability("delta", self.delta)
+        _ = StableSelect(Fraction(self.epsilon), Fraction(self.delta))
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """The guarantee that a stable selection with the right calibration keeps."""
+        return PrivacyClaim(self.epsilon, self.delta, claim_id="Stable-select-safe", source="mechanisms.stable_select")
+
+    def _standing(self, sample: Sample) -> Standing:
+        often = dict(zip(*multiset(sample.points[:, 0], sample.counts), strict=True))
+        return standing_of_values([often.get(x, 0) for x in range(self.domain_size)])
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers:
+        """Return the point or `FAIL` in `size` independent runs."""
         check_run(sample, self.domain, size)
-        return np.zeros(size, dtype=np.int64) if self._few(sample) else super().run(sample, rng, size)
+        standing = self._standing(sample)
+        named = self._stable(Fraction(self.epsilon), Fraction(self.delta)).draw(standing, rng, size)
+        return np.where(named, standing.best, FAIL).astype(np.int64)
 
     def law(self, sample: Sample) -> Law:
-        """Return the law on all thresholds."""
+        """Return the law on `FAIL` and all points."""
         check_sample(sample, self.domain)
-        return point_law(range(self.concepts.size), 0) if self._few(sample) else super().law(sample)
+        standing = self._standing(sample)
+        named, none, error = self._stable(Fraction(self.epsilon), Fraction(self.delta)).log_law(standing)
+        log_prob = placed(self.domain_size + 1, [0, 1 + standing.best], [none, named])
+        return Law(range(FAIL, self.domain_size), log_prob, error)
 
-    def symmetries(self) -> list[Integers]:
-        """Return no symmetry: c_0 is not symmetric."""
-        return []
+    def decode(self, code: int) -> Hypothesis | None:
+        """Return c_code, None for `FAIL`."""
+        return None if code == FAIL else self.concepts.concept(code)
 
+
+StableSelectWrong = control(
+    StableMode,
+    "broken-stable-select-wrong",
+    Instance({"domain_size": 2, "epsilon": 1.0, "delta": 0.02}, n=4),
+    fault="Lap(1/epsilon) and threshold ln(1/delta)/epsilon on the gap, which has sensitivity 2",
+    _stable=WrongStable,
+)
 
 LEARNERS = (
-    InteriorPointDoubled,
-    InteriorPointHull,
-    InteriorPointMedian,
-    RecConcaveGreedy,
-    RecConcaveRetrying,
-    RecConcaveUndivided,
-    TreeLogUndivided,
-    TreeLogRetrying,
-    TreeLogShortcut,
-    ThresholdUngrouped,
-    ThresholdDoubled,
-    ThresholdUnpadded,
+    control(
+        InteriorPointExponential,
+        "broken-interior-point-doubled",
+        fault="weights exp(epsilon q) instead of exp(epsilon q / 2): up to twice the claimed epsilon",
+        _solver=lambda self, n: ExponentialSolver(self.domain_size, Fraction(self.epsilon), times=2),
+    ),
+    control(
+        InteriorPointExponential,
+        "broken-interior-point-hull",
+        fault="never returns a point outside of the data: the support shows the extreme examples",
+        _solver=lambda self, n: ExponentialSolver(self.domain_size, Fraction(self.epsilon), eligible=interior_only),
+    ),
+    control(
+        InteriorPointExponential,
+        "broken-interior-point-median",
+        fault="returns a median, without noise: the support shows the middle examples",
+        _solver=lambda self, n: ExponentialSolver(
+            self.domain_size, Fraction(self.epsilon), eligible=lambda score, points: best_pieces(score)
+        ),
+    ),
+    control(
+        InteriorPointRecConcave,
+        "broken-rec-concave-greedy",
+        Instance({"domain_size": 64, "epsilon": 4.0, "delta": 0.05}, n=24, exhaustive=False),
+        fault="the last step returns a candidate of the greatest score: which one that is shows",
+        _concave=lambda self, n: _GreedyConcave(**vars(InteriorPointRecConcave._concave(self, n))),
+    ),
+    control(
+        InteriorPointRecConcave,
+        "broken-rec-concave-undivided",
+        fault="the budget is not divided over the calls",
+        _concave=lambda self, n: replace(
+            InteriorPointRecConcave._concave(self, n), epsilon=4 * Fraction(self.epsilon), delta=Fraction(self.delta)
+        ),
+    ),
+    control(
+        InteriorPointRecConcave,
+        "broken-rec-concave-retrying",
+        Instance({"domain_size": 64, "epsilon": 1.0, "delta": 0.01}, n=24, exhaustive=False),
+        **_retrying(InteriorPointRecConcave),
+    ),
+    control(InteriorPointTreeLog, "broken-tree-log-retrying", SMALL_TREE, **_retrying(InteriorPointTreeLog)),
+    control(
+        InteriorPointTreeLog,
+        "broken-tree-log-undivided",
+        Instance({"domain_size": 32, "epsilon": 2.0, "delta": 0.05, "beta": 0.5}, n=16, exhaustive=False),
+        fault="the budget is multiplied by the number of calls, where it should be divided by it",
+        _tree=_undivided_tree,
+    ),
+    control(
+        InteriorPointTreeLog,
+        "broken-tree-log-shortcut",
+        SMALL_TREE,
+        fault="returns the point for certain where all examples are equal",
+        _solver=lambda self, n: ShortcutSolver(InteriorPointTreeLog._solver(self, n)),
+    ),
+    control(
+        ThresholdInteriorPoint,
+        "broken-threshold-ip-ungrouped",
+        fault="a flipped label changes two of the points, but the mechanism is calibrated for one",
+        _share=lambda self: (Fraction(self.epsilon), Fraction(self.delta or 0)),
+    ),
+    control(
+        ThresholdInteriorPoint,
+        "broken-threshold-ip-doubled",
+        fault="weights exp(epsilon q) instead of exp(epsilon q / 2) in the interior point mechanism",
+        _plan=lambda self: (
+            ExponentialSolver(self.domain_size + 1, self._share()[0], times=2),
+            ThresholdInteriorPoint._plan(self)[1],
+        ),
+    ),
+    control(
+        ThresholdInteriorPoint,
+        "broken-threshold-ip-unpadded",
+        Instance({"domain_size": 4, "epsilon": 8.0, "beta": 0.8}, n=4, beta=0.9),
+        fault="returns c_0 for certain where either label has fewer than m examples",
+        run=_unpadded_run,
+        law=_unpadded_law,
+        symmetries=lambda self: [],  # c_0 is not symmetric
+    ),
+    StableSelectWrong,
+    control(
+        StableMode,
+        "broken-stable-select-bare",
+        Instance({"domain_size": 2, "epsilon": 2.0, "delta": 0.2}, n=4),
+        fault="no noise on the gap: whether it reaches the threshold shows",
+        _stable=BareStable,
+    ),
+    control(
+        StableMode,
+        "broken-stable-select-always",
+        Instance({"domain_size": 3, "epsilon": 1.0, "delta": 0.02}, n=3),
+        fault="names the best solution however small its lead: which one is best shows",
+        _stable=AlwaysStable,
+    ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -43,10 +43,15 @@ class ExponentialSolver:
 
     q has sensitivity 1 and a maximum of at least n/2; points outside of the data have q = 0 and are returned with
     probability at most size e^(-epsilon n / 4).
+
+    Positive controls take a multiple of the rate, `times`, or restrict the scores, which are `eligible`'s value for
+    the scores and the points.
     """
 
     size: int
     epsilon: Fraction
+    times: int = 1
+    eligible: Callable[[Steps, Sequence[int]], Steps] | None = None
 
     @property
     def cost(self) -> Cost:
@@ -56,11 +61,12 @@ class ExponentialSolver:
     @property
     def rate(self) -> float:
         """The inverse temperature."""
-        return float(self.epsilon) / 2
+        return self.times * float(self.epsilon) / 2
 
     def scores(self, points: Sequence[int], counts: Sequence[int]) -> Steps:
         """Return q, restricted to what may be returned."""
-        return interior_scores(points, counts, self.size)
+        whole = interior_scores(points, counts, self.size)
+        return whole if self.eligible is None else self.eligible(whole, points)
 
     def draw(self, points: Sequence[int], counts: Sequence[int], rng: np.random.Generator, size: int) -> list[int]:
         """Return the points found by `size` independent calls."""

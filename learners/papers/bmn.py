@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence
+from dpaudit.contract import Evidence, Tools
 from learners.citations import BMN
 from learners.finite.scores import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import public_family
-from learners.papers.instances import errors_data, learner_data, sample_data
-from learners.papers.statements import states
-from learners.papers.verdicts import judged, leaks, supremum_text, verdict_of, worst_of
+from learners.papers.evidence import errors_data, judged, judged_loss, learner_data, losses_of, sample_data, states
 
 __all__ = ["STATEMENTS"]
 
@@ -28,7 +26,7 @@ __all__ = ["STATEMENTS"]
     printed="{least errors of a halfspace} errors",
     found="{least errors, printed} errors of 4",
 )
-def _literal_family(tools: Any) -> Evidence:
+def _literal_family(tools: Tools) -> Evidence:
     printed, repaired = MixtureHalfspace(2, 1.0, literal=True), MixtureHalfspace(2, 1.0)
     sample = printed.domain.sample([[0, 0], [1, 0], [3, 0], [4, 0]], [0, 0, 1, 1])
     numbers = {
@@ -40,7 +38,7 @@ def _literal_family(tools: Any) -> Evidence:
     text = ", ".join(f"{k}: {v}" for k, v in numbers.items()) + f", of {sample.n} examples"
     witness = "public (0, 0), (1, 0); private (3, 0), (4, 0); each single point supported by the line y = 0"
     data = errors_data(printed, sample, numbers["least errors, printed"] - 1, 1.0)
-    return judged("undecided", failed=failed, summary=text, numbers=numbers, witness=witness, data=data)
+    return judged("undecided", text, numbers, witness, data, failed=failed)
 
 
 @states(
@@ -51,7 +49,7 @@ def _literal_family(tools: Any) -> Evidence:
     printed="no worse",
     found="checked on {samples:,} samples",
 )
-def _helly(tools: Any) -> Evidence:
+def _helly(tools: Tools) -> Evidence:
     checked, witness = 0, ""
     data: dict[str, Any] = {}
     for dimension, side, n in ((1, 3, 4), (2, 1, 4), (2, 2, 3)):
@@ -66,7 +64,7 @@ def _helly(tools: Any) -> Evidence:
             if least > best or not data:
                 data = {**errors_data(learner, sample, least - 1, 1.0), "least errors": least, "of a halfspace": best}
     text = f"{checked} label-determined samples: G {'misses' if witness else 'always has'} the best halfspace's error"
-    return judged("holds", failed=bool(witness), summary=text, numbers={"samples": checked}, witness=witness, data=data)
+    return judged("holds", text, {"samples": checked}, witness, data)
 
 
 def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
@@ -91,7 +89,7 @@ def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
         "best halfspace" + ", each time for a private example labelled 0" * (used > 0)
     )
     numbers = {"samples": checked, "excess": used}
-    return judged("holds", failed=bool(witness), summary=text, numbers=numbers, witness=witness, data=data)
+    return judged("holds", text, numbers, witness, data)
 
 
 @states(
@@ -102,7 +100,7 @@ def _relaxed(private_labels: tuple[int, ...]) -> Evidence:
     printed="one each",
     found="checked on {samples:,} samples",
 )
-def _relaxation_i(tools: Any) -> Evidence:
+def _relaxation_i(tools: Tools) -> Evidence:
     return _relaxed((0, 1))
 
 
@@ -114,7 +112,7 @@ def _relaxation_i(tools: Any) -> Evidence:
     printed="no excess",
     found="{excess} on {samples:,} samples",
 )
-def _relaxation_ii(tools: Any) -> Evidence:
+def _relaxation_ii(tools: Tools) -> Evidence:
     return _relaxed((1,))
 
 
@@ -126,17 +124,13 @@ def _relaxation_ii(tools: Any) -> Evidence:
     printed="ε = 1",
     found="ε = {epsilon:.3g}",
 )
-def _private(tools: Any) -> Evidence:
-    found, worst, data = worst_of(tools, (MixtureHalfspace(dimension, 1.0, 1) for dimension in (1, 2)))
-    told = " and ".join(f"{supremum_text(one)} (d = {dimension})" for dimension, one in enumerate(found, 1))
-    return judged(
-        verdict_of(worst, 1.0),
-        failed=leaks(worst, 1.0),
-        summary=f"worst epsilon over all replacements of a private example on the grid of side 1: {told}, of 1",
-        numbers={"epsilon": worst.value},
-        witness=repr(worst.witness),
-        data=data,
+def _private(tools: Tools) -> Evidence:
+    (line, plane), worst = losses_of(tools, (MixtureHalfspace(dimension, 1.0, 1) for dimension in (1, 2)))
+    summary = (
+        f"worst epsilon over all replacements of a private example on the grid of side 1: {line} (d = 1) and {plane} "
+        "(d = 2), of 1"
     )
+    return judged_loss(worst, 1.0, summary, {"epsilon": worst.value})
 
 
 @states(
@@ -148,7 +142,7 @@ def _private(tools: Any) -> Evidence:
     found="n^{growth:.2f} at d = 2; {|G|, d=2, 10 public:,} for 10 points",
     best="1 + 2 L + C(2 L, 2) for L lines through two points, d = 2",
 )
-def _family_size(tools: Any) -> Evidence:
+def _family_size(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
     witness, last = "", np.zeros((0, 2), dtype=np.int64)
     for d, n in ((1, 10), (1, 20), (2, 6), (2, 10), (2, 20), (2, 40)):
@@ -165,12 +159,12 @@ def _family_size(tools: Any) -> Evidence:
     text = ", ".join(f"{k}: {v}" for k, v in numbers.items())
     return judged(
         "holds",
-        failed=bool(witness) or growth > 4.25,
-        summary=f"sizes of G as listed, |W| = sum_(i <= d) C(n, i): {text}; from 20 to 40 points it grows "
+        f"sizes of G as listed, |W| = sum_(i <= d) C(n, i): {text}; from 20 to 40 points it grows "
         f"like n^{growth:.2f} at d = 2",
-        numbers={**numbers, "growth": growth},
-        witness=witness or text,
-        data={"points": (last if witness else points).tolist(), "size": numbers["|G|, d=2, 40 public"]},
+        {**numbers, "growth": growth},
+        witness or text,
+        {"points": (last if witness else points).tolist(), "size": numbers["|G|, d=2, 40 public"]},
+        failed=bool(witness) or growth > 4.25,
     )
 
 
@@ -203,7 +197,7 @@ def _most_collections(n: int, d: int) -> int:
     printed="probability ≥ {needed:.3g}",
     found="≤ {chance at most:.3g}",
 )
-def _agnostic_display(tools: Any) -> Evidence:
+def _agnostic_display(tools: Tools) -> Evidence:
     n, beta = 10**6, 0.1
     bound = 8 * math.log(4 * n / beta) / n + 2 / n
     # |Pr[|B/n - 1/2| <= t] - erf(t sqrt(2 n))| is at most twice the Berry-Esseen error, 0.4748/sqrt(n).
@@ -217,9 +211,7 @@ def _agnostic_display(tools: Any) -> Evidence:
     )
     # One case, and the chance is bounded from above only.
     failed, data = chance < 1 - beta / 4, {"n": n, "bound": bound, "probability of an error": 0.5}
-    return judged(
-        "undecided", failed=failed, summary=text, numbers=numbers, grade="numeric", witness=witness, data=data
-    )
+    return judged("undecided", text, numbers, witness, data, failed=failed, grade="numeric")
 
 
 STATEMENTS = (_literal_family, _helly, _relaxation_i, _relaxation_ii, _private, _family_size, _agnostic_display)

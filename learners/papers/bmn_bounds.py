@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence
+from dpaudit.contract import Evidence, Tools
 from learners.citations import BMN
 from learners.finite.scores import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import public_family
-from learners.papers.failure_probability import errors_of_law
-from learners.papers.instances import errors_data
-from learners.papers.statements import states
-from learners.papers.verdicts import exceeds, judged
+from learners.papers.evidence import errors_data, exceeds, judged, states
+from learners.papers.sizes import errors_of_law
 
 __all__ = ["STATEMENTS"]
 
@@ -71,14 +69,14 @@ def _excess(over_best_halfspace: bool) -> Evidence:
                 data = errors_data(learner, sample, best + ALPHA * n, failure)
     return judged(
         "holds",
-        failed=exceeds(worst, BETA),
-        summary=f"alpha = {ALPHA}, beta = {BETA}, epsilon = 1, n = (2/(epsilon alpha)) ln(|G|/beta) = "
+        f"alpha = {ALPHA}, beta = {BETA}, epsilon = 1, n = (2/(epsilon alpha)) ln(|G|/beta) = "
         f"{', '.join(map(str, sorted(sizes)))}: over {'all sets' if over_best_halfspace else 'all labellings'} "
         f"of private points (d = 1, side 4 and d = 2, side 1) the exact probability of a greater excess is at most "
         f"{worst:.2g}",
-        numbers={"failure": worst, "beta": BETA, "n": max(sizes)},
-        witness=where,
-        data=data,
+        {"failure": worst, "beta": BETA, "n": max(sizes)},
+        where,
+        data,
+        failed=exceeds(worst, BETA),
     )
 
 
@@ -91,7 +89,7 @@ def _excess(over_best_halfspace: bool) -> Evidence:
     printed="fails ≤ {beta}",
     found="≤ {failure:.2g} at n = {n}",
 )
-def _beyond_g(tools: Any) -> Evidence:
+def _beyond_g(tools: Tools) -> Evidence:
     return _excess(over_best_halfspace=False)
 
 
@@ -104,7 +102,7 @@ def _beyond_g(tools: Any) -> Evidence:
     printed="fails ≤ {beta}",
     found="≤ {failure:.2g} at n = {n}",
 )
-def _beyond_halfspaces(tools: Any) -> Evidence:
+def _beyond_halfspaces(tools: Tools) -> Evidence:
     return _excess(over_best_halfspace=True)
 
 
@@ -123,7 +121,7 @@ def compression_bound(error: float, k: int, n: int, beta: float) -> float:
     printed="fails ≤ {beta}",
     found="{failure:.2g}, one point, k = 1",
 )
-def _compression(tools: Any) -> Evidence:
+def _compression(tools: Tools) -> Evidence:
     worst, where = 0.0, ""
     data: dict[str, Any] = {}
     for n, p in product((100, 1000, 10_000), (0.001, 0.01, 0.1, 0.5)):
@@ -141,13 +139,13 @@ def _compression(tools: Any) -> Evidence:
     return judged(
         # One hypothesis: a bound that it obeys need not hold for the choice among many.
         "undecided",
-        failed=exceeds(worst, BETA),
-        summary=f"one hypothesis, wrong with probability 0.001, 0.01, 0.1 or 0.5, n = 100 to 10,000, k = 1, beta = "
+        f"one hypothesis, wrong with probability 0.001, 0.01, 0.1 or 0.5, n = 100 to 10,000, k = 1, beta = "
         f"{BETA}: outside of the bound with exact probability at most {worst:.2g}. The one-sided form is the one in "
         f"the literature",
-        numbers={"failure": worst, "beta": BETA},
-        witness=where,
-        data=data,
+        {"failure": worst, "beta": BETA},
+        where,
+        data,
+        failed=exceeds(worst, BETA),
     )
 
 
@@ -160,19 +158,19 @@ def _compression(tools: Any) -> Evidence:
     found="{|G|}",
     best="d² examples, a sign for each halfspace, and the points that span Aff",
 )
-def _compression_size(tools: Any) -> Evidence:
+def _compression_size(tools: Tools) -> Evidence:
     points = np.arange(10)[:, None]
     size = public_family(points).collections(1)
     # Public examples have the label 0: a map from one example has so many values on them.
     values = len(points)
     return judged(
         "undecided",
-        failed=size > values,
-        summary=f"d = 1, {values} public points: G has {size} members, and a map from one example takes {values} "
+        f"d = 1, {values} public points: G has {size} members, and a map from one example takes {values} "
         "values: the signs of the halfspaces are left out",
-        numbers={"|G|": size, "sequences of k examples": values},
-        witness=f"d = 1, public points 0 .. 9: {size} hypotheses, {values} examples",
-        data={"points": points, "hypotheses": size, "examples": values},
+        {"|G|": size, "sequences of k examples": values},
+        f"d = 1, public points 0 .. 9: {size} hypotheses, {values} examples",
+        {"points": points, "hypotheses": size, "examples": values},
+        failed=size > values,
     )
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence
+from dpaudit.contract import Distribution, Evidence, Tools
 from learners.citations import BMN
 from learners.mixtures.halfspace import MixtureHalfspace
-from learners.papers.halved_sizes import audit_cases
-from learners.papers.statements import states
-from learners.papers.verdicts import judged
+from learners.papers.evidence import states
+from learners.papers.sizes import judged_sizes
 
 __all__ = ["STATEMENTS"]
 
@@ -40,19 +37,16 @@ def populations(threshold: int) -> Distribution:
     found="n = {d = 1, side 9: enough} is enough (d = 1)",
     best="n = {d = 1, side 9: enough} on the case tried (d = 1)",
 )
-def _both_labels(tools: Any) -> Evidence:
+def _both_labels(tools: Tools) -> Evidence:
     learner, threshold = MixtureHalfspace(1, 1.0, side=SIDE), 5
     labels = learner.concepts.evaluate(learner.domain.points())
     concept = int((labels == (np.arange(SIDE + 1) >= threshold)).all(axis=1).argmax())
     cases = [(f"d = 1, side {SIDE}", learner, concept, populations(threshold))]
-    verdict, numbers, told, witness, data = audit_cases(tools, cases, alpha=ALPHA, beta=BETA, halvings=9, trials=50)
-    text = (
+    setup = (
         f"alpha = beta = {ALPHA}, target 1 from {threshold} on; {SHARE:.0%} of the examples are public, with "
-        f"both labels and most far from {threshold}, private ones are uniform from {threshold} on; {told}"
+        f"both labels and most far from {threshold}, private ones are uniform from {threshold} on"
     )
-    return judged(
-        verdict, failed=bool(witness), summary=text, numbers=numbers, grade="statistical", witness=witness, data=data
-    )
+    return judged_sizes(tools, setup, cases, alpha=ALPHA, beta=BETA, halvings=9, trials=50)
 
 
 STATEMENTS = (_both_labels,)

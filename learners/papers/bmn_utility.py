@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpaudit.contract import Evidence
+from dpaudit.contract import Evidence, Tools
 from learners.citations import BMN
 from learners.mixtures.halfspace import MixtureHalfspace
-from learners.papers.halved_sizes import audit_cases
-from learners.papers.statements import states
-from learners.papers.verdicts import judged
+from learners.papers.evidence import states
+from learners.papers.sizes import judged_sizes
 
 __all__ = ["STATEMENTS"]
 
 ALPHA = BETA = 0.2
 
 
-def _pac(tools: Any, **setting: Any) -> Evidence:
+def _pac(tools: Tools, **setting: Any) -> Evidence:
     """Return the evidence on the learner's sample size, d = 1 and d = 2."""
     learners = (MixtureHalfspace(1, 1.0, side=9), MixtureHalfspace(2, 1.0, side=2))
     cases = [(f"d = {a.dimension}, side {a.side}", a, a.concepts.size // 2, "uniform") for a in learners]
     levels = {"alpha": ALPHA, "beta": BETA, "halvings": 9, "trials": 50, **setting}
-    verdict, numbers, told, witness, data = audit_cases(tools, cases, **levels)
-    text = f"alpha = beta = {ALPHA}, uniform distribution, middle concept; {told}"
-    return judged(
-        verdict, failed=bool(witness), summary=text, numbers=numbers, grade="statistical", witness=witness, data=data
-    )
+    setup = f"alpha = beta = {ALPHA}, uniform distribution, middle concept"
+    return judged_sizes(tools, setup, cases, **levels)
 
 
 @states(
@@ -38,7 +34,7 @@ def _pac(tools: Any, **setting: Any) -> Evidence:
     best="n = {d = 1, side 9: enough} on the case tried (d = 1)",
     slow=True,
 )
-def _realizable(tools: Any) -> Evidence:
+def _realizable(tools: Tools) -> Evidence:
     return _pac(tools)
 
 
@@ -53,7 +49,7 @@ def _realizable(tools: Any) -> Evidence:
     best="n = {d = 1, side 9: enough} on the case tried (d = 1)",
     slow=True,
 )
-def _agnostic(tools: Any) -> Evidence:
+def _agnostic(tools: Tools) -> Evidence:
     return _pac(tools, setting="agnostic", noise=0.2)
 
 

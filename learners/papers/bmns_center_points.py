@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence
+from dpaudit.contract import Evidence, Tools
 from learners.citations import BMNS
 from learners.domains import Grid
 from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
-from learners.papers.failure_probability import compositions
-from learners.papers.statements import states
-from learners.papers.verdicts import judged, tightness
+from learners.papers.evidence import judged, states, tightness
+from learners.papers.sizes import compositions
 
 __all__ = ["STATEMENTS"]
 
@@ -30,7 +29,7 @@ __all__ = ["STATEMENTS"]
     printed="depth ≥ n/(d + 1)",
     found="{least ratio:.3g} times that at least",
 )
-def _centerpoint(tools: Any) -> Evidence:
+def _centerpoint(tools: Tools) -> Evidence:
     least = math.inf
     data: dict[str, Any] = {}
     for side, sizes in ((1, (1, 2, 3, 4, 5, 6)), (2, (1, 2, 3))):
@@ -41,7 +40,7 @@ def _centerpoint(tools: Any) -> Evidence:
                 if 3 * found / n < least:
                     least, data = 3 * found / n, {"side": side, "points": grid, "counts": counts, "depth": found}
     text = f"least (d + 1) max depth / n over all multisets of n <= 6 on 2 x 2 and n <= 3 on 3 x 3 points: {least:.3f}"
-    return judged("holds", failed=least < 1, summary=text, numbers={"least ratio": least}, witness=text, data=data)
+    return judged("holds", text, {"least ratio": least}, text, data, failed=least < 1)
 
 
 @states(
@@ -52,7 +51,7 @@ def _centerpoint(tools: Any) -> Evidence:
     printed="{d + 1} points",
     found="{points on a facet} points",
 )
-def _facets(tools: Any) -> Evidence:
+def _facets(tools: Tools) -> Evidence:
     triangle, ones = np.array([[0, 0], [3, 0], [1, 2]]), np.ones(3, dtype=np.int64)
     regions = DepthRegions(triangle, ones, spanned_normals(triangle))
     top = max(level for level in regions.levels if regions.function()(Fraction(1)) >= level)
@@ -60,11 +59,11 @@ def _facets(tools: Any) -> Evidence:
     text = f"the Tukey medians of a triangle (depth {top}) are the triangle; its edges pass through {on} of the points"
     return judged(
         "undecided",
+        text,
+        {"points on a facet": min(on), "d + 1": 3},
+        "the corners (0, 0), (3, 0), (1, 2), one example each",
+        {"points": triangle, "counts": ones, "points on a facet": min(on)},
         failed=top == 1 and min(on) < 3,
-        summary=text,
-        numbers={"points on a facet": min(on), "d + 1": 3},
-        witness="the corners (0, 0), (3, 0), (1, 2), one example each",
-        data={"points": triangle, "counts": ones, "points on a facet": min(on)},
     )
 
 
@@ -81,7 +80,7 @@ def _side(points: Any, a: Any, b: Any) -> Any:
     printed="1",
     found="{sensitivity}; {dips} dips",
 )
-def _quasi_concave(tools: Any) -> Evidence:
+def _quasi_concave(tools: Tools) -> Evidence:
     grid, extended = Grid(1, 2).points(), ExtendedDomain.grid(1, 2)
     xs = extended.coordinates()
     tables = {}
@@ -101,7 +100,7 @@ def _quasi_concave(tools: Any) -> Evidence:
     text = f"all 35 multisets of 4 corners: {dips} dips in Q, and Q moves by at most {most} between neighbours"
     numbers = {"dips": dips, "sensitivity": most}
     data = {"points": grid, "counts": one, "neighbouring counts": two, "sensitivity": most}
-    return judged("holds", failed=dips > 0 or most > 1, summary=text, numbers=numbers, witness=text, data=data)
+    return judged("holds", text, numbers, text, data, failed=dips > 0 or most > 1)
 
 
 @states(
@@ -113,7 +112,7 @@ def _quasi_concave(tools: Any) -> Evidence:
     found="{|X~_1| of the grid of side 1} (side 1)",
     best="{|X~_1| of the grid of side 1} and {|X~_1| of the grid of side 2}, sides 1 and 2, by listing",
 )
-def _extended(tools: Any) -> Evidence:
+def _extended(tools: Tools) -> Evidence:
     misses, witness, share = 0, "", 0.0
     sizes: dict[str, float] = {}
     data: dict[str, Any] = {}
@@ -136,7 +135,7 @@ def _extended(tools: Any) -> Evidence:
     text = f"with d - i + 1 subspaces {misses} multisets lack a centerpoint; " + ", ".join(
         f"{k}: {v:.0f}" for k, v in sizes.items()
     )
-    return judged(tightness(share, 1), failed=bool(witness), summary=text, numbers=sizes, witness=witness, data=data)
+    return judged(tightness(share, 1), text, sizes, witness, data)
 
 
 @states(
@@ -147,7 +146,7 @@ def _extended(tools: Any) -> Evidence:
     printed="depth ≥ {n/(d+1):.3g}",
     found="depth {depth on the literal domain}",
 )
-def _extended_literal(tools: Any) -> Evidence:
+def _extended_literal(tools: Tools) -> Evidence:
     corners, ones = Grid(1, 2).points(), np.ones(4, dtype=np.int64)
     half = Fraction(1, 2)
     best = int(tukey_depths(corners, ones, ExtendedDomain.grid(1, 2, literal=True).points).max())
@@ -156,11 +155,11 @@ def _extended_literal(tools: Any) -> Evidence:
     text = f"with d - i subspaces the deepest point has depth {best}; (1/2, 1/2) has {centre} and n/(d + 1) = 4/3"
     return judged(
         "undecided",
+        text,
+        numbers,
+        "the four corners of the unit square, one example each",
+        {"points": corners, "counts": ones, "depth": best, "depth of (1/2, 1/2)": centre},
         failed=best < centerpoint_bound(4, 2),
-        summary=text,
-        numbers=numbers,
-        witness="the four corners of the unit square, one example each",
-        data={"points": corners, "counts": ones, "depth": best, "depth of (1/2, 1/2)": centre},
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair
+from dpaudit.contract import Evidence, Pair, Tools
 from learners.citations import BMNS
 from learners.domains import Grid
 from learners.halfspaces.depth.tukey_depth import tukey_depth
@@ -18,9 +18,7 @@ from learners.halfspaces.hull_point_exponential import HullPointExponential
 from learners.halfspaces.hull_point_joint import HullPointJoint
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.sizes import measured_examples
-from learners.papers.instances import learner_data, pair_data, sample_data
-from learners.papers.statements import states
-from learners.papers.verdicts import judged
+from learners.papers.evidence import judged, learner_data, pair_data, sample_data, states
 
 __all__ = ["STATEMENTS"]
 
@@ -95,12 +93,11 @@ def _same_depth(other: Any, name: str) -> Evidence:
             data = {"points": points, "x": x, "depth": depth, "other": found}
     return judged(
         "holds",
-        failed=bool(witness),
-        summary=f"{cases} pairs of a multiset (3 of 3 x 3 points, 5 of 2 x 2 points) and a point: {name} is the depth "
+        f"{cases} pairs of a multiset (3 of 3 x 3 points, 5 of 2 x 2 points) and a point: {name} is the depth "
         + ("of all" if not witness else "of some only"),
-        numbers={"cases": cases},
-        witness=witness,
-        data=data,
+        {"cases": cases},
+        witness,
+        data,
     )
 
 
@@ -112,7 +109,7 @@ def _same_depth(other: Any, name: str) -> Evidence:
     printed="equal",
     found="checked on {cases:,} cases",
 )
-def _projections(tools: Any) -> Evidence:
+def _projections(tools: Tools) -> Evidence:
     return _same_depth(depth_by_projections, "the least count over directions")
 
 
@@ -124,7 +121,7 @@ def _projections(tools: Any) -> Evidence:
     printed="equal",
     found="checked on {cases:,} cases",
 )
-def _removal(tools: Any) -> Evidence:
+def _removal(tools: Tools) -> Evidence:
     return _same_depth(depth_by_removal, "the least number to remove")
 
 
@@ -137,7 +134,7 @@ def _removal(tools: Any) -> Evidence:
     found="{allowed, d=2:.3g}",
     best="n/(2 d (d + 1)), which is what the steps may lose together over d",
 )
-def _step_loss(tools: Any) -> Evidence:
+def _step_loss(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
     witness = ""
     data: dict[str, Any] = {}
@@ -152,12 +149,7 @@ def _step_loss(tools: Any) -> Evidence:
             data = data or {"d": d, "n": n, "allowed": str(allowed)}
     total = "; ".join(f"{name}: {value:.3g}" for name, value in numbers.items())
     return judged(
-        "holds",
-        failed=bool(witness),
-        summary=f"the share 1/(2 d) of the first promise n/(d + 1) is n/(2 d (d + 1)): {total}",
-        numbers=numbers,
-        witness=witness,
-        data=data,
+        "holds", f"the share 1/(2 d) of the first promise n/(d + 1) is n/(2 d (d + 1)): {total}", numbers, witness, data
     )
 
 
@@ -170,7 +162,7 @@ def _step_loss(tools: Any) -> Evidence:
     found="{probability:.2g}; at least r: {at least r:.3f}",
     best="at least r",
 )
-def _rank(tools: Any) -> Evidence:
+def _rank(tools: Tools) -> Evidence:
     learner: Any = HullPointExponential(1, 2, 1.0)
     corners = learner.domain.points()
     sample = learner.domain.sample(corners, [0] * 4, [60] * 4)
@@ -180,12 +172,12 @@ def _rank(tools: Any) -> Evidence:
     low, high = (float(np.exp(law.log_prob)[kept].sum()) for kept in (depths <= r, depths >= r))
     return judged(
         "undecided",
-        failed=low < 0.95,
-        summary=f"60 examples at each corner of the unit square, epsilon = 1: the depth is at most r = {r:g} with "
+        f"60 examples at each corner of the unit square, epsilon = 1: the depth is at most r = {r:g} with "
         f"probability {low:.3g}, and at least r with {high:.4f}: 'at least' is meant",
-        numbers={"probability": low, "at least r": high},
-        witness=f"60 examples at each corner of the unit square: depth at most {r:g} with probability {low:.3g}",
-        data={"learner": learner_data(learner), "sample": sample_data(sample), "r": r, "probability": low},
+        {"probability": low, "at least r": high},
+        f"60 examples at each corner of the unit square: depth at most {r:g} with probability {low:.3g}",
+        {"learner": learner_data(learner), "sample": sample_data(sample), "r": r, "probability": low},
+        failed=low < 0.95,
     )
 
 
@@ -199,7 +191,7 @@ def _rank(tools: Any) -> Evidence:
     found="ε = {epsilon:.3g}, n = {joint, side 2} (side 2)",
     best="n = {joint, side 2} for {by coordinates, side 2} by coordinates (d = 2, side 2)",
 )
-def _joint(tools: Any) -> Evidence:
+def _joint(tools: Tools) -> Evidence:
     learner = HullPointJoint(1, 2, 1.0)
     corners = learner.domain.sample
     # The ray on which a corner's depth leaves 0 against every other's, and all samples of 3 corners.
@@ -214,13 +206,13 @@ def _joint(tools: Any) -> Evidence:
     more = any(numbers[f"joint, side {side}"] > numbers[f"by coordinates, side {side}"] for side in (1, 2))
     return judged(
         "holds",
-        failed=leaks or more,
-        summary=f"d = 2, epsilon = 1: exact epsilon {worst.epsilon:.4f} over all samples of 3 corners and on a ray; n "
+        f"d = 2, epsilon = 1: exact epsilon {worst.epsilon:.4f} over all samples of 3 corners and on a ray; n "
         f"for depth n/6 with probability 0.9 on the hardest of a few samples: "
         + ", ".join(f"{name}: {value}" for name, value in numbers.items() if name != "epsilon"),
-        numbers=numbers,
-        witness=repr(worst.worst_pair) if leaks else str(numbers),
-        data=pair_data(learner, worst.worst_pair, epsilon=worst.epsilon),
+        numbers,
+        repr(worst.worst_pair) if leaks else str(numbers),
+        pair_data(learner, worst.worst_pair, epsilon=worst.epsilon),
+        failed=leaks or more,
     )
 
 

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.contract import Evidence
+from dpaudit.contract import Evidence, Tools
 from learners.citations import BMNS
 from learners.halfspaces.hull_point_base import HullPoint
 from learners.halfspaces.hull_point_exponential import HullPointExponential
@@ -19,10 +19,8 @@ from learners.halfspaces.sizes import (
     printed_examples,
     shallow_probability,
 )
-from learners.papers.instances import learner_data
+from learners.papers.evidence import exceeds, judged, judged_loss, learner_data, losses_of, states, tightness
 from learners.papers.optimal_composition import composed_delta, greatest_share
-from learners.papers.statements import states
-from learners.papers.verdicts import exactly_private, exceeds, judged, tightness
 
 __all__ = ["STATEMENTS"]
 
@@ -39,7 +37,7 @@ MOST_BITS, WORD = 2**15, 64
     printed="that depth",
     found="{printed, d=3:.3g} of it at d = 3",
 )
-def _printed_promise(tools: Any) -> Evidence:
+def _printed_promise(tools: Tools) -> Evidence:
     ratios, least, witness = {}, Fraction(1), ""
     data: dict[str, Any] = {}
     for d in (2, 3):
@@ -62,7 +60,7 @@ def _printed_promise(tools: Any) -> Evidence:
     text = "share of n/(2(d+1)) that the last promise guarantees: " + ", ".join(
         f"{k}: {v:.3f}" for k, v in ratios.items()
     )
-    return judged("holds", failed=bool(witness), summary=text, numbers=ratios, witness=witness, data=data)
+    return judged("holds", text, ratios, witness, data)
 
 
 @states(
@@ -74,7 +72,7 @@ def _printed_promise(tools: Any) -> Evidence:
     found="{share of the allowed epsilon_0:.0%} of what is allowed",
     best="exact composition; below d = {first d} already ε/d is more",
 )
-def _figure_1_share(tools: Any) -> Evidence:
+def _figure_1_share(tools: Tools) -> Evidence:
     delta, most, witness = 1e-6, 0.0, ""
     data: dict[str, Any] = {}
     for d in (1, 2, 3, 10, 100, 200):
@@ -91,9 +89,7 @@ def _figure_1_share(tools: Any) -> Evidence:
     )
     numbers = {"first d": first, "8 ln(2/delta)": 8 * math.log(2 / delta), "share of the allowed epsilon_0": most}
     verdict = tightness(most, 1)
-    return judged(
-        verdict, failed=bool(witness), summary=text, numbers=numbers, grade="numeric", witness=witness, data=data
-    )
+    return judged(verdict, text, numbers, witness, data, grade="numeric")
 
 
 @states(
@@ -104,8 +100,10 @@ def _figure_1_share(tools: Any) -> Evidence:
     printed="ε = 1",
     found="ε ≥ {epsilon:.3g}",
 )
-def _pure_hull_point(tools: Any) -> Evidence:
-    return exactly_private(tools, HullPointExponential(1, 2, 1.0), "samples of corners of every size")
+def _pure_hull_point(tools: Tools) -> Evidence:
+    (loss,), _ = losses_of(tools, [HullPointExponential(1, 2, 1.0)])
+    summary = f"worst epsilon over samples of corners of every size: {loss}, of 1.0"
+    return judged_loss(loss, 1.0, summary, {"epsilon": loss.value, "n": loss.found.n})
 
 
 @states(
@@ -117,7 +115,7 @@ def _pure_hull_point(tools: Any) -> Evidence:
     found="n = {exponential mechanism, d = 1, side 31: measured} (d = 1)",
     best="n = {exponential mechanism, d = 1, side 31: explicit} proved, by the exponential mechanism",
 )
-def _deep_point(tools: Any) -> Evidence:
+def _deep_point(tools: Tools) -> Evidence:
     learners: list[HullPoint] = [
         HullPointExponential(31, 1, EPSILON),
         HullPointRecConcave(99, 1, EPSILON, DELTA, BETA),
@@ -145,7 +143,7 @@ def _deep_point(tools: Any) -> Evidence:
             share = measured / printed
             data = {"learner": learner_data(learner), "n": measured, "beta": BETA, "printed": printed}
     text = "least n for depth n/(2 (d + 1)): " + "; ".join(told)
-    return judged(tightness(share, 1), failed=bool(witness), summary=text, numbers=numbers, witness=witness, data=data)
+    return judged(tightness(share, 1), text, numbers, witness, data)
 
 
 def _shallow(learner: HullPoint, n: int) -> bool:
@@ -163,7 +161,7 @@ def _shallow(learner: HullPoint, n: int) -> bool:
     found="2^{log2 |X~|, d=1, delta=1e-06, beta=0.1} candidates",
     best="below, the exponential mechanism, pure",
 )
-def _pays(tools: Any) -> Evidence:
+def _pays(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
     for d in (1, 2, 3):
         for delta, beta in ((1e-6, 0.1), (1e-9, 1e-3)):
@@ -179,12 +177,12 @@ def _pays(tools: Any) -> Evidence:
         text = f"RecConcave needs no fewer examples with 2^{MOST_BITS} candidates an axis in the hardest case"
     return judged(
         "loose" if most > WORD else "holds",
+        text,
+        numbers,
+        ", ".join(name for name, bits in numbers.items() if bits == math.inf),
+        {"log2 |X~|": least, "d": 1, "delta": 1e-6, "beta": 0.1, "epsilon": EPSILON},
         failed=most == math.inf,
-        summary=text,
-        numbers=numbers,
         grade="numeric",
-        witness=", ".join(name for name, bits in numbers.items() if bits == math.inf),
-        data={"log2 |X~|": least, "d": 1, "delta": 1e-6, "beta": 0.1, "epsilon": EPSILON},
     )
 
 

@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence
+from dpaudit.contract import Distribution, Evidence, Tools
 from learners.citations import BMNS
 from learners.halfspaces.concepts import Halfspaces
 from learners.halfspaces.controls import HalfspaceRefusing
 from learners.halfspaces.sizes import printed_examples
 from learners.halfspaces.tukey import HalfspaceTukey
-from learners.papers.halved_sizes import audit_cases
-from learners.papers.instances import pair_data
-from learners.papers.statements import states
-from learners.papers.verdicts import against, judged, leaks, supremum_text, verdict_of, worst_of
+from learners.papers.evidence import against, judged, judged_loss, losses_of, pair_data, states
+from learners.papers.sizes import audit_cases
 
 __all__ = ["STATEMENTS"]
 
@@ -37,7 +35,7 @@ LISTS = {
     printed="≤ 2 |X|^(d + 1)",
     found="{side 1, d=3} for 8 points, d = 3",
 )
-def _dichotomies(tools: Any) -> Evidence:
+def _dichotomies(tools: Tools) -> Evidence:
     numbers, holds, share = {}, True, 0.0
     data: dict[str, Any] = {}
     for side, d in ((1, 1), (7, 1), (1, 2), (2, 2), (3, 2), (1, 3)):
@@ -47,7 +45,7 @@ def _dichotomies(tools: Any) -> Evidence:
         if size / (2 * points ** (d + 1)) > share:
             share, data = size / (2 * points ** (d + 1)), {"side": side, "dimension": d, "labellings": size}
     text = "|HALFSPACE(X)|: " + ", ".join(f"{k}: {v}" for k, v in numbers.items())
-    return judged("holds", failed=not holds, summary=text, numbers=numbers, witness=text, data=data)
+    return judged("holds", text, numbers, text, data, failed=not holds)
 
 
 @states(
@@ -59,32 +57,32 @@ def _dichotomies(tools: Any) -> Evidence:
     found="ε ≥ {epsilon:.3g} at n = {n}",
     slow=True,
 )
-def _aggregate(tools: Any) -> Evidence:
+def _aggregate(tools: Tools) -> Evidence:
     kinds = ("rec-concave", "positive")
-    found, worst, data = worst_of(tools, (HalfspaceTukey(1, 1, 1.0, variant=kind) for kind in kinds))
-    told = ", ".join(f"{supremum_text(one)} with the release {kind!r}" for kind, one in zip(kinds, found, strict=True))
+    losses, worst = losses_of(tools, (HalfspaceTukey(1, 1, 1.0, variant=kind) for kind in kinds))
+    shown = ", ".join(f"{loss} with the release {kind!r}" for kind, loss in zip(kinds, losses, strict=True))
     # On few candidates RecConcave is no more than the exponential mechanism; from more than 32 on it recurs.
     release = recursive_release()
     spilled = {name: _spill(release, *counts) for name, counts in LISTS.items()}
     leaky = [name for name, (_, spill) in spilled.items() if spill > RELEASE_DELTA]
-    loss, spill = (max(values) for values in zip(*spilled.values(), strict=True))
+    pure, spill = (max(values) for values in zip(*spilled.values(), strict=True))
     levels = release.mechanism(release.extended.most[0], 0, 60).levels
-    return judged(
-        verdict_of(worst, 1.0),
-        failed=any(leaks(one, 1.0) for one in found) or bool(leaky),
-        summary=f"worst epsilon over samples of two points, 3 subsamples: {told}; of 1. Lists of 60 h_i on 6 points "
+    return judged_loss(
+        worst,
+        1.0,
+        f"worst epsilon over samples of two points, 3 subsamples: {shown}; of 1. Lists of 60 h_i on 6 points "
         f"that differ in one, which RecConcave with {levels} levels releases from {release.extended.most[0]} "
-        f"candidates: pure loss {loss:.3f}, delta(1) {spill:.2g} of {RELEASE_DELTA:g}",
-        numbers={
+        f"candidates: pure loss {pure:.3f}, delta(1) {spill:.2g} of {RELEASE_DELTA:g}",
+        {
             "epsilon": worst.value,
-            "coordinates": found[0].value,
-            "n": worst.n,
+            "coordinates": losses[0].value,
+            "n": worst.found.n,
             "levels": levels,
-            "pure loss of the recursion": loss,
+            "pure loss of the recursion": pure,
             "delta(1) of the recursion": spill,
         },
-        witness=f"lists of h_i, {leaky[0]}: delta(1) = {spilled[leaky[0]][1]:.4g}" if leaky else repr(worst.witness),
-        data=data,
+        failed=bool(leaky),
+        witness=f"lists of h_i, {leaky[0]}: delta(1) = {spilled[leaky[0]][1]:.4g}" if leaky else "",
     )
 
 
@@ -112,14 +110,13 @@ def _spill(release: Any, one: dict[int, int], other: dict[int, int]) -> tuple[fl
     printed="δ = 10⁻⁶",
     found="δ = {delta:.3g} at ε = 1",
 )
-def _unrealizable(tools: Any) -> Evidence:
+def _unrealizable(tools: Tools) -> Evidence:
     learner = HalfspaceRefusing(1, 1, 1.0)
     finding = tools.audit_law(learner, n=3)
-    delta = finding.delta_at_claim
+    delta, pair, leaks = finding.delta_at_claim, finding.worst_pair, finding.verdict == "violation"
     text = f"if step 3 stops where a subsample is inconsistent, delta at epsilon = 1 is {delta:.4f} instead of 1e-6"
-    failed, witness = finding.verdict == "violation", against(finding.worst_pair)
-    data = pair_data(learner, finding.worst_pair, at=1.0, delta=delta)
-    return judged("holds", failed=failed, summary=text, numbers={"delta": delta}, witness=witness, data=data)
+    data = pair_data(learner, pair, at=1.0, delta=delta)
+    return judged("holds", text, {"delta": delta}, against(pair), data, failed=leaks)
 
 
 @states(
@@ -132,7 +129,7 @@ def _unrealizable(tools: Any) -> Evidence:
     best="n = {d = 2, agreement: theorem's n:,} proved, by agreement (d = 2)",
     slow=True,
 )
-def _halfspaces(tools: Any) -> Evidence:
+def _halfspaces(tools: Tools) -> Evidence:
     law = np.array([0.101, 0.3, 0.3, 0.299])
     learners = (
         ("d = 2, agreement", HalfspaceTukey(1, 2, EPSILON, subsamples=90, variant="positive"), 5),
@@ -142,19 +139,13 @@ def _halfspaces(tools: Any) -> Evidence:
         (name, learner, target, Distribution(learner.domain.points(), law, "just above alpha on a corner"))
         for name, learner, target in learners
     ]
-    verdict, numbers, told, witness, data = audit_cases(tools, cases, alpha=0.1, beta=BETA, halvings=12, trials=60)
+    verdict, numbers, sizes, witness, data = audit_cases(tools, cases, alpha=0.1, beta=BETA, halvings=12, trials=60)
     huge, wrong = _printed_halfspaces()
-    text = f"{told}; " + ", ".join(f"{k} {v:.1e}" for k, v in huge.items()) + f", {wrong} of 100 runs fail"
+    text = f"{sizes}; " + ", ".join(f"{k} {v:.1e}" for k, v in huge.items()) + f", {wrong} of 100 runs fail"
     if _chance(wrong, 100) < 0.01:
         witness = f"{wrong} of 100 runs at the printed s fail, beta = {BETA}"
     return judged(
-        verdict,
-        failed=bool(witness),
-        summary=text,
-        numbers={**numbers, **huge, "failures at the printed s": wrong},
-        grade="statistical",
-        witness=witness,
-        data=data,
+        verdict, text, {**numbers, **huge, "failures at the printed s": wrong}, witness, data, grade="statistical"
     )
 
 
@@ -206,7 +197,7 @@ PRINTED_GROWTH = {"d": 4.5, "1/epsilon": 1.0, "1/alpha": 1.0, "ln(1/delta)": 1.5
     printed="d^4.5 ln^1.5(1/δ) ln²(1/β)/(alpha ε)",
     found="d^{d:.2f} ln^{ln(1/delta):.2f}(1/δ) ln^{ln(1/beta):.2f}(1/β)",
 )
-def _corollary(tools: Any) -> Evidence:
+def _corollary(tools: Tools) -> Evidence:
     plain = (10, 1.0, 1e-6, 0.1, 0.1)
     # Far out, so that what is added to a leading term, and logarithmic factors, tell little of the exponent.
     ends = {
@@ -225,13 +216,13 @@ def _corollary(tools: Any) -> Evidence:
     return judged(
         # Exponents are told to the nearest half.
         "holds",
-        failed=bool(above),
-        summary=f"exponents of s = m |S_i| with the printed constants of its parts, 2^20 candidates an axis, and those "
+        f"exponents of s = m |S_i| with the printed constants of its parts, 2^20 candidates an axis, and those "
         f"of the corollary in brackets: {told}",
-        numbers=growth,
+        growth,
+        "; ".join(f"{name}: exponent {growth[name]:.3f}, printed {PRINTED_GROWTH[name]:g}" for name in above),
+        {"growth": growth, "s at d = 10": corollary_examples(*plain)},
+        failed=bool(above),
         grade="numeric",
-        witness="; ".join(f"{name}: exponent {growth[name]:.3f}, printed {PRINTED_GROWTH[name]:g}" for name in above),
-        data={"growth": growth, "s at d = 10": corollary_examples(*plain)},
     )
 
 

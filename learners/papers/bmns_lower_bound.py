@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence
+from dpaudit.contract import Evidence, Tools
 from dpaudit.contract import Sample as Examples
 from learners.citations import BMNS
 from learners.domains import Grid
@@ -25,8 +25,7 @@ from learners.halfspaces.lower_bound import (
     theorem_51_slack,
 )
 from learners.mechanisms.exponential import log_law
-from learners.papers.statements import states
-from learners.papers.verdicts import exceeds, judged
+from learners.papers.evidence import exceeds, judged, states
 
 __all__ = ["STATEMENTS"]
 
@@ -42,13 +41,13 @@ EPSILON, DELTA, BETA = 1.0, 1e-6, 0.1
     found="slack {slack:.2g}",
     best="from d = 10 on, as printed",
 )
-def _inequality(tools: Any) -> Evidence:
+def _inequality(tools: Tools) -> Evidence:
     slacks = {(d, side): theorem_51_slack(d, side) for d in range(10, 60) for side in range(1, 49)}
     worst = min(slacks.values())
     d, side = min(slacks, key=lambda case: slacks[case])
     data = {"d": d, "T": side + 1, "slack": float(worst)}
     text = f"least slack over d = 10 .. 59 and T = 2 .. 49: {float(worst):.5f}"
-    return judged("holds", failed=worst < 0, summary=text, numbers={"slack": float(worst)}, witness=text, data=data)
+    return judged("holds", text, {"slack": float(worst)}, text, data, failed=worst < 0)
 
 
 @states(
@@ -59,7 +58,7 @@ def _inequality(tools: Any) -> Evidence:
     printed="0 of {cases} wrong",
     found="{printed} of {cases} wrong",
 )
-def _largest_coefficient(tools: Any) -> Evidence:
+def _largest_coefficient(tools: Tools) -> Evidence:
     tried, outside, witness = 0, {"printed": 0, "repaired": 0}, ""
     data: dict[str, Any] = {}
     for one, two in permutations(product((1, 2), repeat=2), 2):
@@ -77,9 +76,7 @@ def _largest_coefficient(tools: Any) -> Evidence:
         f"{tried} multiples b of x_1, x_1 and x_2 in {{1, 2}}^2: the largest coefficient names another point in "
         f"{outside['printed']} cases, the largest absolute one in {outside['repaired']}"
     )
-    return judged(
-        "holds", failed=bool(witness), summary=text, numbers={"cases": tried, **outside}, witness=witness, data=data
-    )
+    return judged("holds", text, {"cases": tried, **outside}, witness, data)
 
 
 @states(
@@ -91,20 +88,20 @@ def _largest_coefficient(tools: Any) -> Evidence:
     found="{points in the span} points",
     best="T^(1 + d/2) points, attained",
 )
-def _span_count(tools: Any) -> Evidence:
+def _span_count(tools: Tools) -> Evidence:
     d = 10
     # Independent points of {1, 2}^10 whose last five coordinates agree: five of the data. An answer b = (1, .., 2).
     vectors = np.array([[1 + (j == i) for j in range(5)] + [1] * 5 for i in range(5)])
     inside, most = points_in_span(vectors, _grid(d, 2)), 2 ** (d // 2)
     return judged(
         "undecided",
-        failed=inside > most,
-        summary=f"{inside} of the 2^10 points lie in the span of I_-i and b, where T^(-d/2) of them are {most}: a "
+        f"{inside} of the 2^10 points lie in the span of I_-i and b, where T^(-d/2) of them are {most}: a "
         f"factor of {inside / most:g}, which leaves the rate of growth. This is one I_-i; the display of the proof "
         f"averages over it (BMNS-Thm5.1-display)",
-        numbers={"points in the span": inside, "T^(d/2)": most},
-        witness="d = 10, T = 2: I_-i and b span {x : the last five coordinates agree}",
-        data={"vectors": vectors, "T": 2, "points in the span": inside},
+        {"points in the span": inside, "T^(d/2)": most},
+        "d = 10, T = 2: I_-i and b span {x : the last five coordinates agree}",
+        {"vectors": vectors, "T": 2, "points in the span": inside},
+        failed=inside > most,
     )
 
 
@@ -122,7 +119,7 @@ def _grid(d: int, values: int) -> Any:
     found="{average, d=4, T=2:.3g}",
     best="T^(1 - d/2); at d = 10, T = 2 the display is right",
 )
-def _display(tools: Any) -> Evidence:
+def _display(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
     failing: list[str] = []
     for d, values in ((2, 2), (2, 3), (4, 2)):
@@ -140,13 +137,13 @@ def _display(tools: Any) -> Evidence:
     numbers |= {"average, d=10, T=2": mean, "its error": error}
     return judged(
         "undecided",
-        failed=bool(failing),
-        summary=f"exact averages over all I_-i: {'; '.join(failing)}, above T^(-d/2). Over {draws} draws at d = 10, "
+        f"exact averages over all I_-i: {'; '.join(failing)}, above T^(-d/2). Over {draws} draws at d = 10, "
         f"T = 2 it is {mean:.4f} (+- {error:.4f}), and 1/32 is {1 / 32:.4f}: where the theorem needs it, d >= 10, no "
         f"(d, T) was found at which the display fails",
-        numbers=numbers,
-        witness="; ".join(failing),
-        data={"d": 4, "T": 2, "average": numbers["average, d=4, T=2"]},
+        numbers,
+        "; ".join(failing),
+        {"d": 4, "T": 2, "average": numbers["average, d=4, T=2"]},
+        failed=bool(failing),
     )
 
 
@@ -198,7 +195,7 @@ def _learner_law(learner: Any) -> Callable[[Examples], Mapping[Any, float]]:
     found="≤ {d=10, T=10: in span(S):.2g} there; half at {d=10, T=10: m of the common point:.0f}",
     best="half of the time at m = (2 k/ε) ln(T^d/k - 1), k = d/2",
 )
-def _experiment(tools: Any) -> Evidence:
+def _experiment(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
     most, worst = -math.inf, ""
     plane, corners = Grid(3, 2), HullPointExponential(1, 2, 1.0)
@@ -226,15 +223,15 @@ def _experiment(tools: Any) -> Evidence:
         early = early or (f"{name}: m = {m:.1f}" if spanned > 0.5 else "")
     return judged(
         "holds",
-        failed=exceeds(most, 1) or bool(early),
-        summary=f"exactly, d = 2, epsilon = 1, m = 1, 2, 4, 8 copies: Pr[named on S] is at most {most:.3f} of what "
+        f"exactly, d = 2, epsilon = 1, m = 1, 2, 4, 8 copies: Pr[named on S] is at most {most:.3f} of what "
         f"privacy allows ({worst}). At the bound with epsilon = 1 the best algorithm known answers in span(S) with "
         f"probability at most {max(v for k, v in numbers.items() if 'in span' in k):.3g} (five (d, T) from d = 10 to "
         f"40); at d = T = 10 it needs {numbers['d=10, T=10: m of the common point']:.0f} examples for a half, and the "
         f"bound is {numbers['d=10, T=10: m']:.1f}",
-        numbers={**numbers, "greatest share": most},
-        witness=early or worst,
-        data={"share": most, "at": worst, "epsilon": 1.0},
+        {**numbers, "greatest share": most},
+        early or worst,
+        {"share": most, "at": worst, "epsilon": 1.0},
+        failed=exceeds(most, 1) or bool(early),
     )
 
 

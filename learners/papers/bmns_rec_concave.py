@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair
+from dpaudit.contract import Evidence, Pair, Tools
 from learners.bisection import least_beyond
 from learners.citations import BMNS
 from learners.interior_points.rec_concave import InteriorPointRecConcave
 from learners.interior_points.solvers import ExponentialSolver
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps
-from learners.papers.instances import pair_data
-from learners.papers.statements import states
-from learners.papers.verdicts import judged, tightness
+from learners.papers.evidence import judged, pair_data, states, tightness
 
 __all__ = ["STATEMENTS", "crossover", "printed_promise"]
 
@@ -62,7 +59,7 @@ def _failure_at(promise: int) -> float:
     found="{RecConcave, 2^64:,.0f} suffices (2^64 indices)",
     best="{exponential, 2^64:.0f}, by the exponential mechanism (2^64 indices)",
 )
-def _crossover(tools: Any) -> Evidence:
+def _crossover(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
     share = 0.0
     for k, star in ((6, 4), (32, 5), (64, 5)):
@@ -90,14 +87,14 @@ def _crossover(tools: Any) -> Evidence:
     return judged(
         # Where the printed promise is below the one that is proved to suffice, nothing is known but the failure above.
         tightness(share, 1.0) if share <= 1 else "undecided",
-        failed=leaks or failure > 0.1,
-        summary=text,
-        numbers=numbers,
-        grade="numeric",
-        witness=repr(law.worst_pair)
+        text,
+        numbers,
+        repr(law.worst_pair)
         if leaks
         else f"2^6 indices, promise {promise}, reached at the index 37 alone, on 32 indices, or rising to it from 0",
-        data={**pair_data(learner, law.worst_pair, epsilon=law.epsilon), "promise": promise, "failure": failure},
+        {**pair_data(learner, law.worst_pair, epsilon=law.epsilon), "promise": promise, "failure": failure},
+        failed=leaks or failure > 0.1,
+        grade="numeric",
     )
 
 

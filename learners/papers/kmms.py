@@ -8,22 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Evidence
+from dpaudit.contract import Evidence, Tools
 from learners.citations import KMMS
 from learners.finite.vc import vc_dimension
-from learners.papers.failure_probability import errors_of_law
-from learners.papers.instances import errors_data
-from learners.papers.statements import states
-from learners.papers.verdicts import (
-    exceeds,
-    judged,
-    leaks,
-    loss_data,
-    supremum_of,
-    supremum_text,
-    tightness,
-    verdict_of,
-)
+from learners.papers.evidence import errors_data, exceeds, judged, judged_loss, losses_of, states, tightness
+from learners.papers.sizes import errors_of_law
 from learners.regions.halfplane_select import HalfplaneSelect
 from learners.regions.planar.families import halfplane_family
 
@@ -52,7 +41,7 @@ class _Listed:
     printed="≤ 2 k log2(3 k) VC(H)",
     found="{halfplanes d=2 k=3} for three halfplanes",
 )
-def _observation_22(tools: Any) -> Evidence:
+def _observation_22(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
     witness, share = "", 0.0
     thresholds = np.tri(9, 8, -1, dtype=np.uint8)
@@ -68,9 +57,7 @@ def _observation_22(tools: Any) -> Evidence:
             if found > 2 * own * k * math.log2(3 * k):
                 witness = f"{name}, k = {k}: VC dimension {found}, and 2 VC(H) k log2(3 k) with VC(H) = {own}"
     summary = f"VC dimensions of conjunctions {numbers}: at most {share:.3f} of 2 VC(H) k log2(3 k)"
-    return judged(
-        "holds", failed=bool(witness), summary=summary, numbers=numbers, witness=witness, data={"found": numbers}
-    )
+    return judged("holds", summary, numbers, witness, {"found": numbers})
 
 
 @states(
@@ -81,15 +68,12 @@ def _observation_22(tools: Any) -> Evidence:
     printed="ε = {claimed for full:.3g}",
     found="ε = {full:.3g}",
 )
-def _select_halfplane(tools: Any) -> Evidence:
-    learners = [HalfplaneSelect(1, 0.5, convention) for convention in ("full", "half")]
-    full, half = (supremum_of(tools, learner) for learner in learners)
-    numbers = {"full": full.value, "half": half.value, "claimed for full": 1.0}
-    summary = f"at epsilon = 1/2, d = 1 the exact worst log-ratio is {supremum_text(full)}"
-    if full.attained - full.attained_error > 0.5:
+def _select_halfplane(tools: Tools) -> Evidence:
+    (full, half), _ = losses_of(tools, (HalfplaneSelect(1, 0.5, convention) for convention in ("full", "half")))
+    summary = f"at epsilon = 1/2, d = 1 the exact worst log-ratio is {full}"
+    if full.found.attained - full.found.attained_error > 0.5:
         summary += ": the factor 2 is real"
-    verdict, witness, data = verdict_of(full, 1.0), repr(full.witness), loss_data(learners[0], full)
-    return judged(verdict, failed=leaks(full, 1.0), summary=summary, numbers=numbers, witness=witness, data=data)
+    return judged_loss(full, 1.0, summary, {"full": full.value, "half": half.value, "claimed for full": 1.0})
 
 
 @states(
@@ -101,7 +85,7 @@ def _select_halfplane(tools: Any) -> Evidence:
     found="{worst failure probability:.2g}",
     best="constant 7 in the place of 8, proved",
 )
-def _lemma_46(tools: Any) -> Evidence:
+def _lemma_46(tools: Tools) -> Evidence:
     beta, worst, where = 0.1, 0.0, ""
     data: dict[str, Any] = {}
     for side in (1, 2):
@@ -118,11 +102,11 @@ def _lemma_46(tools: Any) -> Evidence:
                 data = errors_data(learner, sample, limit, failure)
     return judged(
         tightness(worst, beta),
+        f"failure at most {worst:.1e} where the lemma allows {beta}",
+        {"worst failure probability": worst, "beta": beta},
+        where,
+        data,
         failed=exceeds(worst, beta),
-        summary=f"failure at most {worst:.1e} where the lemma allows {beta}",
-        numbers={"worst failure probability": worst, "beta": beta},
-        witness=where,
-        data=data,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dpaudit.contract import Evidence, Relation
+from dpaudit.contract import Evidence, Relation, Tools
 from learners.citations import KMMS
 from learners.conjunctions.concepts import Conjunction
 from learners.conjunctions.set_cover import SetCoverConjunction
@@ -14,18 +14,16 @@ from learners.covers.choices import choice_cost, pure_share
 from learners.covers.game import calibrate, game_epsilon
 from learners.covers.shares import composed_share, noiseless_share, paper_share
 from learners.domains import Cube
-from learners.papers.instances import learner_data, pair_data
-from learners.papers.statements import states
-from learners.papers.verdicts import (
+from learners.papers.evidence import (
     TOLERANCE,
     exceeds,
     judged,
-    leaks,
-    loss_data,
-    supremum_of,
-    supremum_text,
+    judged_loss,
+    learner_data,
+    losses_of,
+    pair_data,
+    states,
     tightness,
-    worst_of,
 )
 
 __all__ = ["STATEMENTS"]
@@ -39,7 +37,7 @@ __all__ = ["STATEMENTS"]
     printed="fails ≤ β",
     found="fails in {failure rate, d=4:.0%} of runs",
 )
-def _no_literal(tools: Any) -> Evidence:
+def _no_literal(tools: Tools) -> Evidence:
     least: dict[str, float] = {}
     for dimension in (2, 3, 4):
         points = Cube(dimension).points()
@@ -50,14 +48,12 @@ def _no_literal(tools: Any) -> Evidence:
     found = tools.audit_utility(learner, always, "uniform", alpha=0.2, beta=0.2, n=n, trials=100, confidence=0.95)
     numbers = {**least, "n": n, "failure rate, d=4": found.failure_rate}
     data = {"learner": learner_data(learner), "least errors of a literal": least}
-    if min(least.values()) == 0:
-        return Evidence("holds", "some literal is always 1", numbers, "exact", witness_data=data)
     summary = (
         f"an output holds at least one literal, and each errs on {min(least.values()):g} of the cube, whatever n: at "
         f"d = 4, k = 2 and n = {n} it failed in {found.failures} of {found.trials} runs"
     )
     witness = "the conjunction of no literal, always 1, under the uniform distribution"
-    return Evidence("refuted", summary, numbers, "exact", witness, data)
+    return judged("holds", summary, numbers, witness, data, failed=min(least.values()) > 0)
 
 
 @states(
@@ -69,7 +65,7 @@ def _no_literal(tools: Any) -> Evidence:
     found="{game, replacement:.3g} is allowed",
     best="{game, replacement:.3g} by the game, {composition:.3g} by composition",
 )
-def _calibration(tools: Any) -> Evidence:
+def _calibration(tools: Tools) -> Evidence:
     epsilon, delta, rounds = 1.0, 1e-6, math.ceil(2 * math.log(20))
     printed = paper_share(epsilon, delta)
     numbers = {
@@ -93,12 +89,12 @@ def _calibration(tools: Any) -> Evidence:
     return judged(
         # What is known to be allowed are lower bounds: above them nothing is decided.
         "undecided" if printed > allowed else tightness(printed, allowed),
-        failed=law.delta(epsilon) - law.profiles.delta_error(epsilon) > delta,
-        summary=summary,
-        numbers=numbers,
+        summary,
+        numbers,
+        repr(law.worst_pair),
+        {**pair_data(tiny, law.worst_pair, epsilon=law.epsilon), "allowed": allowed},
+        failed=law.verdict == "violation",
         grade="numeric",
-        witness=repr(law.worst_pair),
-        data={**pair_data(tiny, law.worst_pair, epsilon=law.epsilon), "allowed": allowed},
     )
 
 
@@ -116,23 +112,24 @@ TINY: dict[str, Any] = {"dimension": 1, "k": 2, "epsilon": 1.0, "delta": 1e-6, "
     found="ε = {cost, k=8:.3g}",
     slow=True,
 )
-def _pure_calibration(tools: Any) -> Evidence:
+def _pure_calibration(tools: Tools) -> Evidence:
     printed = paper_share(1.0, 1e-6)
     costs = {k: choice_cost(rounds_for(k, 0.1), k, printed) for k in range(1, 11)}
     greatest = max(k for k, cost in costs.items() if cost <= 1)
     tiny = SetCoverConjunction(**TINY)
-    found, bound = supremum_of(tools, tiny), choice_cost(tiny.rounds, tiny.k, tiny.selection_epsilon)
-    leaky = leaks(found, bound)
-    told = ", ".join(f"{cost:.3f} (k = {k})" for k, cost in costs.items() if k in (1, 2, 4, 8, 9))
-    return judged(
-        "holds",
-        failed=leaky or greatest < 8,
-        summary=f"the pure cost of J = ceil(2 k ln 20) rounds with eps_hat = {printed:.4f}, for any n and noise, is at "
-        f"most {told}: pure up to k = {greatest}. At d = 1, k = 2, J = {tiny.rounds} the "
-        f"search finds {found.value:.5f} of the {bound:.5f} that the theorem allows",
-        numbers={"cost, k=1": costs[1], "cost, k=8": costs[8], "greatest k": greatest, "searched": found.value},
-        witness=repr(found.witness) if leaky else f"k = {greatest + 1} costs {costs[greatest + 1]:.4f}",
-        data=loss_data(tiny, found),
+    (loss,), _ = losses_of(tools, [tiny])
+    bound = choice_cost(tiny.rounds, tiny.k, tiny.selection_epsilon)
+    shown = ", ".join(f"{cost:.3f} (k = {k})" for k, cost in costs.items() if k in (1, 2, 4, 8, 9))
+    return judged_loss(
+        loss,
+        bound,
+        f"the pure cost of J = ceil(2 k ln 20) rounds with eps_hat = {printed:.4f}, for any n and noise, is at "
+        f"most {shown}: pure up to k = {greatest}. At d = 1, k = 2, J = {tiny.rounds} the "
+        f"search finds {loss.value:.5f} of the {bound:.5f} that the theorem allows",
+        {"cost, k=1": costs[1], "cost, k=8": costs[8], "greatest k": greatest, "searched": loss.value},
+        otherwise="holds",
+        failed=greatest < 8,
+        witness=f"k = {greatest + 1} costs {costs.get(greatest + 1, math.inf):.4f}",
     )
 
 
@@ -145,7 +142,7 @@ def _pure_calibration(tools: Any) -> Evidence:
     found="{pure, k=2:.3g}",
     slow=True,
 )
-def _pure_budget(tools: Any) -> Evidence:
+def _pure_budget(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
     for k in range(1, 19):
         rounds = rounds_for(k, 0.1)
@@ -156,20 +153,18 @@ def _pure_budget(tools: Any) -> Evidence:
         way: [k for k in range(1, 19) if numbers[f"pure, k={k}"] > (1 + TOLERANCE) * numbers[f"{way}, k={k}"]]
         for way in ("composition", "no noise")
     }
-    variants = ("composition", "noiseless")
-    learners = [SetCoverConjunction(**TINY, variant=variant, budget="proved") for variant in variants]
-    found, worst, data = worst_of(tools, learners)
-    return judged(
-        "holds",
-        failed=leaks(worst, 1.0),
-        summary=f"at d = 1, k = 2 the exact pure loss is {supremum_text(found[0])} with noise and "
-        f"{supremum_text(found[1])} without, of 1. At (1, 1e-6), alpha = 0.1 it allows {numbers['pure, k=2']:.4f} a "
+    learners = (SetCoverConjunction(**TINY, variant=name, budget="proved") for name in ("composition", "noiseless"))
+    (noisy, bare), worst = losses_of(tools, learners)
+    return judged_loss(
+        worst,
+        1.0,
+        f"at d = 1, k = 2 the exact pure loss is {noisy} with noise and "
+        f"{bare} without, of 1. At (1, 1e-6), alpha = 0.1 it allows {numbers['pure, k=2']:.4f} a "
         f"round at k = 2, composition {numbers['composition, k=2']:.4f}; it gains over composition for k = "
         f"{gains['composition'][0]} to {gains['composition'][-1]}, and over the analysis without noise for k = "
         f"{gains['no noise'][0]} to {gains['no noise'][-1]}",
-        numbers={**numbers, "epsilon": worst.value},
-        witness=repr(worst.witness),
-        data=data,
+        {**numbers, "epsilon": worst.value},
+        otherwise="holds",
     )
 
 
@@ -183,7 +178,7 @@ def _pure_budget(tools: Any) -> Evidence:
     best="{eps_hat calibrated by the game:.3g}, by the game",
     slow=True,
 )
-def _claim_34(tools: Any) -> Evidence:
+def _claim_34(tools: Tools) -> Evidence:
     epsilon, delta = 1.0, 1e-6
     share = epsilon / (2 * (1 - math.log(delta)))
     upper = game_epsilon(2, 12, share / 2, delta, reach=0.4)
@@ -200,17 +195,14 @@ def _claim_34(tools: Any) -> Evidence:
         "game, k=1, J=3": above,
     }
     data = {**pair_data(tiny, law.worst_pair, epsilon=law.epsilon), "game": upper}
-    if law.delta(epsilon) - law.profiles.delta_error(epsilon) > delta:
-        return Evidence("refuted", "delta(1) exceeds 1e-6", numbers, "exact", repr(law.worst_pair), data)
     summary = (
         f"at (1, 1e-6) the paper's eps_hat costs at most {upper:.3f} by the game (k = 2, alpha = 0.1, replacement), "
         f"{upper / epsilon:.2f} of the claim; the game allows {best / share:.1f} times that eps_hat; a tiny instance "
         f"costs {law.epsilon:.3f} exactly"
     )
-    # The game bounds the cost from above: it can show the statement, and cannot contradict it.
-    return Evidence(
-        "undecided" if upper > epsilon else tightness(upper, epsilon), summary, numbers, "numeric", "", data
-    )
+    # The game bounds the cost from above: it can show the statement; only the exact law can contradict it.
+    verdict, leaks = "undecided" if upper > epsilon else tightness(upper, epsilon), law.verdict == "violation"
+    return judged(verdict, summary, numbers, repr(law.worst_pair), data, failed=leaks, grade="numeric")
 
 
 def sketched_cost(share: float, epsilon: float, delta: float) -> float:
@@ -231,7 +223,7 @@ def sketched_cost(share: float, epsilon: float, delta: float) -> float:
     found="ε = {by the sketch:.3g}",
     best="ε = {common noise:.3g}, with the same noise on both sides (J = {rounds})",
 )
-def _sketch(tools: Any) -> Evidence:
+def _sketch(tools: Tools) -> Evidence:
     epsilon, delta, rounds, k = 1.0, 1e-6, math.ceil(4 * math.log(20)), 2
     share = paper_share(epsilon, delta)
     sketched = sketched_cost(share, epsilon, delta)
@@ -240,14 +232,14 @@ def _sketch(tools: Any) -> Evidence:
     numbers = {"by the sketch": sketched, "common noise": common, "game": game, "rounds": rounds}
     return judged(
         "holds",
-        failed=exceeds(sketched, epsilon),
-        summary=f"at (1, 1e-6), k = 2, alpha = 0.1 the sketch pays {epsilon:g} for the noise and "
+        f"at (1, 1e-6), k = 2, alpha = 0.1 the sketch pays {epsilon:g} for the noise and "
         f"{sketched - epsilon:.3f} for the rounds: {sketched:.3f} in all. With the same noise on both sides the first "
         f"part is a J/k, and {common:.3f} is enough; by the game {game:.3f}: the claim is true",
-        numbers=numbers,
+        numbers,
+        f"epsilon = {epsilon:g}, delta = {delta:g}: {sketched:.4f} of {epsilon:g}",
+        {"epsilon": epsilon, "delta": delta, "eps_hat": share, "by the sketch": sketched},
+        failed=exceeds(sketched, epsilon),
         grade="numeric",
-        witness=f"epsilon = {epsilon:g}, delta = {delta:g}: {sketched:.4f} of {epsilon:g}",
-        data={"epsilon": epsilon, "delta": delta, "eps_hat": share, "by the sketch": sketched},
     )
 
 

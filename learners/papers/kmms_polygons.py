@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence
+from dpaudit.contract import Evidence, Tools
 from learners.citations import KMMS
 from learners.covers.game import game_epsilon
 from learners.geometry.triangulation import contains, cross, triangulate
-from learners.papers.halved_sizes import audit_cases
-from learners.papers.instances import pair_data
-from learners.papers.statements import states
-from learners.papers.verdicts import judged, tightness
+from learners.papers.evidence import judged, pair_data, states, tightness
+from learners.papers.sizes import judged_sizes
 from learners.regions.convex_polygon import ConvexPolygon
 from learners.regions.planar.families import triangle_family
 from learners.regions.polygon_union import PolygonUnion
@@ -37,26 +35,26 @@ SMALL: dict[str, Any] = {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alph
     found="{exact, convex-polygon:.3g} exactly",
     best="ε = {game, k=1, J=3:.3g} at most, by the game (k = 1)",
 )
-def _claim_43(tools: Any) -> Evidence:
-    upper, share = 0.0, 1 / (2 * (1 - math.log(1e-6)))
-    numbers: dict[str, float] = {"eps_hat": share}
-    for kind in (ConvexPolygon, PolygonUnion):
-        learner = kind(**SMALL)
-        law = tools.audit_law(learner, n=3)
-        numbers[f"exact, {learner.id}"] = law.epsilon
-        game = game_epsilon(1, learner.rounds, learner.selection_epsilon / 2, learner.delta, reach=0.4)
-        upper = max(upper, game)
-        data = {**pair_data(learner, law.worst_pair, epsilon=law.epsilon), "eps_hat": share}
-        if law.delta(1.0) - law.profiles.delta_error(1.0) > learner.delta:
-            return Evidence("refuted", "delta(1) exceeds 1e-6", numbers, "exact", repr(law.worst_pair), data)
+def _claim_43(tools: Tools) -> Evidence:
+    share = 1 / (2 * (1 - math.log(1e-6)))
+    learners = [kind(**SMALL) for kind in (ConvexPolygon, PolygonUnion)]
+    laws = [tools.audit_law(learner, n=3) for learner in learners]
+    upper = max(game_epsilon(1, one.rounds, one.selection_epsilon / 2, one.delta, reach=0.4) for one in learners)
+    numbers = {"eps_hat": share}
+    numbers |= {f"exact, {one.id}": law.epsilon for one, law in zip(learners, laws, strict=True)}
     numbers["game, k=1, J=3"] = upper
     summary = (
         f"eps_hat = epsilon/(2 ln(e/delta)) = {share:.4f} at (1, 1e-6) costs {numbers['exact, convex-polygon']:.3f} "
         f"(convex) and {numbers['exact, polygon-union']:.3f} (unions) exactly at d = 1, k = 1, n = 3, and at most "
         f"{upper:.3f} on any sample by the game, which holds for any measure on the hypotheses"
     )
-    # The game bounds the cost from above: it can show the statement, and cannot contradict it.
-    return Evidence("undecided" if upper > 1 else tightness(upper, 1), summary, numbers, "numeric", "", data)
+    leaky = [i for i, law in enumerate(laws) if law.verdict == "violation"]
+    shown = leaky[0] if leaky else -1
+    pair, epsilon = laws[shown].worst_pair, laws[shown].epsilon
+    data = {**pair_data(learners[shown], pair, epsilon=epsilon), "eps_hat": share}
+    # The game bounds the cost from above: it can show the statement; only the exact laws can contradict it.
+    verdict = "undecided" if upper > 1 else tightness(upper, 1)
+    return judged(verdict, summary, numbers, repr(pair), data, failed=bool(leaky), grade="numeric")
 
 
 def random_polygon(rng: np.random.Generator, side: int, corners: int) -> list[Corner] | None:
@@ -88,7 +86,7 @@ def random_polygon(rng: np.random.Generator, side: int, corners: int) -> list[Co
     found="checked: {polygons} polygons",
     slow=True,
 )
-def _triangles(tools: Any) -> Evidence:
+def _triangles(tools: Tools) -> Evidence:
     rng, side = np.random.default_rng(0), 12
     grid = [(x, y) for x in range(side + 1) for y in range(side + 1)]
     polygons = bent = 0
@@ -128,15 +126,11 @@ def _left(chosen: tuple[Corner, ...]) -> list[Corner]:
     return [o, p, q] if cross(o, p, q) >= 0 else [o, q, p]
 
 
-def _utility(kind: type[ConvexPolygon] | type[PolygonUnion], k: int, tools: Any) -> Evidence:
+def _utility(kind: type[ConvexPolygon] | type[PolygonUnion], k: int, tools: Tools) -> Evidence:
     learner = kind(side=2, k=k, epsilon=1.0, delta=1e-6, alpha=0.1, beta=0.05)
     cases = [("d = 2", learner, learner.concepts.size // 2, "uniform")]
-    verdict, numbers, told, witness, data = audit_cases(tools, cases, alpha=0.2, beta=0.2, halvings=6)
-    text = f"side 2, k = {k}, alpha = beta = 0.2, uniform distribution, middle concept; {told}"
-    failed = bool(witness)
-    return judged(
-        verdict, failed=failed, summary=text, numbers=numbers, grade="statistical", witness=witness, data=data
-    )
+    setup = f"side 2, k = {k}, alpha = beta = 0.2, uniform distribution, middle concept"
+    return judged_sizes(tools, setup, cases, alpha=0.2, beta=0.2, halvings=6)
 
 
 @states(
@@ -148,7 +142,7 @@ def _utility(kind: type[ConvexPolygon] | type[PolygonUnion], k: int, tools: Any)
     found="n = {d = 2: enough:,} is enough",
     best="n = {d = 2: enough:,} on the case tried",
 )
-def _convex_polygon(tools: Any) -> Evidence:
+def _convex_polygon(tools: Tools) -> Evidence:
     return _utility(ConvexPolygon, 3, tools)
 
 
@@ -161,7 +155,7 @@ def _convex_polygon(tools: Any) -> Evidence:
     found="n = {d = 2: enough:,} is enough",
     best="n = {d = 2: enough:,} on the case tried",
 )
-def _polygon_union(tools: Any) -> Evidence:
+def _polygon_union(tools: Tools) -> Evidence:
     return _utility(PolygonUnion, 2, tools)
 
 

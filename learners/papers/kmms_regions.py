@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence
+from dpaudit.contract import Evidence, Tools
 from learners.citations import KMMS
 from learners.geometry.arrangement import Arrangement, sweep
 from learners.geometry.cells import Polygon, area, polygon
-from learners.papers.statements import states
-from learners.papers.verdicts import judged, tightness
+from learners.papers.evidence import judged, states, tightness
 from learners.regions.planar.families import halfplane_family
 from learners.regions.planar.snapping import full_grid
 
@@ -59,7 +58,7 @@ def closed_halfplanes(side: int) -> set[bytes]:
     printed="all",
     found="checked: {d=1}, {d=2}, {d=3} labellings",
 )
-def _observation_41(tools: Any) -> Evidence:
+def _observation_41(tools: Tools) -> Evidence:
     counts: dict[str, float] = {}
     witness, data = "", {}
     for side in (1, 2, 3):
@@ -72,7 +71,7 @@ def _observation_41(tools: Any) -> Evidence:
     shown = ", ".join(f"{count} for {side}" for side, count in counts.items())
     text = f"the box misses a labelling at {data['d']}" if data else f"the box realises every labelling: {shown}"
     data = data or {"d": 3, "labellings": counts["d=3"]}
-    return judged("holds", failed=bool(witness), summary=text, numbers=counts, witness=witness, data=data)
+    return judged("holds", text, counts, witness, data)
 
 
 def least_area(side: int) -> Fraction:
@@ -91,7 +90,7 @@ def least_area(side: int) -> Fraction:
     found="{ratio at d=10:.3g} times that at d = 10",
     best="1/(2 d³), proved; 1/(d (d - 1) (d - 2)) for d = 4 .. 10",
 )
-def _claim_45(tools: Any) -> Evidence:
+def _claim_45(tools: Tools) -> Evidence:
     least = {side: least_area(side) for side in range(4, 11)}
     printed = {side: value * 4 * side**4 for side, value in least.items()}
     derived = {side: value * 2 * side**3 for side, value in least.items()}
@@ -129,7 +128,7 @@ def thinnest_cell(side: int) -> tuple[float, Polygon]:
     printed="all of the area",
     found="{area over equilateral area:.1%} of it",
 )
-def _proof_45(tools: Any) -> Evidence:
+def _proof_45(tools: Tools) -> Evidence:
     ratio, corners = thinnest_cell(8)
     numbers = {"area over equilateral area": ratio}
     witness = "cell of the full grid at d = 8 with vertices " + ", ".join(f"({p}/{q}, {r}/{q})" for p, r, q in corners)
@@ -150,7 +149,7 @@ def _proof_45(tools: Any) -> Evidence:
     printed="1 region at n = 1",
     found="{greatest share of n^2:.0f} regions",
 )
-def _regions(tools: Any) -> Evidence:
+def _regions(tools: Tools) -> Evidence:
     rng = np.random.default_rng(0)
     samples = [([(1, 1)], 2), *(([_grid(9)[i] for i in rng.choice(100, n, replace=False)], 9) for n in range(1, 9))]
     steiner, printed, witness = 0.0, 0.0, ""
@@ -167,7 +166,7 @@ def _regions(tools: Any) -> Evidence:
     if steiner > 1:
         return Evidence("undecided", "the enumeration contradicts Steiner's bound", numbers, "exact")
     summary = f"at most {printed:g} n^2 and {steiner:g} (n (n+1)/2 + 1) regions: one point at d = 2, 8 samples at d = 9"
-    return judged("holds", failed=bool(witness), summary=summary, numbers=numbers, witness=witness, data=data)
+    return judged("holds", summary, numbers, witness, data)
 
 
 @states(
@@ -177,7 +176,7 @@ def _regions(tools: Any) -> Evidence:
     short="Halfplanes of one region label the sample alike",
     printed="alike",
 )
-def _observation_44(tools: Any) -> Evidence:
+def _observation_44(tools: Tools) -> Evidence:
     grid, fine = _grid(2), full_grid(2)
     samples = [list(chosen) for size in (1, 2, 3) for chosen in combinations(range(9), size)]
     for chosen in samples:

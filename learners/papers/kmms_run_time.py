@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Evidence, Sample
+from dpaudit.contract import Evidence, Sample, Tools
 from learners.citations import KMMS
 from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.geometry.arrangement import sweep
-from learners.papers.statements import states
-from learners.papers.verdicts import judged
+from learners.papers.evidence import judged, states
 
 __all__ = ["STATEMENTS", "exponents"]
 
@@ -81,7 +80,7 @@ def cells_of_a_run(n: int, dimension: int, k: int) -> int:
     found="n^{in n:.2f} d^{in d:.2f} k^{in k:.2f}",
     best="n d cells and 2 d a round: each example is deleted once",
 )
-def _literals(tools: Any) -> Evidence:
+def _literals(tools: Tools) -> Evidence:
     grown: dict[str, tuple[list[int], Callable[[int], int], float]] = {
         "n": ([2**i for i in range(10, 16)], lambda n: cells_of_a_run(n, 32, 2), 1),
         "d": ([2**i for i in range(4, 10)], lambda d: cells_of_a_run(2048, d, 2), 1),
@@ -110,7 +109,7 @@ def triples_of_a_round(n: int, side: int) -> int:
     found="n^{in n:.2f} (log d)^{in log d:.2f}: {triples at n=48:.2g} triples a round at n = 48",
     best="n^6; on weighted distinct points far fewer by adaptive refinement",
 )
-def _polygons(tools: Any) -> Evidence:
+def _polygons(tools: Tools) -> Evidence:
     grown: dict[str, tuple[list[int], Callable[[int], int], float]] = {
         "n": ([3, 6, 12, 24, 48], lambda n: triples_of_a_round(n, 2**12), 6),
         "log d": ([8, 16, 32, 60], lambda bits: triples_of_a_round(12, 2**bits - 1), 0),
@@ -137,12 +136,12 @@ def _measured(
     )
     return judged(
         "holds",
-        failed=bool(failing),
-        summary=f"{what}, {told}; exponents at the upper end "
+        f"{what}, {told}; exponents at the upper end "
         + ", ".join(f"{numbers[f'in {name}']:.2f} in {name}" for name in grown),
-        numbers=numbers,
-        witness="; ".join(failing),
-        data={"kind": "counts", "tables": {name: list(table.items()) for name, table in tables.items()}},
+        numbers,
+        "; ".join(failing),
+        {"kind": "counts", "tables": {name: list(table.items()) for name, table in tables.items()}},
+        failed=bool(failing),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair
+from dpaudit.contract import Evidence, Pair, Tools
 from learners.citations import KMMS
 from learners.conjunctions.concepts import contradicted
 from learners.conjunctions.greedy_cover import ConjunctionCover
@@ -18,11 +18,8 @@ from learners.covers.accounting import rounds_for
 from learners.covers.game import game_epsilon
 from learners.covers.shares import paper_share
 from learners.domains import Cube
-from learners.papers.failure_probability import answer
-from learners.papers.halved_sizes import audit_cases
-from learners.papers.instances import errors_data, pair_data
-from learners.papers.statements import states
-from learners.papers.verdicts import exceeds, judged, tightness
+from learners.papers.evidence import errors_data, exceeds, judged, pair_data, states, tightness
+from learners.papers.sizes import answer, judged_sizes
 
 __all__ = ["STATEMENTS", "most_errors"]
 
@@ -67,7 +64,7 @@ def most_errors(counts: Any, labels: Any, k: int, rounds: int, slack: float, off
     found="at most {share of the bound:.3g} of it",
     best="{share of the bound:.3g} of it, in the worst case found",
 )
-def _errors(tools: Any) -> Evidence:
+def _errors(tools: Tools) -> Evidence:
     share, cases = 0.0, 0
     data: dict[str, Any] = {}
     strikes = contradicted(Cube(2).points()).astype(bool)
@@ -84,12 +81,12 @@ def _errors(tools: Any) -> Evidence:
                 data |= {"slack": slack, "offset": offset, "errors": found, "bound": bound}
     return judged(
         "holds",
-        failed=exceeds(share, 1),
-        summary=f"an adversary that selects any literal within lambda = 0 or 10 of the best, and any b, on {cases} "
+        f"an adversary that selects any literal within lambda = 0 or 10 of the best, and any b, on {cases} "
         f"samples that conjunctions of up to 2 literals label (d = 2): at most {share:.3f} of the bound",
-        numbers={"share of the bound": share, "cases": cases},
-        witness=str(data),
-        data=data,
+        {"share of the bound": share, "cases": cases},
+        str(data),
+        data,
+        failed=exceeds(share, 1),
     )
 
 
@@ -102,20 +99,11 @@ def _errors(tools: Any) -> Evidence:
     found="n = {d = 2, k = 1: enough:,} is enough",
     best="n = {d = 2, k = 1: enough:,} on the case tried",
 )
-def _sample_size(tools: Any) -> Evidence:
+def _sample_size(tools: Tools) -> Evidence:
     alpha = beta = 0.2
     learner = SetCoverConjunction(2, 1, EPSILON, DELTA, alpha / 2, beta / 4)
-    cases = [("d = 2, k = 1", learner, 0, "uniform")]
-    verdict, numbers, told, witness, data = audit_cases(tools, cases, alpha=alpha, beta=beta, halvings=7)
-    return judged(
-        verdict,
-        failed=bool(witness),
-        summary=f"alpha = beta = {alpha}, uniform distribution; {told}",
-        numbers=numbers,
-        grade="statistical",
-        witness=witness,
-        data=data,
-    )
+    setup = f"alpha = beta = {alpha}, uniform distribution"
+    return judged_sizes(tools, setup, [("d = 2, k = 1", learner, 0, "uniform")], alpha=alpha, beta=beta, halvings=7)
 
 
 def growth(values: dict[int, float]) -> float:
@@ -134,7 +122,7 @@ def growth(values: dict[int, float]) -> float:
     found="k^{growth of n:.2f}",
     best="k: Claim 3.4",
 )
-def _composition(tools: Any) -> Evidence:
+def _composition(tools: Tools) -> Evidence:
     ks = [2**i for i in range(9)]
     learners = {k: SetCoverConjunction(2**16, k, EPSILON, DELTA, 0.1, 0.05, "composition") for k in ks}
     shares = {k: learner.selection_epsilon for k, learner in learners.items()}
@@ -147,14 +135,14 @@ def _composition(tools: Any) -> Evidence:
     return judged(
         # Factors that are logarithmic in k are left out: what is nearer to another half than to 1.5 is another law.
         "holds",
-        failed=leaks or numbers["growth of n"] > 1.75 or numbers["growth of eps_hat"] < -0.75,
-        summary=f"from k = {ks[len(ks) // 2]} to {ks[-1]} at d = 2^16 eps_hat grows like k^"
+        f"from k = {ks[len(ks) // 2]} to {ks[-1]} at d = 2^16 eps_hat grows like k^"
         f"{numbers['growth of eps_hat']:.2f} and n like k^{numbers['growth of n']:.2f} (logarithmic factors "
         f"included); at d = 2, k = 1 the exact epsilon of {COPIES + 1} examples is {found.epsilon:.4f} of {EPSILON:g}",
-        numbers=numbers,
+        numbers,
+        repr(found.worst_pair) if leaks else f"sample sizes {sizes}",
+        {**pair_data(tiny, found.worst_pair, epsilon=found.epsilon), "eps_hat": shares, "n": sizes},
+        failed=leaks or numbers["growth of n"] > 1.75 or numbers["growth of eps_hat"] < -0.75,
         grade="numeric",
-        witness=repr(found.worst_pair) if leaks else f"sample sizes {sizes}",
-        data={**pair_data(tiny, found.worst_pair, epsilon=found.epsilon), "eps_hat": shares, "n": sizes},
     )
 
 
@@ -174,20 +162,20 @@ def _ray(learner: SetCoverConjunction, copies: int) -> Pair:
     found="ε = {epsilon:.3g} on {copies:,} copies, k = 1",
     best="k = 1: the whole ε",
 )
-def _noiseless(tools: Any) -> Evidence:
+def _noiseless(tools: Tools) -> Evidence:
     learner = SetCoverConjunction(**TINY, variant="noiseless")
     every = tools.audit_law(learner, n=3)
     ray = tools.audit_law(learner, samples=[_ray(learner, COPIES)])
     worst = max((every, ray), key=lambda finding: finding.epsilon)
     return judged(
         tightness(worst.epsilon, EPSILON),
-        failed=every.verdict == "violation" or ray.verdict == "violation",
-        summary=f"d = 2, k = 1, J = {learner.rounds}, eps_hat = {learner.selection_epsilon:.4f}: exact epsilon "
+        f"d = 2, k = 1, J = {learner.rounds}, eps_hat = {learner.selection_epsilon:.4f}: exact epsilon "
         f"{every.epsilon:.4f} over all samples of 3, {ray.epsilon:.4f} on {COPIES:,} copies of "
         f"(x, 0) beside one (x, 1)",
-        numbers={"epsilon": worst.epsilon, "claim": EPSILON, "copies": COPIES, "epsilon, n=3": every.epsilon},
-        witness=repr(worst.worst_pair),
-        data=pair_data(learner, worst.worst_pair, epsilon=worst.epsilon),
+        {"epsilon": worst.epsilon, "claim": EPSILON, "copies": COPIES, "epsilon, n=3": every.epsilon},
+        repr(worst.worst_pair),
+        pair_data(learner, worst.worst_pair, epsilon=worst.epsilon),
+        failed=every.verdict == "violation" or ray.verdict == "violation",
     )
 
 
@@ -208,23 +196,23 @@ class _WithoutNoise(SetCoverConjunction):
     found="ε ≤ {without noise, at most:.3g} without it",
     best="no noise",
 )
-def _noise(tools: Any) -> Evidence:
+def _noise(tools: Tools) -> Evidence:
     noisy, bare = SetCoverConjunction(**TINY), _WithoutNoise(**TINY, variant="noiseless")
     pair = _ray(noisy, COPIES)
     cost, bare_cost = (tools.audit_law(learner, samples=[pair]).epsilon for learner in (noisy, bare))
     most = game_epsilon(bare.k, bare.rounds, bare.selection_epsilon / 2, DELTA, reach=EPSILON)
     return judged(
         "undecided",
-        failed=most <= EPSILON,
-        summary=f"at (1, 1e-6), k = 1, J = {bare.rounds}, eps_hat = {bare.selection_epsilon:.4f} the learner without "
+        f"at (1, 1e-6), k = 1, J = {bare.rounds}, eps_hat = {bare.selection_epsilon:.4f} the learner without "
         f"noise costs at most {most:.3f} at delta = 1e-6 on any sample (the game takes any fixed b). Purely, on "
         f"{COPIES:,} copies of (x, 0) beside one (x, 1), it costs {bare_cost:.4f}, and {cost:.4f} with the noise, "
         f"whose offset Delta may "
         f"cost {4 * noisy._noise_scale[1]:.0f} errors",
-        numbers={"without noise, at most": most, "with noise": cost, "without noise": bare_cost},
+        {"without noise, at most": most, "with noise": cost, "without noise": bare_cost},
+        f"k = 1, J = {bare.rounds}, b = |S_0|: at most {most:.4f} on any pair of samples",
+        {**pair_data(noisy, pair, epsilon=cost), "without noise": bare_cost, "game": most},
+        failed=most <= EPSILON,
         grade="numeric",
-        witness=f"k = 1, J = {bare.rounds}, b = |S_0|: at most {most:.4f} on any pair of samples",
-        data={**pair_data(noisy, pair, epsilon=cost), "without noise": bare_cost, "game": most},
     )
 
 
@@ -238,7 +226,7 @@ def _noise(tools: Any) -> Evidence:
     found="{errors} errors, at most {most literals} literals",
     best="k literals (a conjunction of k labels the sample)",
 )
-def _greedy(tools: Any) -> Evidence:
+def _greedy(tools: Tools) -> Evidence:
     errors = most = cases = 0
     excess, data = -math.inf, {}
     for d, k in ((2, 1), (2, 2), (3, 2)):
@@ -258,12 +246,12 @@ def _greedy(tools: Any) -> Evidence:
                     data["literals allowed"] = allowed
     return judged(
         "holds",
-        failed=excess > 0,
-        summary=f"{cases} samples of 3 at d = 2 and 3 that conjunctions of up to 2 literals label: {errors} errors, at "
+        f"{cases} samples of 3 at d = 2 and 3 that conjunctions of up to 2 literals label: {errors} errors, at "
         f"most {most} literals",
-        numbers={"errors": errors, "most literals": most, "cases": cases},
-        witness=str(data),
-        data=data,
+        {"errors": errors, "most literals": most, "cases": cases},
+        str(data),
+        data,
+        failed=excess > 0,
     )
 
 

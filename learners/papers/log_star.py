@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-from dpaudit.contract import Evidence
+from dpaudit.contract import Evidence, Tools
 from learners.bisection import least_beyond
 from learners.citations import BMNS
 from learners.interior_points.solvers import ExponentialSolver
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps, interior_scores
 from learners.mechanisms.tree_log import TreeLog
-from learners.papers.statements import states
-from learners.papers.verdicts import judged
+from learners.papers.evidence import judged, states
 
 __all__ = ["STATEMENTS", "exponential_needs", "rec_concave_needs", "tree_log_fallback_needs"]
 
@@ -88,7 +86,7 @@ def _needed(failure: Callable[[int], float]) -> int:
     found="{RecConcave, 2^64:,.0f} at 2^64, {RecConcave, 2^65536:,.0f} at 2^(2^16)",
     slow=True,
 )
-def _log_star(tools: Any) -> Evidence:
+def _log_star(tools: Tools) -> Evidence:
     numbers: dict[str, float] = {}
     levels: dict[int, set[int]] = {}
     n = 0
@@ -117,12 +115,12 @@ def _log_star(tools: Any) -> Evidence:
     )
     return judged(
         "holds",
+        summary,
+        numbers,
+        f"two adjacent points on 2^{HUGE}, or within a level",
+        {"kind": "sizes", "epsilon": EPSILON, "delta": DELTA, "beta": BETA, "points": numbers},
         failed=spread > 1.1 or gain <= 1,
-        summary=summary,
-        numbers=numbers,
         grade="numeric",
-        witness=f"two adjacent points on 2^{HUGE}, or within a level",
-        data={"kind": "sizes", "epsilon": EPSILON, "delta": DELTA, "beta": BETA, "points": numbers},
     )
 
 

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence
+from dpaudit.contract import Evidence, Tools
 from learners.bisection import last
 from learners.citations import BMNS, KMMS
 from learners.mechanisms.exponential import log_law
 from learners.mechanisms.laplace import log_above, log_below
+from learners.papers.evidence import exceeds, judged, states, tightness
 from learners.papers.optimal_composition import composed_delta
-from learners.papers.statements import states
-from learners.papers.verdicts import exceeds, judged, tightness
 
 __all__ = ["STATEMENTS", "advanced_epsilon", "optimal_epsilon"]
 
@@ -34,7 +33,7 @@ def laplace_scale(sensitivity: float, epsilon: float) -> float:
     found="{share of epsilon:.3g} ε",
     best="ε, attained",
 )
-def _laplace(tools: Any) -> Evidence:
+def _laplace(tools: Tools) -> Evidence:
     share, worst = 0.0, (0.0, 0.0, 0.0)
     for sensitivity, epsilon in itertools.product((0.5, 1.0, 3.0), (0.1, 1.0, 10.0)):
         scale = laplace_scale(sensitivity, epsilon)
@@ -47,11 +46,11 @@ def _laplace(tools: Any) -> Evidence:
     sensitivity, epsilon, scale = worst
     return judged(
         tightness(share, 1),
+        f"worst log-ratio of half-lines over s = 0.5, 1, 3 and epsilon = 0.1, 1, 10: {share:.6f} epsilon",
+        {"share of epsilon": share},
+        f"s = {sensitivity:g}, epsilon = {epsilon:g}, noise of scale {scale:g}",
+        {"sensitivity": sensitivity, "epsilon": epsilon, "scale": scale, "loss": share * epsilon},
         failed=exceeds(share, 1),
-        summary=f"worst log-ratio of half-lines over s = 0.5, 1, 3 and epsilon = 0.1, 1, 10: {share:.6f} epsilon",
-        numbers={"share of epsilon": share},
-        witness=f"s = {sensitivity:g}, epsilon = {epsilon:g}, noise of scale {scale:g}",
-        data={"sensitivity": sensitivity, "epsilon": epsilon, "scale": scale, "loss": share * epsilon},
     )
 
 
@@ -70,7 +69,7 @@ def exponential_rate(epsilon: float) -> float:
     found="{share of epsilon:.4g} ε, {share of the bound:.3g} of it",
     best="ε and (|H| - 1)/(|H| - 1 + exp(ε λ/2)), both sharp",
 )
-def _exponential(tools: Any) -> Evidence:
+def _exponential(tools: Tools) -> Evidence:
     epsilon, rate = 1.0, exponential_rate(1.0)
     tables = [np.array(q) for q in itertools.product(range(4), repeat=3)]
     moves = [np.array(m) for m in itertools.product((-1, 0, 1), repeat=3)]
@@ -89,13 +88,12 @@ def _exponential(tools: Any) -> Evidence:
     leaks = exceeds(loss, epsilon)
     return judged(
         "holds",
-        failed=leaks or exceeds(share, 1),
-        summary=f"all scores 0 .. 3 of three candidates, all moves by at most 1, and a leader by up to 100: worst loss "
+        f"all scores 0 .. 3 of three candidates, all moves by at most 1, and a leader by up to 100: worst loss "
         f"{loss:.6f} of {epsilon:g}; |H| - 1 candidates lambda below the best have at most {share:.4f} of the bound "
         f"(|H| = 2, 10, 1000, lambda = 1, 10, 30)",
-        numbers={"epsilon": loss, "share of epsilon": loss / epsilon, "share of the bound": share},
-        witness=f"scores {before.tolist()} and {after.tolist()}" if leaks else f"|H| = {case[0]}, lambda = {case[1]}",
-        data={
+        {"epsilon": loss, "share of epsilon": loss / epsilon, "share of the bound": share},
+        f"scores {before.tolist()} and {after.tolist()}" if leaks else f"|H| = {case[0]}, lambda = {case[1]}",
+        {
             "rate": rate,
             "scores": before,
             "neighbouring scores": after,
@@ -104,6 +102,7 @@ def _exponential(tools: Any) -> Evidence:
             "gap": case[1],
             "share of the bound": share,
         },
+        failed=leaks or exceeds(share, 1),
     )
 
 
@@ -121,7 +120,7 @@ def basic_cost(calls: int, epsilon: float, delta: float) -> tuple[float, float]:
     found="{share of delta:.3g} k δ is needed at k ε",
     best="exact: 1 - (1 - δ)^k at k ε",
 )
-def _basic(tools: Any) -> Evidence:
+def _basic(tools: Tools) -> Evidence:
     return _composition(basic_cost, "basic composition")
 
 
@@ -145,7 +144,7 @@ def advanced_cost(calls: int, epsilon: float, delta: float) -> tuple[float, floa
     found="{share of epsilon:.3g} of it at most",
     best="exact composition: {optimal, k=100:.3g} for {printed, k=100:.3g} (100 calls at 0.05)",
 )
-def _advanced(tools: Any) -> Evidence:
+def _advanced(tools: Tools) -> Evidence:
     return _composition(advanced_cost, "advanced composition")
 
 
@@ -180,14 +179,13 @@ def _composition(cost: Any, name: str) -> Evidence:
     numbers |= {"share of epsilon": max(shares), "least share of epsilon": min(shares), "share of delta": delta_share}
     return judged(
         tightness(max(shares), 1),
-        failed=bool(witness),
-        summary=f"k = 2 .. 100 calls at epsilon = 0.01, 0.05, 0.5 and delta = 0, 1e-8, and 1000 at 0.01: "
+        f"k = 2 .. 100 calls at epsilon = 0.01, 0.05, 0.5 and delta = 0, 1e-8, and 1000 at 0.01: "
         f"the exact composition of the worst calls needs {min(shares):.3f} to {max(shares):.3f} of the epsilon of "
         f"{name} at the same delta, and at most {delta_share:.3f} of its delta",
-        numbers=numbers,
+        numbers,
+        witness,
+        data,
         grade="numeric",
-        witness=witness,
-        data=data,
     )
 
 

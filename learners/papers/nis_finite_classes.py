@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Distribution, Evidence
+from dpaudit.contract import Distribution, Evidence, Tools
 from learners.citations import NIS
-from learners.papers.failure_probability import answer, failure_probability, two_point
-from learners.papers.instances import case_data, errors_data
-from learners.papers.statements import states
-from learners.papers.verdicts import judged, leaks, loss_data, supremum_of, supremum_text, tightness
+from learners.papers.evidence import case_data, errors_data, judged, judged_loss, losses_of, states, tightness
+from learners.papers.sizes import answer, failure_probability, two_point
 from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
 from learners.points.exponential import ThresholdExponential
 
@@ -28,7 +26,7 @@ __all__ = ["STATEMENTS"]
     printed="≤ {bound:.3g}",
     found="{failure:.3g}",
 )
-def _point(tools: Any) -> Evidence:
+def _point(tools: Tools) -> Evidence:
     alpha, beta = 0.1, 0.05
     learner = PointConsistent(8)
     n = learner.sample_size(alpha, beta)
@@ -43,12 +41,12 @@ def _point(tools: Any) -> Evidence:
     bound = (1 - alpha) ** n
     return judged(
         "holds" if bound <= beta else "undecided",
-        failed=failure > bound,
-        summary=f"at n = {n} the failure probability, over all targets and masses {alpha * 1.001:g}, {2 * alpha:g} "
+        f"at n = {n} the failure probability, over all targets and masses {alpha * 1.001:g}, {2 * alpha:g} "
         f"and 0.5 of the target, is at most {failure:.6f}; (1 - alpha)^n = {bound:.6f}, and beta is {beta}",
-        numbers={"n": n, "failure": failure, "bound": bound, "beta": beta},
-        witness=where,
-        data=data,
+        {"n": n, "failure": failure, "bound": bound, "beta": beta},
+        where,
+        data,
+        failed=failure > bound,
     )
 
 
@@ -60,7 +58,7 @@ def _point(tools: Any) -> Evidence:
     printed="fails ≤ {beta}",
     found="fails {failure:.2g} at n = {n}",
 )
-def _occam(tools: Any) -> Evidence:
+def _occam(tools: Tools) -> Evidence:
     alpha, beta = 0.3, 0.2
     learner = OccamConsistent(3)
     n = learner.sample_size(alpha, beta)
@@ -76,12 +74,12 @@ def _occam(tools: Any) -> Evidence:
                 data = case_data(learner, code, law, n, alpha, failure=found)
     return judged(
         "holds",
-        failed=worst > beta,
-        summary=f"intervals on 3 points, n = {n}: over all targets and 4 distributions just above alpha the exact "
+        f"intervals on 3 points, n = {n}: over all targets and 4 distributions just above alpha the exact "
         f"failure probability is at most {worst:.5f}; beta is {beta}",
-        numbers={"n": n, "failure": worst, "beta": beta},
-        witness=where,
-        data=data,
+        {"n": n, "failure": worst, "beta": beta},
+        where,
+        data,
+        failed=worst > beta,
     )
 
 
@@ -93,7 +91,7 @@ def _occam(tools: Any) -> Evidence:
     printed="no error",
     found="{errors_literal} error on one example",
 )
-def _threshold(tools: Any) -> Evidence:
+def _threshold(tools: Tools) -> Evidence:
     printed, repaired = ThresholdConsistent(4, literal=True), ThresholdConsistent(4)
     samples = [
         printed.domain.sample(list(xs), concept.predict(np.array(xs)[:, None]))
@@ -106,13 +104,13 @@ def _threshold(tools: Any) -> Evidence:
     right = max(sample.errors(answer(repaired, sample)) for sample in samples)
     return judged(
         "holds",
-        failed=wrong[worst] > 0,
-        summary=f"all {len(samples)} samples of distinct points that a threshold on 4 points labels: c_i of c_j(x) = "
+        f"all {len(samples)} samples of distinct points that a threshold on 4 points labels: c_i of c_j(x) = "
         f"1 iff x < j errs on {sum(w > 0 for w in wrong)} of them, by up to {wrong[worst]}; c_(i+1) (or x <= j) by "
         f"up to {right}",
-        numbers={"errors_literal": wrong[worst], "errors_repaired": right, "samples": len(samples)},
-        witness=f"{samples[worst]!r}: c_i of its largest positive i gives i the label 0",
-        data=errors_data(printed, samples[worst], 0, float(wrong[worst] > 0)),
+        {"errors_literal": wrong[worst], "errors_repaired": right, "samples": len(samples)},
+        f"{samples[worst]!r}: c_i of its largest positive i gives i the label 0",
+        errors_data(printed, samples[worst], 0, float(wrong[worst] > 0)),
+        failed=wrong[worst] > 0,
     )
 
 
@@ -126,33 +124,27 @@ def _threshold(tools: Any) -> Evidence:
     found="{sufficient_factor:,.0f} suffices",
     best="max(8/alpha, 4/(alpha epsilon)) ln(2 |C|/beta) examples",
 )
-def _generic(tools: Any) -> Evidence:
+def _generic(tools: Tools) -> Evidence:
     epsilon, alpha, beta = 1.0, 0.1, 0.1
     learner = ThresholdExponential(4, epsilon)
-    found = supremum_of(tools, learner)
+    (loss,), _ = losses_of(tools, [learner])
     n = learner.sample_size(alpha, beta)
     hard = two_point(learner.domain.points(), 1, 3, alpha * 1.001)
     failure = failure_probability(learner, learner.concepts.concept(2), hard, n, alpha)
     small = 0.01
     slides = max(1 / small**2, 1 / (alpha * small))
     needed = ThresholdExponential(4, small).sample_size(alpha, beta) / math.log(2 * 5 / beta)
-    leaky = leaks(found, epsilon)
-    return judged(
-        tightness(needed, slides),
-        failed=leaky or failure > beta,
-        summary=f"exact epsilon {supremum_text(found)}, of {epsilon}; with n = max(8/alpha, 4/(alpha epsilon)) "
+    return judged_loss(
+        loss,
+        epsilon,
+        f"exact epsilon {loss}, of {epsilon}; with n = max(8/alpha, 4/(alpha epsilon)) "
         f"ln(2|C|/beta) = {n} the exact failure probability on a hard case is {failure:.1e}, beta is {beta}. At "
         f"epsilon = {small} the slides' maximum is {slides:.0f}, where {needed:.0f} suffices: 1/epsilon^2 is not "
         f"needed. Agnostic learning needs 1/alpha^2",
-        numbers={
-            "epsilon": found.value,
-            "n": n,
-            "failure": failure,
-            "slides_factor": slides,
-            "sufficient_factor": needed,
-        },
-        witness=repr(found.witness) if leaky else f"target c_2, mass {alpha * 1.001:g} on the point 1, n = {n}",
-        data=loss_data(learner, found),
+        {"epsilon": loss.value, "n": n, "failure": failure, "slides_factor": slides, "sufficient_factor": needed},
+        otherwise=tightness(needed, slides),
+        failed=failure > beta,
+        witness=f"target c_2, mass {alpha * 1.001:g} on the point 1, n = {n}",
     )
 
 
@@ -164,7 +156,7 @@ def _generic(tools: Any) -> Evidence:
     printed="fails ≤ {beta}",
     found="fails {failure:.3g} at ε = {epsilon:.0f}",
 )
-def _generic_large_epsilon(tools: Any) -> Evidence:
+def _generic_large_epsilon(tools: Tools) -> Evidence:
     alpha, beta, constant = 0.01, 0.01, 8
     learner = ThresholdExponential(2, 1000.0)
     bound = max(1 / learner.epsilon**2, 1 / (alpha * learner.epsilon))
@@ -173,13 +165,13 @@ def _generic_large_epsilon(tools: Any) -> Evidence:
     failure = failure_probability(learner, learner.concepts.concept(1), hard, n, alpha)
     return judged(
         "undecided",
-        failed=failure > beta,
-        summary=f"at epsilon = {learner.epsilon:g} the bound with constant {constant} asks for n = {n} examples, and "
+        f"at epsilon = {learner.epsilon:g} the bound with constant {constant} asks for n = {n} examples, and "
         f"the exact failure probability on a hard case is {failure:.3f}, beta {beta}: the maximum lacks the term "
         f"1/alpha (epsilon <= 1 implies it)",
-        numbers={"n": n, "failure": failure, "beta": beta, "epsilon": learner.epsilon},
-        witness=f"thresholds on 2 points, target c_1, mass {alpha * 1.001:g} on the point 0, n = {n}",
-        data=case_data(learner, 1, hard, n, alpha, failure=failure),
+        {"n": n, "failure": failure, "beta": beta, "epsilon": learner.epsilon},
+        f"thresholds on 2 points, target c_1, mass {alpha * 1.001:g} on the point 0, n = {n}",
+        case_data(learner, 1, hard, n, alpha, failure=failure),
+        failed=failure > beta,
     )
 
 
@@ -204,7 +196,7 @@ def overfit_gap(epsilon: float, n: int, domain_size: int) -> float:
     found="gap {gap:.3g} of an overfitting private learner",
     best="tanh(ε/4) is reached on average",
 )
-def _generalises(tools: Any) -> Evidence:
+def _generalises(tools: Tools) -> Evidence:
     most, case = 0.0, (0.0, 0.0)
     for epsilon in (0.1, 0.5, 1.0, 2.0):
         gap = overfit_gap(epsilon, 10**4, 10**9)
@@ -214,12 +206,12 @@ def _generalises(tools: Any) -> Evidence:
     return judged(
         # One learner that overfits as it can: that it does not refute shows nothing of the others.
         "undecided",
-        failed=most > 1,
-        summary=f"a private learner that flips coins in favour of the points that it saw has a gap of "
+        f"a private learner that flips coins in favour of the points that it saw has a gap of "
         f"(1 - n/|X|) tanh(epsilon/4) on average: at most {most:.3f} epsilon, epsilon = 0.1 .. 2, n = 10^4, |X| = 10^9",
-        numbers={"epsilon": epsilon, "gap": gap, "share": most},
-        witness=f"epsilon = {epsilon:g}: gap {gap:.4f}",
-        data={"epsilon": epsilon, "n": 10**4, "domain_size": 10**9, "gap": gap},
+        {"epsilon": epsilon, "gap": gap, "share": most},
+        f"epsilon = {epsilon:g}: gap {gap:.4f}",
+        {"epsilon": epsilon, "n": 10**4, "domain_size": 10**9, "gap": gap},
+        failed=most > 1,
     )
 
 

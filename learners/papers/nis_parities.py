@@ -9,23 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair, Relation
+from dpaudit.contract import Evidence, Pair, Relation, Tools
 from learners.citations import NIS
 from learners.domains import Cube
-from learners.papers.instances import pair_data
-from learners.papers.statements import states
-from learners.papers.verdicts import (
-    TOLERANCE,
-    exceeds,
-    judged,
-    leaks,
-    loss_data,
-    supremum_of,
-    supremum_text,
-    tightness,
-    verdict_of,
-    worst_of,
-)
+from learners.papers.evidence import TOLERANCE, exceeds, judged, judged_loss, losses_of, pair_data, states, tightness
 from learners.parameters import BUDGETS
 from learners.parities.amplified import ParityAmplified
 from learners.parities.concepts import Parities
@@ -44,7 +31,7 @@ __all__ = ["STATEMENTS"]
     found="ε = {exact_epsilon:.3g}",
     best="ε = {at tanh(epsilon/2):.3g} with p = tanh(ε/2) for ε/4",
 )
-def _parity(tools: Any) -> Evidence:
+def _parity(tools: Tools) -> Evidence:
     formula = math.log(1.25 / 0.75)
     found = {n: tools.audit_law(ParityPrivate(2, 1.0), n=n) for n in (1, 2, 4)}
     worst = max(found.values(), key=lambda finding: finding.epsilon)
@@ -53,13 +40,13 @@ def _parity(tools: Any) -> Evidence:
     better = tools.audit_law(ParityPrivate(2, 4 * math.tanh(0.5)), n=1).epsilon
     return judged(
         tightness(worst.epsilon, 1.0),
-        failed=exceeds(worst.epsilon, 1.0),
-        summary=f"at epsilon = 1 the exact worst case over all pairs is {told} for n = 1, 2, 4 (d = 2), and "
+        f"at epsilon = 1 the exact worst case over all pairs is {told} for n = 1, 2, 4 (d = 2), and "
         f"ln((1 + epsilon/4)/(1 - epsilon/4)) = {formula:.6f}. Keeping examples with probability tanh(epsilon/2) "
         f"costs {better:.6f}",
-        numbers={"epsilon": 1.0, "exact_epsilon": worst.epsilon, "formula": formula, "at tanh(epsilon/2)": better},
-        witness=repr(worst.worst_pair),
-        data=pair_data(ParityPrivate(2, 1.0), worst.worst_pair, epsilon=worst.epsilon),
+        {"epsilon": 1.0, "exact_epsilon": worst.epsilon, "formula": formula, "at tanh(epsilon/2)": better},
+        repr(worst.worst_pair),
+        pair_data(ParityPrivate(2, 1.0), worst.worst_pair, epsilon=worst.epsilon),
+        failed=exceeds(worst.epsilon, 1.0),
     )
 
 
@@ -71,7 +58,7 @@ def _parity(tools: Any) -> Evidence:
     printed="Pr[fail] = {slides:.3g}",
     found="at most {after:.3g}",
 )
-def _parity_failure(tools: Any) -> Evidence:
+def _parity_failure(tools: Tools) -> Evidence:
     epsilon = 1.0
     learner = ParityPrivate(1, epsilon)
     chances = {}
@@ -89,13 +76,13 @@ def _parity_failure(tools: Any) -> Evidence:
     most, first, second, pair = max(moves, key=lambda move: move[:3], default=(0.0, "no sample", "no other", None))
     return judged(
         "holds",
-        failed=abs(most - epsilon / 4) > TOLERANCE,
-        summary=f"d = 1, n = 1 and 2: one example moves Pr[fail] from 1/2 by at most {most:.4f}; epsilon/8 is "
+        f"d = 1, n = 1 and 2: one example moves Pr[fail] from 1/2 by at most {most:.4f}; epsilon/8 is "
         f"{epsilon / 8:.4f}: the coin must pass (1/2) and the example be kept (epsilon/4)",
-        numbers={"before": 0.5, "after": 0.5 + most, "slides": 0.5 + epsilon / 4},
-        witness=f"d = 1, epsilon = {epsilon:g}: {first} replaced by {second} moves it by {most:.4f}, and no other "
+        {"before": 0.5, "after": 0.5 + most, "slides": 0.5 + epsilon / 4},
+        f"d = 1, epsilon = {epsilon:g}: {first} replaced by {second} moves it by {most:.4f}, and no other "
         "pair by more",
-        data={} if pair is None else {**pair_data(learner, pair), "move": most},
+        {} if pair is None else {**pair_data(learner, pair), "move": most},
+        failed=abs(most - epsilon / 4) > TOLERANCE,
     )
 
 
@@ -109,7 +96,7 @@ def _parity_failure(tools: Any) -> Evidence:
     found="n = {n_restarted:,} by restarts",
     best="n = {n_restarted:,}, by restarts",
 )
-def _amplification(tools: Any) -> Evidence:
+def _amplification(tools: Tools) -> Evidence:
     d, alpha, beta = 32, 0.1, 2.0**-20
     repeated, restarted = ParityAmplified(d, 1.0, beta / 2), ParityRestart(d, 1.0, beta / 2)
     sizes = repeated.sample_size(alpha, beta), restarted.sample_size(alpha, beta)
@@ -119,13 +106,12 @@ def _amplification(tools: Any) -> Evidence:
     leaks = exceeds(found[0].epsilon, 1.0)
     return judged(
         tightness(sizes[1], sizes[0]),
-        failed=leaks or exceeds(failure, 1e-3),
-        summary=f"d = {d}, epsilon = 1, alpha = {alpha}, beta = 2^-20: repetition needs {sizes[0]} examples, "
+        f"d = {d}, epsilon = 1, alpha = {alpha}, beta = 2^-20: repetition needs {sizes[0]} examples, "
         f"restarting {sizes[1]}, {sizes[0] / sizes[1]:.1f} times fewer; with its exact cost (budget='proved') "
         f"repetition needs {exact}, still {exact / sizes[1]:.1f} times as many. At d = 2, n = 4, beta = 0.001: exact "
         f"epsilon {found[0].epsilon:.4f} and {found[1].epsilon:.4f} of 1; repetition fails on a consistent sample "
         f"with probability {failure:.6f}",
-        numbers={
+        {
             "n_repeated": sizes[0],
             "n_repeated, exact cost": exact,
             "n_restarted": sizes[1],
@@ -133,8 +119,9 @@ def _amplification(tools: Any) -> Evidence:
             "epsilon_restarted": found[1].epsilon,
             "failure_repeated": failure,
         },
-        witness=repr(found[0].worst_pair) if leaks else "d = 2: (0, 1) -> 1, (1, 1) -> 0",
-        data=pair_data(ParityAmplified(2, 1.0, 1e-3), found[0].worst_pair, epsilon=found[0].epsilon),
+        repr(found[0].worst_pair) if leaks else "d = 2: (0, 1) -> 1, (1, 1) -> 0",
+        pair_data(ParityAmplified(2, 1.0, 1e-3), found[0].worst_pair, epsilon=found[0].epsilon),
+        failed=leaks or exceeds(failure, 1e-3),
     )
 
 
@@ -152,20 +139,19 @@ def _consistent_failure(learner: Any) -> float:
     printed="ε = 1",
     found="ε = {epsilon:.3g}",
 )
-def _restart(tools: Any) -> Evidence:
+def _restart(tools: Tools) -> Evidence:
     betas = (0.5, 0.1, 1e-3, 1e-6)
-    found, worst, data = worst_of(tools, (ParityRestart(2, 1.0, beta) for beta in betas))
+    losses, worst = losses_of(tools, (ParityRestart(2, 1.0, beta) for beta in betas))
     failure = _consistent_failure(ParityRestart(2, 1.0, 1e-3))
-    leaky = leaks(worst, 1.0)
-    told = ", ".join(f"{one.value:.5f} (beta = {beta:g})" for beta, one in zip(betas, found, strict=True))
-    return judged(
-        verdict_of(worst, 1.0),
-        failed=leaky or abs(failure - 1e-3) > 1e-12,
-        summary=f"exact epsilon over samples of every size: {told}, of 1; at d = 2 {supremum_text(worst)}; a "
+    shown = ", ".join(f"{loss.value:.5f} (beta = {beta:g})" for beta, loss in zip(betas, losses, strict=True))
+    return judged_loss(
+        worst,
+        1.0,
+        f"exact epsilon over samples of every size: {shown}, of 1; at d = 2 {worst}; a "
         f"consistent sample fails with probability {failure:.6f}, beta = 0.001",
-        numbers={"epsilon": worst.value, "failure": failure},
-        witness=repr(worst.witness) if leaky else "d = 2: (0, 1) -> 1, (1, 1) -> 0",
-        data=data,
+        {"epsilon": worst.value, "failure": failure},
+        failed=abs(failure - 1e-3) > 1e-12,
+        witness="d = 2: (0, 1) -> 1, (1, 1) -> 0",
     )
 
 
@@ -177,20 +163,17 @@ def _restart(tools: Any) -> Evidence:
     printed="n = {n_paper:,}",
     found="n = {n_proved:,}",
 )
-def _amplification_proved(tools: Any) -> Evidence:
+def _amplification_proved(tools: Tools) -> Evidence:
     beta, epsilon = 1e-3, 1.0
-    learners = [ParityAmplified(2, epsilon, beta, budget) for budget in BUDGETS]
-    paper, proved = (supremum_of(tools, learner) for learner in learners)
+    (paper, proved), _ = losses_of(tools, [ParityAmplified(2, epsilon, beta, budget) for budget in BUDGETS])
     sizes = [ParityAmplified(32, epsilon, 2.0**-21, budget).sample_size(0.1, 2.0**-20) for budget in BUDGETS]
-    return judged(
-        verdict_of(proved, epsilon),
-        failed=leaks(proved, epsilon),
-        summary=f"at beta = {beta} repetition with epsilon/(4 K) costs {supremum_text(paper)}; with the rate of "
-        f"`amplified_rate` {supremum_text(proved)}, of 1. At d = 32, alpha = 0.1, beta = 2^-20 it needs {sizes[1]} "
+    return judged_loss(
+        proved,
+        epsilon,
+        f"at beta = {beta} repetition with epsilon/(4 K) costs {paper}; with the rate of "
+        f"`amplified_rate` {proved}, of 1. At d = 32, alpha = 0.1, beta = 2^-20 it needs {sizes[1]} "
         f"examples instead of {sizes[0]}, {sizes[0] / sizes[1]:.1f} times fewer",
-        numbers={"paper": paper.value, "epsilon": proved.value, "n_paper": sizes[0], "n_proved": sizes[1]},
-        witness=repr(proved.witness),
-        data=loss_data(learners[1], proved),
+        {"paper": paper.value, "epsilon": proved.value, "n_paper": sizes[0], "n_proved": sizes[1]},
     )
 
 
@@ -202,7 +185,7 @@ def _amplification_proved(tools: Any) -> Evidence:
     printed="≥ 0.5",
     found="{least_share:.3g} in {cases:,} cases",
 )
-def _effect(tools: Any) -> Evidence:
+def _effect(tools: Tools) -> Evidence:
     d, cases, least, where = 3, 0, 1.0, ""
     data: dict[str, Any] = {}
     labels = Parities(d).evaluate(Cube(d).points())
@@ -217,12 +200,12 @@ def _effect(tools: Any) -> Evidence:
                 data = {"d": d, "equations": [*chosen, (x, y)], "share": share}
     return judged(
         "holds",
-        failed=least < 0.5,
-        summary=f"d = {d}: in all {cases} ways of adding an equation to two, the solutions left are none or at least "
+        f"d = {d}: in all {cases} ways of adding an equation to two, the solutions left are none or at least "
         f"{least:g}",
-        numbers={"least_share": least, "cases": cases},
-        witness=where,
-        data=data,
+        {"least_share": least, "cases": cases},
+        where,
+        data,
+        failed=least < 0.5,
     )
 
 

@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence
+from dpaudit.contract import Evidence, Tools
 from learners.citations import NIS
 from learners.conjunctions.concepts import Conjunctions
 from learners.conjunctions.elimination import ConjunctionElimination
 from learners.domains import Cube, Interval
 from learners.finite.vc import lower_sample_size, sauer_power_bound, upper_sample_size, vc_dimension
-from learners.papers.failure_probability import failure_probability, two_point
-from learners.papers.instances import case_data
-from learners.papers.statements import states
-from learners.papers.verdicts import judged
+from learners.papers.evidence import case_data, judged, states
+from learners.papers.sizes import failure_probability, two_point
 from learners.parities.concepts import Parities
 from learners.parities.elimination import ParityElimination
 from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
@@ -33,7 +31,7 @@ __all__ = ["STATEMENTS"]
     printed="share ≤ 1",
     found="{worst_ratio:.2g}",
 )
-def _sauer(tools: Any) -> Evidence:
+def _sauer(tools: Tools) -> Evidence:
     worst, where = 0.0, ""
     data: dict[str, Any] = {}
     for name, concepts, points in (
@@ -49,12 +47,12 @@ def _sauer(tools: Any) -> Evidence:
                 data = {"class": name, "n": n, "dichotomies": most, "bound": sauer_power_bound(n, d)}
     return judged(
         "holds",
-        failed=worst > 1,
-        summary=f"dichotomies of every subset of 8 points by intervals, parities and conjunctions: at most "
+        f"dichotomies of every subset of 8 points by intervals, parities and conjunctions: at most "
         f"{worst:.4f} of (e n/d)^d ({where}). (For n <= d the slide's 2^d is true; 2^n is meant.)",
-        numbers={"worst_ratio": worst},
-        witness=where,
-        data=data,
+        {"worst_ratio": worst},
+        where,
+        data,
+        failed=worst > 1,
     )
 
 
@@ -66,14 +64,14 @@ def _sauer(tools: Any) -> Evidence:
     printed="2, and d",
     found="{intervals}, and {parity_6} at d = 6",
 )
-def _vc_examples(tools: Any) -> Evidence:
+def _vc_examples(tools: Tools) -> Evidence:
     intervals = vc_dimension(Interval(8).points(), Intervals(8))
     parities = [vc_dimension(Cube(d).points(), Parities(d)) for d in range(1, 7)]
     text = f"exhaustive search: VC(intervals on 8 points) = {intervals}, VC(PARITY_d) = {parities} for d = 1 .. 6"
     numbers = {"intervals": intervals, "parity_6": parities[-1]}
     data = {"intervals on 8 points": intervals, "parities, d = 1 ..": parities}
     failed = intervals != 2 or parities != list(range(1, 7))
-    return judged("holds", failed=failed, summary=text, numbers=numbers, witness=text, data=data)
+    return judged("holds", text, numbers, text, data, failed=failed)
 
 
 @states(
@@ -85,7 +83,7 @@ def _vc_examples(tools: Any) -> Evidence:
     found="fails {failure_at_upper:.1g} and {failure_below_lower:.2g}",
     best="(1 - alpha)^n on the hard cases, exactly",
 )
-def _vc_bounds(tools: Any) -> Evidence:
+def _vc_bounds(tools: Tools) -> Evidence:
     alpha, beta = 0.1, 0.01
     # (learner, VC dimension, target, its hard point, any other point): it misses the hard point unless it saw it.
     cases: tuple[tuple[Any, int, int, int, int], ...] = (
@@ -113,14 +111,13 @@ def _vc_bounds(tools: Any) -> Evidence:
     return judged(
         # That a learner does with fewer on a case would not show that it does on all.
         "holds" if needed else "undecided",
-        failed=bool(failed),
-        summary=f"alpha = {alpha}, beta = {beta}, a hard case of each of {len(cases)} consistent learners: "
+        f"alpha = {alpha}, beta = {beta}, a hard case of each of {len(cases)} consistent learners: "
         f"exact failure probabilities at the n that should suffice are at most "
         f"{max(v for k, v in numbers.items() if 'upper n' in k):.2e}, and with one example fewer than needed at least "
         f"{min(v for k, v in numbers.items() if 'lower n' in k):.4f}",
-        numbers=numbers,
-        witness=failed,
-        data=data,
+        numbers,
+        failed,
+        data,
     )
 
 

@@ -6,17 +6,14 @@ import dataclasses
 import itertools
 import math
 from fractions import Fraction
-from typing import Any
 
-from dpaudit.contract import Evidence, Pair
+from dpaudit.contract import Evidence, Pair, Tools
 from learners.citations import BMNS
+from learners.interior_points.controls import StableSelectWrong, WrongStable
 from learners.interior_points.rec_concave import InteriorPointRecConcave
-from learners.interior_points.stable_select_controls import StableWrong, WrongStable
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.stable_select import StableSelect, Standing
-from learners.papers.instances import pair_data
-from learners.papers.statements import states
-from learners.papers.verdicts import against, exceeds, judged, tightness
+from learners.papers.evidence import against, exceeds, judged, pair_data, states, tightness
 
 __all__ = ["STATEMENTS"]
 
@@ -55,7 +52,7 @@ def _measured(select: StableSelect) -> tuple[float, float]:
     printed="(1, 10⁻⁶)",
     found="({epsilon:.3g}, {delta:.2g})",
 )
-def _safe(tools: Any) -> Evidence:
+def _safe(tools: Tools) -> Evidence:
     select = StableSelect(Fraction(1), DELTA)
     ratio, named = _measured(select)
     return _as_claimed(
@@ -72,7 +69,7 @@ def _safe(tools: Any) -> Evidence:
     found="({epsilon:.3g}, {delta:.2g})",
     best="Lap(2/ε) with threshold 2 + (2/ε) ln(1/(2 δ))",
 )
-def _loose(tools: Any) -> Evidence:
+def _loose(tools: Tools) -> Evidence:
     select = _Loose(Fraction(1), DELTA)
     ratio, named = _measured(select)
     return _as_claimed(select, ratio, named, f"really ({ratio:.4f}, {named:.3g})-private")
@@ -83,11 +80,11 @@ def _as_claimed(select: StableSelect, ratio: float, named: float, text: str) -> 
     delta = float(DELTA)
     return judged(
         tightness(max(ratio, named / delta), 1.0),
+        f"epsilon 1, delta 1e-6: {text}",
+        {"epsilon": ratio, "delta": named},
+        f"epsilon 1, delta 1e-6: {text}",
+        {"scale": select.scale, "threshold": select.threshold, "ratio": ratio, "named at gap 2": named},
         failed=exceeds(ratio, 1.0) or exceeds(named, delta),
-        summary=f"epsilon 1, delta 1e-6: {text}",
-        numbers={"epsilon": ratio, "delta": named},
-        witness=f"epsilon 1, delta 1e-6: {text}",
-        data={"scale": select.scale, "threshold": select.threshold, "ratio": ratio, "named at gap 2": named},
     )
 
 
@@ -99,8 +96,8 @@ def _as_claimed(select: StableSelect, ratio: float, named: float, text: str) -> 
     printed="(1, 0.02)",
     found="ε = {epsilon:.3g}, δ(1) = {delta at claim:.3g}",
 )
-def _wrong(tools: Any) -> Evidence:
-    learner = StableWrong(2, 1.0, 0.02)
+def _wrong(tools: Tools) -> Evidence:
+    learner = StableSelectWrong(2, 1.0, 0.02)
     finding = tools.audit_law(learner, n=6)
     hidden = _hidden(tools)
     ratio, named = _measured(WrongStable(Fraction(1), Fraction(1, 50)))
@@ -112,10 +109,10 @@ def _wrong(tools: Any) -> Evidence:
     )
     verdict, witness = tightness(max(ratio, named / 0.02), 1.0), against(finding.worst_pair)
     data = pair_data(learner, finding.worst_pair, at=1.0, delta=finding.delta_at_claim)
-    return judged(verdict, failed=failed, summary=text, numbers=numbers, witness=witness, data=data)
+    return judged(verdict, text, numbers, witness, data, failed=failed)
 
 
-def _hidden(tools: Any) -> float:
+def _hidden(tools: Tools) -> float:
     """Return the worst ratio of RecConcave with the wrong calibration, over a few pairs."""
 
     class Hidden(InteriorPointRecConcave):

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
-from dpaudit.contract import Evidence
+from dpaudit.contract import Evidence, Tools
 from learners.boxes.exponential import BoxExponential
 from learners.boxes.interior_point import BoxInteriorPoint
 from learners.boxes.tightest import BoxTightest
 from learners.citations import STE
-from learners.papers.failure_probability import errors_of_law, failure_probability, two_point
-from learners.papers.instances import case_data, errors_data, pair_data
-from learners.papers.statements import states
-from learners.papers.verdicts import against, exceeds, judged, tightness
+from learners.papers.evidence import against, case_data, errors_data, exceeds, judged, pair_data, states, tightness
+from learners.papers.sizes import errors_of_law, failure_probability, two_point
 
 __all__ = ["STATEMENTS"]
 
@@ -27,7 +24,7 @@ __all__ = ["STATEMENTS"]
     printed="positives wrong: never",
     found="with probability {Pr[some positive example wrong]:.3f}",
 )
-def _signs(tools: Any) -> Evidence:
+def _signs(tools: Tools) -> Evidence:
     learner = BoxInteriorPoint(2, 2, 40.0, 0.1)
     m, points = learner.m, [[1, 1], [0, 1], [2, 1], [1, 0], [1, 2]]
     sample = learner.domain.sample(points, [1] * 5, [3 * m, 1, 1, 1, 1])
@@ -40,14 +37,14 @@ def _signs(tools: Any) -> Evidence:
     }
     return judged(
         "undecided",
-        failed=numbers["Pr[some positive example wrong]"] > 0.1,
-        summary=f"m = {m}: errs on positive examples with probability "
+        f"m = {m}: errs on positive examples with probability "
         f"{numbers['Pr[some positive example wrong]']:.3f}, on more than 4 (m - 1) of them with probability "
         f"{numbers['Pr[more than 4 (m - 1) wrong]']:.2g}; none is negative",
-        numbers=numbers,
-        witness=f"all {sample.n} examples positive, one on each face of their box: the errors cannot be negative "
+        numbers,
+        f"all {sample.n} examples positive, one on each face of their box: the errors cannot be negative "
         f"points",
-        data=errors_data(learner, sample, 0, numbers["Pr[some positive example wrong]"]),
+        errors_data(learner, sample, 0, numbers["Pr[some positive example wrong]"]),
+        failed=numbers["Pr[some positive example wrong]"] > 0.1,
     )
 
 
@@ -59,7 +56,7 @@ def _signs(tools: Any) -> Evidence:
     printed="ε = 8",
     found="ε = {epsilon, literal}, δ(8) = {delta at claim, literal:.3g}",
 )
-def _count(tools: Any) -> Evidence:
+def _count(tools: Tools) -> Evidence:
     literal = BoxInteriorPoint(2, 1, 8.0, 0.8, literal=True)
     repaired = BoxInteriorPoint(2, 1, 8.0, 0.8)
     found, sound = tools.audit_law(literal, n=4), tools.audit_law(repaired, n=4)
@@ -72,13 +69,13 @@ def _count(tools: Any) -> Evidence:
     }
     return judged(
         "holds",
-        failed=exceeds(found.epsilon, 8.0),
-        summary=f"all samples of 4 examples, d = 1. Exact count: epsilon {found.epsilon}, delta(8) = "
+        f"all samples of 4 examples, d = 1. Exact count: epsilon {found.epsilon}, delta(8) = "
         f"{found.delta_at_claim:.3f}; noisy count as one of three calls: epsilon {sound.epsilon:.3f} of 8, and m "
         f"goes from {literal.m} to {repaired.m}",
-        numbers=numbers,
-        witness=f"{against(found.worst_pair)}: {literal.m} or fewer positives",
-        data=pair_data(literal, found.worst_pair, epsilon=found.epsilon),
+        numbers,
+        f"{against(found.worst_pair)}: {literal.m} or fewer positives",
+        pair_data(literal, found.worst_pair, epsilon=found.epsilon),
+        failed=exceeds(found.epsilon, 8.0),
     )
 
 
@@ -90,7 +87,7 @@ def _count(tools: Any) -> Evidence:
     printed="ε = {claim:.3g}",
     found="ε = {epsilon:.3g}",
 )
-def _plane(tools: Any) -> Evidence:
+def _plane(tools: Tools) -> Evidence:
     learner = BoxInteriorPoint(1, 2, 20.0, 0.9)
     points = learner.domain.points()
     samples = [
@@ -102,12 +99,12 @@ def _plane(tools: Any) -> Evidence:
     numbers = {"epsilon": finding.epsilon, "claim": 20.0, "calls": len(learner.calls)}
     return judged(
         tightness(finding.epsilon, 20.0),
-        failed=exceeds(finding.epsilon, 20.0),
-        summary=f"worst epsilon {finding.epsilon:.3f} of 20 over {finding.pairs} pairs, the count of positives among "
+        f"worst epsilon {finding.epsilon:.3f} of 20 over {finding.pairs} pairs, the count of positives among "
         f"the calls",
-        numbers=numbers,
-        witness=repr(finding.worst_pair),
-        data=pair_data(learner, finding.worst_pair, epsilon=finding.epsilon),
+        numbers,
+        repr(finding.worst_pair),
+        pair_data(learner, finding.worst_pair, epsilon=finding.epsilon),
+        failed=exceeds(finding.epsilon, 20.0),
     )
 
 
@@ -119,7 +116,7 @@ def _plane(tools: Any) -> Evidence:
     printed="d^1.5",
     found="d^{advanced:.2f}",
 )
-def _dimension(tools: Any) -> Evidence:
+def _dimension(tools: Tools) -> Evidence:
     def needed(dimension: int, delta: float | None) -> int:
         return BoxInteriorPoint(1023, dimension, 1.0, 0.1, delta).utility(0.1, 0.1, "empirical").sample_size
 
@@ -135,12 +132,12 @@ def _dimension(tools: Any) -> Evidence:
     return judged(
         # Logarithmic factors are left out: the exponent is told to the nearest half.
         "loose" if slopes["advanced"] < 1.25 else "holds",
+        text,
+        slopes,
+        f"the sizes at d = {low} and {high}",
+        {f"n, d={d}": needed(d, 1e-6) for d in (low, high)},
         failed=slopes["advanced"] > 1.75,
-        summary=text,
-        numbers=slopes,
         grade="numeric",
-        witness=f"the sizes at d = {low} and {high}",
-        data={f"n, d={d}": needed(d, 1e-6) for d in (low, high)},
     )
 
 
@@ -152,7 +149,7 @@ def _dimension(tools: Any) -> Evidence:
     printed="rarely below",
     found="below with probability {Pr[score < OPT - ln|C|/epsilon]:.3g}",
 )
-def _exponential(tools: Any) -> Evidence:
+def _exponential(tools: Tools) -> Evidence:
     learner, beta = BoxExponential(39, 1, 1.0), 0.1
     sample = learner.domain.sample([19, 20, 21], [0, 1, 0], [9, 9, 9])
     p, wrong = errors_of_law(learner, sample)
@@ -164,14 +161,14 @@ def _exponential(tools: Any) -> Evidence:
     }
     return judged(
         "undecided",
-        failed=numbers["Pr[score < OPT - ln|C|/epsilon]"] > 0.5,
-        summary=f"|C| = {learner.concepts.size}, epsilon = 1: the score is below OPT - {size:.2f} with probability "
+        f"|C| = {learner.concepts.size}, epsilon = 1: the score is below OPT - {size:.2f} with probability "
         f"{numbers['Pr[score < OPT - ln|C|/epsilon]']:.3f}, below OPT - 2 (ln|C| + ln 10) with probability "
         f"{numbers['Pr[score < OPT - (2/epsilon) ln(|C|/beta)]']:.2g}, where at most 0.1 is proved",
-        numbers=numbers,
-        witness="D = 40 points on a line, 9 examples each of (19, 0), (20, 1), (21, 0): one box of score 27, the "
+        numbers,
+        "D = 40 points on a line, 9 examples each of (19, 0), (20, 1), (21, 0): one box of score 27, the "
         "others 18",
-        data=errors_data(learner, sample, size, numbers["Pr[score < OPT - ln|C|/epsilon]"]),
+        errors_data(learner, sample, size, numbers["Pr[score < OPT - ln|C|/epsilon]"]),
+        failed=numbers["Pr[score < OPT - ln|C|/epsilon]"] > 0.5,
     )
 
 
@@ -183,7 +180,7 @@ def _exponential(tools: Any) -> Evidence:
     printed="≤ {(1 - alpha)^n:.2g}",
     found="{failure:.2g} at n = {n}",
 )
-def _tightest(tools: Any) -> Evidence:
+def _tightest(tools: Tools) -> Evidence:
     alpha, beta, learner = 0.3, 0.2, BoxTightest(1, 2)
     n, points = learner.sample_size(alpha, beta), learner.domain.points()
     failures = {
@@ -197,13 +194,13 @@ def _tightest(tools: Any) -> Evidence:
     failure = failures[code, hard]
     return judged(
         "holds",
-        failed=failure > beta,
-        summary=f"2 x 2 grid: the smaller of (2 d/alpha) ln(2 d/beta) and (ln|C| + ln(1/beta))/alpha is n = {n}; "
+        f"2 x 2 grid: the smaller of (2 d/alpha) ln(2 d/beta) and (ln|C| + ln(1/beta))/alpha is n = {n}; "
         f"just above alpha = {alpha} on a point the exact failure is at most {failure:.4f} over all boxes and "
         f"points, and beta is {beta}",
-        numbers={"n": n, "failure": failure, "(1 - alpha)^n": (1 - alpha - 0.001) ** n},
-        witness=f"box {code}, mass {alpha + 0.001:g} on point {hard}, n = {n}",
-        data=case_data(learner, code, two_point(points, hard, 3 - hard, alpha + 0.001), n, alpha, failure=failure),
+        {"n": n, "failure": failure, "(1 - alpha)^n": (1 - alpha - 0.001) ** n},
+        f"box {code}, mass {alpha + 0.001:g} on point {hard}, n = {n}",
+        case_data(learner, code, two_point(points, hard, 3 - hard, alpha + 0.001), n, alpha, failure=failure),
+        failed=failure > beta,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair, Relation
+from dpaudit.contract import Evidence, Pair, Relation, Tools
 from learners.citations import STE
 from learners.conjunctions.elimination import ConjunctionElimination
 from learners.conjunctions.exponential import ConjunctionExponential
@@ -16,21 +16,8 @@ from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.conjunctions.laplace import ConjunctionLaplace
 from learners.mechanisms.exponential import log_law
-from learners.papers.failure_probability import answer, errors_of_law, worst_empirical_failure
-from learners.papers.halved_sizes import audit_cases
-from learners.papers.instances import errors_data, pair_data
-from learners.papers.statements import states
-from learners.papers.verdicts import (
-    exceeds,
-    judged,
-    leaks,
-    loss_data,
-    supremum_of,
-    supremum_text,
-    tightness,
-    verdict_of,
-    worst_of,
-)
+from learners.papers.evidence import errors_data, exceeds, judged, judged_loss, losses_of, pair_data, states, tightness
+from learners.papers.sizes import answer, errors_of_law, judged_sizes, worst_empirical_failure
 from learners.parameters import BUDGETS
 
 __all__ = ["STATEMENTS"]
@@ -44,7 +31,7 @@ __all__ = ["STATEMENTS"]
     printed="none",
     found="{errors} in {cases}",
 )
-def _elimination(tools: Any) -> Evidence:
+def _elimination(tools: Tools) -> Evidence:
     learner = ConjunctionElimination(2)
     points = learner.domain.points()
     errors, cases, witness = 0, 0, ""
@@ -63,12 +50,12 @@ def _elimination(tools: Any) -> Evidence:
     errors += int(shown.errors(found))
     return judged(
         "holds",
-        failed=errors > 0,
-        summary=f"{errors} errors on all {cases} labelled sequences of 3 examples at d = 2, and on the lecture's "
+        f"{errors} errors on all {cases} labelled sequences of 3 examples at d = 2, and on the lecture's "
         f"example, which gives {found}",
-        numbers={"errors": errors, "cases": cases},
-        witness=witness or repr(shown),
-        data=errors_data(example, shown, 0, float(shown.errors(found) > 0)),
+        {"errors": errors, "cases": cases},
+        witness or repr(shown),
+        errors_data(example, shown, 0, float(shown.errors(found) > 0)),
+        failed=errors > 0,
     )
 
 
@@ -80,7 +67,7 @@ def _elimination(tools: Any) -> Evidence:
     printed="ε = 1",
     found="ε = {replacement:.3g}",
 )
-def _laplace(tools: Any) -> Evidence:
+def _laplace(tools: Tools) -> Evidence:
     learner = ConjunctionLaplace(2, 1.0, 0.05)
     # Deep below and above the threshold the tails are exponential, so the ratio is attained.
     flip = Pair(
@@ -94,12 +81,12 @@ def _laplace(tools: Any) -> Evidence:
     added = tools.audit_law(learner, samples=[removed], relation=Relation.ADD_REMOVE_ONE).epsilon
     return judged(
         tightness(replaced, 1.0),
-        failed=exceeds(replaced, 1.0),
-        summary="under replacement, where a positive example replaced by its complement moves all 2 d counts, the "
+        "under replacement, where a positive example replaced by its complement moves all 2 d counts, the "
         f"exact epsilon is {replaced:.9f} of 1; under adding or removing an example {added:.9f}",
-        numbers={"replacement": replaced, "add_remove": added},
-        witness=repr(flip),
-        data=pair_data(learner, flip, epsilon=replaced),
+        {"replacement": replaced, "add_remove": added},
+        repr(flip),
+        pair_data(learner, flip, epsilon=replaced),
+        failed=exceeds(replaced, 1.0),
     )
 
 
@@ -112,16 +99,11 @@ def _laplace(tools: Any) -> Evidence:
     found="n = {d = 2: enough:,} is enough",
     best="n = {d = 2: enough:,} on the case tried",
 )
-def _laplace_utility(tools: Any) -> Evidence:
+def _laplace_utility(tools: Tools) -> Evidence:
     alpha, beta = 0.2, 0.05
-    cases = [("d = 2", ConjunctionLaplace(2, 1.0, beta), 5, "uniform")]
-    levels: dict[str, Any] = {"alpha": alpha, "beta": beta, "setting": "empirical"}
-    verdict, numbers, told, witness, data = audit_cases(tools, cases, halvings=6, trials=1000, **levels)
-    text = f"alpha = {alpha}, beta = {beta}, the conjunction of not v1 and v2, uniform distribution; {told}"
-    failed = bool(witness)
-    return judged(
-        verdict, failed=failed, summary=text, numbers=numbers, grade="statistical", witness=witness, data=data
-    )
+    setup = f"alpha = {alpha}, beta = {beta}, the conjunction of not v1 and v2, uniform distribution"
+    levels: dict[str, Any] = {"alpha": alpha, "beta": beta, "halvings": 6, "trials": 1000, "setting": "empirical"}
+    return judged_sizes(tools, setup, [("d = 2", ConjunctionLaplace(2, 1.0, beta), 5, "uniform")], **levels)
 
 
 @states(
@@ -133,25 +115,24 @@ def _laplace_utility(tools: Any) -> Evidence:
     found="ε = {epsilon:.3g}",
     slow=True,
 )
-def _exponential(tools: Any) -> Evidence:
+def _exponential(tools: Tools) -> Evidence:
     alpha, beta = 0.4, 0.1
     learner = ConjunctionExponential(2, 1, 1.0)
-    found = supremum_of(tools, learner)
+    (loss,), _ = losses_of(tools, [learner])
     n = learner.utility(alpha, beta, "empirical").sample_size
     printed = math.ceil(1 / (1.0 * alpha) * math.log(2))
     # The learner treats all literals alike, so one target of each length is as hard as any other of it.
     targets = [learner.concepts.concept(code) for code in (0, 1)]
     (failure, where), (literal, _) = (worst_empirical_failure(learner, size, alpha, targets) for size in (n, printed))
-    leaky = leaks(found, 1.0)
-    return judged(
-        verdict_of(found, 1.0),
-        failed=leaky or failure > beta,
-        summary=f"exact epsilon {supremum_text(found)}, of 1. With n = (2/(alpha epsilon)) ln(|C|/beta) = {n} the "
+    return judged_loss(
+        loss,
+        1.0,
+        f"exact epsilon {loss}, of 1. With n = (2/(alpha epsilon)) ln(|C|/beta) = {n} the "
         f"exact failure is at most {failure:.4f} over all samples that no literal or v1 labels (d = 2, k = 1), beta is "
         f"{beta}; (k/(epsilon alpha)) ln d = {printed} examples taken literally fail with {literal:.4f}",
-        numbers={"epsilon": found.value, "n": n, "failure": failure, "n_printed": printed, "failure_printed": literal},
-        witness=repr(found.witness) if leaky else where,
-        data=loss_data(learner, found),
+        {"epsilon": loss.value, "n": n, "failure": failure, "n_printed": printed, "failure_printed": literal},
+        failed=failure > beta,
+        witness=where,
     )
 
 
@@ -164,18 +145,16 @@ def _exponential(tools: Any) -> Evidence:
     found="ε = {epsilon_k1:.3g}; {epsilon_k2:.3g} for k = 2",
     slow=True,
 )
-def _greedy(tools: Any) -> Evidence:
-    (first, second), worst, data = worst_of(tools, (ConjunctionGreedy(2, k, 1.0) for k in (1, 2)))
+def _greedy(tools: Tools) -> Evidence:
+    (first, second), worst = losses_of(tools, (ConjunctionGreedy(2, k, 1.0) for k in (1, 2)))
     leak = tools.audit_law(ConjunctionGreedy(2, 1, 1.0), n=1, relation=Relation.ADD_REMOVE_ONE).epsilon
-    return judged(
-        verdict_of(worst, 1.0),
-        failed=leaks(worst, 1.0),
-        summary=f"exact epsilon at d = 2: {supremum_text(first)} (k = 1) and {supremum_text(second)} (k = 2), of 1; "
+    return judged_loss(
+        worst,
+        1.0,
+        f"exact epsilon at d = 2: {first} (k = 1) and {second} (k = 2), of 1; "
         f"it is (1 + 1/k)/2 of the claim for every d. J = ceil(2 k ln n) is public under replacement; if examples are "
         f"added or removed, the number of literals tells of n: epsilon = {leak}",
-        numbers={"epsilon_k1": first.value, "epsilon_k2": second.value, "add_remove": leak},
-        witness=repr(worst.witness),
-        data=data,
+        {"epsilon_k1": first.value, "epsilon_k2": second.value, "add_remove": leak},
     )
 
 
@@ -188,20 +167,18 @@ def _greedy(tools: Any) -> Evidence:
     found="ε = {epsilon:.3g}, n {gain:.2g} times smaller (k = 3)",
     slow=True,
 )
-def _greedy_proved(tools: Any) -> Evidence:
+def _greedy_proved(tools: Tools) -> Evidence:
     learners = [ConjunctionGreedy(2, k, 1.0, budget="proved") for k in (1, 2)]
     learners.append(ConjunctionGreedy(3, 3, 1.0, rounds=2, budget="proved"))
-    (*found, few), worst, data = worst_of(tools, learners)
+    (one, two, few), worst = losses_of(tools, learners)
     paper, proved = (ConjunctionGreedy(16, 3, 1.0, budget=budget).sample_size(0.1, 0.1) for budget in BUDGETS)
-    return judged(
-        verdict_of(worst, 1.0),
-        failed=leaks(worst, 1.0),
-        summary=f"exact epsilon at d = 2: {supremum_text(found[0])} (k = 1), {supremum_text(found[1])} (k = 2); at d = "
-        f"3, k = 3 with J = 2 < k {supremum_text(few)}; of 1. At d = 16, k = 3, alpha = beta = 0.1 the explicit n is "
+    return judged_loss(
+        worst,
+        1.0,
+        f"exact epsilon at d = 2: {one} (k = 1), {two} (k = 2); at d = "
+        f"3, k = 3 with J = 2 < k {few}; of 1. At d = 16, k = 3, alpha = beta = 0.1 the explicit n is "
         f"{proved} instead of {paper}",
-        numbers={"epsilon": worst.value, "few rounds": few.value, "gain": paper / proved, "n": proved},
-        witness=repr(worst.witness),
-        data=data,
+        {"epsilon": worst.value, "few rounds": few.value, "gain": paper / proved, "n": proved},
     )
 
 
@@ -213,7 +190,7 @@ def _greedy_proved(tools: Any) -> Evidence:
     printed="rarely below -{printed:.3g}",
     found="below with probability {probability:.3g}",
 )
-def _greedy_slack(tools: Any) -> Evidence:
+def _greedy_slack(tools: Tools) -> Evidence:
     d, k, n, epsilon = 10, 1, 10**4, 1.0
     learner = ConjunctionGreedy(d, k, epsilon, literal=True)
     rounds = learner.rounds_at(n)
@@ -228,15 +205,15 @@ def _greedy_slack(tools: Any) -> Evidence:
     below = float(np.exp(law[scores < -printed * k]).sum())
     return judged(
         "undecided",
-        failed=below > 0.5,
-        summary=f"d = {d}, k = {k}, epsilon = {epsilon:g}, n = {n}, J = {rounds} rounds with epsilon/J each: where "
+        f"d = {d}, k = {k}, epsilon = {epsilon:g}, n = {n}, J = {rounds} rounds with epsilon/J each: where "
         f"one literal has score 0 and the others at most -20, a round chooses a literal with score below "
         f"-(1/epsilon) ln d = -{printed:.2f} with probability {below:.3f}. "
         f"With the J, Delta = (2 J/epsilon) ln(2 d J/beta) = {repaired:.0f}",
-        numbers={"probability": below, "rounds": rounds, "printed": printed, "repaired": repaired},
-        witness=f"target v1, 20 x (1, 0, .., 0) -> 1, 20 x (1, 1, .., 1) -> 1 and {n - 40} negatives, after v1 is "
+        {"probability": below, "rounds": rounds, "printed": printed, "repaired": repaired},
+        f"target v1, 20 x (1, 0, .., 0) -> 1, 20 x (1, 1, .., 1) -> 1 and {n - 40} negatives, after v1 is "
         f"chosen",
-        data={"scores": scores, "rate": learner.share(rounds) / (2 * k), "limit": -printed * k, "below": below},
+        {"scores": scores, "rate": learner.share(rounds) / (2 * k), "limit": -printed * k, "below": below},
+        failed=below > 0.5,
     )
 
 
@@ -248,7 +225,7 @@ def _greedy_slack(tools: Any) -> Evidence:
     printed="fails rarely",
     found="fails with probability {failure_literal:.3f}",
 )
-def _greedy_constant(tools: Any) -> Evidence:
+def _greedy_constant(tools: Tools) -> Evidence:
     n = 4000
     errors = {}
     for literal in (True, False):
@@ -259,13 +236,13 @@ def _greedy_constant(tools: Any) -> Evidence:
         errors[literal] = float(p[wrong / n >= 0.5].sum())
     return judged(
         "undecided",
-        failed=errors[True] > 0.5,
-        summary=f"the target that is 1 everywhere, all four points positive, n = {n}: the answer of the text errs on "
+        f"the target that is 1 everywhere, all four points positive, n = {n}: the answer of the text errs on "
         f"half of the sample or more with probability {errors[True]:.6f}; with 'no literal' as a candidate "
         f"{errors[False]:.1e}",
-        numbers={"failure_literal": errors[True], "failure_repaired": errors[False]},
-        witness=f"d = 2, k = 1, each of the four points {n // 4} times with label 1",
-        data=errors_data(ConjunctionGreedy(2, 1, 1.0, literal=True), sample, n / 2 - 1, errors[True]),
+        {"failure_literal": errors[True], "failure_repaired": errors[False]},
+        f"d = 2, k = 1, each of the four points {n // 4} times with label 1",
+        errors_data(ConjunctionGreedy(2, 1, 1.0, literal=True), sample, n / 2 - 1, errors[True]),
+        failed=errors[True] > 0.5,
     )
 
 

@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.contract import Evidence, Pair
+from dpaudit.contract import Evidence, Pair, Tools
 from learners.citations import STE
 from learners.interior_points.exponential import InteriorPointExponential
 from learners.interior_points.thresholds import ThresholdInteriorPoint
 from learners.interior_points.tree_log import InteriorPointTreeLog
-from learners.papers.failure_probability import compositions, worst_empirical_failure
-from learners.papers.instances import pair_data
-from learners.papers.statements import states
-from learners.papers.verdicts import exceeds, judged, leaks, loss_data, supremum_of, supremum_text, verdict_of
+from learners.papers.evidence import exceeds, judged, judged_loss, losses_of, pair_data, states
+from learners.papers.sizes import compositions, worst_empirical_failure
 from learners.samples import Sample
 
 __all__ = ["STATEMENTS"]
@@ -36,24 +34,23 @@ def _outside(learner: Any, sample: Sample) -> float:
     printed="fails ≤ 0.2",
     found="fails {failure:.2g} at n = {n}",
 )
-def _interior(tools: Any) -> Evidence:
+def _interior(tools: Tools) -> Evidence:
     beta, learner = 0.2, InteriorPointExponential(5, 1.0)
     n = learner.points_needed(beta)
-    found = supremum_of(tools, learner)
+    (loss,), _ = losses_of(tools, [learner])
     failure, worst = max(
         (_outside(learner, learner.domain.sample(range(5), [0] * 5, counts)), counts) for counts in compositions(n, 5)
     )
     few = _outside(learner, learner.domain.sample([2, 3], [0, 0], [2, 2]))
-    leaky = leaks(found, 1.0)
-    return judged(
-        verdict_of(found, 1.0),
-        failed=leaky or failure > beta,
-        summary=f"T = 5, epsilon = 1: exact epsilon {supremum_text(found)}; n = (4/epsilon) "
+    return judged_loss(
+        loss,
+        1.0,
+        f"T = 5, epsilon = 1: exact epsilon {loss}; n = (4/epsilon) "
         f"ln(T/beta) = {n}: over all {math.comb(n + 4, 4)} data the exact failure is at most {failure:.4f}, at "
         f"{list(worst)}, and beta is {beta}; {few:.4f} with n = 4",
-        numbers={"epsilon": found.value, "n": n, "failure": failure, "failure with 4": few},
-        witness=repr(found.witness) if leaky else f"{list(worst)} examples at the points 0 .. 4",
-        data=loss_data(learner, found),
+        {"epsilon": loss.value, "n": n, "failure": failure, "failure with 4": few},
+        failed=failure > beta,
+        witness=f"{list(worst)} examples at the points 0 .. 4",
     )
 
 
@@ -65,7 +62,7 @@ def _interior(tools: Any) -> Evidence:
     printed="ε = 4",
     found="ε = {epsilon:.3g}",
 )
-def _thresholds(tools: Any) -> Evidence:
+def _thresholds(tools: Tools) -> Evidence:
     alpha, beta, learner = 0.25, 0.5, ThresholdInteriorPoint(4, 4.0, 0.5)
     n = learner.utility(alpha, beta, "empirical").sample_size
     finding = tools.audit_law(learner, n=4)
@@ -73,14 +70,14 @@ def _thresholds(tools: Any) -> Evidence:
     leaks = exceeds(finding.epsilon, 4.0)
     return judged(
         "holds",
-        failed=leaks or failure > beta,
-        summary=f"T = 4, epsilon = 4, m = {learner.m}: exact epsilon {finding.epsilon:.4f} (n = 4, all pairs; a "
+        f"T = 4, epsilon = 4, m = {learner.m}: exact epsilon {finding.epsilon:.4f} (n = 4, all pairs; a "
         f"flipped label moves two values, so the mechanism is charged for a group of two); on n = (m - 1)/alpha = "
         f"{n} examples an error above alpha = {alpha} has exact probability at most {failure:.4f} over all labelled "
         f"samples, and beta is {beta}",
-        numbers={"epsilon": finding.epsilon, "m": learner.m, "n": n, "failure": failure},
-        witness=repr(finding.worst_pair) if leaks else worst,
-        data={**pair_data(learner, finding.worst_pair, epsilon=finding.epsilon), "n": n, "failure": failure},
+        {"epsilon": finding.epsilon, "m": learner.m, "n": n, "failure": failure},
+        repr(finding.worst_pair) if leaks else worst,
+        {**pair_data(learner, finding.worst_pair, epsilon=finding.epsilon), "n": n, "failure": failure},
+        failed=leaks or failure > beta,
     )
 
 
@@ -92,7 +89,7 @@ def _thresholds(tools: Any) -> Evidence:
     printed="δ = 0.01",
     found="δ = {delta:.2g}",
 )
-def _tree(tools: Any) -> Evidence:
+def _tree(tools: Tools) -> Evidence:
     beta, learner = 0.1, InteriorPointTreeLog(32, 2.0, 0.01, 0.1)
     n = learner.points_needed(beta)
     half, even = [n // 2, n - n // 2], [n // 32 + 1] * 32
@@ -108,14 +105,14 @@ def _tree(tools: Any) -> Evidence:
     leaks = found.verdict == "violation"
     return judged(
         "holds",
-        failed=leaks or failure > beta,
-        summary=f"T = 32, epsilon = 2, delta = 0.01: on {len(pairs)} pairs of n = {n} examples at most delta "
+        f"T = 32, epsilon = 2, delta = 0.01: on {len(pairs)} pairs of n = {n} examples at most delta "
         f"{found.delta_at_claim:.2g} is needed at epsilon = 2 (exact epsilon {found.epsilon:.4f}); the point is not "
         f"interior with exact probability at most {failure:.2g} on data side by side, apart, equal, spread, and beta "
         f"is {beta}",
-        numbers={"delta": found.delta_at_claim, "epsilon": found.epsilon, "n": n, "failure": failure},
-        witness=repr(found.worst_pair) if leaks else worst,
-        data=pair_data(learner, found.worst_pair, at=2.0, delta=found.delta_at_claim),
+        {"delta": found.delta_at_claim, "epsilon": found.epsilon, "n": n, "failure": failure},
+        repr(found.worst_pair) if leaks else worst,
+        pair_data(learner, found.worst_pair, at=2.0, delta=found.delta_at_claim),
+        failed=leaks or failure > beta,
     )
 
 

@@ -6,12 +6,10 @@ import math
 from itertools import product
 from typing import Any
 
-from dpaudit.contract import Evidence, Pair
+from dpaudit.contract import Evidence, Pair, Tools
 from learners.citations import STE
 from learners.conjunctions.laplace import ConjunctionLaplace
-from learners.papers.instances import pair_data
-from learners.papers.statements import states
-from learners.papers.verdicts import judged
+from learners.papers.evidence import judged, pair_data, states
 
 __all__ = ["STATEMENTS"]
 
@@ -42,7 +40,7 @@ def _pairs(learner: Any) -> list[Pair]:
     found="d^{growth of n:.2f}, n = {n, d=31:,} at d = 31",
     best="n = {n, d=31:,} for {n without delta, d=31:,} without a δ (d = 31)",
 )
-def _with_delta(tools: Any) -> Evidence:
+def _with_delta(tools: Tools) -> Evidence:
     found: list[tuple[float, Any, Any]] = []
     for d, delta in product((1, 2, 3), (1e-2, 1e-1)):
         learner = ConjunctionLaplace(d, 1.0, 0.9, delta)
@@ -62,17 +60,17 @@ def _with_delta(tools: Any) -> Evidence:
     }
     leaky = any(finding.verdict == "violation" for _, _, finding in found)
     return judged(
-        "holds",
         # What is nearer to d^2 than to d^1.5 is another law.
-        failed=leaky or numbers["growth of n"] > 1.75,
-        summary=f"d = 1, 2, 3 and delta = 0.01, 0.1: on {len(COPIES) ** 2} pairs each, in which a replaced example "
+        "holds",
+        f"d = 1, 2, 3 and delta = 0.01, 0.1: on {len(COPIES) ** 2} pairs each, in which a replaced example "
         f"moves all counts, delta(1) is at most {share:.3f} of the claim. With delta = {DELTA:g} n grows like d^"
         f"{numbers['growth of n']:.2f} ln d from d = {LOW} to {HIGH}, and is smaller than without from d = "
         f"{numbers['first d that gains']} on; at d = 31, epsilon = 1, alpha = beta = 0.1, {sizes[HIGH]} instead of "
         f"{numbers['n without delta, d=31']}",
-        numbers=numbers,
-        witness=repr(worst.worst_pair) if leaky else f"sample sizes {sizes}",
-        data=pair_data(learner, worst.worst_pair, at=1.0, delta=worst.delta_at_claim),
+        numbers,
+        repr(worst.worst_pair) if leaky else f"sample sizes {sizes}",
+        pair_data(learner, worst.worst_pair, at=1.0, delta=worst.delta_at_claim),
+        failed=leaky or numbers["growth of n"] > 1.75,
     )
 
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from dpaudit.contract import Evidence, Pair
+from dpaudit.contract import Evidence, Pair, Tools
 from learners.citations import STE
 from learners.interior_points.tree_log import InteriorPointTreeLog
 from learners.mechanisms.multisets import Multiset, of_counter, ranks
 from learners.mechanisms.tree_log import TreeLog, leaving_depths
-from learners.papers.statements import states
-from learners.papers.verdicts import judged
+from learners.papers.evidence import judged, states
 
 __all__ = ["STATEMENTS"]
 
@@ -62,7 +60,7 @@ def sliced() -> type[TreeLog]:
     found="δ ≥ {delta:.3g}; {moved} embedded values change, not 1",
     best="the deepest first: δ ≤ {delta of the sound one:.2g} on that pair",
 )
-def _slices(tools: Any) -> Evidence:
+def _slices(tools: Tools) -> Evidence:
     learner = _Sliced(256, 4.0, 0.01, 0.5)
     sound = InteriorPointTreeLog(256, 4.0, 0.01, 0.5)
     moved = Counter(EXAMPLES) - Counter([PILE]) + Counter([HEAVY_LEFT[0][0]])
@@ -78,13 +76,12 @@ def _slices(tools: Any) -> Evidence:
     }
     return judged(
         "undecided",
-        failed=found.verdict == "violation",
-        summary=f"2^8 points, epsilon = 4, delta = 0.01: a pair of {samples[0].n} examples whose paths part at a node "
+        f"2^8 points, epsilon = 4, delta = 0.01: a pair of {samples[0].n} examples whose paths part at a node "
         f"of 25 against 26: {numbers['moved']} of the embedded values that the recursion gets differ, and delta(4) is "
         f"{found.delta_at_claim:.4f}. With the deepest elements sliced off it is {right.delta_at_claim:.2g}",
-        numbers=numbers,
-        witness=f"the example {PILE} of {EXAMPLES} replaced by {HEAVY_LEFT[0][0]}",
-        data={
+        numbers,
+        f"the example {PILE} of {EXAMPLES} replaced by {HEAVY_LEFT[0][0]}",
+        {
             "size": 256,
             "margin": tree.margin,
             "slice": tree.deep,
@@ -92,6 +89,7 @@ def _slices(tools: Any) -> Evidence:
             "neighbour": sorted(moved.items()),
             "moved": numbers["moved"],
         },
+        failed=found.verdict == "violation",
     )
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dpaudit.contract import Instance
-from learners.finite.faults import exponential_controls
+from learners.controls import DOUBLED, FROZEN, SHORTCUT, SUPPORT, control
 from learners.points.exponential import PointExponential, ThresholdExponential
 
 __all__ = ["LEARNERS"]
 
 TWO = Instance({"domain_size": 4, "epsilon": 1.0}, n=2)
 
-POINTS = PointDoubled, PointSupport, PointShortcut, PointFrozen = exponential_controls(
-    __name__, PointExponential, "point", "points", TWO, frozen=True
+LEARNERS = (
+    control(PointExponential, "broken-point-doubled", **DOUBLED),
+    control(PointExponential, "broken-point-support", TWO, **SUPPORT),
+    control(PointExponential, "broken-point-shortcut", **SHORTCUT),
+    control(PointExponential, "broken-point-frozen", **FROZEN),
+    control(ThresholdExponential, "broken-threshold-doubled", **DOUBLED),
+    control(ThresholdExponential, "broken-threshold-support", TWO, **SUPPORT),
+    control(ThresholdExponential, "broken-threshold-shortcut", **SHORTCUT),
+    control(ThresholdExponential, "broken-threshold-frozen", **FROZEN),
 )
-THRESHOLDS = ThresholdDoubled, ThresholdSupport, ThresholdShortcut, ThresholdFrozen = exponential_controls(
-    __name__, ThresholdExponential, "threshold", "thresholds", TWO, frozen=True
-)
-
-LEARNERS = (*POINTS, *THRESHOLDS)

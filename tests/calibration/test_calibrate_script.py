@@ -112,7 +112,8 @@ def test_the_full_profile_covers_what_is_promised() -> None:
     assert PROFILES["full"].every == 1
 
 
-def test_rates_beyond_chance_are_marked_and_told() -> None:
+def toy_document() -> dict[str, Any]:
+    """Return a document with a cell that accuses too often, one that detects too seldom, and a planted leak missed."""
     trial = Trial("geometric")
     alternative = Trial("geometric", design="given", noise=0.7)
     cells = [(Cell(trial, 200), 11), (Cell(Trial("bits"), 200), 60), (Cell(alternative, 200, 2_000, 1), 120)]
@@ -120,7 +121,11 @@ def test_rates_beyond_chance_are_marked_and_told() -> None:
         "broken-a": {"fault": "leaks", "convicted": False, "lower": 0.1, "claim": 1.0},
         "sound-a": {"fault": None, "convicted": False, "lower": 0.1, "claim": 1.0},
     }
-    found = document("tiny", cells, learners, {"trials": 3_000, "confidence": 0.999})
+    return document("tiny", cells, learners, {"trials": 3_000, "confidence": 0.999})
+
+
+def test_rates_beyond_chance_are_marked_and_reported() -> None:
+    found = toy_document()
     assert [cell["broken"] for cell in found["false_accusations"]] == [False, True]
     assert found["false_accusations"][0]["p_value"] == pytest.approx(0.4, abs=0.05)
     assert [cell["broken"] for cell in found["power"]] == [True]

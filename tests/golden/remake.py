@@ -17,9 +17,8 @@ from dpaudit.contract import (
     Origin,
     OriginKind,
     PrivacyClaim,
-    PrivacyVerdict,
     Relation,
-    StatementVerdict,
+    Verdict,
 )
 from dpaudit.engine.arguments import ExactArguments, LedgerArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.findings import LedgerRow
@@ -49,7 +48,7 @@ def _curve(p, q, top, knots=33):
 
 def law(verdict, epsilon, claimed, curve, claim_id, delta_at_claim=0.0, pairs=56, **extra):
     return LawFinding(
-        verdict=PrivacyVerdict(verdict),
+        verdict=Verdict(verdict),
         epsilon=epsilon,
         error=4.4e-16,
         claimed_epsilon=claimed,
@@ -90,7 +89,7 @@ def blackbox(verdict, epsilon, lower, detectable, hits, other, claim_id, errors,
         neighbour_trials=160_000,
     )
     return PrivacyFinding(
-        verdict=PrivacyVerdict(verdict),
+        verdict=Verdict(verdict),
         epsilon=epsilon,
         delta=0.0,
         epsilon_lower=lower,
@@ -138,7 +137,7 @@ def betting(verdict, epsilon, lower, claim_id):
         event=Bets(3000, 1.25),
     )
     return PrivacyFinding(
-        verdict=PrivacyVerdict(verdict),
+        verdict=Verdict(verdict),
         epsilon=epsilon,
         delta=0.0,
         epsilon_lower=lower,
@@ -199,7 +198,7 @@ def _row(id, statement, verdict, summary, numbers, grade="exact", witness="", **
         id=id,
         statement=statement,
         source="Private learning (slides)",
-        verdict=StatementVerdict(verdict),
+        verdict=Verdict(verdict),
         summary=summary,
         numbers=numbers,
         grade=Grade(grade),

@@ -11,9 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from learners.conjunctions.controls import (
+    ConjunctionBareNegations,
+    ConjunctionHalfSensitivity,
+    ConjunctionSharedNoise,
+    ConjunctionUndivided,
+)
 from learners.conjunctions.elimination import ConjunctionElimination
 from learners.conjunctions.laplace import ConjunctionLaplace, contradictions
-from learners.conjunctions.laplace_controls import BareNegations, HalfSensitivity, SharedNoise, Undivided
 from learners.mechanisms.laplace import log_above, log_below, log_between
 
 decimal.getcontext().prec = 50
@@ -43,8 +48,8 @@ def random_sample(domain: Any, rng: np.random.Generator, m: int, top: int) -> An
 
 SCALES = [
     (ConjunctionLaplace, lambda d, e: 2 * d / e),
-    (HalfSensitivity, lambda d, e: d / e),
-    (Undivided, lambda d, e: 1 / e),
+    (ConjunctionHalfSensitivity, lambda d, e: d / e),
+    (ConjunctionUndivided, lambda d, e: 1 / e),
 ]
 
 
@@ -133,7 +138,7 @@ def test_elimination_of_31_variables() -> None:
 
 @pytest.mark.parametrize("top", [4, 30])
 def test_shared_noise_law_is_the_chain_of_gaps(top: int) -> None:
-    learner = SharedNoise(2, 2.0, 0.5)
+    learner = ConjunctionSharedNoise(2, 2.0, 0.5)
     rng = np.random.default_rng(1)
     threshold = Decimal(2) * Decimal(8).ln()
     for m in (0, 1, 3, 5):
@@ -152,7 +157,7 @@ def test_shared_noise_law_is_the_chain_of_gaps(top: int) -> None:
 
 
 def test_bare_negations_cross_their_threshold_with_certainty() -> None:
-    learner = BareNegations(1, 0.5, 0.9)
+    learner = ConjunctionBareNegations(1, 0.5, 0.9)
     limit = int(learner._threshold)
     for count, deleted in ((limit, False), (limit + 1, True)):
         law = learner.law(learner.domain.sample([[1]], [1], [count]))

@@ -8,7 +8,7 @@ from nearly_unique_outputs import KINDS
 from structured_outputs import STRUCTURES
 from typed_outputs import TYPES
 
-from dpaudit.events.feature_screening.features import groups_of
+from dpaudit.events.feature_screening.search import features_of
 from dpaudit.outputs.plan import Plan
 
 OUTPUTS = {**KINDS, **STRUCTURES, **{name: made for name, made in TYPES.items() if "10^5" not in name}}
@@ -23,15 +23,9 @@ def test_features_of_a_batch_are_those_of_each_output_alone(mechanism):
     fresh = [mechanism(rng, 1) for _ in range(FRESH)]
     for leaf in Plan.of(training).leaves:
         values, _ = leaf.read(training)
-        for owner, _, group in groups_of(leaf, values):
-            (batch, where), alone = owner.read(fresh), [owner.read([output]) for output in fresh]
-            there = [i for i in range(FRESH) if where is None or i in where]
-            assert there == [i for i, (_, at) in enumerate(alone) if at is None or len(at)]
-            if not there:
-                continue
-            for j in range(len(group.names)):
-                assert group.column(batch, j).tolist() == [int(group.column(alone[i][0], j)[0]) for i in there], (
-                    leaf.name, group.names[j])  # fmt: skip
+        for _, features in features_of(leaf, values):
+            for feature in features:
+                assert feature(fresh).tolist() == [int(feature([output])[0]) for output in fresh], feature.name
 
 
 @pytest.mark.parametrize("rows", [
@@ -43,8 +37,6 @@ def test_rows_of_one_array_have_the_features_of_a_list_of_outputs(rows):
     listed = list(rows)
     for plan in (Plan.of(rows), Plan.of(listed)):
         for leaf in plan.leaves:
-            (direct, _), (walked, _) = leaf.read(rows), leaf.read(listed)
-            for owner, read, group in groups_of(leaf, direct):
-                other = owner.read(listed)[0] if owner is not leaf else walked
-                for j in range(len(group.names)):
-                    assert group.column(read, j).tolist() == group.column(other, j).tolist()
+            for _, features in features_of(leaf, leaf.read(rows)[0]):
+                for feature in features:
+                    assert feature(rows).tolist() == feature(listed).tolist(), feature.name

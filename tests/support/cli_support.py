@@ -15,7 +15,7 @@ from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.cli.app import app
 from dpaudit.cli.command import Command
-from dpaudit.contract import Direction, Origin, PrivacyVerdict, Relation
+from dpaudit.contract import Direction, Origin, Relation, Verdict
 from dpaudit.engine import perform
 from dpaudit.events.event import Cells
 
@@ -33,7 +33,7 @@ def instant_privacy(monkeypatch):
         claim = learner.privacy.epsilon if epsilon is None else epsilon
         witness = Witness(0, Origin(text="toy"), "S", "T", Direction.FORWARD, Cells("output", ((1, 1),)), 9, 10, 1, 10)
         return PrivacyFinding(
-            verdict=PrivacyVerdict.VIOLATION if learner.gain > claim else PrivacyVerdict.CONSISTENT,
+            verdict=Verdict.VIOLATION if learner.gain > claim else Verdict.CONSISTENT,
             epsilon=claim,
             delta=0.0,
             epsilon_lower=learner.gain * 0.9,

@@ -12,10 +12,8 @@ from dpaudit.contract import (
     Origin,
     Panel,
     Picture,
-    PrivacyVerdict,
     Relation,
-    StatementVerdict,
-    UtilityVerdict,
+    Verdict,
 )
 from dpaudit.engine.arguments import (
     ExactArguments,
@@ -52,7 +50,7 @@ def law_finding(verdict: str = "consistent", **changes: Any) -> LawFinding:
         "grade": Grade.EXACT,
         "curve": ((0.0, 0.5), (1.0, 0.0)),
     }
-    return LawFinding(verdict=PrivacyVerdict(verdict), **(given | changes))
+    return LawFinding(verdict=Verdict(verdict), **(given | changes))
 
 
 def privacy_finding(verdict: str = "consistent", event: Event = OUTPUT_1, **changes: Any) -> PrivacyFinding:
@@ -81,9 +79,9 @@ def privacy_finding(verdict: str = "consistent", event: Event = OUTPUT_1, **chan
         "scores": ("toy",),
         "origins": (Origin(text="toy"),),
     }
-    if verdict == PrivacyVerdict.NO_EVIDENCE:
+    if verdict == Verdict.NO_EVIDENCE:
         given["gaps"] = (Identical(1),)
-    return PrivacyFinding(verdict=PrivacyVerdict(verdict), **(given | changes))
+    return PrivacyFinding(verdict=Verdict(verdict), **(given | changes))
 
 
 def utility_finding(verdict: str = "holds", **changes: Any) -> UtilityFinding:
@@ -104,15 +102,15 @@ def utility_finding(verdict: str = "holds", **changes: Any) -> UtilityFinding:
         "seed": 0,
         "failure": "error > 0.1",
     }
-    return UtilityFinding(verdict=UtilityVerdict(verdict), **(given | changes))
+    return UtilityFinding(verdict=Verdict(verdict), **(given | changes))
 
 
 def ledger_row(verdict: str = "holds", **changes: Any) -> LedgerRow:
     """Return the verdict on a statement."""
     given = {"id": "Toy-1", "statement": "It is so.", "source": "here", "summary": "it is", "numbers": {"x": 1}}
     given["witness"] = "here" if verdict == "refuted" else ""
-    given["witness"] = "this one" if verdict == StatementVerdict.REFUTED else ""
-    return LedgerRow(verdict=StatementVerdict(verdict), **({**given, "grade": Grade.EXACT} | changes))
+    given["witness"] = "this one" if verdict == Verdict.REFUTED else ""
+    return LedgerRow(verdict=Verdict(verdict), **({**given, "grade": Grade.EXACT} | changes))
 
 
 def picture_finding() -> PictureFinding:

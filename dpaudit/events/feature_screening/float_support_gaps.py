@@ -8,14 +8,14 @@ returns them. (Mironov, "On significance of the least significant bits for diffe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from dpaudit.events.feature_screening.groups import Cells
+from dpaudit.events.feature_screening.feature import Cells, Column, one_of
 
 __all__ = ["Holes", "round_numbers", "samplers_of"]
 
@@ -51,14 +51,14 @@ class Holes:
     centre: float
     scale: float
     grid: int
-    representation: bool = True
 
     @property
-    def names(self) -> Sequence[str]:
-        """The name of the only feature."""
-        return (f"being returned by noise -{self.scale:.6g} ln(j / 2^{self.grid}) around {self.centre:.6g}",)
+    def feature(self) -> Column:
+        """The feature that shows holes."""
+        name = f"being returned by noise -{self.scale:.6g} ln(j / 2^{self.grid}) around {self.centre:.6g}"
+        return Column(name, self.cells, one_of("dense", "reached", "in a hole"), representation=True)
 
-    def column(self, values: Reals, j: int = 0) -> Cells:
+    def cells(self, values: Reals) -> Cells:
         """Return for each value whether doubles are dense there, the sampler reaches it, or it is in a hole."""
         with np.errstate(over="ignore", invalid="ignore"):
             steps = np.rint(np.exp(-np.abs(values - self.centre) / self.scale) * 2.0**self.grid)
@@ -74,13 +74,9 @@ class Holes:
         found[sparse] = np.where(hit, REACHED, HOLE)
         return found
 
-    def cell(self, j: int, code: int) -> str:
-        """Return "dense", "reached" or "in a hole"."""
-        return ("dense", "reached", "in a hole")[code]
-
     def fits(self, values: Reals) -> bool:
         """Say whether values are on the grid wherever that shows."""
-        cells = self.column(values)
+        cells = self.cells(values)
         sparse = int((cells != DENSE).sum())
         return sparse >= LEAST_SPARSE and int((cells == REACHED).sum()) >= ON_GRID * sparse
 

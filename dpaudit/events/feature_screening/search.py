@@ -1,22 +1,30 @@
-"""The screen: many features of every leaf are compared on some training runs, and the most promising ones returned."""
+"""The screen: many features of every leaf are compared on some training runs, and the most promising ones returned.
+
+Where none promises enough, parities of bits are compared too: every pair, and every linear relation over GF(2) that one
+side obeys exactly. Bits of which each alone shows nothing can leak together, as a checksum or the XOR of two fields.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.batches import join
-from dpaudit.events.feature_screening.features import ABSENT, Distinct, Feature, groups_of, placed
-from dpaudit.events.feature_screening.groups import Cells
-from dpaudit.events.feature_screening.parity import Parity, parities
+from dpaudit.events.feature_screening import numbers, rows, texts
+from dpaudit.events.feature_screening.feature import ABSENT, Cells, Column, Distinct, Feature, one_of, placed
 from dpaudit.events.feature_screening.wilson_scores import best_events, best_half_lines, promise
-from dpaudit.outputs.plan import Plan
+from dpaudit.jsonable import stable_repr
+from dpaudit.outputs import readers
+from dpaudit.outputs.containers import NAMED_POSITIONS
+from dpaudit.outputs.plan import Leaf, Plan
+from dpaudit.outputs.stand_ins import is_usual
 
-__all__ = ["Promising", "screen"]
+__all__ = ["Parity", "Promising", "features_of", "screen"]
 
 Floats = NDArray[np.float64]
 
@@ -28,6 +36,11 @@ RETURNED = 6
 PARTS = 3
 ENOUGH = 0.3
 """If nothing promises so much more than the claim, parities of bits are searched too."""
+MOST_BITS = 512
+SPARE = 24
+"""Runs beyond the number of bits that a relation must hold on: by chance it would with probability 2^-SPARE."""
+PAIRS = 4
+RELATIONS = 4
 
 
 @dataclass(frozen=True)
@@ -63,7 +76,7 @@ def screen(
         Whether features of how values are stored take part; None for these alone.
     """
     left, right = data[:ROWS], neighbour[:ROWS]
-    rows = join([left, right])
+    outputs = join([left, right])
     # Two parts rank the features, each ordered by the other; a third recounts the best.
     side = np.r_[np.zeros(len(left), dtype=np.int64), np.ones(len(right), dtype=np.int64)]
     part = np.r_[_parts(len(left)), _parts(len(right))]
@@ -71,7 +84,7 @@ def screen(
     features: list[Feature | Parity] = []
     counts: list[Floats] = []
     bits: list[tuple[Feature, Cells]] = []
-    for feature, cells in _features(plan, rows, stored):
+    for feature, cells in _features(plan, outputs, stored):
         if cells.min() == cells.max():
             continue
         features.append(feature)
@@ -84,7 +97,7 @@ def screen(
         fit = part < PARTS - 1
         found = parities([bit for bit, _ in bits], matrix[fit & (side == 0)], matrix[fit & (side == 1)])
         features += (relations := list(found))
-        more = _promises([_counts(parity(rows), groups) for parity in relations], confirm, [False] * len(relations))
+        more = _promises([_counts(parity(outputs), groups) for parity in relations], confirm, [False] * len(relations))
         promised, again = np.append(promised, more[0]), np.append(again, more[1])
     order = np.argsort(-promised, kind="stable")[:RECOUNTED]
     order = order[np.argsort(-again[order], kind="stable")]
@@ -98,7 +111,7 @@ def _of_many_kinds(order: Sequence[int], features: Sequence[Feature | Parity]) -
     tail of one number was lost where three of them were returned.
     """
     ordered = [features[i] for i in order]
-    kinds: list[type] = [type(one.group) if isinstance(one, Feature) else Parity for one in ordered]
+    kinds = [one.kind for one in ordered]
     first = [i for place, i in enumerate(order) if kinds[place] not in kinds[:place]]
     return [*first, *(i for i in order if i not in first)]
 
@@ -141,16 +154,196 @@ def _promises(counts: Sequence[Floats], confirm: int, ordered: Sequence[bool]) -
     return promised, again
 
 
-def _features(plan: Plan, rows: Any, stored: bool | None) -> Iterator[tuple[Feature, Cells]]:
+def _features(plan: Plan, outputs: Any, stored: bool | None) -> Iterator[tuple[Feature, Cells]]:
     """Yield every feature of every leaf with its cells."""
     for leaf in plan.leaves:
-        values, where = leaf.read(rows)
+        values, where = leaf.read(outputs)
         if not len(values):
             continue
-        for owner, read, group in groups_of(leaf, values):
-            stores = group.representation or leaf.representation
-            if (stored is None and not stores) or (stored is False and stores):
-                continue
+        for read, features in features_of(leaf, values):
             distinct = Distinct.of(read)
-            for j in range(len(group.names)):
-                yield Feature(owner, group, j), placed(distinct.cells(group, j), where, len(rows))
+            for feature in features:
+                if stored or feature.representation is (stored is None):
+                    yield feature, placed(distinct.cells(feature.column), where, len(outputs))
+
+
+Group = Callable[[Any], list[Column]]
+"""Fits some similar features to the training values of a leaf."""
+
+_WHOLE: tuple[Group, ...] = (numbers.value, numbers.repeats, numbers.forms)
+_LONG: tuple[Group, ...] = (numbers.bits, numbers.residues, numbers.digits, numbers.check_digits)
+_REAL: tuple[Group, ...] = (numbers.value, numbers.repeats, numbers.fractions, numbers.storage, numbers.mantissa)
+_TEXT: tuple[Group, ...] = (numbers.repeats, texts.characters, texts.affixes, texts.words, texts.counts)
+_OCTETS: tuple[Group, ...] = (
+    numbers.repeats, texts.octets, texts.octet_bits, texts.octet_numbers, texts.affixes,
+)  # fmt: skip
+
+
+def features_of(leaf: Leaf, values: Any) -> Iterator[tuple[Any, list[Feature]]]:
+    """Yield the features of a leaf, fitted to its training values, after the values that each some of them read."""
+    if isinstance(leaf.reader, readers.Categories):
+        yield values, [Feature(leaf, _category(leaf.reader), "category")]
+    elif isinstance(values, readers.WholeValues):
+        yield values, _of_whole(leaf, values)
+    elif isinstance(leaf.reader, readers.Text):
+        yield values, _fitted(leaf, values, _TEXT)
+    elif isinstance(leaf.reader, readers.Octets):
+        yield values, _fitted(leaf, values, _OCTETS)
+    elif values.ndim == 2:
+        yield from _of_rows(leaf, values)
+    else:
+        yield values, _fitted(leaf, values, _REAL)
+
+
+def _fitted(leaf: Leaf, values: Any, groups: Sequence[Group]) -> list[Feature]:
+    return [
+        Feature(leaf, column, group.__name__, j) for group in groups for j, column in enumerate(group(values))
+    ]
+
+
+def _category(reader: readers.Categories) -> Column:
+    """Return the category of a leaf that is one; 0 for one that training did not show."""
+    return Column("", _next, one_of("another", *map(_shown, reader.numbers)))
+
+
+def _next(values: Cells) -> Cells:
+    return values + 1
+
+
+def _shown(category: Any) -> str:
+    """Return a category as a person would write it; of a mapping's keys, or a set's members, in order."""
+    if isinstance(category, frozenset):
+        return f"{{{', '.join(sorted(map(stable_repr, category)))}}}"[: numbers.SHOWN]
+    return stable_repr(category)[: numbers.SHOWN]
+
+
+def _of_whole(leaf: Leaf, values: readers.WholeValues) -> list[Feature]:
+    return _fitted(leaf, values, _WHOLE + (_LONG if values.length.max(initial=0) > 1 else ()))
+
+
+def _of_rows(leaf: Leaf, table: NDArray[np.float64]) -> Iterator[tuple[Any, list[Feature]]]:
+    names = leaf.reader.names if isinstance(leaf.reader, readers.Block) else ()
+    if table.shape[1] < 2 or names:
+        columns = rows.entries(table, names)
+        yield table, [Feature(leaf, column, "entries", j) for j, column in enumerate(columns)]
+        return
+    groups: list[Group] = [rows.entries, rows.summaries, rows.relations]
+    # Numbers of shorter rows are leaves of their own.
+    groups += [rows.repeated_entries] if table.shape[1] > NAMED_POSITIONS else []
+    whole = _mostly_whole(table)
+    groups += [] if whole else [numbers.row_storage]
+    yield table, _fitted(leaf, table, groups)
+    if whole and isinstance(leaf.reader, readers.Block):
+        for xor, what in ((False, "sum"), (True, "XOR")):
+            reader = rows.WholeOfRow(leaf.reader, xor)
+            found = reader.of_rows(table)
+            yield found, _of_whole(Leaf(leaf.path, reader, f"{what} of {leaf.name}"), found)
+
+
+def _mostly_whole(table: NDArray[np.float64]) -> bool:
+    """Say whether rows hold whole numbers that a float holds exactly."""
+    usual = table[is_usual(table)]
+    return bool((usual == np.round(usual)).all() and np.abs(usual).max(initial=0) < 2**53)
+
+
+@dataclass(frozen=True)
+class Parity:
+    """The parity of some bits of an output; `ABSENT` where the output lacks one of them.
+
+    Attributes
+    ----------
+    bits : tuple of Feature
+        Features with the cells 0 and 1.
+    """
+
+    bits: tuple[Feature, ...]
+    representation: bool = False
+    ordered: bool = False
+    kind: str = "parity"
+
+    @property
+    def name(self) -> str:
+        """The name of the feature."""
+        shown = ", ".join(bit.name for bit in self.bits[:4])
+        return f"parity of {shown}" + (f" and {len(self.bits) - 4} bits more" if len(self.bits) > 4 else "")
+
+    def __call__(self, outputs: Sequence[Any]) -> Cells:
+        """Return the parity of each output."""
+        columns = [bit(outputs) for bit in self.bits]
+        missing = reduce(np.logical_or, [(column < 0) | (column > 1) for column in columns])
+        return np.where(missing, ABSENT, reduce(np.bitwise_xor, columns))
+
+    def cell(self, code: int) -> str | int:
+        """Return the parity."""
+        return "absent" if code == ABSENT else code
+
+
+def parities(bits: Sequence[Feature], data: NDArray[np.uint8], neighbour: NDArray[np.uint8]) -> Iterator[Parity]:
+    """Yield parities that tell the sides apart: pairs of bits, and longer relations that one side obeys.
+
+    Parameters
+    ----------
+    bits : sequence of Feature
+        Binary features.
+    data, neighbour : array of 0 and 1, shapes (m, bits) and (k, bits)
+        Their training values on the two sides.
+    """
+    bits, data, neighbour = bits[:MOST_BITS], data[:, :MOST_BITS], neighbour[:, :MOST_BITS]
+    for i, j in _pairs(data, neighbour):
+        yield Parity((bits[i], bits[j]))
+    for left, right in ((data, neighbour), (neighbour, data)):
+        for relation in _broken_relations(left, right):
+            yield Parity(tuple(bits[i] for i in relation))
+
+
+def _pairs(data: NDArray[np.uint8], neighbour: NDArray[np.uint8]) -> list[tuple[int, int]]:
+    """Return the pairs of bits whose XOR differs most between the sides: one matrix product a side gives all."""
+    if data.shape[1] < 2:
+        return []
+    means = []
+    for side in (data, neighbour):
+        signs = 1.0 - 2.0 * side.astype(np.float32)
+        means.append(signs.T @ signs / len(side))
+    gap = np.triu(np.abs(means[0] - means[1]), 1)
+    best = np.argsort(gap, axis=None, kind="stable")[::-1][:PAIRS]
+    return [(int(at // len(gap)), int(at % len(gap))) for at in best]
+
+
+def _broken_relations(obeying: NDArray[np.uint8], other: NDArray[np.uint8]) -> list[list[int]]:
+    """Return the sets of bits whose parity is constant on one side and differs most on the other."""
+    n, width = obeying.shape
+    rows = min(n, width + 1 + SPARE)
+    if rows < width + 1 + SPARE:
+        return []
+    relations = []
+    for combination in _null_space(obeying[:rows]):
+        chosen = [i for i in range(width) if combination >> i & 1]
+        if len(chosen) < 2:
+            continue
+        whole, broken = (np.bitwise_xor.reduce(side[:, chosen], axis=1).mean() for side in (obeying, other))
+        gap = abs(float(whole) - float(broken))
+        if gap > 0.1:
+            relations.append((gap, chosen))
+    relations.sort(key=lambda item: (-item[0], len(item[1])))
+    return [chosen for _, chosen in relations[:RELATIONS]]
+
+
+def _null_space(rows: NDArray[np.uint8]) -> Iterator[int]:
+    """Yield a basis of the combinations of columns (as bit masks) whose parity is the same in every row."""
+    count = len(rows)
+    ones = (1 << count) - 1
+    packed = np.packbits(rows.T, axis=1, bitorder="little")
+    columns = [int.from_bytes(row.tobytes(), "little") & ones for row in packed]
+    # The constant column comes first: a combination that equals it is constant too.
+    basis: dict[int, tuple[int, int]] = {ones.bit_length() - 1: (ones, 0)}
+    for i, column in enumerate(columns):
+        vector, combination = column, 1 << i
+        while vector:
+            lead = vector.bit_length() - 1
+            if lead not in basis:
+                basis[lead] = (vector, combination)
+                break
+            vector ^= basis[lead][0]
+            combination ^= basis[lead][1]
+        if not vector:
+            yield combination

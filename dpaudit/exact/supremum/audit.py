@@ -24,10 +24,10 @@ from dpaudit.contract import (
     Origin,
     OriginKind,
     Pair,
-    PrivacyVerdict,
     Relation,
     Support,
     Supremum,
+    Verdict,
 )
 from dpaudit.errors import InputError
 from dpaudit.exact.audit import audit_law
@@ -233,7 +233,7 @@ class _Search:
         pair = best.worst_pair
         assert isinstance(pair, Pair)
         found = SupremumFinding(
-            verdict=PrivacyVerdict.VIOLATION if refutes else best.verdict,
+            verdict=Verdict.VIOLATION if refutes else best.verdict,
             value=value,
             error=error,
             support=support,

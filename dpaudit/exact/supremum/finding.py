@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import msgspec
 
-from dpaudit.contract import Grade, Pair, PrivacyVerdict, Relation, Support
+from dpaudit.contract import OF_PRIVACY, Grade, Pair, Relation, Support, Verdict
 from dpaudit.exact.finding import PairInWords
 from dpaudit.record import Amount, Count, NonNegative, Probability, Size
 from dpaudit.results import AuditFinding
@@ -64,7 +64,8 @@ class SupremumFinding(AuditFinding, kw_only=True, frozen=True, tag="supremum"):
     """
 
     kind: ClassVar[str] = "supremum"
-    verdict: PrivacyVerdict
+    verdicts: ClassVar[tuple[Verdict, ...]] = OF_PRIVACY
+    verdict: Verdict
     value: NonNegative
     error: NonNegative
     support: Support

@@ -7,11 +7,20 @@ import math
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Relation
 from dpaudit.exact.finding import LawFinding
-from dpaudit.report.evidence import check_words, checks_text, gap_words, representation_text
+from dpaudit.report.evidence import (
+    check_words,
+    checks_text,
+    errors_text,
+    frontier_text,
+    gap_words,
+    origins_text,
+    representation_text,
+    scores_text,
+    spent_text,
+)
 from dpaudit.report.numbers import count, percent, plural, significant
 from dpaudit.report.page.mechanism import Mechanism
 from dpaudit.report.page.text import number, raised, share
-from dpaudit.report.power import budget_text, errors_text, frontier_text, origins_text, scores_text
 from dpaudit.report.row import Row
 from dpaudit.report.wording import BOUNDS, answer_words, failure_text, label_parameters, output_text
 
@@ -76,7 +85,7 @@ def _exact_items(row: Row, exact: LawFinding) -> list[Item]:
 def blackbox_items(row: Row, finding: PrivacyFinding) -> list[Item]:
     """Return how the runs were spent and what they looked at."""
     items = [
-        ("Runs a side", budget_text(finding).removeprefix("runs on each side, all pairs together: ")),
+        ("Runs a side", spent_text(finding)),
         ("Tried", f"{plural(finding.pairs, 'pair')} ({origins_text(finding)}), {plural(finding.events, 'event')}"),
         ("Compared by", scores_text(finding)),
         ("Bound", f"{BOUNDS.get(finding.bound, finding.bound)}; error {errors_text(finding)}"),

@@ -7,20 +7,19 @@ from typing import NamedTuple
 
 from dpaudit.engine.records import Run
 from dpaudit.report.numbers import count, percent, plural, value_text
-from dpaudit.report.page.accuracy_figure import AccuracyView, accuracy_figure
-from dpaudit.report.page.claims_figure import aside
-from dpaudit.report.page.curve_figure import CurveView, curve_figure
+from dpaudit.report.page.claim_figures import aside
+from dpaudit.report.page.curve_figures import View, accuracy_figure, curve_figure
 from dpaudit.report.page.mechanism import Mechanism
 from dpaudit.report.page.method import Item, method, neighbours_words
+from dpaudit.report.page.pictures import pictures
 from dpaudit.report.page.sentences import Phrase, says
 from dpaudit.report.page.state import State
 from dpaudit.report.page.text import epsilon_exact, epsilon_found, epsilon_seen, raised, share
 from dpaudit.report.page.witness import WitnessView, witness
-from dpaudit.report.pictures import pictures
 from dpaudit.report.row import Row
 from dpaudit.report.verdicts import RowVerdict
 
-__all__ = ["Part", "Picture", "audited_numbers", "five", "part", "repeat"]
+__all__ = ["Part", "audited_numbers", "five", "part", "repeat"]
 
 _ACCURACY = {
     RowVerdict.VIOLATION: "the promise is broken",
@@ -28,13 +27,6 @@ _ACCURACY = {
     RowVerdict.HOLDS: "the promise holds",
     RowVerdict.VACUOUS: "it holds, and promises next to nothing",
 }
-
-
-class Picture(NamedTuple):
-    """An illustration and its caption."""
-
-    svg: str
-    caption: str
 
 
 class Part(NamedTuple):
@@ -46,13 +38,13 @@ class Part(NamedTuple):
     aside: str
     needs_look: bool
     says: list[Phrase]
-    curve: CurveView | None
+    curve: View | None
     five: list[Item]
     witness: WitnessView | None
-    accuracy: AccuracyView | None
+    accuracy: View | None
     accuracy_open: bool
     method: list[Item]
-    pictures: list[Picture]
+    pictures: list[View]
     command: str
 
 
@@ -73,7 +65,7 @@ def part(mechanism: Mechanism, command: str) -> Part:
         accuracy=accuracy_figure(mechanism.accurate),
         accuracy_open=mechanism.accuracy_needs_look,
         method=method(mechanism),
-        pictures=[Picture(*drawing) for drawing in drawn],
+        pictures=drawn,
         command=command,
     )
 

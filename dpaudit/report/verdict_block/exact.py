@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpaudit.contract import PrivacyVerdict
+from dpaudit.contract import Verdict
 from dpaudit.engine.arguments import ExactArguments
 from dpaudit.engine.records import Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.report.aligned import Lines
+from dpaudit.report.evidence import origin_text
 from dpaudit.report.numbers import count, plural, significant
-from dpaudit.report.power import origin_text
 from dpaudit.report.verdict_block.claim import tested_claim
 from dpaudit.report.wording import output_text
 
@@ -18,8 +18,8 @@ __all__ = ["asked_lines", "exact_lines"]
 
 # Exact laws have a finite error and pairs that differ, so that there is always evidence.
 _VERDICTS = {
-    PrivacyVerdict.VIOLATION: "VIOLATION: the claim is refuted",
-    PrivacyVerdict.CONSISTENT: "consistent: no violation on these pairs",
+    Verdict.VIOLATION: "VIOLATION: the claim is refuted",
+    Verdict.CONSISTENT: "consistent: no violation on these pairs",
 }
 
 

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 from dpaudit.audit.finding import PrivacyFinding, Witness
-from dpaudit.contract import PrivacyVerdict
+from dpaudit.contract import Verdict
 from dpaudit.engine.records import Result
 from dpaudit.registry.import_spec import is_place
 from dpaudit.report.aligned import Lines
-from dpaudit.report.evidence import check_words, checks_text, gap_words, representation_text
-from dpaudit.report.numbers import count, percent, plural, significant, value_text
-from dpaudit.report.power import (
+from dpaudit.report.evidence import (
     POWER,
     assumed_text,
     budget_text,
+    check_words,
+    checks_text,
     errors_text,
     frontier_text,
+    gap_words,
     origin_text,
     origins_text,
     power_text,
+    representation_text,
     scores_text,
 )
+from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.verdict_block.claim import tested_claim
 from dpaudit.report.wording import event_words
 
 __all__ = ["curve_lines", "privacy_lines"]
 
 _VERDICTS = {
-    PrivacyVerdict.VIOLATION: "VIOLATION: the claim is refuted",
-    PrivacyVerdict.CONSISTENT: "consistent: no violation found with these runs, pairs and events",
-    PrivacyVerdict.NO_EVIDENCE: "no evidence: nothing was found, and nothing could have been",
+    Verdict.VIOLATION: "VIOLATION: the claim is refuted",
+    Verdict.CONSISTENT: "consistent: no violation found with these runs, pairs and events",
+    Verdict.NO_EVIDENCE: "no evidence: nothing was found, and nothing could have been",
 }
 
 
@@ -55,7 +58,7 @@ def privacy_lines(result: Result, finding: PrivacyFinding) -> Lines:
 
 def _power(finding: PrivacyFinding) -> Lines:
     """Return which leaks would have been detected, or why none would have been."""
-    if finding.verdict == PrivacyVerdict.NO_EVIDENCE:
+    if finding.verdict == Verdict.NO_EVIDENCE:
         return [("power", f"none: {gap_words(gap)}") for gap in finding.gaps]
     return [
         ("power", f"would detect with probability {POWER}: {power_text(finding)}"),

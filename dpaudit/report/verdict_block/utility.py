@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpaudit.contract import UtilityVerdict
+from dpaudit.contract import Verdict
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.outcome import is_ladder
 from dpaudit.engine.records import Result
@@ -14,16 +14,16 @@ from dpaudit.utility.finding import UtilityFinding
 __all__ = ["theorem_text", "utility_lines"]
 
 _PROMISED = {
-    UtilityVerdict.VIOLATION: "VIOLATION: it fails more often than beta",
-    UtilityVerdict.UNDECIDED: "undecided: the interval holds beta; more trials would tell",
-    UtilityVerdict.HOLDS: "holds: it fails at most as often as beta, on this case",
-    UtilityVerdict.VACUOUS: "vacuous: the claim promises next to nothing, so that it is no merit to keep it",
+    Verdict.VIOLATION: "VIOLATION: it fails more often than beta",
+    Verdict.UNDECIDED: "undecided: the interval holds beta; more trials would tell",
+    Verdict.HOLDS: "holds: it fails at most as often as beta, on this case",
+    Verdict.VACUOUS: "vacuous: the claim promises next to nothing, so that it is no merit to keep it",
 }
 _TESTED = {
-    UtilityVerdict.VIOLATION: "fails more often than beta here",
-    UtilityVerdict.UNDECIDED: _PROMISED[UtilityVerdict.UNDECIDED],
-    UtilityVerdict.HOLDS: "fails at most as often as beta, on this case",
-    UtilityVerdict.VACUOUS: "fails at most as often as beta, on this case, which says next to nothing",
+    Verdict.VIOLATION: "fails more often than beta here",
+    Verdict.UNDECIDED: _PROMISED[Verdict.UNDECIDED],
+    Verdict.HOLDS: "fails at most as often as beta, on this case",
+    Verdict.VACUOUS: "fails at most as often as beta, on this case, which says next to nothing",
 }
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sealed_runs import KINDS, header_of, result
 from toy_records import privacy_finding
 
-from dpaudit.contract import PrivacyClaim, PrivacyVerdict, UtilityVerdict
+from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.engine.consistency_checks import check_record
 from dpaudit.engine.records import Result, State
 from dpaudit.errors import ToolFault
@@ -42,7 +42,7 @@ def test_bets_that_refute_a_claim_may_bound_less() -> None:
         versions=PRIVACY.finding.versions,
     )
     check(replace(PRIVACY, finding=bets))
-    silent = replace(bets, verdict=PrivacyVerdict.CONSISTENT, epsilon_lower=1.5)
+    silent = replace(bets, verdict=Verdict.CONSISTENT, epsilon_lower=1.5)
     with pytest.raises(ToolFault, match=r"consistent with epsilon >= 1\.5 and a claim of 1\.0"):
         check(replace(PRIVACY, finding=silent))
     with pytest.raises(ToolFault, match="budget used 60 are more than 40"):
@@ -52,7 +52,7 @@ def test_bets_that_refute_a_claim_may_bound_less() -> None:
 @pytest.mark.parametrize(
     ("record", "words"),
     [
-        (found(PRIVACY, verdict=PrivacyVerdict.VIOLATION), r"violation with epsilon >= 0\.5 and a claim of 1\.0"),
+        (found(PRIVACY, verdict=Verdict.VIOLATION), r"violation with epsilon >= 0\.5 and a claim of 1\.0"),
         (found(PRIVACY, epsilon_lower=float("inf")), "consistent with epsilon >= inf and a claim"),
         (found(PRIVACY, epsilon=2.0), "epsilon 2.0 is not that of the claim, 1.0"),
         (found(PRIVACY, trials=21), "trials 21 is not that of the task, 20"),
@@ -63,11 +63,11 @@ def test_bets_that_refute_a_claim_may_bound_less() -> None:
         (found(PRIVACY, confirmation_trials=11), "confirmation_trials 11 is not that of its budget, 10"),
         (found(PRIVACY, witness=replace(PRIVACY.finding.witness, trials=11)), "witness trials 11 is not that of"),
         (found(PRIVACY, witness=replace(PRIVACY.finding.witness, hits=11)), "hits 11 are more than 10"),
-        (found(EXACT, verdict=PrivacyVerdict.VIOLATION), "violation with epsilon 1.0, delta 0.0 at the claim"),
+        (found(EXACT, verdict=Verdict.VIOLATION), "violation with epsilon 1.0, delta 0.0 at the claim"),
         (found(EXACT, epsilon=float("inf")), "consistent with epsilon inf"),
         (found(EXACT, claimed_epsilon=None), "claimed_epsilon None is not that of the claim, 1.0"),
         (found(EXACT, n=2), "n 2 is not that of the task, 1"),
-        (found(UTILITY, verdict=UtilityVerdict.VACUOUS), "verdict 'vacuous' is not that of its interval, 'holds'"),
+        (found(UTILITY, verdict=Verdict.VACUOUS), "verdict 'vacuous' is not that of its interval, 'holds'"),
         (found(UTILITY, failure_upper=0.2), "verdict 'holds' is not that of its interval, 'undecided'"),
         (found(UTILITY, failures=6), "failure_rate 0.05 is not that of its counts, 0.06"),
         (found(UTILITY, failures=101), "failures 101 are more than 100"),
@@ -95,7 +95,7 @@ def test_a_record_is_that_of_its_place_in_the_plan() -> None:
 
 
 def test_a_claim_with_delta_is_refuted_by_its_delta() -> None:
-    broken = found(EXACT, claimed_delta=0.1, delta_at_claim=0.2, verdict=PrivacyVerdict.VIOLATION)
+    broken = found(EXACT, claimed_delta=0.1, delta_at_claim=0.2, verdict=Verdict.VIOLATION)
     check(replace(broken, claim=PrivacyClaim(1.0, 0.1)))
     with pytest.raises(ToolFault, match=r"violation with epsilon 1\.0, delta 0\.1 at the claim"):
         check(replace(found(broken, delta_at_claim=0.1), claim=PrivacyClaim(1.0, 0.1)))

@@ -11,7 +11,7 @@ from sealed_runs import header_of, result
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.cli import main
-from dpaudit.contract import PrivacyVerdict
+from dpaudit.contract import Verdict
 from dpaudit.engine import files, verification
 from dpaudit.engine.records import Result
 from dpaudit.engine.store import FILENAME, Store, load_run
@@ -57,7 +57,7 @@ def test_of_a_mechanism_with_randomness_of_its_own_the_verdict_must_be_the_same(
     with pytest.raises(
         ToolFault, match=r"line 2: a/privacy/\S+, done again, gives something else: \$\.finding\.verdict"
     ):
-        stored(True, epsilon_lower=1.25, verdict=PrivacyVerdict.VIOLATION)
+        stored(True, epsilon_lower=1.25, verdict=Verdict.VIOLATION)
     with pytest.raises(ToolFault, match=r"gives something else: \$\.finding\.epsilon_lower was 0\.5, is 0\.25"):
         stored(False, epsilon_lower=0.25)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpaudit.events.feature_screening.bytes_features import OctetNumbers
 from dpaudit.events.feature_screening.search import screen
+from dpaudit.events.feature_screening.texts import octet_numbers
 from dpaudit.outputs.plan import Plan
 
 RUNS = 2_000
@@ -28,18 +28,21 @@ def expected(value: bytes, at: int, little: bool) -> float:
 def test_numbers_of_bytes_are_those_read_byte_by_byte(lengths: tuple[int, int]) -> None:
     rng = np.random.default_rng(0)
     values = [rng.bytes(int(rng.integers(*lengths))) for _ in range(80)]
-    group = OctetNumbers.of(values)
-    assert len(group.highest) == 2 * min(32, max(map(len, values))) * (1 if len(set(map(len, values))) == 1 else 2)
-    for j, (at, little) in enumerate(group.highest):
-        assert group.real(values, j).tolist() == [expected(value, at, little) for value in values]
-        assert group.column(values[:7], j).tolist() == group.column(values, j)[:7].tolist()
+    columns = octet_numbers(values)
+    near = min(32, max(map(len, values)))
+    places = [*range(near), *(range(-1, -1 - near, -1) if len(set(map(len, values))) > 1 else ())]
+    heads = [(at, little) for at in places for little in (False, True)]
+    for column, (at, little) in zip(columns, heads, strict=True):
+        assert column.read(values).tolist() == [expected(value, at, little) for value in values]
+        assert column.cells(values[:7]).tolist() == column.cells(values)[:7].tolist()
 
 
 def test_bytes_that_never_vary_head_no_number() -> None:
     rng = np.random.default_rng(0)
     values = [b"id" + rng.bytes(1) + b"\0" for _ in range(90)]
-    assert OctetNumbers.of(values).highest == ((2, False), (2, True))
-    assert OctetNumbers.of([b"", b""]).highest == ()
+    names = [column.name for column in octet_numbers(values)]
+    assert names == ["big-endian number from byte 2 from the start", "little-endian number up to byte 2 from the start"]
+    assert octet_numbers([b"", b""]) == []
 
 
 def tail(share: float, rng: np.random.Generator) -> float:

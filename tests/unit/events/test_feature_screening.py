@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpaudit.events.feature_screening.parity import _null_space
-from dpaudit.events.feature_screening.search import screen
+from dpaudit.events.feature_screening.search import _null_space, screen
 from dpaudit.events.feature_screening.wilson_scores import best_half_lines, best_promise, promise
 from dpaudit.outputs.plan import Plan
 

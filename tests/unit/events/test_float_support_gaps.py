@@ -23,9 +23,9 @@ def test_a_sampler_is_recognised_by_its_own_values_alone(noise, centre, scale):
     rng = np.random.default_rng(0)
     (found,) = samplers_of(centre + noise(rng, scale))
     assert (found.centre, found.scale) == (centre, scale)
-    cells = found.column(centre + noise(rng, scale))
+    cells = found.cells(centre + noise(rng, scale))
     assert (cells == HOLE).mean() < 0.001
-    other = found.column(centre + 1 + noise(rng, scale))
+    other = found.cells(centre + 1 + noise(rng, scale))
     assert (other == HOLE).mean() > 0.01
 
 
@@ -36,7 +36,7 @@ def test_other_noise_has_no_sampler():
 
 
 def test_cells_tell_dense_places_and_what_is_no_number():
-    cells = Holes(10.0, 1.0, 53).column(np.array([10.1, np.nan, np.inf, 10.0]))
+    cells = Holes(10.0, 1.0, 53).cells(np.array([10.1, np.nan, np.inf, 10.0]))
     assert cells.tolist() == [DENSE] * 4
 
 

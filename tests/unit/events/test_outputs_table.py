@@ -11,7 +11,7 @@ from scipy import sparse
 from structured_outputs import STRUCTURES
 from typed_outputs import TYPES
 
-from dpaudit.events.feature_screening.features import Feature, groups_of
+from dpaudit.events.feature_screening.search import features_of
 from dpaudit.outputs.plan import Plan
 from dpaudit.outputs.steps import in_words
 
@@ -36,11 +36,10 @@ def in_code():
         rng = np.random.default_rng(0)
         rows = [mechanism(rng, x) for x in (0, 1) for _ in range(40)]
         for leaf in Plan.of(rows).leaves:
-            for owner, _, group in groups_of(leaf, leaf.read(rows)[0]):
-                for j, shown in enumerate(group.names):
-                    told = shown or leaf.name.removesuffix(f" of {in_words(leaf.path)}")
-                    kind = "representation" if Feature(owner, group, j).representation else "value"
-                    found.add((general(told), kind))
+            for _, features in features_of(leaf, leaf.read(rows)[0]):
+                for feature in features:
+                    shown = feature.column.name or leaf.name.removesuffix(f" of {in_words(leaf.path)}")
+                    found.add((general(shown), "representation" if feature.representation else "value"))
     return found
 
 

@@ -3,40 +3,58 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, fields
+from typing import Any
 
 import pytest
 
-from dpaudit.contract import Instance
-from learners.controls import control
-from learners.finite.faults import Doubled
+from dpaudit.contract import InputError, Instance
+from learners.boxes.interior_point import BoxInteriorPoint
+from learners.controls import DOUBLED, control
 from learners.points.exponential import PointExponential
 
 HERE = Instance({"domain_size": 3, "epsilon": 1.0}, n=2)
-PointTwice = control(PointExponential, Doubled, "broken-point-twice", "points at twice the rate")
-PointTwiceHere = control(
-    PointExponential,
-    Doubled,
-    "broken-point-twice-here",
-    "points at twice the rate",
-    HERE,
-    fault="leaks twice",
-)
+
+
+def refuse_five(learner: Any) -> None:
+    if learner.domain_size == 5:
+        raise InputError("domain_size must not be 5")
+
+
+PointTwice = control(PointExponential, "broken-point-twice", **DOUBLED)
+PointTwiceHere = control(PointExponential, "broken-point-twice-here", HERE, fault="leaks twice", check=refuse_five)
+BoxLiteral = control(BoxInteriorPoint, "broken-box-literal", fault="counts without noise", literal=True)
 
 
 def test_control_is_a_class_of_the_calling_module() -> None:
     assert (PointTwice.__name__, PointTwice.__qualname__) == ("PointTwice", "PointTwice")
     assert PointTwice.__module__ == __name__
-    assert PointTwice.__doc__ == "Broken control: points at twice the rate."
-    assert PointTwice.__mro__[:3] == (PointTwice, Doubled, PointExponential)
+    assert globals()["PointTwice"] is PointTwice
+    assert PointTwice.__doc__ == f"Broken control: {DOUBLED['fault']}."
+    assert PointTwice.__mro__[:2] == (PointTwice, PointExponential)
 
 
-def test_control_keeps_what_is_not_said() -> None:
+def test_control_keeps_what_is_not_replaced() -> None:
     assert PointTwice.id == "broken-point-twice"
-    assert PointTwice.fault == Doubled.fault
+    assert PointTwice.fault == DOUBLED["fault"]
     assert PointTwice.instance == PointExponential.instance
     assert PointTwiceHere.fault == "leaks twice"
     assert PointTwiceHere.instance is HERE
+    assert PointTwice(4, 1.0)._rate == 2 * PointExponential(4, 1.0)._rate
+
+
+def test_control_checks_its_parameters_after_those_of_the_sound_learner() -> None:
+    with pytest.raises(InputError, match="domain_size must be an integer"):
+        PointTwiceHere(1, 1.0)
+    with pytest.raises(InputError, match="must not be 5"):
+        PointTwiceHere(5, 1.0)
+
+
+def test_control_claims_what_the_sound_learner_does() -> None:
+    literal = BoxLiteral(2, 1, 2.0, 0.8)
+    assert literal.literal
+    assert {f.name: f.default for f in fields(BoxLiteral)}["literal"] is True
+    assert literal.privacy == BoxInteriorPoint(2, 1, 2.0, 0.8).privacy
 
 
 def test_control_is_a_frozen_dataclass_that_pickles() -> None:

@@ -10,8 +10,8 @@ from learner_cases import BROKEN, SOUND, agreement, example_of
 
 import learners.parities.subsample as parity_module
 from dpaudit.seeding import generator
+from learners.conjunctions.controls import ConjunctionHalfSensitivity, ConjunctionUndivided
 from learners.conjunctions.laplace import ConjunctionLaplace
-from learners.conjunctions.laplace_controls import HalfSensitivity, Undivided
 from learners.parities.controls import ParityNoCoin, ParityOversampled
 from learners.parities.private import ParityPrivate
 from learners.points.controls import PointDoubled
@@ -51,8 +51,8 @@ def test_runs_follow_the_law(learner_class: Any) -> None:
         (PointExponential(4, 1.0), PointDoubled(4, 1.0)),
         (ParityPrivate(2, 1.0), ParityNoCoin(2, 1.0)),
         (ParityPrivate(2, 0.5), ParityOversampled(2, 0.5)),
-        (ConjunctionLaplace(2, 2.0, 0.9), Undivided(2, 2.0, 0.9)),
-        (ConjunctionLaplace(1, 2.0, 0.9), HalfSensitivity(1, 2.0, 0.9)),
+        (ConjunctionLaplace(2, 2.0, 0.9), ConjunctionUndivided(2, 2.0, 0.9)),
+        (ConjunctionLaplace(1, 2.0, 0.9), ConjunctionHalfSensitivity(1, 2.0, 0.9)),
     ],
     ids=lambda learner: learner.id,
 )

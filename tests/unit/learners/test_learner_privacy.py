@@ -11,8 +11,8 @@ from learner_cases import BROKEN, PRIVATE, every_sample, example_of, worst_epsil
 
 import dpaudit
 from dpaudit.contract import Relation
+from learners.conjunctions.controls import ConjunctionHalfSensitivity, ConjunctionUndivided
 from learners.conjunctions.laplace import ConjunctionLaplace
-from learners.conjunctions.laplace_controls import HalfSensitivity, Undivided
 from learners.parities.base import MAX_EPSILON
 from learners.parities.controls import ParityOversampled
 from learners.parities.private import ParityPrivate
@@ -115,7 +115,7 @@ def test_leaks_are_large_enough_to_be_seen(learner_class: Any) -> None:
     [
         (ParityOversampled(2, 0.5), 2, 2 * math.atanh(0.5)),
         (ParityOversampled(1, 1.5), 1, math.inf),
-        (Undivided(2, 2.0, 0.9), 4, 8.0),
+        (ConjunctionUndivided(2, 2.0, 0.9), 4, 8.0),
     ],
     ids=["oversampled", "all kept", "undivided"],
 )
@@ -124,7 +124,7 @@ def test_known_leaks_have_their_known_size(learner: Any, n: int, epsilon: float)
 
 
 def test_half_the_noise_leaks_twice_the_claim() -> None:
-    learner = HalfSensitivity(2, 2.0, 0.9)
+    learner = ConjunctionHalfSensitivity(2, 2.0, 0.9)
     flip = learner.domain.sample([[0, 0], [1, 1]], [1, 1], [7, 1])
     assert worst_epsilon(learner, 0, [flip]) == pytest.approx(4.0, abs=1e-9)
 

@@ -14,7 +14,7 @@ from dpaudit.contract import Distribution, InputError
 from dpaudit.utility.hard_cases import hard_cases
 from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
-from learners.papers.failure_probability import failure_probability, two_point
+from learners.papers.sizes import failure_probability, two_point
 from learners.parities.amplified import ParityAmplified
 from learners.parities.restart import ParityRestart
 from learners.points.consistent import OccamConsistent

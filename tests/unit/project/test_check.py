@@ -126,7 +126,7 @@ def test_every_mechanism_has_a_row_and_one_that_fails_stops_no_other(project: Pa
     assert "gone.py" in rows["lost"].why
     text = check_text(list(rows.values()))
     for line in (
-        "8 claims: 2 violations, 3 consistent, 1 no evidence, 1 accepted, 1 failed.",
+        "8 claims: 2 violations, 1 failed, 1 no evidence, 1 accepted, 3 consistent.",
         "accepted lived-with up to 1.2: known (2026-01-31)",
         "worse was accepted up to 0.6 (2026-01-31), and shows more",
         "no evidence silent: every run had one outcome, on both sides: ",

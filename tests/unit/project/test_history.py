@@ -39,7 +39,7 @@ def test_checks_are_appended_and_come_back(tmp_path: Path) -> None:
     old, new = read_history(path)
     assert (list(old.rows), list(new.rows), old.at) == (first, second, NOON)
     head, _, *rows, _ = history_text([old, new]).splitlines()
-    assert head.split() == ["at", "(UTC)", "claims", "violation", "consistent", "failed"]
+    assert head.split() == ["at", "(UTC)", "claims", "violation", "failed", "consistent"]
     assert [row.split() for row in rows] == [
         ["2026-01-31", "12:01", "1", "1", "0", "0"],
         ["2026-01-31", "12:00", "2", "0", "1", "1"],

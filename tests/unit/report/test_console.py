@@ -80,7 +80,7 @@ def test_columns_are_aligned():
 def test_it_never_says_that_something_passed():
     for run in (load_small(), wide_run()):
         assert not re.search(r"\bpass", console.render(run), re.IGNORECASE)
-    assert "no violation found at these runs" in console.render(load_small())
+    assert "consistent at these runs" in console.render(load_small())
 
 
 def test_a_violation_is_marked_with_and_without_colour():
@@ -91,7 +91,7 @@ def test_a_violation_is_marked_with_and_without_colour():
     assert "VIOLATION: privacy" in line
     assert " 1.00001 " in line  # not rounded down onto the claim
     assert "1 learner: 1 VIOLATION\n" in plain
-    assert "no violation found" not in plain
+    assert "consistent" not in plain
     assert "\x1b" not in plain
     assert any("\x1b[1;31m!!" in text and "parity-private" in text for text in coloured.splitlines())
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
@@ -110,7 +110,7 @@ def test_the_last_lines_count_every_row_once():
     assert f"  {lost.task}: RuntimeError: oops\n" in text
     run = planned(replace(run, failures=()), "box-tightest/exact/n1-ab")
     assert "4 learners: 1 VIOLATION, 2 incomplete, 1 undecided\n" in console.render(run)
-    counts = "3 learners: 2 with no violation found at these runs, 1 with no privacy claim\n"
+    counts = "3 learners: 2 consistent at these runs, 1 with no privacy claim\n"
     assert counts in console.render(load_small())
 
 

@@ -9,14 +9,12 @@ import pytest
 from msgspec.structs import replace
 from reporter_runs import change, claiming, first, load_small, only, put, retold, with_results
 
-from dpaudit.bounds.curve import fit_curve
+from dpaudit.bounds.curve import claimed_delta, fit_curve
 from dpaudit.events.event import Bets, Cells, Interval
-from dpaudit.report.page.accuracy_figure import accuracy_figure
-from dpaudit.report.page.claims_figure import claim_bar, claim_row, place
-from dpaudit.report.page.curve_figure import claimed_delta, curve_figure
+from dpaudit.report.page.claim_figures import claim_bar, claim_row, place, power_figure
+from dpaudit.report.page.curve_figures import accuracy_figure, curve_figure
 from dpaudit.report.page.input_diff import chips, elements
 from dpaudit.report.page.mechanism import mechanisms
-from dpaudit.report.page.power_figure import power_figure
 from dpaudit.report.page.text import allowed_times, number, raised, share, spelled, times
 from dpaudit.report.summary import summarise
 from dpaudit.report.wording import answer_words
@@ -113,18 +111,18 @@ def test_rows_are_well_formed_and_say_what_they_show():
 def test_the_blind_zone_reaches_the_edge_where_nothing_could_be_seen():
     run = only(load_small(), "parity-private", "privacy")
     row = claim_row(mechanism(change(run, "privacy", detectable_epsilon=math.inf)))
-    assert 'x="48.00%" width="52.00%"' in row
+    assert 'x="48%" width="52%"' in row
     assert 'fill="url(#hatch)"' in row
     assert "no leak would have been seen" in row
     bounded = claim_row(mechanism(change(run, "privacy", detectable_epsilon=2.0)))
-    assert 'x="48.00%" width="12.94%"' in bounded
+    assert 'x="48%" width="12.94%"' in bounded
 
 
 def test_a_bar_beyond_the_claim_is_cut_at_it():
     run = change(only(load_small(), "parity-private", "privacy"), "privacy", epsilon_lower=2.0, verdict="violation")
     row = claim_row(mechanism(run))
-    assert 'class="f-bad" opacity=".4" x="0%" width="48.00%"' in row
-    assert 'class="f-bad" x="48.00%" width="12.94%"' in row
+    assert 'class="f-bad" x="0%" width="48%" y="10" height="14" opacity="0.4"' in row
+    assert 'class="f-bad" x="48%" width="12.94%"' in row
     assert "f-ok" not in row
     assert "hatch" not in row
 

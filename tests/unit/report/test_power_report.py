@@ -8,10 +8,11 @@ from msgspec.structs import replace
 from reporter_runs import first, load_small, only, put, retold
 
 from dpaudit.audit.finding import PowerAt
+from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
 from dpaudit.contract import Origin, OriginKind
 from dpaudit.report import console, html
+from dpaudit.report import evidence as told
 from dpaudit.report import json as json_report
-from dpaudit.report import power as told
 
 CRAFTED, ENUMERATED, PATTERN, STRATEGY = (OriginKind(name) for name in ("crafted", "enumerated", "pattern", "strategy"))
 
@@ -99,6 +100,13 @@ def test_the_budget_leaves_out_what_was_not_spent():
     assert told.budget_text(finding(budget=spent)) == words
     bets = replace(BETS, budget={"used": 812, "allowed": 200_000, "checks": 0})
     assert told.budget_text(bets) == "812 runs used of 200,000 allowed, on both sides of all pairs"
+
+
+def test_the_cost_of_learning_an_event_is_the_one_that_audits_are_planned_with():
+    assert (LEARNING, LEARNING_OF_BETS) == (3, 2)
+    assert "detects with a third of the confirmation runs" in told.assumed_text(finding())
+    assert "detect with half of the runs" in told.assumed_text(BETS)
+    assert "that a third of the runs detect" in console.render(load_small())
 
 
 def test_the_error_split_hides_binary_fractions_and_begins_with_the_verdict():

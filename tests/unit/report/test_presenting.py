@@ -15,7 +15,7 @@ from toy_records import law_finding, privacy_finding, utility_finding
 import dpaudit
 from dpaudit.contract import Relation
 from dpaudit.errors import ToolFault
-from dpaudit.report.plots import style
+from dpaudit.report import plots
 from dpaudit.report.presenting import AnyAudit
 
 TOYS = [privacy_finding("violation", epsilon_lower=1.5), law_finding(), utility_finding()]
@@ -93,9 +93,9 @@ def lines_of(finding: AnyAudit) -> dict[str, str]:
 
 def test_the_figure_of_a_black_box_audit_shows_the_claim_and_what_is_ruled_out() -> None:
     shown = lines_of(TOYS[0])
-    assert shown["allowed by the claim"] == style.CLAIM
-    assert shown["left: ruled out (black box, 95 %)"] == style.BOUND
-    assert lines_of(law_finding(relation=Relation.ADD_REMOVE_ONE))["worst case (exact)"] == style.EXACT
+    assert shown["allowed by the claim"] == plots.CLAIM
+    assert shown["left: ruled out (black box, 95 %)"] == plots.BOUND
+    assert lines_of(law_finding(relation=Relation.ADD_REMOVE_ONE))["worst case (exact)"] == plots.EXACT
 
 
 def test_the_figure_of_utility_shows_beta_and_the_interval() -> None:

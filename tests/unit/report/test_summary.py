@@ -38,7 +38,7 @@ def words(one):
 def test_small_run_has_three_learners_and_one_convicted_control():
     summary = summarise(load_small())
     assert [r.label for r in summary.learners] == ["parity-private", "parity-elimination", "threshold-exponential"]
-    assert [r.verdict for r in summary.learners] == ["no violation found", "no claim", "no violation found"]
+    assert [r.verdict for r in summary.learners] == ["consistent", "no claim", "consistent"]
     assert [r.label for r in summary.convicted] == ["parity-private-careless"]
     assert summary.controls[0].convicted_by == ("exact", "black box")
     assert not summary.violations
@@ -158,7 +158,7 @@ def test_missing_results_are_pending_and_explained():
     [
         ("exact", "failed: privacy", ("failed", "undecided")),
         ("privacy", "failed: privacy", ("failed", "undecided")),
-        ("utility", "failed: utility", ("no violation found", "failed")),
+        ("utility", "failed: utility", ("consistent", "failed")),
     ],
 )
 def test_a_failure_is_no_silence(kind, overall, verdicts):

@@ -187,6 +187,6 @@ def test_verdicts_in_words():
     assert [verdict_words(v) for v in (RowVerdict.NO_CLAIM, RowVerdict.NOT_CHECKED, RowVerdict.NO_VIOLATION)] == [
         "no privacy claim",
         "privacy not checked",
-        "no violation found",
+        "consistent",
     ]
     assert [short_verdict(v) for v in (RowVerdict.FAILED, RowVerdict.NO_EVIDENCE)] == ["failed", "no evidence"]

@@ -22,7 +22,7 @@ from learners.boxes.interior_point import BoxInteriorPoint
 from learners.boxes.tightest import BoxTightest
 from learners.domains import Grid, Interval
 from learners.interior_points import controls as broken_interior_point
-from learners.interior_points import stable_select_controls as broken_stable_select
+from learners.interior_points import controls as broken_stable_select
 from learners.interior_points.exponential import InteriorPointExponential
 from learners.interior_points.rec_concave import InteriorPointRecConcave
 from learners.interior_points.thresholds import ThresholdInteriorPoint

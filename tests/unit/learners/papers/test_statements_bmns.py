@@ -9,7 +9,7 @@ from ledger_rows import ledger_row
 
 import dpaudit
 from learners.papers import bmn, bmn_utility, bmns_center_points, bmns_find_tukey, bmns_halfspaces, bmns_lower_bound
-from learners.papers.halved_sizes import HalvedSizes, audit_halved
+from learners.papers.sizes import HalvedSizes, audit_halved
 from learners.points.exponential import PointExponential
 
 PAPERS = (bmn, bmns_center_points, bmns_find_tukey, bmns_halfspaces, bmns_lower_bound)
@@ -32,8 +32,8 @@ def test_halved_sizes_read_off_what_the_audits_found() -> None:
     assert sizes.top == learner.sample_size(0.2, 0.2)
     assert sizes.top > sizes.enough > sizes.too_few > 0
     assert set(sizes.numbers("a")) == {f"a: {k}" for k in ("theorem's n", "enough", "too few", "failure rate at most")}
-    assert str(sizes.enough) in sizes.told("a")
-    assert str(sizes.too_few) in sizes.told("a")
+    assert str(sizes.enough) in sizes.in_words("a")
+    assert str(sizes.too_few) in sizes.in_words("a")
     bad = HalvedSizes({n: f for n, f in sizes.findings.items() if f.verdict == "violation"})
     assert bad.enough == 0
     assert bad.too_few == bad.top

@@ -21,7 +21,7 @@ from learners.conjunctions.concepts import Conjunctions
 from learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied
 from learners.domains import Interval
 from learners.halfspaces.tukey import HalfspaceTukey
-from learners.interior_points.stable_select_controls import StableMode, WrongStable
+from learners.interior_points.controls import StableMode, WrongStable
 from learners.mechanisms.stable_select import StableSelect
 from learners.papers import (
     bmn,
@@ -43,8 +43,8 @@ from learners.papers import (
     ste_conjunctions,
     ste_interior,
 )
-from learners.papers.halved_sizes import HalvedSizes, joint_verdict
-from learners.papers.verdicts import exceeds, judged, tightness
+from learners.papers.evidence import exceeds, judged, tightness
+from learners.papers.sizes import HalvedSizes, joint_verdict
 from learners.parities import controls as broken_parity
 
 Patches = dict[str, Any]
@@ -62,8 +62,6 @@ class Leaky:
             worst_pair=Pair(Interval(2).sample([0], [0]), Interval(2).sample([1], [0])),
             pairs=1,
             delta_at_claim=1.0,
-            delta=lambda epsilon: 1.0,
-            profiles=SimpleNamespace(delta_error=lambda epsilon: 0.0),
         )
 
     @staticmethod
@@ -73,7 +71,7 @@ class Leaky:
             error=0.0,
             attained=math.inf,
             support="lower bound",
-            witness=Pair("data", "neighbour"),
+            witness=Pair(Interval(2).sample([0], [0]), Interval(2).sample([1], [0])),
             n=1,
         )
 
@@ -254,7 +252,8 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (stable_select, "Stable-select-safe", {"StableSelect": stable_select._Loose}, dpaudit, "loose"),
     (stable_select, "Stable-select-loose", {"_Loose": WrongStable}, dpaudit, "refuted"),
     (stable_select, "Stable-select-loose", {"_Loose": StableSelect}, dpaudit, "holds"),
-    (stable_select, "Stable-select-wrong", {"WrongStable": StableSelect, "StableWrong": StableMode}, dpaudit, "holds"),
+    (stable_select, "Stable-select-wrong", {"WrongStable": StableSelect, "StableSelectWrong": StableMode}, dpaudit,
+     "holds"),
     (ste_conjunctions, "STE-NonPriv", {"answer": lambda learner, sample: learner.decode(0)}, dpaudit, "refuted"),
     (ste_conjunctions, "STE-Conj1", {"ConjunctionLaplace": scaled(ste_conjunctions.ConjunctionLaplace, 1.01)}, dpaudit,
      "refuted"),
@@ -422,10 +421,11 @@ def test_cases_decide_joint_verdict() -> None:
 
 
 def test_the_rule() -> None:
-    told: dict[str, Any] = {"summary": "s", "numbers": {}, "witness": "w"}
-    assert judged("loose", failed=True, **told).verdict == "refuted"
-    kept = judged("loose", failed=False, **told)
+    assert judged("loose", "s", {}, "w", {}, failed=True).verdict == "refuted"
+    kept = judged("loose", "s", {}, "w", {}, failed=False)
     assert (kept.verdict, kept.witness, kept.grade) == ("loose", "", "exact")
+    assert judged("loose", "s", {}, "w", {}).verdict == "refuted"
+    assert judged("loose", "s", {}, "", {}).verdict == "loose"
     assert (tightness(0.75, 1.0), tightness(0.76, 1.0), tightness(1.5, 2.0)) == ("loose", "holds", "loose")
     assert exceeds(1 + 2e-9, 1.0)
     assert exceeds(np.inf, 1.0)

@@ -1,0 +1,317 @@
+"""Features of single numbers: their value, their digits and bits, and the traces that floating point leaves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.events.feature_screening.feature import Cells, Column, number, one_of, quantile_edges
+from dpaudit.events.float_bits import DIGITS, stored, trailing_zeros
+from dpaudit.jsonable import stable_repr
+from dpaudit.outputs.readers import WholeValues
+from dpaudit.outputs.stand_ins import usual
+from dpaudit.outputs.whole_values import MOST_BITS
+
+__all__ = [
+    "KNOWN", "REPEATED", "SHOWN", "bits", "check_digits", "digits", "forms", "fractions", "mantissa", "repeats",
+    "residues", "row_storage", "storage", "value",
+]  # fmt: skip
+
+Reals = NDArray[np.float64]
+
+REPEATED = 3
+"""The least number of training runs with a value that has a cell of its own."""
+KNOWN = 48
+"""The most of such values."""
+SHOWN = 80
+"""Characters of a value that are shown."""
+MODULI = (3, 5, 7, 9, 10, 11, 13, 16, 17, 19, 23, 29, 31, 64, 100)
+CHECKED = (7, 9, 10, 11)
+PLACES = 19
+"""Decimal digits that 64 bits hold."""
+TOP = 8
+"""Leading bits that are looked at."""
+MANTISSA = 52
+LOWEST, NO_BIT = 1200, 4_000
+"""Added to the exponent of a lowest bit, so that cells are positive; and the cell of a row of zeros."""
+MOST_STORED = 32
+"""Numbers of a row whose bits are looked at, each a feature: ordinary noise shows itself in every number alike."""
+
+
+def value(values: Any) -> list[Column]:
+    """Return the number itself, in cells of about equal mass."""
+    return [number("value", _real, values)]
+
+
+def _real(values: Any) -> Reals:
+    """Return integers or floats as floats, NaN below all numbers."""
+    real: Reals = values.real if isinstance(values, WholeValues) else values
+    return np.where(np.isnan(real), -np.inf, real)
+
+
+def repeats(values: Any) -> list[Column]:
+    """Return which of the values that training showed several times it is; 0 for all others."""
+    counts = Counter(_keys(values)).most_common(KNOWN)
+    known = [key for key, count in counts if count >= REPEATED]
+    shown = one_of("another", *(_shown(key, values) for key in known))
+    return [Column("repeated value", partial(_known, {key: i + 1 for i, key in enumerate(known)}), shown)]
+
+
+def _known(known: dict[Hashable, int], values: Any) -> Cells:
+    keys = _keys(values)
+    return np.fromiter((known.get(key, 0) for key in keys), np.int64, len(keys))
+
+
+def _keys(values: Any) -> list[Hashable]:
+    """Return a hashable key of each value: of floats their bit patterns."""
+    if isinstance(values, WholeValues):
+        if values.big is not None:
+            return list(values.big)
+        return list((values.low.astype(np.int64) * values.sign).tolist())
+    if isinstance(values, np.ndarray):
+        return list(np.ascontiguousarray(values).view(np.int64).tolist())
+    return list(values)
+
+
+def _shown(key: Any, values: Any) -> str:
+    """Return a key as the value that it stands for."""
+    if isinstance(values, np.ndarray):
+        return repr(float(np.array(key, dtype=np.int64).view(np.float64)))
+    return stable_repr(key)[:SHOWN]
+
+
+def bits(values: WholeValues) -> list[Column]:
+    """Return the lowest bits of the magnitude, as many as vary, and its leading eight."""
+    width = int(min(MOST_BITS, values.length.max(initial=0)))
+    return [
+        *(Column(f"bit {j}", partial(WholeValues.bit, place=j)) for j in range(width)),
+        *(Column(f"leading bit {j}", partial(_leading_bit, j)) for j in range(1, min(TOP, width))),
+    ]
+
+
+def _leading_bit(place: int, values: WholeValues) -> Cells:
+    return ((values.high >> np.uint64(63 - place)) & np.uint64(1)).astype(np.int64)
+
+
+def residues(values: WholeValues) -> list[Column]:
+    """Return remainders of division by small moduli; of integers beyond 64 bits by exact arithmetic."""
+    return [Column(f"remainder by {modulus}", partial(_remainder, modulus)) for modulus in MODULI]
+
+
+def _remainder(modulus: int, values: WholeValues) -> Cells:
+    if values.big is not None:
+        return np.fromiter((value % modulus for value in values.big), np.int64, len(values))
+    rest = (values.low % np.uint64(modulus)).astype(np.int64)
+    return np.where(values.sign < 0, (modulus - rest) % modulus, rest)
+
+
+def digits(values: WholeValues) -> list[Column]:
+    """Return the decimal digits of the magnitude, from the last, and the leading one."""
+    each = [Column(f"digit {j} from the end", partial(_digit, j)) for j in range(PLACES)]
+    return [*each, Column("leading digit", _leading_digit)]
+
+
+def _digit(place: int, values: WholeValues) -> Cells:
+    if values.big is not None:
+        return np.fromiter((abs(value) // 10**place % 10 for value in values.big), np.int64, len(values))
+    return (values.low // np.uint64(10**place) % np.uint64(10)).astype(np.int64)
+
+
+def _leading_digit(values: WholeValues) -> Cells:
+    real = np.abs(values.real)
+    real = np.where((real >= 1) & np.isfinite(real), real, 1.0)
+    return np.clip((real / 10.0 ** np.floor(np.log10(real))).astype(np.int64), 0, 9)
+
+
+def forms(values: WholeValues) -> list[Column]:
+    """Return the shape of an integer's binary form."""
+    return [
+        Column("sign", _sign, one_of(-1, 0, 1)),
+        Column("bit length", _length),
+        Column("ones in the binary form", _ones),
+        Column("parity of the ones", _parity),
+        Column("trailing zeros", _trailing_zeros),
+        Column("being a perfect square", _square),
+        Column("being a power of two", _power_of_two),
+    ]
+
+
+def _sign(values: WholeValues) -> Cells:
+    return values.sign.astype(np.int64) + 1
+
+
+def _length(values: WholeValues) -> Cells:
+    return values.length.astype(np.int64)
+
+
+def _ones(values: WholeValues) -> Cells:
+    """Return how many bits of the magnitude are 1."""
+    if values.big is not None:
+        return np.fromiter((abs(value).bit_count() for value in values.big), np.int64, len(values))
+    counts: Cells = np.unpackbits(values.low.view(np.uint8).reshape(-1, 8), axis=1).sum(1).astype(np.int64)
+    return counts
+
+
+def _parity(values: WholeValues) -> Cells:
+    return _ones(values) & 1
+
+
+def _trailing_zeros(values: WholeValues) -> Cells:
+    return trailing_zeros(values.low)
+
+
+def _square(values: WholeValues) -> Cells:
+    """Return 1 for the values of at most 64 bits that are perfect squares."""
+    root = np.round(np.sqrt(values.low.astype(np.float64))).astype(np.uint64)
+    found = np.logical_and.reduce([root * root == values.low, values.sign >= 0, values.length <= 64])
+    return np.asarray(found, dtype=np.int64)
+
+
+def _power_of_two(values: WholeValues) -> Cells:
+    return np.asarray(_ones(values) == 1, dtype=np.int64)
+
+
+def check_digits(values: WholeValues) -> list[Column]:
+    """Return the last digits against the remainder of those before them: 0 for the usual check digits."""
+    return [
+        *(Column(f"check digit by {modulus}", partial(_check, modulus, 10)) for modulus in CHECKED),
+        Column("check digits by 97", partial(_check, 97, 100)),
+        Column("check digit by Luhn's formula", _luhn),
+    ]
+
+
+def _check(modulus: int, cut: int, values: WholeValues) -> Cells:
+    """Return by how much the number below a cut differs from the remainder of what is above it."""
+    if values.big is not None:
+        found = ((abs(value) // cut % modulus - abs(value) % cut) % modulus for value in values.big)
+        return np.fromiter(found, np.int64, len(values))
+    rest, last = np.divmod(values.low, np.uint64(cut))
+    return ((rest % np.uint64(modulus)).astype(np.int64) - last.astype(np.int64)) % modulus
+
+
+def _luhn(values: WholeValues) -> Cells:
+    """Return the sum of the digits, every second from the end doubled and cast out by nines, modulo 10."""
+    rest = values.low.copy()
+    total = np.zeros(len(values), dtype=np.int64)
+    for place in range(20):
+        rest, digit = np.divmod(rest, np.uint64(10))
+        doubled = 2 * digit.astype(np.int64)
+        total += np.where(doubled > 9, doubled - 9, doubled) if place % 2 else digit.astype(np.int64)
+    return total % 10
+
+
+def fractions(values: Reals) -> list[Column]:
+    """Return sign and special values of a float, its magnitude, and the part behind the point."""
+    magnitude = Column("", _magnitude, edges=quantile_edges(np.abs(values[np.isfinite(values)])))
+    special = one_of("nan", "inf", "-inf", "-0.0", "0.0", "negative", "positive")
+    return [
+        Column("sign or special value", _special, special),
+        Column("magnitude", magnitude.cells, magnitude.cell),  # not ordered: sums of magnitudes are no score
+        Column("part behind the point", _part_behind, _sixty_fourth),
+    ]
+
+
+def _finite(values: Reals) -> Reals:
+    return np.where(np.isfinite(values), values, 0.0)
+
+
+def _special(values: Reals) -> Cells:
+    kinds = [np.isnan(values), values == np.inf, values == -np.inf, (values == 0) & np.signbit(values), values == 0,
+             values < 0]  # fmt: skip
+    return np.asarray(np.select(kinds, [0, 1, 2, 3, 4, 5], 6), dtype=np.int64)
+
+
+def _magnitude(values: Reals) -> Reals:
+    return np.abs(_finite(values))
+
+
+def _part_behind(values: Reals) -> Cells:
+    finite = _finite(values)
+    return np.asarray(np.minimum((finite - np.floor(finite)) * 64, 63), dtype=np.int64)
+
+
+def _sixty_fourth(code: int) -> str:
+    return f"[{code / 64:.6g}, {(code + 1) / 64:.6g})"
+
+
+def storage(values: Reals) -> list[Column]:
+    """Return the fineness with which a float is stored: its grid, and whether fewer digits would do."""
+    columns: tuple[tuple[str, Callable[[Reals], Cells], Callable[[int], str | int]], ...] = (
+        ("exponent", _exponent, partial(_less, 1100)),
+        ("exponent of the lowest bit", _lowest_bit, partial(_less, LOWEST)),
+        ("trailing zeros of the mantissa", _zeros, int),
+        ("being exact in 32 bits", partial(_exact, np.float32), int),
+        ("being exact in 16 bits", partial(_exact, np.float16), int),
+        ("decimals", _decimals, int),
+    )
+    return [Column(name, read, shown, representation=True) for name, read, shown in columns]
+
+
+def _less(added: int, code: int) -> int:
+    return code - added
+
+
+def _exponent(values: Reals) -> Cells:
+    finite = _finite(values)
+    return np.where(finite == 0, 0, np.frexp(finite)[1] + 1100).astype(np.int64)
+
+
+def _lowest_bit(values: Reals) -> Cells:
+    """Return the exponent of the lowest bit of each number plus `LOWEST`; 0 for zero and what is not finite."""
+    finite = _finite(values)
+    exponent, _, zeros = stored(finite)
+    return np.where(finite == 0, 0, exponent - DIGITS + zeros + LOWEST)
+
+
+def _zeros(values: Reals) -> Cells:
+    finite = _finite(values)
+    return np.where(finite == 0, 0, stored(finite)[2])
+
+
+def _exact(kind: type[np.floating[Any]], values: Reals) -> Cells:
+    finite = _finite(values)
+    with np.errstate(over="ignore"):
+        return np.asarray(finite.astype(kind) == finite, dtype=np.int64)
+
+
+def _decimals(values: Reals) -> Cells:
+    finite = _finite(values)
+    shown = np.full(len(finite), 17, dtype=np.int64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for places in range(16, -1, -1):
+            shown[np.round(finite, places) == finite] = places
+    return shown
+
+
+def mantissa(values: Reals) -> list[Column]:
+    """Return the 52 stored bits of the mantissa, from the lowest."""
+    return [Column(f"mantissa bit {j}", partial(_mantissa_bit, j), representation=True) for j in range(MANTISSA)]
+
+
+def _mantissa_bit(place: int, values: Reals) -> Cells:
+    return ((np.ascontiguousarray(values).view(np.uint64) >> np.uint64(place)) & np.uint64(1)).astype(np.int64)
+
+
+def row_storage(rows: Reals) -> list[Column]:
+    """Return the fineness with which the first numbers of a row are stored, and that of the finest of them."""
+    width = min(rows.shape[1], MOST_STORED)
+    places = [(f"element {j}", j, j + 1) for j in range(width)] + [("the finest element", 0, width)]
+    return [
+        Column(f"exponent of the lowest bit of {which}", partial(_finest, low, high), _bit_or_none, representation=True)
+        for which, low, high in places
+    ]
+
+
+def _finest(low: int, high: int, rows: Reals) -> Cells:
+    found = _lowest_bit(usual(rows[:, low:high]))
+    finest: Cells = np.where(found == 0, NO_BIT, found).min(axis=1)
+    return finest
+
+
+def _bit_or_none(code: int) -> int | str:
+    return "none" if code == NO_BIT else code - LOWEST

@@ -1,0 +1,151 @@
+"""Features of rows of numbers: sums, extremes, orders, counts, each number, and relations between two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.events.binning import commonest
+from dpaudit.events.feature_screening.feature import CELLS, Cells, Column, number, one_of
+from dpaudit.events.feature_screening.numbers import KNOWN, REPEATED
+from dpaudit.outputs import readers
+from dpaudit.outputs.stand_ins import MISSING, Rows, finite, usual
+
+__all__ = ["WholeOfRow", "entries", "relations", "repeated_entries", "summaries"]
+
+MOST_ENTRIES = 128
+MOST_RELATED = 6
+
+
+def _steps(ordered: Rows) -> Rows:
+    """Return how often a number of each row differs from the one before it; differences of infinities are none."""
+    found: Rows = (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1).astype(np.float64)
+    return found
+
+
+_SUMMARIES: dict[str, Callable[[Rows], Rows]] = {
+    "sum": lambda rows: usual(rows).sum(axis=1),
+    "sum of squares": lambda rows: np.einsum("ij,ij->i", usual(rows), usual(rows)),
+    "sum of magnitudes": lambda rows: np.abs(usual(rows)).sum(axis=1),
+    "least": lambda rows: np.where(rows == MISSING, np.inf, rows).min(axis=1),
+    "greatest": lambda rows: rows.max(axis=1),
+    "greatest magnitude": lambda rows: np.abs(usual(rows)).max(axis=1),
+    "place of the least": lambda rows: np.where(rows == MISSING, np.inf, rows).argmin(axis=1).astype(np.float64),
+    "place of the greatest": lambda rows: rows.argmax(axis=1).astype(np.float64),
+    "ascents": lambda rows: (rows[:, 1:] > rows[:, :-1]).sum(axis=1).astype(np.float64),
+    "equal neighbours": lambda rows: (rows[:, 1:] == rows[:, :-1]).sum(axis=1).astype(np.float64),
+    "zeros": lambda rows: (rows == 0).sum(axis=1).astype(np.float64),
+    "median": lambda rows: np.median(rows, axis=1),
+    "NaNs": lambda rows: np.isnan(rows).sum(axis=1).astype(np.float64),
+    "infinities": lambda rows: np.isposinf(rows).sum(axis=1).astype(np.float64),
+    "negative infinities": lambda rows: np.isneginf(rows).sum(axis=1).astype(np.float64),
+    "negative zeros": lambda rows: ((rows == 0) & np.signbit(rows)).sum(axis=1).astype(np.float64),
+    "different numbers": lambda rows: _steps(np.sort(rows, axis=1)),
+    "sum of neighbours' products": lambda rows: (usual(rows)[:, 1:] * usual(rows)[:, :-1]).sum(axis=1),
+    "sum of the first half": lambda rows: usual(rows)[:, : rows.shape[1] // 2].sum(axis=1),
+    "sum with alternating signs": lambda rows: usual(rows)[:, ::2].sum(axis=1) - usual(rows)[:, 1::2].sum(axis=1),
+}
+
+
+def summaries(rows: Rows) -> list[Column]:
+    """Return the numbers that sum up a row."""
+    return [number(name, partial(_summary, name), rows) for name in _SUMMARIES]
+
+
+def _summary(name: str, rows: Rows) -> Rows:
+    """Return the number that sums up each row; sums and products beyond floats are infinities like any other."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return finite(_SUMMARIES[name](rows))
+
+
+def entries(rows: Rows, names: tuple[str, ...] = ()) -> list[Column]:
+    """Return each number of a row, in cells of about equal mass; columns may have names of their own."""
+    return [
+        number(names[j] if names else f"element {j}", partial(_entry, j), rows)
+        for j in range(min(rows.shape[1], MOST_ENTRIES))
+    ]
+
+
+def _entry(place: int, rows: Rows) -> Rows:
+    return finite(rows[:, place])
+
+
+def repeated_entries(rows: Rows) -> list[Column]:
+    """Return numbers of a row that training showed several times at one place, each a cell of its own."""
+    found = []
+    for j in range(min(rows.shape[1], MOST_ENTRIES)):
+        known = _repeated(_entry(j, rows))
+        if len(known):
+            shown = one_of("another", *map(repr, known.tolist()))
+            found.append(Column(f"repeated value of element {j}", partial(_known_entry, j, known), shown))
+    return found
+
+
+def _known_entry(place: int, known: Rows, rows: Rows) -> Cells:
+    """Return the number of each row's element among the known ones; 0 for all others."""
+    values = _entry(place, rows)
+    at = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return np.where(known[at] == values, at + 1, 0)
+
+
+def _repeated(column: Rows) -> Rows:
+    """Return the commonest of the values that repeat; none where quantiles tell all values apart."""
+    values, counts = np.unique(column, return_counts=True)
+    return commonest(values, counts, REPEATED, KNOWN) if len(values) > CELLS else values[:0]
+
+
+_RELATIONS: dict[str, Callable[[Rows, Rows], Rows]] = {
+    "element {0} - element {1}": np.subtract,
+    "element {0} + element {1}": np.add,
+    "element {0} * element {1}": np.multiply,
+    "element {0} / element {1}": np.divide,
+    "order of elements {0} and {1}": lambda x, y: np.sign(x - y),
+}
+
+
+def relations(rows: Rows) -> list[Column]:
+    """Return differences, sums, products, quotients and order of pairs of the first numbers of a row."""
+    width = min(rows.shape[1], MOST_RELATED)
+    return [
+        number(name.format(i, j), partial(_relation, name, i, j), rows)
+        for i in range(width)
+        for j in range(i + 1, width)
+        for name in _RELATIONS
+    ]
+
+
+def _relation(name: str, i: int, j: int, rows: Rows) -> Rows:
+    x, y = usual(rows[:, [i, j]]).T
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return finite(np.asarray(_RELATIONS[name](x, y), dtype=np.float64))
+
+
+@dataclass(frozen=True)
+class WholeOfRow:
+    """Reads the sum, or the XOR, of a row of whole numbers as an integer; what is no whole number counts as 0.
+
+    Attributes
+    ----------
+    block : Block
+        Reads the rows.
+    xor : bool
+        Whether it is the XOR.
+    """
+
+    block: readers.Block
+    xor: bool = False
+
+    def __call__(self, values: Any) -> readers.WholeValues:
+        """Return the integers."""
+        return self.of_rows(self.block(values))
+
+    def of_rows(self, rows: NDArray[np.float64]) -> readers.WholeValues:
+        """Return the integers of rows that are read already."""
+        usual = np.where((np.abs(rows) < 2**53) & (rows == np.round(rows)), rows, 0.0).astype(np.int64)
+        combine = np.bitwise_xor if self.xor else np.add
+        return readers.WholeValues.of(combine.reduce(usual, axis=1))

@@ -1,0 +1,186 @@
+"""Features of text and bytes: lengths, what stands at each place, beginnings, ends, words, and numbers in bytes."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.events.feature_screening.feature import Cells, Column, number, one_of
+from dpaudit.events.feature_screening.numbers import KNOWN, REPEATED
+
+__all__ = ["affixes", "characters", "counts", "octet_bits", "octet_numbers", "octets", "words"]
+
+NEAR = 32
+"""Characters, or bytes, that are looked at from each end."""
+CODES = 128
+"""Characters beyond these codes are one cell by position; their class tells them further apart."""
+AFFIXES = (2, 3, 4, 6, 8)
+WORDS = 128
+READ = 4096
+"""Characters of a text in which words are looked for."""
+WORD = 8
+"""Bytes that form a number."""
+_WORD = re.compile(r"\w+")
+
+
+def _places(values: Sequence[Any]) -> Iterator[tuple[str, int]]:
+    """Yield the places that are looked at from the start and from the end, as words and as indices."""
+    near = min(NEAR, max(map(len, values), default=0))
+    yield from ((f"{j} from the start", j) for j in range(near))
+    yield from ((f"{j} from the end", -1 - j) for j in range(near))
+
+
+def _at(place: int, of: Callable[[Any], int], missing: int, values: Sequence[Any]) -> Cells:
+    """Return the cell of what stands at a place of each value."""
+    need = place + 1 if place >= 0 else -place
+    return np.fromiter((of(v[place]) if len(v) >= need else missing for v in values), np.int64, len(values))
+
+
+def characters(values: Sequence[str]) -> list[Column]:
+    """Return the character at each position from the start and from the end; 0 beyond the text."""
+    return [
+        Column(f"character {where}", partial(_at, place, _character, 0), _shown_character)
+        for where, place in _places(values)
+    ]
+
+
+def _character(character: str) -> int:
+    return min(ord(character) + 1, CODES)
+
+
+def _shown_character(code: int) -> str:
+    return "none" if code == 0 else "a character beyond ASCII" if code >= CODES else repr(chr(code - 1))
+
+
+_COUNTS: dict[str, Callable[[str], int]] = {
+    "length": len,
+    "digits": lambda text: sum(map(str.isdigit, text)),
+    "capital letters": lambda text: sum(map(str.isupper, text)),
+    "small letters": lambda text: sum(map(str.islower, text)),
+    "blanks": lambda text: sum(map(str.isspace, text)),
+    "other characters": lambda text: len(text) - sum(map(str.isalnum, text)),
+    "characters beyond ASCII": lambda text: 0 if text.isascii() else sum(ord(c) > 127 for c in text),
+    "lines": lambda text: text.count("\n"),
+    "being in normal form": lambda text: int(text.isascii() or unicodedata.is_normalized("NFC", text)),
+}
+
+
+def counts(values: Sequence[str]) -> list[Column]:
+    """Return the length, and how many characters of each class there are, at most 255."""
+    return [Column(name, partial(_count, name)) for name in _COUNTS]
+
+
+def _count(name: str, values: Sequence[str]) -> Cells:
+    return np.minimum(np.fromiter(map(_COUNTS[name], values), np.int64, len(values)), 255)
+
+
+def affixes(values: Sequence[Any]) -> list[Column]:
+    """Return beginnings and ends that several texts, or bytes, share; 0 for all others."""
+    found, times = [], Counter(values)
+    ends = [("first", slice(None, length), length) for length in AFFIXES]
+    ends += [("last", slice(-length, None), length) for length in AFFIXES]
+    for end, part, length in ends:
+        shared: Counter[Any] = Counter()
+        for value, count in times.items():
+            shared[value[part]] += count
+        common = [affix for affix, count in shared.most_common(KNOWN) if count >= REPEATED]
+        known = {affix: i + 1 for i, affix in enumerate(common)}
+        shown = one_of("another", *map(repr, common))
+        found.append(Column(f"{end} {length} characters", partial(_affix, part.start, part.stop, known), shown))
+    return found
+
+
+def _affix(start: int | None, stop: int | None, known: dict[Any, int], values: Sequence[Any]) -> Cells:
+    return np.fromiter((known.get(value[start:stop], 0) for value in values), np.int64, len(values))
+
+
+def words(values: Sequence[str]) -> list[Column]:
+    """Return for each word that several texts share whether a text has it."""
+    times: Counter[str] = Counter()
+    for text, count in Counter(values).items():
+        for word in set(_WORD.findall(text[:READ])):
+            times[word] += count
+    common = [word for word, count in times.most_common(WORDS) if REPEATED <= count < len(values)]
+    return [Column(f"occurrence of the word {word!r:.40}", partial(_has, word), one_of("no", "yes")) for word in common]
+
+
+def _has(word: str, values: Sequence[str]) -> Cells:
+    found = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)").search
+    # Most texts do not have it at all, which is seen faster without the pattern.
+    having = [i for i, text in enumerate(values) if word in text and found(text[:READ])]
+    cells = np.zeros(len(values), dtype=np.int64)
+    cells[np.array(having, dtype=np.intp)] = 1
+    return cells
+
+
+def octets(values: Sequence[bytes]) -> list[Column]:
+    """Return the length of bytes, and each byte from the start and from the end; 0 beyond them."""
+    each = [Column(f"byte {where}", partial(_at, place, _next, 0), _octet) for where, place in _places(values)]
+    return [Column("length", _lengths), *each]
+
+
+def _lengths(values: Sequence[bytes]) -> Cells:
+    return np.minimum(np.fromiter(map(len, values), np.int64, len(values)), 1024)
+
+
+def _next(octet: int) -> int:
+    return octet + 1
+
+
+def _octet(code: int) -> int | str:
+    return "none" if code == 0 else code - 1
+
+
+def octet_bits(values: Sequence[bytes]) -> list[Column]:
+    """Return the bits of the bytes from the start and from the end, 2 where one is missing, and of the XOR of all."""
+    shown = one_of(0, 1, "none")
+    return [
+        *(Column(f"bit {b} of byte {where}", partial(_at, place, partial(_bit, b), 2), shown)
+          for where, place in _places(values) for b in range(8)),
+        *(Column(f"bit {b} of the XOR of all bytes", partial(_bit_of_xor, b)) for b in range(8)),
+    ]  # fmt: skip
+
+
+def _bit(place: int, octet: int) -> int:
+    return octet >> place & 1
+
+
+def _bit_of_xor(place: int, values: Sequence[bytes]) -> Cells:
+    totals = (int(np.bitwise_xor.reduce(np.frombuffer(value, np.uint8))) if value else 0 for value in values)
+    return np.fromiter((total >> place & 1 for total in totals), np.int64, len(values))
+
+
+def octet_numbers(values: Sequence[bytes]) -> list[Column]:
+    """Return the numbers that up to eight bytes form, each byte that varies being the highest of them.
+
+    Bytes beyond either end count as 0. Where all values are as long, places from the end are others already.
+    """
+    lengths = set(map(len, values))
+    near = min(NEAR, max(lengths, default=0))
+    places = [*range(near), *(range(-1, -1 - near, -1) if len(lengths) > 1 else ())]
+    found = []
+    for at in places:
+        if len({value[at : at + 1 or None] for value in values}) > 1:
+            where = f"{at} from the start" if at >= 0 else f"{-1 - at} from the end"
+            found.append(number(f"big-endian number from byte {where}", partial(_number, at, False), values))
+            found.append(number(f"little-endian number up to byte {where}", partial(_number, at, True), values))
+    return found
+
+
+def _number(highest: int, little: bool, values: Sequence[bytes]) -> NDArray[np.float64]:
+    """Return the numbers of the bytes from one place on, or, if `little`, up to it."""
+    if highest < 0:
+        values, highest, little = [value[::-1] for value in values], -1 - highest, not little
+    if little:
+        low, high = max(0, highest + 1 - WORD), highest + 1
+        words = [value[low:high].ljust(high - low, b"\0").rjust(WORD, b"\0") for value in values]
+    else:
+        words = [value[highest : highest + WORD].ljust(WORD, b"\0") for value in values]
+    return np.frombuffer(b"".join(words), dtype="<u8" if little else ">u8").astype(np.float64)

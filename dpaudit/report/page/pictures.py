@@ -1,0 +1,186 @@
+"""The pictures that learners offer, as inline SVG: drawn from stored shapes, the same bytes for the same shapes."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from dpaudit.contract import Panel, Shape
+from dpaudit.report.numbers import count
+from dpaudit.report.page.curve_figures import View
+from dpaudit.report.row import Row
+from dpaudit.report.svg import element, linear, path, short, ticks, words
+from dpaudit.report.wording import label_parameters
+
+__all__ = ["pictures"]
+
+_INK = "var(--ink)"
+_TONES = {
+    "ink": _INK,
+    "blue": "var(--okf)",
+    "orange": "var(--badf)",
+    "purple": "var(--focus)",
+    "grey": "var(--nonef)",
+}
+"""The colours of the page, so that a picture follows its light or dark theme."""
+_LEFT, _TOP, _SIZE, _AXIS, _LINE, _RIGHT = 44, 8, 300, 38, 15, 12
+"""Margins left, above and right of the panel, its greatest width and height, room for the axis, height of a line."""
+_MARKER = 6.0
+_TEXT = f"font-size: 10.5px; fill: {_INK}"
+_LEGEND_CHARACTERS = 54
+
+
+def pictures(row: Row, name: str) -> list[View]:
+    """Return each panel of a learner's picture with its caption.
+
+    Parameters
+    ----------
+    row : Row
+        What is known of the learner.
+    name : str
+        Unique in the page: the ids in the figures start with it.
+    """
+    if row.picture is None:
+        return []
+    parameters, finding = row.picture
+    made = f"{finding.runs} runs on one sample of {count(finding.n)} examples"
+    shown = "" if parameters == row.parameters else f", for {label_parameters(parameters)}"
+    return [
+        View(_draw(panel, f"{name}-{i}-clip", row.label), f"{panel.caption} An illustration: {made}{shown}.")
+        for i, panel in enumerate(finding.picture.panels, start=1)
+    ]
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """The place of a panel's rectangle on the page, and the pixels of a unit across and up."""
+
+    panel: Panel
+    across: float
+    up: float
+
+    @classmethod
+    def of(cls, panel: Panel) -> _Frame:
+        """Return the frame of a panel: as large as it fits, with equal units where the panel asks for them."""
+        across, up = (_SIZE / (high - low) for low, high in (panel.x, panel.y))
+        return cls(panel, *((min(across, up),) * 2 if panel.equal else (across, up)))
+
+    @property
+    def right(self) -> float:
+        return _LEFT + self.across * (self.panel.x[1] - self.panel.x[0])
+
+    @property
+    def bottom(self) -> float:
+        return _TOP + self.up * (self.panel.y[1] - self.panel.y[0])
+
+    def places(self, points: Iterable[Sequence[float]]) -> list[tuple[float, float]]:
+        """Return points of the panel in pixels."""
+        (x0, _), (y0, _) = self.panel.x, self.panel.y
+        return [(_LEFT + (x - x0) * self.across, self.bottom - (y - y0) * self.up) for x, y in points]
+
+    def box(self, style: str | None = None) -> str:
+        """Return the rectangle itself."""
+        width, height = self.right - _LEFT, self.bottom - _TOP
+        return element("rect", x=_LEFT, y=_TOP, width=width, height=height, style=style)
+
+    def axes(self) -> list[str]:
+        """Return the lines, numbers and names of both axes."""
+        line, parts = "stroke: var(--line); stroke-width: .8", []
+        to_x, to_y = linear(*self.panel.x, _LEFT, self.right), linear(*self.panel.y, self.bottom, _TOP)
+        for value in ticks(*self.panel.x, 4):
+            x = to_x(value)
+            parts.append(element("path", d=path([(x, _TOP), (x, self.bottom)]), style=line))
+            parts.append(words(f"{value:g}", x, self.bottom + 13, "middle", style=_TEXT))
+        for value in ticks(*self.panel.y, 4):
+            y = to_y(value)
+            parts.append(element("path", d=path([(_LEFT, y), (self.right, y)]), style=line))
+            parts.append(words(f"{value:g}", _LEFT - 5, y + 3.5, "end", style=_TEXT))
+        middle, centre = (_LEFT + self.right) / 2, (_TOP + self.bottom) / 2
+        turned = f"rotate(-90 10 {short(centre)})"
+        parts.append(words(self.panel.x_label, middle, self.bottom + 27, "middle", style=_TEXT))
+        return [*parts, words(self.panel.y_label, 10, centre, "middle", style=_TEXT, transform=turned)]
+
+
+def _draw(panel: Panel, clip: str, label: str) -> str:
+    """Return one panel as an SVG element; what leaves its rectangle is cut off by the clip of that id."""
+    frame, legend = _Frame.of(panel), _entries(panel.shapes)
+    foot = frame.bottom + _AXIS
+    height = foot + _LINE * sum(len(lines) for _, lines in legend) + 6
+    width = max(_LEFT + _SIZE, frame.right) + _RIGHT
+    return element(
+        "svg",
+        element("defs", element("clipPath", frame.box(), id=clip)),
+        *frame.axes(),
+        element("g", *(_shape(shape, frame) for shape in panel.shapes), clip_path=f"url(#{clip})"),
+        frame.box("fill: none; stroke: var(--nonef); stroke-width: .8"),
+        *_legend(legend, foot + 4),
+        role="img",
+        aria_label=f"{label}. {panel.caption}",
+        viewBox=f"0 0 {short(width)} {short(height)}",
+    )
+
+
+def _shape(shape: Shape, frame: _Frame) -> str:
+    """Return a shape."""
+    places = frame.places(shape.points)
+    if shape.kind == "points":
+        return _markers(shape, places)
+    if shape.kind == "disc":
+        ((x, y),) = places
+        across, up = shape.radius * frame.across, shape.radius * frame.up
+        return element("ellipse", cx=x, cy=y, rx=across, ry=up, style=_style(shape))
+    return element("path", d=path(places, shape.kind == "polygon"), style=_style(shape)) if places else ""
+
+
+def _style(shape: Shape) -> str:
+    """Return how a polygon, disc or line is filled and outlined."""
+    colour = _TONES[shape.tone]
+    filled = shape.shade > 0 and shape.kind != "line"
+    style = f"fill: {colour}; fill-opacity: {short(shape.shade, 3)}" if filled else "fill: none"
+    if shape.width > 0:
+        style += f"; stroke: {colour}; stroke-width: {short(shape.width)}"
+        style += "; stroke-dasharray: 5 3" if shape.dashed else ""
+    return style
+
+
+def _markers(shape: Shape, places: Sequence[tuple[float, float]]) -> str:
+    """Return the markers of points, each with its size, in one group."""
+    colour = _TONES[shape.tone]
+    hollow = shape.marker in ("ring", "cross")
+    style = f"fill: none; stroke: {colour}; stroke-width: 1.4" if hollow else f"fill: {colour}"
+    sized = zip(places, shape.sizes or [_MARKER] * len(places), strict=True)
+    return element("g", *(_marker(shape.marker, x, y, size) for (x, y), size in sized), style=style)
+
+
+def _marker(marker: str, x: float, y: float, size: float) -> str:
+    corner, side = f"M{short(x - size / 2)} {short(y - size / 2)}", short(size)
+    if marker == "cross":
+        return element("path", d=f"{corner}l{side} {side}m0 -{side}l-{side} {side}")
+    if marker == "square":
+        return element("path", d=f"{corner}h{side}v{side}h-{side}z")
+    return element("circle", cx=x, cy=y, r=size / 2)
+
+
+def _entries(shapes: Sequence[Shape]) -> list[tuple[Shape, list[str]]]:
+    """Return the first shape of each label, with the label in lines."""
+    first: dict[str, Shape] = {}
+    for shape in shapes:
+        if shape.label:
+            first.setdefault(shape.label, shape)
+    return [(shape, textwrap.wrap(label, _LEGEND_CHARACTERS)) for label, shape in first.items()]
+
+
+def _legend(entries: Sequence[tuple[Shape, list[str]]], y: float) -> list[str]:
+    """Return the legend below the panel: a sample of each labelled shape, and its words."""
+    parts = []
+    for shape, lines in entries:
+        if shape.kind == "points":
+            parts.append(_markers(replace(shape, sizes=()), [(_LEFT + 8, y)]))
+        else:
+            box = "h16" if shape.kind == "line" else "m0 -4h16v8h-16z"
+            parts.append(element("path", d=f"M{_LEFT} {short(y)}{box}", style=_style(shape)))
+        for text in lines:
+            parts.append(words(text, _LEFT + 24, y + 3.5, "start", style=_TEXT))
+            y += _LINE
+    return parts

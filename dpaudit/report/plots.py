@@ -1,0 +1,225 @@
+"""The figure of a finding by matplotlib: curves of privacy, rates of failure, sizes of samples, growth of a loss."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.bounds.curve import claimed_delta
+from dpaudit.exact.finding import LawFinding
+from dpaudit.exact.supremum.finding import SupremumFinding
+from dpaudit.report.numbers import count, percent, significant, value_text
+from dpaudit.report.row import Row
+from dpaudit.report.wording import claim_text
+from dpaudit.utility.complexity_finding import SampleComplexityFinding
+from dpaudit.utility.finding import UtilityFinding
+from dpaudit.utility.scaling_finding import ScalingFinding
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["AREA", "BOUND", "CLAIM", "EXACT", "as_svg", "figure_of"]
+
+# The palette of Okabe and Ito, distinct under every common colour blindness.
+INK, GRID, EXACT, CLAIM, BOUND, AREA = "#1b1b1b", "#d8d8d8", "#0072b2", "#d55e00", "#8a5a83", "#f0e4ee"
+
+_SIZE = (5.0, 3.2)
+_POINTS = 65
+_STYLE = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.grid": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "legend.fontsize": 9.5,
+    "lines.linewidth": 1.8,
+}
+
+
+def figure_of(finding: Row | UtilityFinding | SupremumFinding | SampleComplexityFinding | ScalingFinding) -> Figure:
+    """Return the figure of a finding on a new canvas, which belongs to no window; a row has a figure of its privacy."""
+    from matplotlib import style
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    paint: Callable[[Axes], Sequence[str]]
+    match finding:
+        case Row():
+            paint = partial(_privacy, finding)
+        case UtilityFinding():
+            paint = partial(_failure, finding)
+        case SupremumFinding():
+            paint = partial(_supremum, finding)
+        case SampleComplexityFinding():
+            paint = partial(_sizes, finding)
+        case ScalingFinding():
+            paint = partial(_scaling, finding)
+    # "default" first: a user's matplotlibrc must not change the figure.
+    with style.context(["default", _STYLE]):
+        figure = Figure(figsize=_SIZE, layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.subplots()
+        _legend(figure, paint(axes))
+    return figure
+
+
+def as_svg(figure: Figure) -> bytes:
+    """Return a figure as SVG, the same bytes each time."""
+    import matplotlib as mpl
+
+    written = io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "dpaudit", "svg.fonttype": "none"}):
+        figure.savefig(written, format="svg", metadata={"Date": None, "Creator": "dpaudit"})
+    return written.getvalue()
+
+
+def _legend(figure: Figure, first: Sequence[str]) -> None:
+    """Add a legend above the axes, where it covers nothing; the labels in `first`, what was measured, lead."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    order = sorted(range(len(labels)), key=lambda i: first.index(labels[i]) if labels[i] in first else len(first))
+    if order:
+        figure.legend(
+            [handles[i] for i in order],
+            [labels[i] for i in order],
+            loc="outside upper left",
+            ncols=2,
+            handlelength=1.8,
+            columnspacing=1.4,
+        )
+
+
+def _privacy(row: Row, axes: Axes) -> Sequence[str]:
+    """Draw the exact curve, the claimed one, the exact epsilon, and the black-box bound as a band."""
+    curve = () if row.exact is None else row.exact.curve
+    right = _right_end(row, curve)
+    heights = [delta for epsilon, delta in curve if epsilon <= right]
+    if row.claim is not None:
+        claim = row.claim.epsilon, row.claim.delta
+        # The claim's own epsilon is a knot, so that the bend and the marker are where they belong.
+        grid = sorted({*_grid(right), claim[0]})
+        axes.plot(grid, [claimed_delta(e, *claim) for e in grid], "--", color=CLAIM, label="allowed by the claim")
+        axes.plot(*claim, "D", color=CLAIM, ms=6, clip_on=False, label=f"claim {claim_text(row.claim)}")
+        heights.append(claimed_delta(0.0, *claim))
+    measured = [] if row.exact is None else _exact(axes, row.exact, right)
+    if row.blackbox is not None:
+        heights.append(_ruled_out(axes, row.blackbox, right))
+    top = 1.08 * max(heights, default=0.0) or 1.0
+    axes.set(xlim=(0, right), ylim=(0, top), xlabel="epsilon", ylabel="worst-case delta")
+    return measured
+
+
+def _grid(right: float) -> list[float]:
+    return [right * i / (_POINTS - 1) for i in range(_POINTS)]
+
+
+def _ruled_out(axes: Axes, finding: PrivacyFinding, right: float) -> float:
+    """Shade what the black-box audit ruled out, all below its curve or else left of its epsilon; return its height."""
+    top, lower = 0.0, min(finding.epsilon_lower, right)
+    if finding.curve is not None:
+        grid = _grid(right)
+        delta = finding.curve.delta_lower(grid)
+        label = f"below: ruled out (black box, {percent(1 - finding.curve.gamma)})"
+        axes.fill_between(grid, delta, color=AREA, lw=0, label=label)
+        axes.plot(grid, delta, color=BOUND, lw=1.2)
+        top = float(delta.max())
+    elif lower > 0:
+        axes.axvspan(0, lower, color=AREA, lw=0)
+    if lower > 0:
+        label = f"left: ruled out (black box, {percent(finding.confidence)})"
+        axes.axvline(lower, color=BOUND, lw=1.2, ls=":" if finding.curve else "-", label=label)
+    return top
+
+
+def _exact(axes: Axes, exact: LawFinding, right: float) -> list[str]:
+    """Draw the exact curve, and mark where it ends and the exact epsilon; return the labels of all that."""
+    labels, marks = [], []
+    if exact.curve:
+        labels.append(f"worst case ({exact.grade})")
+        axes.plot(*zip(*exact.curve, strict=True), color=EXACT, label=labels[0])
+        end, height = exact.curve[-1]
+        # A curve that ends inside the figure above 0 would look as if there were no leak beyond.
+        if height > 0 and end < 0.9 * right:
+            marks.append(((end, height), "o", f"computed up to {significant(end)}", "none"))
+    # An infinite epsilon is an arrow at the end of the axis, which must not cut the markers.
+    place, marker = ((exact.epsilon, 0.0), "o") if math.isfinite(exact.epsilon) else ((right, 0.0), ">")
+    shown = significant(exact.epsilon, apart_from=exact.claimed_epsilon, error=exact.error, infinity="infinite")
+    marks.append((place, marker, f"exact epsilon {shown}", EXACT))
+    for at, shape, label, inside in marks:
+        axes.plot(*at, shape, color=EXACT, mfc=inside, ms=7, clip_on=False, zorder=5, label=label)
+    return labels + [label for _, _, label, _ in marks]
+
+
+def _right_end(row: Row, curve: Sequence[tuple[float, float]]) -> float:
+    """Return the right end of the epsilon axis: a little beyond everything that is marked."""
+    marks = [row.exact.epsilon] if row.exact else []
+    marks += [row.claim.epsilon] if row.claim else []
+    marks += [row.blackbox.epsilon_lower] if row.blackbox else []
+    ends = [1.1 * m for m in marks if math.isfinite(m) and m > 0] or [e for e, _ in curve if math.isfinite(e)]
+    return max(ends, default=1.0) or 1.0
+
+
+def _failure(finding: UtilityFinding, axes: Axes) -> Sequence[str]:
+    """Draw the failure rate with its exact interval at the n that was run, and beta."""
+    rate, label = finding.failure_rate, "failure rate"
+    ends = [[max(0.0, rate - finding.failure_lower)], [max(0.0, finding.failure_upper - rate)]]
+    axes.errorbar([finding.n], [rate], yerr=ends, fmt="o", color=EXACT, capsize=4, label=label, clip_on=False)
+    axes.axhline(finding.beta, color=CLAIM, ls="--", lw=1.2, label=f"beta = {value_text(finding.beta)}")
+    axes.set_xticks([finding.n], [count(finding.n)])
+    top = max(finding.beta, finding.failure_upper)
+    axes.set(xlabel="examples n", ylabel=label, ylim=(0, 1.08 * top))
+    return (label,)
+
+
+def _supremum(finding: SupremumFinding, axes: Axes) -> Sequence[str]:
+    """Draw the loss against the number of examples, with the supremum and the claim; infinite ones are left out."""
+    label = "loss of the witness"
+    finite = [(n, loss) for n, loss in finding.growth if math.isfinite(loss)]
+    axes.plot([n for n, _ in finite], [loss for _, loss in finite], "o-", color=EXACT, label=label, clip_on=False)
+    if math.isfinite(finding.value):
+        axes.axhline(finding.value, color=BOUND, lw=1.2, label=f"supremum, {finding.support.value}")
+    if finding.claimed_epsilon is not None:
+        claim = f"claim: epsilon = {value_text(finding.claimed_epsilon)}"
+        axes.axhline(finding.claimed_epsilon, color=CLAIM, ls="--", lw=1.2, label=claim)
+    axes.set(xlabel="examples n", ylabel="privacy loss", xscale="log")
+    axes.set_ylim(bottom=0)
+    return (label,)
+
+
+def _sizes(finding: SampleComplexityFinding, axes: Axes) -> Sequence[str]:
+    """Draw the bracket of n*, what weaker cases would have shown, and the theorem's n, on a logarithmic scale."""
+    bars = [
+        ("theorem", finding.theorem, CLAIM),
+        ("worst case", finding.upper or finding.lower, EXACT),
+        ("hard cases", finding.hard_cases, BOUND),
+        ("uniform", finding.uniform, BOUND),
+    ]
+    shown = [(name, n, color) for name, n, color in bars if n]
+    axes.barh([name for name, _, _ in shown], [n for _, n, _ in shown], color=[color for _, _, color in shown])
+    axes.invert_yaxis()
+    axes.set(xscale="log", xlabel="examples n")
+    return ()
+
+
+def _scaling(finding: ScalingFinding, axes: Axes) -> Sequence[str]:
+    """Draw the brackets of n* and the theorem's n against the parameter, both logarithmic."""
+    x, label = [point.x for point in finding.points], "n* measured"
+    top = [point.upper or point.lower for point in finding.points]
+    length = [high - max(point.lower, 0.5) for high, point in zip(top, finding.points, strict=True)]
+    axes.errorbar(x, top, yerr=[length, [0.0] * len(x)], fmt="o-", ms=4, color=EXACT, capsize=3, label=label)
+    axes.plot(x, [point.theorem for point in finding.points], "--", color=CLAIM, label="theorem")
+    axes.set(xscale="log", yscale="log", xlabel=finding.abscissa, ylabel="examples n")
+    return (label,)

@@ -1,0 +1,202 @@
+"""Statements of papers beside their checks, and the rule by which numbers become a verdict, the same for all of them.
+
+A check computes what the statement bounds. If a number contradicts the statement, the verdict is "refuted" and the
+instance is its witness, whatever was expected. If none does, the statement "holds" where it was checked on all cases
+that the summary names, and is "loose" if, besides, the truth is far below its constant. The truth of a claim of privacy
+is the supremum over samples of every size, so that "loose" takes a proof of it: a maximum over a few examples, or over
+what a search met, may be far below. A single instance that was chosen because it might refute, and does not, leaves the
+statement "undecided".
+
+Witnesses are data as JSON holds them: learners with their parameters, samples, pairs and hard cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from dpaudit.contract import Distribution, Evidence, Neighbours, Sample, Statement, Support, SupremumAudit, Tools
+
+__all__ = [
+    "TOLERANCE",
+    "Loss",
+    "against",
+    "case_data",
+    "errors_data",
+    "exceeds",
+    "judged",
+    "judged_loss",
+    "learner_data",
+    "losses_of",
+    "pair_data",
+    "sample_data",
+    "states",
+    "tightness",
+]
+
+LOOSE = 0.75
+"""A true statement is loose if the truth is at most this share of its constant."""
+
+TOLERANCE = 1e-9
+"""The relative error that rounding may give a number computed from exact laws."""
+
+Check = Callable[[Tools], Evidence]
+
+
+def states(
+    id: str,
+    statement: str,
+    source: str,
+    *,
+    short: str,
+    printed: str,
+    found: str = "",
+    best: str = "",
+    slow: bool = False,
+) -> Callable[[Check], Statement]:
+    """Return the decorator that makes a check the statement of that id; see `contract.Statement`."""
+    return lambda check: Statement(id, statement, source, check, short, printed, found, slow, best)
+
+
+def judged(
+    otherwise: str,
+    summary: str,
+    numbers: Mapping[str, float],
+    witness: str,
+    data: Mapping[str, Any],
+    *,
+    failed: bool | None = None,
+    grade: str = "exact",
+) -> Evidence:
+    """Return the evidence: "refuted", with the witness, if a number contradicts the statement; else `otherwise`.
+
+    Parameters
+    ----------
+    otherwise : str
+        The verdict if the statement is not refuted.
+    summary, numbers, grade
+        As in `Evidence`.
+    witness, data : str, mapping
+        The instance that decides, in words and as data; the data are returned whatever the verdict.
+    failed : bool, optional
+        Whether the statement is refuted; by default whether there is a witness.
+    """
+    verdict, shown = ("refuted", witness) if failed or (failed is None and witness) else (otherwise, "")
+    return Evidence(verdict, summary, numbers, grade, shown, _plain(data))
+
+
+def exceeds(found: float, claimed: float) -> bool:
+    """Return whether an exactly computed number is above a bound by more than rounding explains."""
+    return found > claimed * (1 + TOLERANCE)
+
+
+def tightness(truth: float, claimed: float) -> str:
+    """Return the verdict on a true upper bound: "loose" if the truth is at most `LOOSE` of it, else "holds"."""
+    return "loose" if truth <= LOOSE * claimed else "holds"
+
+
+def against(pair: Neighbours) -> str:
+    """Return both sides of a pair in words."""
+    return f"{pair.data!r} against {pair.neighbour!r}"
+
+
+@dataclass(frozen=True)
+class Loss:
+    """The supremum of a learner's privacy loss over samples of every size, as far as a search knows it."""
+
+    learner: Any
+    found: SupremumAudit
+
+    @property
+    def value(self) -> float:
+        """The supremum, or the greatest loss found."""
+        return self.found.value
+
+    def exceeds(self, claimed: float) -> bool:
+        """Return whether the supremum exceeds a claim by more than its error."""
+        return exceeds(self.found.value - self.found.error, claimed)
+
+    def verdict(self, claimed: float) -> str:
+        """Return the verdict on a claim that is not exceeded: "loose" if the supremum is proved to be far below."""
+        return tightness(self.value, claimed) if self.found.support == Support.PROVED else "holds"
+
+    def __str__(self) -> str:
+        where = f"computed {self.found.attained:.4f} at n = {self.found.n}"
+        if self.found.support == Support.PROVED:
+            return f"{self.value:.4f} over samples of every size by proof, {where}"
+        return f"at least {self.value:.4f} ({self.found.support}; {where})"
+
+
+def losses_of(tools: Tools, learners: Iterable[Any]) -> tuple[list[Loss], Loss]:
+    """Return the losses of learners, and the greatest, by short searches: `dpaudit supremum` searches longer."""
+    found = [Loss(one, tools.audit_supremum(one, starts=1, evaluations=20, most=2)) for one in learners]
+    return found, max(found, key=lambda loss: loss.value)
+
+
+def judged_loss(
+    loss: Loss,
+    claimed: float,
+    summary: str,
+    numbers: Mapping[str, float],
+    *,
+    otherwise: str | None = None,
+    failed: bool = False,
+    witness: str = "",
+) -> Evidence:
+    """Return the evidence on a claim of pure privacy: refuted where the supremum exceeds it, or where `failed`.
+
+    `witness` is what contradicts the statement where the supremum does not; `otherwise` replaces the verdict on the
+    loss of a statement that is not refuted.
+    """
+    leaks, pair = loss.exceeds(claimed), loss.found.witness
+    words = repr(pair) if leaks or not witness else witness
+    data = pair_data(loss.learner, pair, epsilon=loss.found.attained)
+    return judged(otherwise or loss.verdict(claimed), summary, numbers, words, data, failed=leaks or failed)
+
+
+def learner_data(learner: Any) -> dict[str, Any]:
+    """Return a learner's id and its parameters: `dpaudit.get_learner(id, **parameters)` builds it again."""
+    parameters = {field.name: getattr(learner, field.name) for field in fields(learner)}
+    return {"id": getattr(learner, "id", ""), "parameters": parameters}
+
+
+def sample_data(sample: Sample) -> dict[str, Any]:
+    """Return points, labels, counts and, of a mixture, which examples are public."""
+    public = {} if sample.public is None else {"public": sample.public}
+    return {"points": sample.points, "labels": sample.labels, "counts": sample.counts, **public}
+
+
+def pair_data(learner: Any, pair: Neighbours, **numbers: float) -> dict[str, Any]:
+    """Return a learner and two neighbouring samples, with the numbers that the laws of both give."""
+    samples = {"data": sample_data(pair.data), "neighbour": sample_data(pair.neighbour)}
+    return {"kind": "pair", "learner": learner_data(learner), **samples, **numbers}
+
+
+def errors_data(learner: Any, sample: Sample, limit: float, probability: float) -> dict[str, Any]:
+    """Return a learner and a sample on which it errs more than `limit` times with that probability."""
+    case = {"learner": learner_data(learner), "sample": sample_data(sample)}
+    return {"kind": "errors", **case, "limit": limit, "probability": probability}
+
+
+def case_data(
+    learner: Any, concept: int, distribution: Distribution | str, n: int, alpha: float, **numbers: float
+) -> dict[str, Any]:
+    """Return a learner and a hard case: a concept, a distribution and n, with what was found of Pr[error > alpha]."""
+    drawn: Any = distribution
+    if isinstance(distribution, Distribution):
+        drawn = {"points": distribution.points, "probabilities": distribution.probabilities}
+        drawn |= {} if distribution.public is None else {"public": distribution.public}
+    case = {"learner": learner_data(learner), "concept": concept, "distribution": drawn, "n": n, "alpha": alpha}
+    return {"kind": "case", **case, **numbers}
+
+
+def _plain(value: Any) -> Any:
+    """Return data with arrays, NumPy's numbers and tuples as lists and numbers of Python: equal data compare equal."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

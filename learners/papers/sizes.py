@@ -1,0 +1,225 @@
+"""Failure probabilities at a number of examples: exact ones by sums over samples and laws, else by audits of utility.
+
+The audits run at a theorem's n, at n/2, n/4, ..., which shows how loose the theorem's sample size is.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from dpaudit.contract import Distribution, Evidence, Hypothesis, Tools, UtilityAudit
+from learners.arrays import Floats, Integers, Labels
+from learners.papers.evidence import case_data, judged, tightness
+
+__all__ = [
+    "HalvedSizes",
+    "answer",
+    "audit_cases",
+    "audit_halved",
+    "compositions",
+    "errors_of_law",
+    "failure_probability",
+    "joint_verdict",
+    "judged_sizes",
+    "two_point",
+    "worst_empirical_failure",
+]
+
+Case = tuple[str, Any, int, Distribution | str]
+"""Name, learner, concept, distribution."""
+
+
+def failure_probability(learner: Any, concept: Hypothesis, distribution: Distribution, n: int, alpha: float) -> float:
+    """Return Pr[the learner fails or its population error exceeds alpha] on n examples labelled by the concept.
+
+    The sum over all C(n + m - 1, m - 1) count vectors of the m points of the distribution, each weighted with its
+    multinomial probability and the exact law of the learner; an error within 1e-12 of alpha does not exceed it.
+    """
+    truth = concept.predict(distribution.points)
+    fails: dict[Any, bool] = {}
+
+    def failed(atom: Any) -> bool:
+        if atom not in fails:
+            hypothesis = learner.decode(atom)
+            wrong = None if hypothesis is None else hypothesis.predict(distribution.points) != truth
+            fails[atom] = wrong is None or float(distribution.probabilities[wrong].sum()) > alpha + 1e-12
+        return fails[atom]
+
+    total = []
+    for counts in compositions(n, len(distribution.points)):
+        weight = _multinomial(counts, distribution.probabilities)
+        seen = np.array(counts) > 0
+        sample = learner.domain.sample(distribution.points[seen], truth[seen], np.array(counts)[seen])
+        law = learner.law(sample)
+        total += [weight * math.exp(lp) for atom, lp in zip(law.atoms, law.log_prob, strict=True) if failed(atom)]
+    return math.fsum(total)
+
+
+def errors_of_law(learner: Any, sample: Any) -> tuple[Floats, Integers]:
+    """Return the probabilities of a learner's answers to a sample, and on how many examples each errs."""
+    law = learner.law(sample)
+    return np.exp(law.log_prob), np.array([sample.errors(learner.decode(atom)) for atom in law.atoms])
+
+
+def worst_empirical_failure(
+    learner: Any, n: int, alpha: float, targets: Iterable[Hypothesis] | None = None
+) -> tuple[float, str]:
+    """Return the worst Pr[error on the sample > alpha] over samples of n that a target labels, and the sample.
+
+    By default all concepts are targets.
+    """
+    points, worst, where = learner.domain.points(), 0.0, ""
+    answers: dict[Any, Labels] = {}
+    for target in learner.concepts.enumerate() if targets is None else targets:
+        truth = target.predict(points)
+        for counts in compositions(n, len(points)):
+            law = learner.law(learner.domain.sample(points, truth, counts))
+            for atom in law.atoms:
+                if atom not in answers:
+                    answers[atom] = learner.decode(atom).predict(points)
+            wrong = (np.array([answers[atom] for atom in law.atoms]) != truth) @ np.array(counts)
+            failure = float(np.exp(law.log_prob)[wrong > alpha * n].sum())
+            if failure > worst:
+                worst, where = failure, repr(learner.domain.sample(points, truth, counts))
+    return worst, where
+
+
+def answer(learner: Any, sample: Any) -> Any:
+    """Return the hypothesis of a learner without randomness."""
+    return learner.decode(int(learner.run(sample, np.random.default_rng(0), 1)[0]))
+
+
+def two_point(points: Any, hard: int, easy: int, mass: float) -> Distribution:
+    """Return the distribution that gives `mass` to row `hard` of the points, the rest to row `easy`."""
+    return Distribution(points[[hard, easy]], np.array([mass, 1 - mass]), f"{mass:g} on one point")
+
+
+def compositions(n: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """Yield all tuples of `parts` integers >= 0 with sum n."""
+    for bars in itertools.combinations(range(n + parts - 1), parts - 1):
+        ends = (-1, *bars, n + parts - 1)
+        yield tuple(b - a - 1 for a, b in itertools.pairwise(ends))
+
+
+def _multinomial(counts: tuple[int, ...], probabilities: Any) -> float:
+    """Return n! / prod c_i! prod p_i^c_i."""
+    ways = math.lgamma(sum(counts) + 1) - sum(math.lgamma(c + 1) for c in counts)
+    return math.exp(ways + sum(c * math.log(p) for c, p in zip(counts, probabilities, strict=True) if c))
+
+
+class HalvedSizes:
+    """The findings of the audits by their n."""
+
+    def __init__(self, findings: Mapping[int, UtilityAudit]) -> None:
+        self.findings = findings
+
+    @property
+    def top(self) -> int:
+        """The theorem's n."""
+        return max(self.findings)
+
+    @property
+    def enough(self) -> int:
+        """The least n down to which the failure rate was at most beta at every n; 0 if not even at the top."""
+        by_size = sorted(self.findings.items(), reverse=True)
+        kept = [n for n, _ in itertools.takewhile(lambda item: item[1].verdict == "holds", by_size)]
+        return min(kept, default=0)
+
+    @property
+    def too_few(self) -> int:
+        """The greatest n at which the failure rate exceeded beta; 0 if none did."""
+        return max((n for n, finding in self.findings.items() if finding.verdict == "violation"), default=0)
+
+    @property
+    def verdict(self) -> str:
+        """The verdict on the theorem's n: refuted if the failure rate exceeds beta there, else by what is enough."""
+        if self.findings[self.top].verdict == "violation":
+            return "refuted"
+        return tightness(self.enough, self.top) if self.enough else "undecided"
+
+    def numbers(self, name: str) -> dict[str, float]:
+        """Return the three n and the failure rate's upper bound at the theorem's, for a ledger row."""
+        upper = self.findings[self.top].failure_upper
+        found = {f"{name}: theorem's n": self.top, f"{name}: enough": self.enough, f"{name}: too few": self.too_few}
+        return {**found, f"{name}: failure rate at most": upper}
+
+    def in_words(self, name: str) -> str:
+        """Return the same in words."""
+        ratio = self.top / max(self.enough, 1)
+        least = f"{self.enough} enough (1/{ratio:.0f})" if self.enough else "not even so many are seen to be enough"
+        few = f", {self.too_few} too few" if self.too_few else ""
+        return f"{name}: theorem {self.top}, measured {least}{few}"
+
+
+def joint_verdict(verdicts: Iterable[str]) -> str:
+    """Return the verdict on a statement from those on its cases: loose only if it is loose on each of them."""
+    found = set(verdicts)
+    return next(verdict for verdict in ("refuted", "undecided", "holds", "loose") if verdict in found)
+
+
+def audit_halved(
+    tools: Tools,
+    learner: Any,
+    concept: int,
+    distribution: Distribution | str,
+    *,
+    alpha: float,
+    beta: float,
+    halvings: int,
+    trials: int = 100,
+    **setting: Any,
+) -> HalvedSizes:
+    """Audit a learner at the n of its theorem and at `halvings` smaller ones, each half of the one before.
+
+    Every verdict has 99 % confidence. Stops below the first n at which the failure rate exceeds beta.
+    """
+    if "setting" in setting:
+        n = learner.utility(alpha, beta, setting["setting"]).sample_size
+    else:
+        n = learner.sample_size(alpha, beta)
+    findings = {}
+    for _ in range(halvings + 1):
+        findings[n] = tools.audit_utility(
+            learner, concept, distribution, alpha=alpha, beta=beta, n=n, trials=trials, confidence=0.99, **setting
+        )
+        if findings[n].verdict == "violation" or n == 1:
+            break
+        n = -(-n // 2)
+    return HalvedSizes(findings)
+
+
+def audit_cases(
+    tools: Tools, cases: Iterable[Case], **levels: Any
+) -> tuple[str, dict[str, float], str, str, dict[str, Any]]:
+    """Return the joint verdict on some cases, numbers, words, the witness and its data.
+
+    `levels` are those of `audit_halved`. The witness is empty if no case refutes; its data are then those of the last.
+    """
+    numbers: dict[str, float] = {}
+    words, verdicts, witness = [], [], ""
+    data: dict[str, Any] = {}
+    for name, learner, concept, distribution in cases:
+        found = audit_halved(tools, learner, concept, distribution, **levels)
+        verdicts.append(found.verdict)
+        if found.verdict == "refuted" or not witness:
+            data = case_data(learner, concept, distribution, found.top, levels["alpha"], beta=levels["beta"])
+            data |= {name: levels[name] for name in ("setting", "noise") if name in levels}
+        if found.verdict == "refuted":
+            drawn = f"{distribution} distribution"
+            if isinstance(distribution, Distribution):
+                drawn = f"probabilities {distribution.probabilities.tolist()}"
+            witness = f"{learner!r}, concept {concept}, {drawn}, n = {found.top}"
+        numbers |= found.numbers(name)
+        words.append(found.in_words(name))
+    return joint_verdict(verdicts), numbers, "; ".join(words), witness, data
+
+
+def judged_sizes(tools: Tools, setup: str, cases: Iterable[Case], **levels: Any) -> Evidence:
+    """Return the evidence on a theorem's n from some cases, all of them in the setup that is given in words."""
+    verdict, numbers, words, witness, data = audit_cases(tools, cases, **levels)
+    return judged(verdict, f"{setup}; {words}", numbers, witness, data, grade="statistical")
