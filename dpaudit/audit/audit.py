@@ -10,15 +10,7 @@ from itertools import count
 from typing import Any
 
 from dpaudit import seeding
-from dpaudit.arguments import (
-    CONFIDENCE,
-    LEAST_TRIALS,
-    check_built,
-    check_jobs,
-    read_choice,
-    read_integer,
-    read_number,
-)
+from dpaudit.arguments import CONFIDENCE, check_built, check_jobs
 from dpaudit.audit.arguments import (
     OwnDataArguments,
     check_bets,
@@ -29,6 +21,7 @@ from dpaudit.audit.arguments import (
 )
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.fixed_design import fixed_finding
+from dpaudit.audit.options import RUNNING, Options
 from dpaudit.audit.preflight import preflight
 from dpaudit.audit.probing import FROM_DATA, probe_of
 from dpaudit.audit.redaction import withheld
@@ -42,13 +35,9 @@ from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.isolated import Timeout
 from dpaudit.running.sampling import Sampler
 
-__all__ = ["RANDOMNESS", "audit_privacy"]
+__all__ = ["audit_privacy", "sampler_of"]
 
 LOG = logging.getLogger(__name__)
-
-RANDOMNESS = ("argument", "own")
-"""The sources of a mechanism's randomness: the generator that is passed, or its own."""
-
 
 @remembering
 def audit_privacy(
@@ -185,35 +174,52 @@ def audit_privacy(
     >>> finding.verdict
     'violation'
     """
+    given = locals()
     check_built(mechanism, "mechanism")
     check_bets(sequential, curve, strict, bound)
+    limited = None if isinstance(time_limit, Stopped) else time_limit  # a stopped audit is repeated without a clock
+    options = Options.taken({**given, "time_limit": limited})
     if data is not None and relation is None:
         relation = Relation.ADD_REMOVE_ONE
     claim = resolve_claim(mechanism, epsilon, delta, relation)
-    seed, trials = seeding.check_seed(seed), read_integer("trials", trials, LEAST_TRIALS)
+    seed = seeding.check_seed(seed)
     check_jobs(n_jobs, backend)
-    limit = Timeout.of(timeout, timeout_is)
     known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
     made, moves = resolve_inputs(mechanism, pairs, OwnDataArguments(data, bounds, unit), n, claim, known, seed)
     probe = probe_of(made) if isinstance(probe, str) and probe == FROM_DATA else probe
+    running = {name: given[name] for name in RUNNING}
     request = Request(
         source=mechanism,
         pairs=showing(made) if include_data else made,
-        sampler=Sampler(as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend),
+        sampler=sampler_of(mechanism, seed, probe=probe, n_jobs=n_jobs, backend=backend, **running),
         claim=claim,
         relation=known,
-        trials=trials,
-        confidence=read_number("confidence", confidence, 0.5, 1),
-        float_bits=float_bits,
-        curve=curve,
+        options=options,
+        trials=options.trials,
         bound=resolve_bound(strict, bound),
         moves=moves,
-        own=read_choice("randomness", randomness, RANDOMNESS) == "own",
         clock=None if time_limit is None else Clock(time_limit),
     )
     request.check_power()
-    with followed(progress, 2 * trials * len(request.pairs), "runs") as tell:
-        return _audited(replace(request, sampler=replace(request.sampler, tell=tell)), sequential)
+    with followed(progress, 2 * request.trials * len(request.pairs), "runs") as tell:
+        return _audited(replace(request, sampler=replace(request.sampler, tell=tell)))
+
+
+def sampler_of(
+    mechanism: Any,
+    seed: int,
+    *,
+    batched: bool = False,
+    probe: Any = None,
+    n_jobs: int = 1,
+    backend: str | None = None,
+    timeout: float | None = None,
+    timeout_is: str = "output",
+) -> Sampler:
+    """Return what makes the runs of a mechanism; the parameters are as for `audit_privacy`."""
+    check_jobs(n_jobs, backend)
+    limit = Timeout.of(timeout, timeout_is)
+    return Sampler(as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend)
 
 
 def _paced(sampler: Sampler, sides: tuple[Any, Any], numbers: Iterator[int], runs: int) -> None:
@@ -224,7 +230,7 @@ def _paced(sampler: Sampler, sides: tuple[Any, Any], numbers: Iterator[int], run
         pass
 
 
-def _audited(request: Request, sequential: bool) -> PrivacyFinding:
+def _audited(request: Request) -> PrivacyFinding:
     """Make the runs of an audit whose arguments are checked."""
     name = request.sampler.mechanism.name
     LOG.info("privacy of %s: %d pairs, %d runs a side of each", name, len(request.pairs), request.trials)
@@ -234,6 +240,6 @@ def _audited(request: Request, sequential: bool) -> PrivacyFinding:
         sides = request.pairs[0].sides
         paced = partial(_paced, request.sampler, sides, count())
         request = replace(request, trials=request.clock.trials(request.trials, 2 * len(request.pairs), paced))
-    finding = sequential_finding(request) if sequential else fixed_finding(request)
+    finding = sequential_finding(request) if request.options.sequential else fixed_finding(request)
     LOG.info("privacy of %s: %s, epsilon >= %.4g", name, finding.verdict, finding.epsilon_lower)
     return withheld(finding, request.pairs)

@@ -54,7 +54,7 @@ def _finding(
     Where several events are tested they share it: by the union bound all of their bounds hold but with that error.
     """
     candidate, fresh, gamma = found.candidate, made.runs, request.verdict_gamma
-    errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.curve else {})
+    errors = {"verdict": gamma} | ({"curve": request.gamma - gamma} if request.options.curve else {})
     shares = [1.0] if len(selected) == 1 else [1 - REFUTING_SHARE, REFUTING_SHARE]
     tests = [
         tests_of(request, one, counts, fresh, made.share * share)
@@ -84,7 +84,7 @@ def _finding(
         scores=tuple(discretizer.name for discretizer in candidate.tried),
         tests=tuple(test for test, _ in tested),
         representation=tests_of(request, stored, made.counts[-1], fresh, made.share)[0] if stored else None,
-        curve=curve_of(selected[0], made.counts[0], made.share * errors["curve"]) if request.curve else None,
+        curve=curve_of(selected[0], made.counts[0], made.share * errors["curve"]) if request.options.curve else None,
     )
 
 

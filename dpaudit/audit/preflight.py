@@ -14,7 +14,7 @@ from dpaudit.audit.checks import Answer, Check, CheckName
 from dpaudit.audit.hygiene import Hygiene, look_runs
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
-from dpaudit.events.contents import contents
+from dpaudit.outputs.canonical import contents
 from dpaudit.running.sampling import Sampler
 
 __all__ = ["preflight"]

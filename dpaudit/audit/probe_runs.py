@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
-from dpaudit.outputs.canonical import Raised, canonical
-from dpaudit.outputs.raised import TIMED_OUT
+from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical
 
 __all__ = ["arrangements", "labels", "one_way"]
 

@@ -35,7 +35,7 @@ def representation_event(request: Request, plan: Plan, first: list[Any], second:
     first, second : list of two batches
         Training outputs of both sides: of the first the features are compared, on the second the cells counted.
     """
-    if request.float_bits or request.wide:
+    if request.options.float_bits or request.wide:
         return None
     runs, claim = request.budget.confirmation, request.claim
     (data, neighbour), others = ([outputs[:ROWS] for outputs in half] for half in (first, second))

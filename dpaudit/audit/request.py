@@ -13,6 +13,7 @@ from dpaudit.audit.checks import Check
 from dpaudit.audit.evidence import Observations, gaps_of, identical, verdict_of
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.hygiene import Hygiene, runs_a_side
+from dpaudit.audit.options import Options
 from dpaudit.audit.power import Power
 from dpaudit.bounds.base import Bound
 from dpaudit.bounds.counts import MAX_RUNS
@@ -44,16 +45,16 @@ class Request:
         What is tested.
     relation : Relation or None
         What the pairs were checked against; None where it is unknown.
-    trials, confidence, float_bits, curve
-        As for `audit_privacy`.
+    options : Options
+        The options that were given, checked.
+    trials : int
+        Runs on each side of each pair: those of the options, or fewer where the time is limited.
     bound : Bound
         What turns counts into a lower bound.
     moves : callable or None
         Proposes variations of a pair, where pairs were crafted, or made from data.
     width : int
         The numbers of the widest row in an output, where they are more than scores can be fitted on; else 0.
-    own : bool
-        Whether the mechanism is declared to have randomness of its own.
     hygiene : Hygiene or None
         What makes the last runs that check the mechanism's randomness and state.
     checks : tuple of Check
@@ -67,14 +68,11 @@ class Request:
     pairs: tuple[Pair, ...]
     claim: PrivacyClaim
     relation: Relation | None
+    options: Options
     trials: int
-    confidence: float
-    float_bits: bool
-    curve: bool
     bound: Bound
     moves: Moves | None = None
     width: int = 0
-    own: bool = False
     hygiene: Hygiene | None = None
     checks: tuple[Check, ...] = ()
     clock: Clock | None = None
@@ -82,18 +80,23 @@ class Request:
     @property
     def gamma(self) -> float:
         """The probability of error that the finding may have in all."""
-        return 1 - self.confidence
+        return 1 - self.options.confidence
 
     @property
     def verdict_gamma(self) -> float:
         """The probability of error of the verdict alone: a curve has a share of `gamma`."""
-        return self.gamma * (1 - CURVE_SHARE) if self.curve else self.gamma
+        return self.gamma * (1 - CURVE_SHARE) if self.options.curve else self.gamma
 
     @property
     def budget(self) -> Budget:
         """The runs on each side, by purpose."""
         moves = self.moves is not None
         return Budget.of(self.trials, len(self.pairs), local=moves, wide=self.wide, checks=self.check_runs)
+
+    @property
+    def own(self) -> bool:
+        """Whether the mechanism is declared to have randomness of its own."""
+        return self.options.randomness == "own"
 
     @property
     def wide(self) -> bool:
@@ -153,7 +156,7 @@ class Request:
             detectable_at=power.at,
             detectable_delta=power.delta,
             frontier=power.frontier,
-            confidence=self.confidence,
+            confidence=self.options.confidence,
             trials=self.trials,
             relation=self.relation,
             seed=self.sampler.seed,

@@ -87,7 +87,7 @@ def _fit_quickly(request: Request, candidate: Candidate, runs: int) -> None:
         fitted_discretizers(
             *raw,
             thorough=False,
-            float_bits=request.float_bits,
+            float_bits=request.options.float_bits,
             reducer=reducer,
             confirm=request.budget.confirmation,
             epsilon=request.claim.epsilon,

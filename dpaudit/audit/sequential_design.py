@@ -24,7 +24,7 @@ def sequential_finding(request: Request) -> PrivacyFinding:
     what bets on one given event, of one pair that leads from the start, refute within all the runs allowed.
     """
     gamma, claim, allowed = request.gamma / 2, request.claim, _allowed(request)
-    bits = request.float_bits
+    bits = request.options.float_bits
     betting = max(LEAST_RUNS, allowed - 2 * request.check_runs)
     time = {"over": request.clock.over} if request.clock else {}
     sampler = knowing(request.sampler, request.hygiene.shown()) if request.hygiene else request.sampler

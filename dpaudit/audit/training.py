@@ -83,7 +83,7 @@ def _fit(request: Request, looked: PilotRuns, candidate: Candidate, pilot: list[
         fitted_discretizers(
             *first,
             thorough=True,
-            float_bits=request.float_bits,
+            float_bits=request.options.float_bits,
             discrete=None if request.wide else looked.pilot.discretizer,
             reducer=reducer,
             confirm=request.budget.confirmation,

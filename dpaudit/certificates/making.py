@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from dpaudit.arguments import check_built, check_jobs, read_choice, read_integer
+from dpaudit.arguments import check_built, read_choice, read_integer
+from dpaudit.audit.audit import sampler_of
 from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.certificates.certificate import Certificate, Counts
 from dpaudit.certificates.choosing import counted
@@ -20,9 +22,6 @@ from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.progress import Progress, followed
 from dpaudit.results import STREAMS_VERSION, versions
-from dpaudit.running.adapters import as_mechanism
-from dpaudit.running.isolated import Timeout
-from dpaudit.running.sampling import Sampler
 
 __all__ = ["make"]
 
@@ -45,14 +44,9 @@ def make(
     bound: str = "melded",
     trials: int | None = None,
     float_bits: bool = False,
-    batched: bool = False,
-    probe: Any = None,
     n: int | None = None,
-    n_jobs: int = 1,
-    backend: str | None = None,
-    timeout: float | None = None,
-    timeout_is: str = "output",
     progress: Progress = False,
+    **running: Any,
 ) -> Certificate:
     """Return the certificate of a violation.
 
@@ -71,8 +65,7 @@ def make(
     pairs : sequence of (data, neighbour) or Pair, optional
         The pairs that were audited; by default those that are crafted for a learner.
     mechanism : Learner or callable, optional
-        The mechanism, with `batched`, `probe`, `n_jobs`, `backend`, `timeout`, `timeout_is` and `progress` as for
-        `audit_privacy`.
+        The mechanism.
     name : str
         The mechanism as the certificate names it, as ``FILE.py:function``; by default as audits name it.
     place : str
@@ -92,8 +85,11 @@ def make(
         confirmed the finding.
     float_bits : bool
         Whether the event may be over how floats are stored, as in an audit with `float_bits`.
-    n : int, optional
+    n, progress
         As for `audit_privacy`.
+    **running
+        The options on how runs are made, as for `audit_privacy`: `batched`, `probe`, `n_jobs`, `backend`, and those on
+        the time of a run.
 
     Raises
     ------
@@ -104,15 +100,13 @@ def make(
     if finding.verdict is not Verdict.VIOLATION:
         raise InputError.of("finding", str(finding.verdict), "a violation", "only violations have a certificate")
     read_choice("bound", bound, KINDS)
-    check_jobs(n_jobs, backend)
     listed = _listed(finding, pairs, mechanism, n)
     if mechanism is not None:
         check_built(mechanism, "mechanism")
         runs = finding.confirmation_trials or finding.trials if trials is None else read_integer("trials", trials, 10)
-        limit = Timeout.of(timeout, timeout_is)
-        limited = as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit)
+        made = sampler_of(mechanism, finding.seed, **running)
         with followed(progress, (SEARCH + 2) * runs, "runs for the certificate") as told:
-            sampler = Sampler(limited, finding.seed, n_jobs, backend, tell=told)
+            sampler = replace(made, tell=told)
             name = name or sampler.mechanism.name
             search = Search(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, float_bits)
             for index, start, share in _begun(search, finding, listed, runs):

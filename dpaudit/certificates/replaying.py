@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from dpaudit import seeding
-from dpaudit.arguments import check_built, check_jobs, read_integer
-from dpaudit.audit.audit import audit_privacy
+from dpaudit.arguments import check_built, read_integer
+from dpaudit.audit.audit import audit_privacy, sampler_of
 from dpaudit.certificates.certificate import Certificate, Counts
 from dpaudit.certificates.choosing import counted
 from dpaudit.certificates.limits import epsilon_lower
@@ -19,9 +19,6 @@ from dpaudit.errors import InputError
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.progress import Progress, followed
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability
-from dpaudit.running.adapters import as_mechanism
-from dpaudit.running.isolated import Timeout
-from dpaudit.running.sampling import Sampler
 
 __all__ = ["Replay", "replay"]
 
@@ -68,14 +65,9 @@ def replay(
     pair: Any = None,
     trials: int | None = None,
     seed: int | None = None,
-    batched: bool = False,
-    probe: Any = None,
     randomness: str = "argument",
-    n_jobs: int = 1,
-    backend: str | None = None,
-    timeout: float | None = None,
-    timeout_is: str = "output",
     progress: Progress = False,
+    **running: Any,
 ) -> Replay:
     """Run the mechanism on the certificate's pair and bound epsilon by its event alone, at its confidence.
 
@@ -87,14 +79,18 @@ def replay(
     certificate : Certificate
         The certificate.
     mechanism : Learner or callable
-        The mechanism, with `batched`, `probe`, `randomness`, `n_jobs`, `backend`, `timeout`, `timeout_is` and
-        `progress` as for `audit_privacy`.
+        The mechanism.
     pair : (data, neighbour) or Pair, optional
         The pair at the place that the certificate names, where it does not hold its inputs.
     trials : int, optional
         Runs on each side; the certificate's own number by default.
     seed : int, optional
         The root seed; drawn anew by default, so that no certificate can be made to fit it.
+    randomness, progress
+        As for `audit_privacy`.
+    **running
+        The options on how runs are made, as for `audit_privacy`: `batched`, `probe`, `n_jobs`, `backend`, and those on
+        the time of a run.
 
     Raises
     ------
@@ -102,7 +98,6 @@ def replay(
         If an argument is wrong, the seed is the certificate's own, or the pair is not the certificate's.
     """
     check_built(mechanism, "mechanism")
-    check_jobs(n_jobs, backend)
     seed = secrets.randbelow(2**32) if seed is None else seeding.check_seed(seed)
     if seed == certificate.seed:
         raise InputError.of("seed", seed, "another one than the certificate's: runs on that one are not fresh")
@@ -112,12 +107,10 @@ def replay(
     runs = None if trials is None else read_integer("trials", trials, 10)
     event, made = certificate.event, certificate.counts
     if made is None or isinstance(event, Learned):
-        how = {"batched": batched, "probe": probe, "randomness": randomness, "n_jobs": n_jobs, "backend": backend}
-        how |= {"timeout": timeout, "timeout_is": timeout_is, "progress": progress}
+        how = {"randomness": randomness, "progress": progress, **running}
         assert isinstance(event, Learned)  # the certificate sees to it
         return _audited(certificate, mechanism, known, event.runs if runs is None else runs, seed, how)
-    limit = Timeout.of(timeout, timeout_is)
-    sampler = Sampler(as_mechanism(mechanism, batched=batched, probe=probe, timeout=limit), seed, n_jobs, backend)
+    sampler = sampler_of(mechanism, seed, **running)
     most = max(made.runs, made.neighbour_runs) if runs is None else runs
     with followed(progress, 2 * most, "runs") as tell:
         followable = replace(sampler, tell=tell)

@@ -197,7 +197,8 @@ def rendered(run: Run, suffix: str) -> str:
     """Return a run in the format of a suffix."""
     from importlib import import_module
 
-    text: str = import_module(f"dpaudit.report.{FORMS[f'.{suffix}']}").render(run)
+    module, name = FORMS[f".{suffix}"]
+    text: str = getattr(import_module(f"dpaudit.report.{module}"), name)(run)
     return text
 
 
@@ -224,9 +225,9 @@ def check_out(path: str | None, forms: Sequence[str] = tuple(FORMS)) -> None:
         raise InputError.of("out", path, "a file in a folder that exists")
 
 
-def check_plain(path: str | None, *figure: str) -> None:
-    """Refuse the same for what is no report of an audit; `figure` has the suffixes of a figure, if there is one."""
-    check_out(path, (*PLAIN, *figure))
+def check_plain(path: str | None, *more: str) -> None:
+    """Refuse the same for what is no report; `more` are suffixes of an audit: of its test case and of its figure."""
+    check_out(path, (*PLAIN, *more))
 
 
 def show_plain(as_json: bool, color: str, data: str, brief: Lines, page: Lines | None = None) -> None:

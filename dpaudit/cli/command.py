@@ -8,6 +8,7 @@ from typing import Any, get_args, get_type_hints
 
 import click
 
+from dpaudit.cli.options import Declared
 from dpaudit.cli.streams import kept_clean
 from dpaudit.errors import InputError, in_python
 
@@ -93,6 +94,8 @@ def _declared(parameter: str, hint: Any) -> list[click.Parameter]:
         inner = get_type_hints(hint, include_extras=True)
         return [one for name in hint._fields for one in _declared(name, inner[name])]
     kind, how = get_args(hint)
+    if isinstance(how, Declared):
+        return how.declared()
     return [how.declared(parameter, kind)]
 
 
@@ -100,7 +103,8 @@ def _taken(ctx: click.Context, parameter: str, hint: Any) -> Any:
     """Return the value of a parameter of a command."""
     if _is_group(hint):
         return hint(*(ctx.params[name] for name in hint._fields))
-    return ctx.params[parameter]
+    _, how = get_args(hint)
+    return {name: ctx.params[name] for name in how.names} if isinstance(how, Declared) else ctx.params[parameter]
 
 
 def option_words(command: click.Command, name: str, value: object = None) -> list[str]:

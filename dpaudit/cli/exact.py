@@ -114,12 +114,13 @@ def supremum(id: Annotated[str, argument("ID")], parameter: Parameters, search: 
     from dpaudit.engine.tasks import canonical
     from dpaudit.exact.supremum.audit import audit_supremum
     from dpaudit.report.aligned import aligned
-    from dpaudit.report.plain import Plain, judged
+    from dpaudit.report.ci import Promise
+    from dpaudit.report.plain import Plain, summed
     from dpaudit.report.plots import as_svg
     from dpaudit.report.repeat import command_line
     from dpaudit.report.supremum import supremum_brief, supremum_lines
 
-    check_plain(shown.out, ".svg")
+    check_plain(shown.out, ".xml", ".svg")
     entry, learner, parameters = find_learner(id, parameter, shown.learners)
     options = search._asdict()
     with blamed(f"the audit of {entry.id}"):
@@ -137,7 +138,7 @@ def supremum(id: Annotated[str, argument("ID")], parameter: Parameters, search: 
             json=f"{data}\n",
             text=aligned(page),
             lines=[brief[0], *page],
-            cases=[judged(entry.id, status, brief)],
+            case=Promise(entry.id, "result", Verdict.VIOLATION if status else finding.verdict, summed(brief)),
             figure=lambda: as_svg(finding.plot()),
         ),
     )

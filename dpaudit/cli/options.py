@@ -7,40 +7,26 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import click
 
-__all__ = [
-    "FORMS",
-    "PLAIN",
-    "SUFFIXES",
-    "AllowNoEvidence",
-    "Color",
-    "Config",
-    "Json",
-    "Learners",
-    "Measured",
-    "Out",
-    "Parameters",
-    "Quiet",
-    "Relation",
-    "Seed",
-    "Shown",
-    "ShownOut",
-    "Size",
-    "Verbose",
-    "argument",
-    "confidence",
-    "given",
-    "jobs",
-    "limit",
-    "whole",
-]
+from dpaudit.audit.options import JOBS, OPTIONS, SEED, Option
 
-CONFIDENCE = 0.999
-"""The default of `dpaudit.arguments`, which help does not load."""
-FORMS = {".html": "html", ".json": "json", ".md": "markdown", ".sarif": "sarif", ".txt": "overview", ".xml": "junit"}
-"""Suffix -> the module of `dpaudit.report` whose ``render(run)`` writes it."""
+__all__ = [
+    "FORMS", "PLAIN", "SUFFIXES", "AllowNoEvidence", "Color", "Config", "Declared", "Json", "Learners", "Measured",
+    "Out", "Parameters", "Quiet", "Relation", "Seed", "Shown", "ShownOut", "Size", "TimeLimit", "Timeout", "Verbose",
+    "argument", "given", "jobs", "of", "whole",
+]  # fmt: skip
+
+FORMS = {
+    ".html": ("html", "render"),
+    ".json": ("json", "render"),
+    ".md": ("markdown", "render"),
+    ".sarif": ("ci", "sarif"),
+    ".txt": ("overview", "render"),
+    ".xml": ("ci", "junit"),
+}
+"""Suffix -> the module of `dpaudit.report` and its function that writes a run."""
 SUFFIXES = ", ".join(FORMS)
-PLAIN = (".html", ".json", ".md", ".txt", ".xml")
-"""Suffixes of what `dpaudit.report.plain` writes, which help does not load."""
+PLAIN = (".html", ".json", ".md", ".txt")
+"""Suffixes of what `dpaudit.report.plain` writes, which help does not load; ``.xml`` and ``.svg`` for audits alone."""
 
 
 class given(NamedTuple):
@@ -116,26 +102,24 @@ def _processes(text: str) -> int:
 
 def jobs(what: str, default: int) -> given:
     """Return the number of processes."""
-    text = f"{what}; -1 for one a processor; no result depends on it (default: {default})"
-    return given(text, default, "JOBS", names=("--jobs",), read=_processes)
+    text = f"{what}; {JOBS.help} (default: {default})"
+    return given(text, default, JOBS.metavar, names=("--jobs",), read=_processes)
 
 
-def confidence(of: str, default: float = CONFIDENCE) -> given:
-    """Return the confidence of something."""
-    return given(f"{of} (default: {default})", default)
+def of(one: Option, help: str = "", default: Any = None) -> given:
+    """Return a declared option, with another help or default if given."""
+    usual = one.usual if default is None else str(default)
+    return given(f"{help or one.help} (default: {usual})", one.default if default is None else default, one.metavar)
 
 
-def limit(name: str, audit: str = "the audit") -> given:
-    """Return an option on the time of runs and of audits: "timeout", "timeout_is" or "time_limit"."""
-    if name == "timeout_is":
-        return given("output; error, where a run that takes longer is a fault (default: output)", "output", "WORD")
-    texts = {
-        "timeout": "of a run, which is then made in a process of its own: one that takes longer is ended, and is an "
-        "output of its own kind (default: none)",
-        "time_limit": f"of {audit}, about: it then makes fewer runs, and stops at looks fixed in advance "
-        "(default: none)",
-    }
-    return given(texts[name], metavar="SECONDS")
+class Declared(NamedTuple):
+    """Options of a black-box audit by name: a parameter so annotated is a dictionary of their values."""
+
+    names: tuple[str, ...]
+
+    def declared(self) -> list[click.Parameter]:
+        """Return the options."""
+        return [of(OPTIONS[name]).declared(name, OPTIONS[name].kind) for name in self.names]
 
 
 _VERBOSE = "show how it was measured too: pairs, events, budget (default: the verdict)"
@@ -169,21 +153,25 @@ Parameters = Annotated[
         names=("-p", "--parameter"),
     ),
 ]
-Size = Annotated[int | None, given("examples in a sample (default: the example's)")]
+Size = Annotated[int | None, of(OPTIONS["n"])]
 Config = Annotated[
     str | None, given("the settings (default: audit.toml or pyproject.toml, here or above)", metavar="FILE")
 ]
+Timeout = Annotated[float | None, of(OPTIONS["timeout"])]
+TimeLimit = Annotated[float | None, of(OPTIONS["time_limit"])]
 Relation = Annotated[
     str | None, given("replace-one, add-remove-one or replace-private (default: the claim's)", metavar="NAME")
 ]
-Seed = Annotated[int, given("root of all randomness (default: 0)", 0)]
+Seed = Annotated[int, of(SEED)]
 Out = Annotated[str | None, given(f"write a report {_WRITTEN}: {SUFFIXES} (default: none)", metavar="FILE")]
 ShownOut = Annotated[
     str | None, given(f"write what is shown {_WRITTEN}: {', '.join(PLAIN)} (default: none)", metavar="FILE")
 ]
 _Figure = Annotated[
     str | None,
-    given(f"write the finding {_WRITTEN}: {', '.join(PLAIN)}, or .svg, its figure (default: none)", metavar="FILE"),
+    given(
+        f"write the finding {_WRITTEN}: {', '.join(PLAIN)}, .xml, or .svg, its figure (default: none)", metavar="FILE"
+    ),
 ]
 
 

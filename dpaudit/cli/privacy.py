@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from dpaudit.audit.options import OPTIONS, RUNNING
 from dpaudit.cli.audits import Chosen, check_out, find_learner, note_taken, show
 from dpaudit.cli.command import command
-from dpaudit.cli.options import Seed, Shown, confidence, given, jobs, limit
+from dpaudit.cli.options import Declared, Seed, Shown, given, jobs
 from dpaudit.cli.streams import pending
 from dpaudit.errors import InputError, blamed
 
@@ -20,77 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["privacy"]
 
 
-class Audit(NamedTuple):
-    """The options of ``dpaudit privacy`` that the audit takes; `PrivacyArguments` has a field for each."""
-
-    epsilon: Annotated[float | None, given("claim to test (default: the learner's own)")]
-    delta: Annotated[float | None, given("claim to test (default: the learner's own; 0 for a function)")]
-    relation: Annotated[str | None, given("what neighbours are (default: as in the learner's claim)", metavar="NAME")]
-    pairs: Annotated[
-        str | None,
-        given(
-            "FILE.py:NAME or MODULE:NAME, a list of (data, neighbour) tuples, a callable that returns one, or a "
-            "strategy of hypothesis; patterns:DIMENSION, the eight ways in which one record moves the answers of so "
-            "many counting queries; random:COUNT, random neighbouring samples, for learners only (default: PAIRS of "
-            "the function's own file or module; crafted samples for learners)",
-            metavar="SOURCE",
-        ),
-    ]
-    data: Annotated[
-        str | None,
-        given(
-            ".csv, .tsv, .parquet or .npy, one dataset: pairs that an attacker would try are made of it; a "
-            "record comes or goes, or is replaced with --relation replace-one (default: --pairs)",
-            metavar="FILE",
-        ),
-    ]
-    bounds: Annotated[
-        str | None,
-        given(
-            "values that --data may hold, of all numbers, or by column as 'age=0,100;share=0,1'; what is outside "
-            "of them is tried too (default: those that it holds)",
-            metavar="LOW,HIGH",
-        ),
-    ]
-    unit: Annotated[
-        str | None, given("column of --data that names the users (default: every row is one)", metavar="COLUMN")
-    ]
-    include_data: Annotated[
-        bool, given("show values of --data (default: the recipes of the pairs, as 'row 17 removed', and its digest)")
-    ]
-    bound: Annotated[
-        str | None,
-        given("melded, or unconditional: certified, slow, at most 1e6 runs in all (default: melded)", metavar="NAME"),
-    ]
-    batched: Annotated[
-        bool, given("call the function with (data, rng, size) for size outputs (default: one at a time)")
-    ]
-    strict: Annotated[bool, given("the same as --bound unconditional (default: the melded bound)")]
-    sequential: Annotated[
-        bool, given("bet run by run, stop once the claim is refuted (default: a fixed number of runs)")
-    ]
-    curve: Annotated[bool, given("bound delta at every epsilon too, for a fifth of the error (default: epsilon only)")]
-    float_bits: Annotated[bool, given("look at the bits of floats too (default: at their values)")]
-    randomness: Annotated[
-        str,
-        given(
-            "argument, the generator that is passed; own, for a library with entropy of its own, such as OpenDP "
-            "or diffprivlib (default: argument)",
-            metavar="SOURCE",
-            default="argument",
-        ),
-    ]
-    timeout: Annotated[float | None, limit("timeout")]
-    timeout_is: Annotated[str, limit("timeout_is")]
-    time_limit: Annotated[float | None, limit("time_limit")]
-    trials: Annotated[int, given("runs on each side of each pair, on average (default: 100000)", 100_000)]
-    confidence: Annotated[float, confidence("of the verdict, over everything that is tried")]
+_Audit = Annotated[dict[str, Any], Declared(tuple(name for name in OPTIONS if name != "n"))]
 
 
 @command("privacy", "dpaudit privacy mean.py:mean --epsilon 1")
 def privacy(
     learner: Chosen,
-    audit: Audit,
+    audit: _Audit,
     seed: Seed,
     n_jobs: Annotated[int, jobs("processes", 1)],
     certificate: Annotated[
@@ -119,17 +56,14 @@ def privacy(
     from dpaudit.neighbours.sources import is_source
     from dpaudit.registry.import_spec import is_place
 
-    useless = [f"--{name}" for name in ("strict", "curve", "bound") if getattr(audit, name)]
-    if audit.sequential and useless:
+    useless = [f"--{name}" for name in ("strict", "curve", "bound") if audit[name]]
+    if audit["sequential"] and useless:
         raise InputError(f"{' and '.join(useless)} must be left out with --sequential, which bets instead of counting")
     if certificate is not None and not Path(certificate).parent.is_dir():
         raise InputError.of("certificate", certificate, "a file in a folder that exists")
     check_out(shown.out)
-    given: dict[str, Any] = {**audit._asdict(), "n": learner.n}
-    usual = {"randomness": "argument", "timeout_is": "output"}  # what is the default leaves no trace in a task
-    given |= {name: None for name, default in usual.items() if given[name] == default}
-    given["relation"] = None if audit.relation is None else Relation.parse(audit.relation)
-    asked = PrivacyArguments(**given)
+    relation = None if audit["relation"] is None else Relation.parse(audit["relation"])
+    asked = PrivacyArguments(**audit | {"n": learner.n, "relation": relation})
     runs = _Runs(seed, n_jobs, not shown.quiet, certificate)
     if is_place(learner.id):
         return show([_audit_mechanism(learner, asked, runs)], seed, shown)
@@ -162,7 +96,7 @@ class _Runs(NamedTuple):
 
 def _audit_mechanism(named: Chosen, arguments: PrivacyArguments, runs: _Runs) -> Result:
     """Audit a function or a learner that was named by its place; the result is as `engine.perform` returns it."""
-    from msgspec.structs import replace
+    from msgspec.structs import asdict, replace
 
     from dpaudit.arguments import check_built
     from dpaudit.audit.audit import audit_privacy
@@ -188,7 +122,7 @@ def _audit_mechanism(named: Chosen, arguments: PrivacyArguments, runs: _Runs) ->
             if arguments.pairs is None and arguments.data is None:
                 given = pairs_beside(place, "--pairs")
                 arguments = replace(arguments, pairs=f"{given.source}:{given.name}")
-        chosen = arguments.named()
+        chosen = asdict(arguments)
         chosen["pairs"] = _pairs(arguments, given, mechanism, runs.seed)
         if chosen["pairs"] is not None:
             del chosen["n"]  # they are of n examples already
@@ -200,7 +134,7 @@ def _audit_mechanism(named: Chosen, arguments: PrivacyArguments, runs: _Runs) ->
         key = Task(named.id, {}, arguments).key
         result = Result(task=key, learner=named.id, parameters={}, arguments=arguments, finding=finding, claim=claim)
         _certify(
-            arguments, runs, result, mechanism, _certified(runs, chosen), name=named.id, batched=arguments.batched,
+            arguments, runs, result, mechanism, _certified(runs, chosen), name=named.id,
             strategy=given.find() if given and is_strategy(given.find()) else None, n=None if given else named.n,
             place=arguments.data or arguments.pairs or "crafted pairs",
         )  # fmt: skip
@@ -261,10 +195,8 @@ def _certify(
         float_bits=arguments.float_bits,
         n_jobs=runs.n_jobs,
         include_data=arguments.include_data,
-        timeout=arguments.timeout,
-        timeout_is=arguments.timeout_is or "output",
         progress=runs.progress,
-        **about,
+        **{name: getattr(arguments, name) for name in RUNNING} | about,
     )
     made.write(path)
     checked = f"python -m dpaudit.verify_certificate {path}"

@@ -11,7 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from dpaudit.cli.audits import check_out, check_plain, run_of, write_plain, write_report
 from dpaudit.cli.command import command
-from dpaudit.cli.options import AllowNoEvidence, Color, Config, Json, Out, Quiet, ShownOut, argument, given, jobs, limit
+from dpaudit.cli.options import (
+    AllowNoEvidence,
+    Color,
+    Config,
+    Json,
+    Out,
+    Quiet,
+    ShownOut,
+    TimeLimit,
+    Timeout,
+    argument,
+    given,
+    jobs,
+)
 from dpaudit.cli.streams import complain, output, say, tell, wants_color, width_of
 from dpaudit.errors import InputError
 
@@ -61,8 +74,8 @@ class Checking(NamedTuple):
     dry_run: Annotated[
         bool, given("run each mechanism a few times and estimate how long the audits take (default: audit)")
     ]
-    timeout: Annotated[float | None, limit("timeout", "each audit")]
-    time_limit: Annotated[float | None, limit("time_limit", "each audit")]
+    timeout: Timeout
+    time_limit: TimeLimit
     json: Json
     out: Out
     quiet: Quiet
@@ -212,20 +225,15 @@ def history(config: Config, json: Json, out: ShownOut) -> int:
 
 
 def _history_plain(checks: Sequence[Kept], data: str) -> Plain:
-    """Return the checks as they are written: one with a violation or a failure is a failure."""
-    from dpaudit.project.check import status
+    """Return the checks as they are written."""
     from dpaudit.project.table import history_cells, history_text
     from dpaudit.report.numbers import plural
-    from dpaudit.report.plain import Plain, judged
+    from dpaudit.report.plain import Plain
 
     columns, rows = history_cells(checks)
-    cases = [
-        judged(row[0], status(one.rows), [("verdicts", ", ".join(one.verdict for one in one.rows))])
-        for row, one in zip(rows, reversed(checks), strict=True)
-    ]
     heads = [column.head for column in columns]
     answer = [("HISTORY", f"{plural(len(checks), 'check')}, the latest first")]
-    return Plain("dpaudit: the checks of a project", data, history_text(checks), answer, heads, rows, cases)
+    return Plain("dpaudit: the checks of a project", data, history_text(checks), answer, heads, rows)
 
 
 @command("diff", "dpaudit diff reports/before reports/after")
@@ -253,17 +261,16 @@ def diff(paths: Annotated[tuple[str, ...], argument("[OLD NEW]")], json: Json, o
 
 
 def _changes_plain(changes: Sequence[Change], data: str) -> Plain:
-    """Return the changes as they are written: each one that is for the worse is a failure."""
+    """Return the changes as they are written."""
     from dpaudit.project.table import CHANGES, change_cells, changes_text
     from dpaudit.report.numbers import plural
-    from dpaudit.report.plain import Plain, judged
+    from dpaudit.report.plain import Plain
 
     cells = [change_cells(change) for change in changes]
     worse = sum(bool(change.worse) for change in changes)
     answer = [("WORSE" if worse else "NOT WORSE", f"{plural(len(changes), 'change')}, {worse} for the worse")]
-    cases = [judged(change.name, int(bool(change.worse)), [("", change.text)]) for change in changes]
     heads = ["", *(column.head for column in CHANGES[1:])]
-    return Plain("dpaudit: what changed", data, changes_text(changes), answer, heads, cells, cases)
+    return Plain("dpaudit: what changed", data, changes_text(changes), answer, heads, cells)
 
 
 def _last_two() -> tuple[tuple[Row, ...], tuple[Row, ...]]:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from dpaudit.audit.options import RUNNING
 from dpaudit.cli.audits import check_plain, find_learner, show_plain, write_plain
 from dpaudit.cli.command import command
-from dpaudit.cli.options import Color, Json, Learners, Parameters, Quiet, ShownOut, argument, given, jobs, limit
+from dpaudit.cli.options import Color, Declared, Json, Learners, Parameters, Quiet, ShownOut, argument, given, jobs
 from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,16 +42,9 @@ class Replaying(NamedTuple):
     ]
     bounds: Annotated[str | None, given("as in the audit of --data (default: none)", metavar="LOW,HIGH")]
     unit: Annotated[str | None, given("as in the audit of --data (default: every row is one)", metavar="COLUMN")]
-    batched: Annotated[
-        bool, given("call the function with (data, rng, size) for size outputs (default: one at a time)")
-    ]
-    randomness: Annotated[
-        str, given("as for `dpaudit privacy` (default: argument)", metavar="SOURCE", default="argument")
-    ]
+    running: Annotated[dict[str, Any], Declared((*RUNNING, "randomness"))]
     trials: Annotated[int | None, given("runs on each side (default: the certificate's)")]
     seed: Annotated[int | None, given("root of all randomness (default: random)")]
-    timeout: Annotated[float | None, limit("timeout")]
-    timeout_is: Annotated[str, limit("timeout_is")]
     n_jobs: Annotated[int, jobs("processes", 1)]
 
 
@@ -79,15 +73,15 @@ def replay(asked: Replaying, shown: ShownReplay) -> int:
     from dpaudit.record import encodable
     from dpaudit.registry.import_spec import Place, importable, is_place
     from dpaudit.report.aligned import laid_out
-    from dpaudit.report.plain import Plain, judged
+    from dpaudit.report.ci import Promise
+    from dpaudit.report.plain import Plain, summed
 
-    check_plain(shown.out)
+    check_plain(shown.out, ".xml")
     if asked.data is not None and asked.pairs is not None:
         raise InputError("one of --data and --pairs must be left out: each says where the inputs are")
     certificate = certificates.read(asked.file)
     places = [Place.parse("the mechanism", asked.id)] if is_place(asked.id) else []
     given = [Place.parse("--pairs", asked.pairs)] if asked.pairs else []
-    passed = ("trials", "seed", "batched", "randomness", "n_jobs", "timeout", "timeout_is")
     with importable(*(place.folder for place in (*places, *given))):
         mechanism = places[0].find() if places else find_learner(asked.id, asked.parameter, shown.learners)[1]
         found = certificates.replay(
@@ -95,13 +89,16 @@ def replay(asked: Replaying, shown: ShownReplay) -> int:
             mechanism,
             pair=_pair(certificate, asked, given),
             progress=not shown.quiet,
-            **{name: getattr(asked, name) for name in passed},
+            trials=asked.trials,
+            seed=asked.seed,
+            n_jobs=asked.n_jobs,
+            **asked.running,
         )
     data, lines = canonical(encodable(found)) + "\n", _lines(asked.id, certificate, found)
     show_plain(shown.json, shown.color, data, lines)
     status = 1 if found.verdict == Verdict.VIOLATION else OPEN
-    title, cases = f"dpaudit: the replay of {asked.file}", [judged(asked.id, status, lines)]
-    write_plain(shown.out, lambda: Plain(title, data, laid_out(lines), lines, cases=cases))
+    title, case = f"dpaudit: the replay of {asked.file}", Promise(asked.id, "result", found.verdict, summed(lines))
+    write_plain(shown.out, lambda: Plain(title, data, laid_out(lines), lines, case=case))
     return status
 
 

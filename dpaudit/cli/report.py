@@ -124,16 +124,14 @@ def verify(path: Annotated[str, argument("DIR")], asked: Verifying, shown: Shown
     from dpaudit.engine.verification import verify_run
     from dpaudit.record import encodable
     from dpaudit.report.aligned import laid_out
-    from dpaudit.report.plain import Plain, judged
+    from dpaudit.report.plain import Plain
 
     check_plain(shown.out)
     found = verify_run(path, **asked._asdict(), paths=shown.learners, progress=not shown.quiet)
     data, lines = canonical(encodable(found)) + "\n", _lines(found)
     show_plain(shown.json, shown.color, data, lines)
-    status = 0 if found.state == State.SEALED else OPEN
-    title, cases = f"dpaudit: the seal of {found.path}", [judged(str(found.path), status, lines)]
-    write_plain(shown.out, lambda: Plain(title, data, laid_out(lines), lines, cases=cases))
-    return status
+    write_plain(shown.out, lambda: Plain(f"dpaudit: the seal of {found.path}", data, laid_out(lines), lines))
+    return 0 if found.state == State.SEALED else OPEN
 
 
 def _lines(found: Verified) -> Lines:

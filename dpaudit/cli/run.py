@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from dpaudit.audit.options import OPTIONS
 from dpaudit.cli.audits import find_learners, rendered
 from dpaudit.cli.command import command, here, option_words
 from dpaudit.cli.options import (
@@ -17,12 +18,13 @@ from dpaudit.cli.options import (
     Learners,
     Quiet,
     Seed,
+    TimeLimit,
+    Timeout,
     Verbose,
     argument,
-    confidence,
     given,
     jobs,
-    limit,
+    of,
 )
 from dpaudit.cli.report import show_faults, shown_run
 from dpaudit.cli.streams import say, tell
@@ -53,10 +55,10 @@ class Running(NamedTuple):
     sign: Annotated[
         str | None, given("sign run.jsonl with this SSH key, by ssh-keygen (default: no signature)", metavar="KEY")
     ]
-    timeout: Annotated[float | None, limit("timeout", "each black-box audit")]
-    time_limit: Annotated[float | None, limit("time_limit", "each black-box audit")]
+    timeout: Timeout
+    time_limit: TimeLimit
     trials: Annotated[int | None, given("runs a side in the black-box audits (default: the profile's)")]
-    confidence: Annotated[float, confidence("of each finding")]
+    confidence: Annotated[float, of(OPTIONS["confidence"], "of each finding")]
     seed: Seed
     n_jobs: Annotated[int, jobs("audits at a time", -1)]
     backend: Annotated[

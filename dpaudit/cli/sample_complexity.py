@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from dpaudit.audit.options import OPTIONS
 from dpaudit.cli.audits import (
     check_plain,
     find_learner,
@@ -14,7 +15,7 @@ from dpaudit.cli.audits import (
     write_plain,
 )
 from dpaudit.cli.command import command
-from dpaudit.cli.options import Measured, Parameters, Seed, argument, confidence, given, jobs
+from dpaudit.cli.options import Measured, Parameters, Seed, argument, given, jobs, of
 from dpaudit.errors import InputError, blamed
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _Beta = Annotated[float | None, given("rate of failure that is accepted (default
 _Setting = Annotated[
     str | None, given("what the error is, and what is random (default: the theorem's)", metavar="NAME")
 ]
-_Confidence = Annotated[float, confidence("of the interval or the limits", 0.95)]
+_Confidence = Annotated[float, of(OPTIONS["confidence"], "of the interval or the limits", 0.95)]
 
 
 class Search(NamedTuple):
@@ -65,7 +66,7 @@ def sample_complexity(
     from dpaudit.report.repeat import command_line
     from dpaudit.utility.sample_complexity import sample_complexity
 
-    check_plain(shown.out, ".svg")
+    check_plain(shown.out, ".xml", ".svg")
     entry, learner, parameters = find_learner(id, parameter, shown.learners)
     levels = _levels(entry, {"alpha": alpha, "beta": beta})
     chosen: dict[str, Any] = {
@@ -99,7 +100,7 @@ def scaling(
     from dpaudit.report.repeat import command_line
     from dpaudit.utility.scaling import law_of
 
-    check_plain(shown.out, ".svg")
+    check_plain(shown.out, ".xml", ".svg")
     entry = find_learners(shown.learners).get(learner.id)
     given, numbers = read_parameters(learner.parameter), [_value(word.strip()) for word in learner.values.split(",")]
     if learner.varied in given:
@@ -139,17 +140,17 @@ def _value(word: str) -> float:
 
 def _show(finding: SampleComplexityFinding | ScalingFinding, name: str, repeat: str, shown: Measured) -> int:
     """Print a finding, write it to the file that was asked for, and return the status."""
-    from dpaudit.contract.verdicts import OPEN
+    from dpaudit.contract import exit_status
     from dpaudit.engine.tasks import canonical
     from dpaudit.report.aligned import aligned
+    from dpaudit.report.ci import Promise
     from dpaudit.report.complexity import complexity_lines, complexity_page
-    from dpaudit.report.plain import Plain, judged
+    from dpaudit.report.plain import Plain, summed
     from dpaudit.report.plots import as_svg
 
     data = f"{canonical({**finding.to_dict(), 'command': repeat})}\n"
     brief, page = complexity_lines(finding, name, repeat), complexity_page(finding, name, repeat)
     show_plain(shown.json, shown.color, data, brief, page if shown.verbose else None)
-    status = finding.verdict.status
     write_plain(
         shown.out,
         lambda: Plain(
@@ -157,8 +158,8 @@ def _show(finding: SampleComplexityFinding | ScalingFinding, name: str, repeat: 
             json=data,
             text=aligned(page),
             lines=[brief[0], *(line for line in page if line != brief[0])],
-            cases=[judged(name, status, brief)],
+            case=Promise(name, "result", finding.verdict, summed(brief)),
             figure=lambda: as_svg(finding.plot()),
         ),
     )
-    return 0 if status == OPEN and shown.allow_no_evidence else status
+    return exit_status([finding.verdict], allow_open=shown.allow_no_evidence)

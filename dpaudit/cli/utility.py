@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
+from dpaudit.audit.options import OPTIONS
 from dpaudit.cli.audits import audit, find_learner, note_taken
 from dpaudit.cli.command import command
-from dpaudit.cli.options import Parameters, Seed, Shown, argument, confidence, given, jobs
+from dpaudit.cli.options import Parameters, Seed, Shown, argument, given, jobs, of
 from dpaudit.errors import InputError
 
 __all__ = ["utility"]
@@ -47,7 +48,7 @@ class Cases(NamedTuple):
 def utility(
     asked: Cases,
     trials: Annotated[int, given("runs for each case (default: 1000)", 1_000)],
-    confidence: Annotated[float, confidence("of the verdict, over everything that is tried")],
+    confidence: Annotated[float, of(OPTIONS["confidence"])],
     seed: Seed,
     n_jobs: Annotated[int, jobs("processes", 1)],
     shown: Shown,
@@ -107,7 +108,7 @@ def utility(
         "trials": first.trials,
         "most": first.most,
         "setting": asked.setting or first.setting,
-        "confidence": confidence,
+        "confidence": of,
         "concept": asked.concept,
         "distribution": asked.distribution,
         "noise": asked.noise,

@@ -81,7 +81,6 @@ class Verdict(enum.StrEnum):
     NO_CLAIM = "no claim"
     CAUGHT = "caught"
     """Of a positive control: an audit detected its leak."""
-    NO_VIOLATION = "consistent"
 
     @property
     def meaning(self) -> Meaning:
@@ -151,9 +150,6 @@ def exit_status(verdicts: Iterable[Verdict], *, allow_open: bool = False) -> int
     """
     found = {verdict.status for verdict in verdicts} - ({OPEN} if allow_open else set())
     return next((status for status in (2, 1, OPEN) if status in found), 0)
-
-
-PrivacyVerdict = UtilityVerdict = StatementVerdict = Verdict
 
 
 class Grade(enum.StrEnum):

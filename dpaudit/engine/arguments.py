@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from msgspec import UNSET, UnsetType
-from msgspec.structs import asdict
+from msgspec import UNSET, Meta, Struct, UnsetType, defstruct
+from msgspec.structs import force_setattr
 
+from dpaudit.audit.options import OPTIONS, Options
 from dpaudit.contract import Relation
 from dpaudit.record import Frozen
 
@@ -17,6 +18,7 @@ __all__ = [
     "PictureArguments",
     "PrivacyArguments",
     "UtilityArguments",
+    "with_options",
 ]
 
 
@@ -51,66 +53,50 @@ class ExactArguments(_Arguments, kw_only=True, frozen=True, tag="exact"):
     compose: int | None = None
 
 
-class PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
-    """The arguments of a black-box audit; see `audit_privacy`.
+def with_options(base: type[Struct], name: str, doc: str, module: str, **others: tuple[Any, ...]) -> Any:
+    """Return a record with the fields of another one and all options of a black-box audit.
 
-    Attributes
+    Parameters
     ----------
-    trials : int
-        Runs on each side of each pair.
-    confidence : float
-        Of the verdict.
-    n : int or None
-        Examples in crafted or drawn samples.
-    epsilon, delta, relation : optional
-        The claim, where it is not the learner's own.
-    strict, sequential, curve, float_bits, batched : bool
-        Options of the audit.
-    bound : str or None
-        The lower bound on epsilon, "melded" or "unconditional"; None for what `strict` says.
-    randomness : "own" or None
-        Whether the mechanism has randomness of its own by design; None for the generator that is passed.
-    pairs : str or None
-        The source of the pairs where they are not crafted, such as "random:50" or MODULE:PAIRS.
-    data : str or None
-        The file of a dataset that pairs are made of.
-    bounds, unit : str or None
-        Of that dataset: the values that are allowed, as "0,1" or "age=0,100;share=0,1", and the column of the users.
-    include_data : bool
-        Whether the finding may show values of it.
-    timeout, time_limit : float or None
-        The most seconds of a run, and of the audit.
-    timeout_is : "error" or None
-        Whether a run that takes longer is a fault; None for an output.
+    base : type
+        The other record.
+    name, doc, module : str
+        The name, the summary of the docstring and the module of the new one.
+    **others : tuple
+        The type of an option, and its default if it has one, where they are not those of the declaration.
     """
+    fields: list[tuple[Any, ...]] = []
+    doc += "\n\nAttributes\n----------\n"
+    for option, one in OPTIONS.items():
+        limits = one.limits | ({"min_length": 1} if one.kind is str else {})
+        kind: Any = Literal[one.choices] if one.choices else Annotated[one.kind, Meta(**limits)]
+        declared = kind | None if one.default is None else kind, one.default
+        fields.append((option, *others.get(option, declared)))
+        doc += f"{option} : {one.kind.__name__}\n    {one.help[0].upper()}{one.help[1:]}.\n"
+    settings: dict[str, Any] = {"frozen": True, "kw_only": True, "tag": base.__struct_config__.tag}
+    return defstruct(name, fields, bases=(base,), namespace={"__doc__": doc}, module=module, **settings)
 
+
+class _PrivacyArguments(_Arguments, kw_only=True, frozen=True, tag="privacy"):
     kind: ClassVar[str] = "privacy"
-    trials: int
-    confidence: float
-    n: int | None = None
-    epsilon: float | None = None
-    delta: float | None = None
-    relation: Relation | None = None
-    strict: bool = False
-    bound: str | None = None
-    sequential: bool = False
-    curve: bool = False
-    float_bits: bool = False
-    pairs: str | None = None
-    batched: bool = False
-    randomness: Literal["own"] | None = None
-    data: str | None = None
-    bounds: str | None = None
-    unit: str | None = None
-    include_data: bool = False
-    timeout: float | None = None
-    time_limit: float | None = None
-    timeout_is: Literal["error"] | None = None
 
-    def named(self) -> dict[str, Any]:
-        """Return the arguments as `audit_privacy` takes them."""
-        words = {"randomness": self.randomness or "argument", "timeout_is": self.timeout_is or "output"}
-        return asdict(self) | words
+    def __post_init__(self) -> None:
+        # Defaults are left out by identity, which a text loses on its way to another process.
+        for name, one in OPTIONS.items():
+            if one.choices and getattr(self, name) == one.default:
+                force_setattr(self, name, one.default)
+
+
+if TYPE_CHECKING:
+
+    class PrivacyArguments(_PrivacyArguments, Options, frozen=True):
+        """The arguments of a black-box audit; see `Options`."""
+
+else:
+    # Trials and confidence are always stored: their defaults may change.
+    _OTHERS = {"relation": (Relation | None, None), "trials": (int,), "confidence": (float,)}
+    _DOC = "The arguments of a black-box audit; see `Options`."
+    PrivacyArguments = with_options(_PrivacyArguments, "PrivacyArguments", _DOC, __name__, **_OTHERS)
 
 
 class UtilityArguments(_Arguments, kw_only=True, frozen=True, tag="utility"):

@@ -6,7 +6,7 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from numpy.typing import NDArray
 
 from dpaudit.audit.audit import audit_privacy
@@ -109,7 +109,7 @@ def _exact(arguments: ExactArguments, learner: Any, *, seed: int, n_jobs: int, p
 def _privacy(
     arguments: PrivacyArguments, learner: Any, *, seed: int, n_jobs: int, progress: Progress
 ) -> PrivacyFinding:
-    chosen = arguments.named()
+    chosen = asdict(arguments)
     source = chosen.pop("pairs")
     if source is not None:
         pairs = pairs_of_source(source, learner, n=chosen.pop("n"), relation=arguments.relation, seed=seed)

@@ -9,7 +9,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from dpaudit.arguments import CONFIDENCE, LEAST_TRIALS, read_integer, read_number
+from dpaudit.arguments import CONFIDENCE
+from dpaudit.audit.options import OPTIONS
 from dpaudit.clock import Clock
 from dpaudit.contract import HasLaw, Instance, Learner, Pictured
 from dpaudit.engine.arguments import UtilityArguments
@@ -89,9 +90,9 @@ def make_plan(
     if profile not in PROFILES:
         raise InputError.among("profile", profile, PROFILES)
     # What a black-box audit takes: otherwise each of them would fail, one by one.
-    read_number("confidence", confidence, 0.5, 1)
+    OPTIONS["confidence"].read(confidence)
     if trials is not None:
-        read_integer("trials", trials, LEAST_TRIALS)
+        OPTIONS["trials"].read(trials)
     limits = {"timeout": timeout, "time_limit": time_limit}
     _check_limits(timeout, time_limit)
     work = PROFILES[profile]

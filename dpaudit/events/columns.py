@@ -14,8 +14,9 @@ from dpaudit.events.batches import join
 from dpaudit.events.reducer import Reducer
 from dpaudit.events.wide import WIDTH
 from dpaudit.outputs import readers
-from dpaudit.outputs.plan import Leaf, Plan
-from dpaudit.outputs.stand_ins import MISSING, finite
+from dpaudit.outputs.leaf import Leaf
+from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.readers import MISSING, finite
 
 __all__ = ["Flattener"]
 
@@ -109,7 +110,7 @@ _LAST = _Last()
 
 def _numeric(leaf: Leaf, batches: Sequence[Any]) -> Leaf:
     """Return the leaf with a reader that makes numbers."""
-    if not isinstance(leaf.reader, readers.Text | readers.Octets):
+    if leaf.reader not in (readers.text, readers.octets):
         return leaf
     values = [value for batch in batches for value in leaf.read(batch)[0]]
     return Leaf(leaf.path, TextNumbers(readers.Categories.fit(None, values, TEXTS)), leaf.name)

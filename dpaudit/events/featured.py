@@ -17,8 +17,8 @@ from dpaudit.events.feature_screening.search import Parity, screen
 from dpaudit.events.histogram import CellEvent
 from dpaudit.events.ranked import Ranked
 from dpaudit.events.scored import score_edges
+from dpaudit.outputs import readers
 from dpaudit.outputs.plan import Plan
-from dpaudit.outputs.readers import Real
 
 __all__ = ["FeatureBins", "FeatureCells", "hole_discretizers", "screened_discretizers"]
 
@@ -125,7 +125,7 @@ def hole_discretizers(data: Sequence[Any], neighbour: Sequence[Any], plan: Plan)
     """Return discretizers by the holes of the floating-point samplers that have made floats of training outputs."""
     found: list[Discretizer] = []
     for leaf in plan.leaves:
-        if isinstance(leaf.reader, Real) and not leaf.representation and len(found) < MOST_HOLES:
+        if leaf.reader is readers.real and not leaf.representation and len(found) < MOST_HOLES:
             samplers = [sampler for side in (data, neighbour) for sampler in samplers_of(leaf.read(side)[0])]
             features = [Feature(leaf, sampler.feature, "holes") for sampler in dict.fromkeys(samplers)]
             found += [FeatureCells(feature, feature.name) for feature in features]

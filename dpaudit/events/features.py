@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.float_bits import DIGITS, stored
-from dpaudit.outputs.stand_ins import is_usual
+from dpaudit.outputs.readers import is_usual
 
 __all__ = ["GROUPS", "group_columns"]
 

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.wide import WIDTH, Moments, Reduction
-from dpaudit.outputs.plan import Leaf, Plan
-from dpaudit.outputs.readers import Block, Octets, Real, Text, Whole
-from dpaudit.outputs.stand_ins import MISSING, usual
-from dpaudit.outputs.steps import walk
+from dpaudit.outputs import readers
+from dpaudit.outputs.leaf import Leaf, walk
+from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.readers import MISSING, Block, usual
 
 __all__ = ["Reducer", "SumUp", "wide_leaves"]
 
-AS_THEY_ARE = (Whole, Real, Text, Octets)
+AS_THEY_ARE = (readers.whole, readers.real, readers.text, readers.octets)
 """Readers of single values, which stay as they are beside the reduced rows."""
 
 
@@ -131,7 +131,7 @@ def _reduced(leaf: Leaf, reduction: Reduction, outputs: Any) -> NDArray[np.float
 
 def _values(leaf: Leaf, outputs: Any) -> list[Any]:
     """Return one value of a leaf for each output, None where there is none."""
-    if isinstance(leaf.reader, AS_THEY_ARE):
+    if leaf.reader in AS_THEY_ARE:
         values, where = walk(outputs, leaf.path)
     else:
         read, where = leaf.read(outputs)

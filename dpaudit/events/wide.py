@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.rounding import steady
-from dpaudit.outputs.stand_ins import Rows, finite
+from dpaudit.outputs.readers import Rows, finite
 
 __all__ = ["WIDTH", "Moments", "Reduction", "least_dense_shift", "least_shift"]
 

@@ -6,6 +6,7 @@ coarser cells would still give valid bounds; finer ones see more.
 
 from __future__ import annotations
 
+import enum
 import hashlib
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -17,11 +18,101 @@ from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
-from dpaudit.outputs.families import family
-from dpaudit.outputs.parts import parts
-from dpaudit.outputs.raised import TIMED_OUT, Raised
+from dpaudit.outputs.parts import REGISTERED, parts
 
-__all__ = ["Raised", "canonical", "in_words"]
+__all__ = [
+    "NUMERIC",
+    "TIMED_OUT",
+    "Raised",
+    "canonical",
+    "contents",
+    "family",
+    "in_words",
+    "kind_of",
+    "shares_store",
+    "timed_out",
+]
+
+TIMED_OUT = "timed out"
+"""In the place of a type, for a run that was ended: no type has a name of two words."""
+
+
+class Raised:
+    """The output of a run that ended in an exception: its type, and separately its message."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.kind = type(error).__qualname__
+        self.message = str(error)
+
+
+def timed_out(seconds: float) -> Raised:
+    """Return the output of a run that was ended after so many seconds."""
+    output = Raised(TimeoutError(f"after {seconds:g} s"))
+    output.kind = TIMED_OUT
+    return output
+
+
+NUMERIC = frozenset({"bool", "int", "float"})
+"""The families of numbers."""
+
+_BASES: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("bool", (bool, np.bool_)),
+    ("int", (int, np.integer)),
+    ("float", (float, np.floating)),
+    ("complex", (complex, np.complexfloating)),
+    ("text", (str,)),
+    ("bytes", (bytes, bytearray, memoryview)),
+    ("none", (type(None),)),
+    ("array", (np.ndarray,)),
+    ("mapping", (dict,)),
+    ("set", (set, frozenset)),
+)
+_OURS = frozenset({"builtins", "numpy", "collections"})
+"""Modules whose classes derived from plain types hold nothing more."""
+
+_known: dict[type, str] = {}
+
+
+def family(kind: type) -> str:
+    """Return the name of a type's family; a type of none of them is a family of its own.
+
+    Outputs of one family are taken apart in the same way, and which family it is is a feature. NumPy's scalars belong
+    with Python's, a list with a tuple, and an array whatever its memory order: those differences are ignored on
+    purpose. Integers, floats and Booleans of the same value differ. A class that anybody else derived from a plain
+    type is a family of its own, because its instances may hold more.
+    """
+    if REGISTERED and any(base in REGISTERED for base in kind.__mro__):
+        return _own(kind)
+    found = _known.get(kind)
+    if found is None:
+        found = _known[kind] = _family(kind)
+    return found
+
+
+def _family(kind: type) -> str:
+    if kind in (list, tuple):
+        return "sequence"
+    if issubclass(kind, Raised | BaseException):
+        return "exception"
+    if kind.__module__.startswith("scipy.sparse") and hasattr(kind, "tocoo"):
+        return "sparse"
+    if not issubclass(kind, enum.Enum | np.ma.MaskedArray | np.void):
+        for name, bases in _BASES:
+            if issubclass(kind, bases) and kind.__module__ in _OURS:
+                return name
+        if issubclass(kind, Mapping) and not issubclass(kind, dict):
+            return "mapping"
+    return _own(kind)
+
+
+def _own(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def kind_of(value: object) -> str:
+    """Return the family of a value's type."""
+    return family(type(value))
+
 
 SPELT = 32
 """Numbers of an array that a label spells out, so that an event can show them; longer arrays have a digest."""
@@ -33,7 +124,7 @@ def canonical(value: Any) -> Hashable:
     Parameters
     ----------
     value : any
-        Whatever `leaves.parts` can take apart, ragged or nested. What is left alone on purpose stands in
+        Whatever `outputs.parts` can take apart, ragged or nested. What is left alone on purpose stands in
         docs/outputs.md: a NumPy scalar and Python's, a list and a tuple, and the like share a cell.
 
     Raises
@@ -130,7 +221,7 @@ _BY_FAMILY: dict[str, Callable[[Any], Hashable]] = {
     "mapping": _mapping,
     "exception": _exception,
 }
-"""The others, by the families of `leaves.families`."""
+"""The others, by `family`."""
 
 
 def in_words(cell: Hashable) -> str:
@@ -158,3 +249,47 @@ def in_words(cell: Hashable) -> str:
         if kind == "object":
             return f"{rest[0]} {in_words(rest[1])}"
     return stable_repr(cell)
+
+
+def contents(data: Any) -> Hashable:
+    """Return what plain data, a table or a tensor holds, to show later whether an input was changed.
+
+    None for objects, which may fill caches as they please.
+    """
+    if isinstance(data, np.ndarray) and data.dtype != object:
+        return (data.shape, data.dtype.str, data.tobytes())
+    plain = isinstance(data, list | dict | set | bytearray | np.ndarray | tuple) or hasattr(type(data), "__array__")
+    try:
+        return canonical(data) if plain else None
+    except InputError:  # an object among them
+        return None
+
+
+_FIXED = (bool, int, float, complex, str, bytes, type(None), type)
+
+
+def shares_store(first: Any, second: Any, *, inside: bool = False) -> bool:
+    """Say whether two outputs are, or directly hold, one object that can be changed, or views of one array.
+
+    A mechanism may write each output into one buffer and return that.
+
+    Parameters
+    ----------
+    first, second : any
+        Outputs.
+    inside : bool
+        Whether they are elements of outputs, whose own elements are not compared.
+    """
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        return bool(first.size) and bool(np.may_share_memory(first, second))
+    if isinstance(first, _FIXED):
+        return False
+    if first is second and not isinstance(first, tuple | frozenset):
+        return True
+    if inside or type(first) is not type(second):
+        return False
+    if isinstance(first, list | tuple):
+        return any(shares_store(*both, inside=True) for both in zip(first, second, strict=False))
+    if isinstance(first, dict):
+        return any(shares_store(value, second.get(key), inside=True) for key, value in first.items())
+    return False

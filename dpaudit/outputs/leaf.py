@@ -1,7 +1,9 @@
-"""A leaf: a part of every output that features are computed from."""
+"""A leaf: a part of every output that features are computed from, and the walk to it."""
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.outputs import readers
-from dpaudit.outputs.derived_values import Entry
-from dpaudit.outputs.shared import read
-from dpaudit.outputs.steps import Family, Path, walk
+from dpaudit.outputs.shared import ObjectRows, Shared, follow
+from dpaudit.outputs.steps import Path, Step
 
-__all__ = ["FAMILIES_OF_DTYPES", "Leaf"]
+__all__ = ["FAMILIES_OF_DTYPES", "Leaf", "walk"]
 
 FAMILIES_OF_DTYPES = {"i": "int", "u": "int", "b": "bool", "f": "float"}
 """The families of numbers by the kinds of NumPy's dtypes."""
+
+Reached = tuple[Sequence[Any], NDArray[np.intp] | None]
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Leaf:
     in_row : bool
         Whether fitted scores leave it out: another leaf, a row of numbers, holds it too, or it is no value.
     representation : bool
-        Whether it tells how a value is stored rather than which it is.
+        Whether it shows how a value is stored rather than which it is.
     """
 
     path: Path
@@ -51,23 +54,90 @@ class Leaf:
             if direct is not None:
                 return direct, None
         values, where = walk(rows, self.path)
-        return read(self.reader, values), where
+        return readers.read(self.reader, values), where
 
     def _of_array(self, rows: NDArray[Any]) -> Any:
         """Return the parts of outputs that are rows of one array, without making objects; None where they need them."""
         kind = FAMILIES_OF_DTYPES.get(rows.dtype.kind)
-        if kind is None or not self.path or not isinstance(self.path[0], Family):
+        if kind is None or not self.path or self.path[0].name != "family":
             return None
-        name, *inside = (self.path[0].name, *self.path[1:])
+        family, inside = self.path[0].at, self.path[1:]
         if rows.ndim == 1:
-            plain = not inside and name == kind and isinstance(self.reader, readers.Whole | readers.Real)
+            plain = not inside and family == kind and self.reader in (readers.whole, readers.real)
             return self.reader(rows) if plain else None
-        if name != "array":
+        if family != "array":
             return None
         if not inside:
             return self.reader(rows) if isinstance(self.reader, readers.Block) else None
-        place, *last = inside
-        flat = rows.reshape(len(rows), -1)
-        if not isinstance(place, Entry) or last != [Family(kind)] or place.place >= flat.shape[1]:
+        flat, place = rows.reshape(len(rows), -1), inside[0].at
+        if inside != (Step("entry", place), Step("family", kind)) or place >= flat.shape[1]:
             return None
-        return self.reader(flat[:, place.place])
+        return self.reader(flat[:, place])
+
+
+class _Last(threading.local):
+    """The parts that walks of a thread reached from its last two batches: audits read one of each side by turns."""
+
+    def __init__(self) -> None:
+        self.batches: deque[tuple[Any, dict[Path, Reached]]] = deque(maxlen=2)
+
+
+_LAST = _Last()
+
+
+def walk(rows: Sequence[Any] | NDArray[Any], path: Path) -> Reached:
+    """Return the values at the end of a path, and the numbers of the rows that have one (None for all).
+
+    Parameters
+    ----------
+    rows : sequence
+        Outputs, which must not change between walks.
+    path : tuple of Step
+        From an output to a part of it.
+    """
+    known = _known(rows)
+    start = next((length for length in range(len(path), -1, -1) if path[:length] in known), -1)
+    if start < 0:
+        start, known[()] = 0, (_listed(rows), None)
+    found = known[path[:start]]
+    for length in range(start, len(path)):
+        found = known[path[: length + 1]] = _after(path[length], *found)
+    return found
+
+
+def _known(rows: Sequence[Any] | NDArray[Any]) -> dict[Path, Reached]:
+    """Return what walks from a batch have reached, where each next one is written."""
+    for batch, reached in _LAST.batches:
+        if batch is rows:
+            return reached
+    _LAST.batches.append((rows, _begun(rows)))
+    return _LAST.batches[-1][1]
+
+
+def _begun(rows: Sequence[Any] | NDArray[Any]) -> dict[Path, Reached]:
+    """Return where walks from a batch begin; arrays in an array of objects are taken apart at once, as `parts` does."""
+    reached: dict[Path, Reached] = {}
+    if type(rows) is np.ndarray and rows.dtype == object and rows.ndim > 1 and rows.size:
+        inside = (Step("family", "array"), Step("parts"), Step("family", "mapping"))
+        shapes = Shared([rows.shape[1:]], np.zeros(len(rows), dtype=np.intp))
+        reached[(*inside, Step("key", "shape"))] = shapes, None
+        elements = ObjectRows(rows.reshape(len(rows), -1)), None
+        for begun in ((Step("key", "values"),), (Step("key", "values"), Step("family", "sequence"))):
+            reached[(*inside, *begun)] = elements
+    return reached
+
+
+def _listed(rows: Sequence[Any] | NDArray[Any]) -> list[Any]:
+    if isinstance(rows, list):
+        return rows
+    return rows.tolist() if isinstance(rows, np.ndarray) and rows.ndim == 1 else list(rows)
+
+
+def _after(step: Step, values: Sequence[Any], where: NDArray[np.intp] | None) -> Reached:
+    """Return where one step more leads."""
+    if not len(values):
+        return values, np.zeros(0, dtype=np.intp) if where is None else where
+    found, mask = follow(step, values)
+    if mask is None:
+        return found, where
+    return found, np.flatnonzero(mask) if where is None else where[mask]

@@ -6,19 +6,27 @@ attributes, its elements or its own `repr`; an object with none of these is refu
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import enum
+import fractions
+import logging
+import random
+import uuid
 from collections.abc import Callable, Mapping
-from functools import partial, singledispatch
+from functools import partial, reduce, singledispatch
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
-from dpaudit.outputs import arrays, libraries, objects, standard
+from dpaudit.outputs import objects
 
 __all__ = ["REGISTERED", "learn", "parts", "register_flattener"]
 
 REGISTERED: dict[type, Callable[[Any], Any]] = {}
-"""The types that a user has registered; worker processes are told of them with their work."""
+"""The types that a user has registered; they are sent to worker processes with their work."""
 
 ALLOWED = "numbers, text, bytes, None, arrays of numbers, or lists, tuples, dictionaries and sets of these"
 DEPTH = 32
@@ -103,9 +111,123 @@ def parts(value: Any) -> Any:
     InputError
         If nothing is known of the type: the message says how to register it.
     """
-    found = libraries.parts(value)
+    found = objects.parts_of_libraries(value)
     return objects.parts(value) if found is None else found
 
 
-for _kind, _function in (*standard.TABLE, *arrays.TABLE):
-    parts.register(_kind, _function)
+def _enum(value: enum.Enum) -> Any:
+    name = value.name if value.name is not None else repr(value)
+    return {"name": name, "value": value.value} if isinstance(value, enum.Flag) else name
+
+
+def _fraction(value: fractions.Fraction) -> Any:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = float("inf") if value > 0 else float("-inf")
+    return {"value": number, "numerator": value.numerator, "denominator": value.denominator}
+
+
+def _decimal(value: decimal.Decimal) -> Any:
+    sign, digits, exponent = value.as_tuple()
+    # Text of more than 4300 digits is no integer for Python.
+    whole = reduce(lambda number, digit: 10 * number + digit, digits, 0)
+    number = float("nan") if value.is_nan() else float(value)
+    return {"value": number, "sign": sign, "digits": whole, "exponent": exponent}
+
+
+def _complex(value: complex) -> Any:
+    return {"real": float(value.real), "imaginary": float(value.imag)}
+
+
+def _datetime(value: datetime.datetime) -> Any:
+    if value != value:  # pandas' NaT says that it is a datetime
+        return "NaT"
+    since = (value.replace(tzinfo=None, fold=0) - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
+    return {"microseconds": int(since), "nanoseconds": int(getattr(value, "nanosecond", 0)), **_zone(value)}
+
+
+def _time(value: datetime.time) -> Any:
+    since = ((value.hour * 60 + value.minute) * 60 + value.second) * 10**6 + value.microsecond
+    return {"microseconds": since, **_zone(value)}
+
+
+def _zone(value: datetime.datetime | datetime.time) -> dict[str, Any]:
+    """Return the time zone of a value, and which of two equal times on a clock that is set back it is."""
+    zone = None if value.tzinfo is None else str(value.tzinfo)
+    return {"zone": zone, "offset": str(value.utcoffset()), "fold": value.fold}
+
+
+def _timedelta(value: datetime.timedelta) -> Any:
+    since = (value.days * 86_400 + value.seconds) * 10**6 + value.microseconds
+    return {"microseconds": since, "nanoseconds": int(getattr(value, "nanoseconds", 0))}
+
+
+def _ends(value: range | slice) -> Any:
+    return {"start": value.start, "stop": value.stop, "step": value.step}
+
+
+def _class_name(value: Any) -> Any:
+    return type(value).__qualname__
+
+
+def _tick(value: np.datetime64 | np.timedelta64) -> Any:
+    return {"time": int(value.astype(np.int64)), "unit": str(np.datetime_data(value.dtype))}
+
+
+def _void(value: np.void) -> Any:
+    names = value.dtype.names
+    return {name: value[name] for name in names} if names else value.tobytes()
+
+
+def _masked(value: np.ma.MaskedArray[Any, Any]) -> Any:
+    """Return the values with what is masked as 0, and the mask; of records each field."""
+    if value.dtype.names:
+        return {name: value[name] for name in value.dtype.names}
+    mask = np.ma.getmaskarray(value)
+    return {"values": np.where(mask, np.zeros((), value.dtype), np.asarray(value.data)), "mask": np.array(mask)}
+
+
+def _array(value: NDArray[Any]) -> Any:
+    """Return arrays of records, times, complex numbers and objects by their parts; what a subclass adds beside them."""
+    plain = np.asarray(value)
+    if plain.dtype.names:
+        found: Any = {name: plain[name] for name in plain.dtype.names}
+    elif plain.dtype.kind in "mM":
+        found = {"times": plain.astype(np.int64), "unit": str(np.datetime_data(plain.dtype))}
+    elif plain.dtype.kind == "c":
+        found = {"real": np.ascontiguousarray(plain.real), "imaginary": np.ascontiguousarray(plain.imag)}
+    elif plain.dtype.kind in "OSUV":
+        found = {"shape": plain.shape, "values": tuple(plain.ravel().tolist())}
+    else:
+        found = plain
+    more = objects.attributes(value) if type(value) is not np.ndarray else None
+    return {"array": found, **more} if more else found
+
+
+_TABLE: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (enum.Enum, _enum),
+    (fractions.Fraction, _fraction),
+    (decimal.Decimal, _decimal),
+    (complex, _complex),
+    (np.complexfloating, _complex),
+    (datetime.datetime, _datetime),
+    (datetime.date, lambda value: {"day": value.toordinal()}),
+    (datetime.time, _time),
+    (datetime.timedelta, _timedelta),
+    (uuid.UUID, lambda value: value.bytes),
+    (range, _ends),
+    (slice, _ends),
+    (logging.Logger, lambda value: value.name),
+    *((kind, _class_name)
+      for kind in (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)),
+    (np.datetime64, _tick),
+    (np.timedelta64, _tick),
+    (np.void, _void),
+    (np.ma.MaskedArray, _masked),
+    (np.ndarray, _array),
+)
+"""The functions that take values of each type apart; the state of a random generator or a logger is no output."""
+
+for _type, _function in _TABLE:
+    parts.register(_type, _function)

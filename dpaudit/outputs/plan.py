@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from itertools import chain
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.outputs import containers, readers, scalars
+from dpaudit.errors import InputError
+from dpaudit.jsonable import stable_repr
+from dpaudit.outputs import readers
+from dpaudit.outputs.canonical import NUMERIC, family, kind_of
 from dpaudit.outputs.leaf import FAMILIES_OF_DTYPES, Leaf
-from dpaudit.outputs.planner import Handler, Planner
-from dpaudit.outputs.steps import Family, Named, Path
+from dpaudit.outputs.shared import counted, follow
+from dpaudit.outputs.steps import Path, Step, from_hexadecimal, from_json, in_words, template
 
-__all__ = ["Leaf", "Plan"]
+__all__ = ["NAMED_POSITIONS", "POSITIONS", "Plan"]
 
-HANDLERS: dict[str, Handler] = {
-    "bool": scalars.whole,
-    "int": scalars.whole,
-    "float": scalars.real,
-    "text": scalars.text,
-    "bytes": scalars.octets,
-    "none": scalars.none,
-    "exception": scalars.exception,
-    "sequence": containers.sequence,
-    "array": containers.array,
-    "sparse": containers.sparse,
-    "mapping": containers.mapping,
-    "set": containers.set_,
-}
-"""The function that plans values of each family; all others are planned by their parts."""
+COMMON = 0.005
+"""A key, or a family of types, in a smaller share of the outputs is counted and not taken apart."""
+LEAST_ROWS = 5
+DEPTH = 64
+"""Steps from an output to a leaf; of a list in a list each takes two."""
+MOST_LEAVES = 2_000
+MOST_CATEGORIES = 256
+POSITIONS = 64
+"""Elements of a sequence of mixed kinds that are taken apart one by one; the rest is reported as unseen."""
+NAMED_POSITIONS = 16
+"""Numbers of a sequence that are leaves of their own beside the row that they form."""
+KEYS = 256
+"""Keys of mappings that are followed: the commonest."""
+DENSE = 10**6
+"""Numbers of a sparse matrix up to which it becomes a row of numbers."""
+MOST_TEMPLATES = 64
+MOSTLY = 0.95
+"""The share of texts that must be JSON, or hexadecimal, to be read as such."""
 
 
 @dataclass
@@ -57,14 +67,14 @@ class Plan:
         InputError
             If an output cannot be taken apart.
         """
-        planner = _planner(len(rows))
+        planner = Planner(len(rows))
         if not isinstance(rows, np.ndarray) or rows.dtype.kind not in FAMILIES_OF_DTYPES:
             planner.node(rows.tolist() if isinstance(rows, np.ndarray) and rows.ndim == 1 else list(rows), ())
         elif rows.ndim == 1:
             kind = FAMILIES_OF_DTYPES[rows.dtype.kind]
-            planner.add((Family(kind),), readers.Real() if kind == "float" else readers.Whole())
+            planner.add((Step("family", kind),), readers.real if kind == "float" else readers.whole)
         else:
-            containers.array(planner, list(rows), (Family("array"),))
+            _array(planner, list(rows), (Step("family", "array"),))
         return cls(planner.leaves, planner.unseen)
 
     @classmethod
@@ -80,13 +90,271 @@ class Plan:
         columns : tuple of str
             Of the reduced rows.
         """
-        planner = _planner(len(rows))
+        planner = Planner(len(rows))
         for j, name in enumerate(names):
-            planner.node([row[j] for row in rows], (Named(j, name),))
-        path: Path = (Named(len(names), "output"),) if names else (Family("array"),)
+            planner.node([row[j] for row in rows], (Step("leaf", (j, name)),))
+        path: Path = (Step("leaf", (len(names), "output")),) if names else (Step("family", "array"),)
         planner.add(path, readers.Block(len(columns), columns))
         return cls(planner.leaves, planner.unseen)
 
 
-def _planner(total: int) -> Planner:
-    return Planner(HANDLERS, containers.exploded, total)
+@dataclass
+class Planner:
+    """Leaves of some outputs, as they are found.
+
+    Attributes
+    ----------
+    total : int
+        Outputs that the plan is made from.
+    leaves : list of Leaf
+        What is looked at.
+    unseen : list of str
+        What is not, in words.
+    in_row : bool
+        Whether a row of numbers holds what is planned now too.
+    """
+
+    total: int
+    leaves: list[Leaf] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
+    in_row: bool = False
+
+    def node(self, values: Sequence[Any], path: Path) -> None:
+        """Plan the values at the end of a path."""
+        if len(path) > DEPTH:
+            raise InputError(
+                f"an output is nested deeper than {DEPTH} steps, or holds itself: {in_words(path):.200}; return what "
+                "matters of it, or say what that is by dpaudit.register_flattener(TYPE, lambda output: ...)"
+            )
+        if len(self.leaves) >= MOST_LEAVES:
+            if not self.unseen or not self.unseen[-1].startswith("parts beyond"):
+                self.unseen.append(f"parts beyond the first {MOST_LEAVES}, from {in_words(path):.200} on")
+            return
+        found: Counter[str] = Counter()
+        for kind, count in counted(type, values).items():
+            found[family(kind)] += count
+        if len(found) > 1:
+            self.category(kind_of, values, path, "type")
+            if set(found) <= NUMERIC:
+                self.add(path, readers.real, "value")
+        for name in sorted(found):
+            if len(found) == 1 or self.common(found[name]):
+                step = Step("family", name)
+                _HANDLERS.get(name, _object)(self, follow(step, values)[0], (*path, step))
+
+    def common(self, count: int) -> bool:
+        """Say whether so many of the outputs are worth being taken apart."""
+        return count >= max(LEAST_ROWS, COMMON * self.total)
+
+    def step(self, name: str, values: Sequence[Any], path: Path, at: Any = None) -> None:
+        """Plan what a step leads to from all values."""
+        step = Step(name, at)
+        self.node(follow(step, values)[0], (*path, step))
+
+    def add(self, path: Path, reader: Callable[[Any], Any], what: str = "", representation: bool = False) -> None:
+        """Add a leaf."""
+        name = in_words(path)
+        shown = f"{what} of {name}" if what else name
+        self.leaves.append(Leaf(path, reader, shown, self.in_row or representation, representation))
+
+    def category(
+        self,
+        of: Callable[[Any], Any],
+        values: Sequence[Any],
+        path: Path,
+        what: str,
+        most: int = MOST_CATEGORIES,
+        representation: bool = False,
+    ) -> None:
+        """Add a category of the values if it varies."""
+        reader = readers.Categories.fit(of, values, most)
+        if len(reader.numbers) > 1:
+            self.add(path, reader, what, representation)
+
+    @contextmanager
+    def row(self) -> Iterator[None]:
+        """Plan parts that a leaf holds together already."""
+        outer, self.in_row = self.in_row, True
+        yield
+        self.in_row = outer
+
+
+Handler: TypeAlias = Callable[[Planner, list[Any], Path], None]
+"""Plans values of one family, which stand at the end of a path."""
+
+
+def _object(planner: Planner, values: list[Any], path: Path) -> None:
+    """Plan objects by their parts, as the table of types has them."""
+    planner.step("parts", values, path)
+
+
+def _sequence(planner: Planner, values: list[Any], path: Path) -> None:
+    """Plan lists and tuples: their length, and a row of numbers or each element."""
+    lengths = set(map(len, values))
+    longest = max(lengths)
+    if len(lengths) > 1:
+        planner.add((*path, Step("length")), readers.whole)
+    inside = {family(kind) for kind in set(map(type, chain.from_iterable(values)))}
+    if len(inside) > 1 or not inside <= NUMERIC:
+        planner.category(_types_of, values, path, "types")
+    if inside <= NUMERIC:
+        if longest:
+            planner.add(path, readers.Block(longest))
+        if 1 <= longest <= NAMED_POSITIONS:
+            with planner.row():
+                _positions(planner, values, path, "item", longest)
+        return
+    _positions(planner, values, path, "item", min(longest, POSITIONS))
+    if longest > POSITIONS:
+        planner.unseen.append(f"elements {POSITIONS} to {longest - 1} of {in_words(path)}")
+
+
+def _positions(planner: Planner, values: list[Any], path: Path, step: str, longest: int) -> None:
+    for j in range(longest):
+        to = Step(step, j)
+        below = follow(to, values)[0]
+        if planner.common(len(below)) or len(values) == len(below):
+            planner.node(below, (*path, to))
+
+
+def _types_of(values: Iterable[Any]) -> str:
+    """Return the families of the first elements, as one category."""
+    return " ".join(family(type(value)) for value, _ in zip(values, range(POSITIONS), strict=False))
+
+
+def _array(planner: Planner, values: list[NDArray[Any]], path: Path) -> None:
+    """Plan arrays: their shape, kind and numbers; those of other things by their parts."""
+    planner.category(_shape, values, path, "shape")
+    planner.category(_kind_of_numbers, values, path, "kind of the numbers")
+    planner.category(_dtype, values, path, "dtype", representation=True)
+    if any(value.dtype.kind not in "iufb" for value in values):
+        _object(planner, values, path)
+        return
+    widest = max(value.size for value in values)
+    if len({value.size for value in values}) > 1:
+        planner.add((*path, Step("size")), readers.whole)
+    if widest:
+        planner.add(path, readers.Block(widest))
+    if 1 <= widest <= NAMED_POSITIONS:
+        with planner.row():
+            _positions(planner, values, path, "entry", widest)
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    return tuple(value.shape)
+
+
+def _kind_of_numbers(value: NDArray[Any]) -> str:
+    """Return the kind of an array's dtype: integers are integers, with a sign or without."""
+    return "i" if value.dtype.kind == "u" else value.dtype.kind
+
+
+def _dtype(value: Any) -> str:
+    return str(value.dtype)
+
+
+def _sparse(planner: Planner, values: list[Any], path: Path) -> None:
+    """Plan sparse matrices: all their numbers where these are not too many, and the pattern of what is stored."""
+    planner.category(_shape, values, path, "shape")
+    planner.category(_kind_of_numbers, values, path, "kind of the numbers")
+    planner.category(_format, values, path, "format", representation=True)
+    planner.category(_dtype, values, path, "dtype", representation=True)
+    widths = {int(np.prod(value.shape, dtype=np.int64)) for value in values}
+    if len(widths) > 1 or max(widths) > DENSE or any(value.dtype.kind not in "iufb" for value in values):
+        _object(planner, values, path)
+        return
+    planner.add(path, readers.SparseRows(max(widths)))
+    planner.add((*path, Step("stored entries")), readers.whole)
+    step = Step("explicit zeros")
+    zeros = follow(step, values)[0]
+    if any(zeros):
+        planner.node(zeros, (*path, step))
+
+
+def _format(value: Any) -> str:
+    return str(value.format)
+
+
+def _mapping(planner: Planner, values: list[Any], path: Path) -> None:
+    """Plan mappings: their keys, the order of these, and the value at each."""
+    planner.category(frozenset, values, path, "keys")
+    planner.category(tuple, values, path, "order of the keys")
+    if len(set(map(len, values))) > 1:
+        planner.add((*path, Step("length")), readers.whole)
+    counts = Counter(chain.from_iterable(values))
+    kept = [key for key, count in counts.most_common(KEYS) if planner.common(count) or count == len(values)]
+    for key in sorted(kept, key=stable_repr):
+        to = Step("key", key)
+        below = follow(to, values)[0]
+        if len(below) < len(values):
+            planner.category(partial(_has, key), values, path, f"presence of {key!r:.60}")
+        planner.node(below, (*path, to))
+    if len(kept) < len(counts):
+        planner.step("keys", values, path)
+        planner.step("values", values, path)
+
+
+def _set(planner: Planner, values: list[Any], path: Path) -> None:
+    """Plan sets: the presence of common members, and the sorted elements."""
+    counts = Counter(chain.from_iterable(values))
+    followed = [member for member, count in counts.most_common(KEYS) if planner.common(count) and count < len(values)]
+    for member in sorted(followed, key=stable_repr):
+        planner.category(partial(_has, member), values, path, f"membership of {member!r:.60}")
+    planner.step("elements", values, path)
+
+
+def _has(member: Any, value: Any) -> bool:
+    return member in value
+
+
+def _text(planner: Planner, values: list[str], path: Path) -> None:
+    """Plan texts: as they are, and what JSON or hexadecimal digits stand for, or their numbers and what is between."""
+    planner.add(path, readers.text)
+    different = counted(None, values)
+    with planner.row():
+        for step, read in (("json", from_json), ("hexadecimal", from_hexadecimal)):
+            decimal = step == "hexadecimal" and all(map(str.isdigit, different))
+            readable = sum(count for value, count in different.items() if read(value) is not None)
+            if not decimal and readable >= MOSTLY * len(values):
+                planner.step(step, values, path)
+                return
+        templates = counted(template, values)
+        if max(templates.values()) > 1 and len(templates) < len(different):
+            planner.category(template, values, path, "text between the numbers", MOST_TEMPLATES)
+            steps = Step("numbers"), Step("decimals")
+            whole, decimals = (follow(step, values)[0] for step in steps)
+            planner.node(whole, (*path, steps[0]))
+            if list(decimals) != list(whole):
+                planner.node(decimals, (*path, steps[1]))
+
+
+def _exception(planner: Planner, values: list[Any], path: Path) -> None:
+    """Plan exceptions: their type, and their message as text."""
+    planner.category(_exception_kind, values, path, "exception type")
+    planner.step("message", values, path)
+
+
+def _exception_kind(error: Any) -> str:
+    return str(getattr(error, "kind", type(error).__qualname__))
+
+
+def _leaf(reader: Callable[[Any], Any]) -> Handler:
+    """Return how values without elements are planned."""
+    return lambda planner, values, path: planner.add(path, reader)
+
+
+_HANDLERS: dict[str, Handler] = {
+    "bool": _leaf(readers.whole),
+    "int": _leaf(readers.whole),
+    "float": _leaf(readers.real),
+    "text": _text,
+    "bytes": _leaf(readers.octets),
+    "none": lambda planner, values, path: None,  # that an output is None is its type
+    "exception": _exception,
+    "sequence": _sequence,
+    "array": _array,
+    "sparse": _sparse,
+    "mapping": _mapping,
+    "set": _set,
+}
+"""The function that plans values of each family; all others are planned by their parts."""

@@ -1,82 +1,180 @@
 """Readers: how the values at the end of a path become an array that features are computed from.
 
-Each reader looks at one value at a time, with widths and categories that training fixed.
+Each reader looks at one value at a time, with widths and categories that training fixed. Integers of any size become
+`WholeValues`; in rows of numbers, finite stand-ins take the places of what is missing, infinite or no number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, repeat
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.jsonable import stable_repr
-from dpaudit.outputs.shared import ObjectRows, counted
-from dpaudit.outputs.stand_ins import MISSING
-from dpaudit.outputs.whole_values import WholeValues
+from dpaudit.outputs.shared import ObjectRows, Shared, counted
 
 __all__ = [
-    "OTHER",
-    "Block",
-    "Categories",
-    "Octets",
-    "Real",
-    "Text",
-    "Whole",
-    "WholeValues",
-]
+    "MISSING", "MOST_BITS", "OTHER", "Block", "Categories", "Rows", "SparseRows", "WholeValues", "entries", "finite",
+    "is_usual", "octets", "read", "real", "text", "usual", "whole",
+]  # fmt: skip
+
+Rows = NDArray[np.float64]
+
+MISSING = -1.1e300
+"""Stands for an element that a shorter output does not have."""
+NAN, PLUS, MINUS = -1.2e300, 1.3e300, -1.3e300
+LIMIT = 1e300
+"""Numbers of this magnitude and above are stand-ins."""
+
+
+def finite(values: Rows) -> Rows:
+    """Return numbers with stand-ins for NaN and the infinities; the same array if there are none."""
+    if np.isfinite(values).all():
+        return values
+    found: Rows = np.nan_to_num(values, nan=NAN, posinf=PLUS, neginf=MINUS)
+    return found
+
+
+def is_usual(values: Rows) -> NDArray[np.bool_]:
+    """Say which numbers are numbers, neither missing nor infinite nor NaN."""
+    return np.abs(values) < LIMIT
+
+
+def usual(rows: Rows) -> Rows:
+    """Return rows with 0 for what is missing, infinite or no number; the same array if nothing is."""
+    # A maximum that is NaN is not below the limit.
+    return rows if np.abs(rows).max(initial=0) < LIMIT else np.where(is_usual(rows), rows, 0.0)
+
+
+MOST_BITS = 4096
+"""Integers are looked at by so many of their lowest bits, and by their leading bits, sign, length and residues."""
+
+_WORD = (1 << 64) - 1
+
+
+@dataclass(frozen=True)
+class WholeValues:
+    """Integers of any size as arrays.
+
+    Attributes
+    ----------
+    low : array of uint64
+        The lowest 64 bits of the magnitude.
+    high : array of uint64
+        The highest 64 bits of the magnitude, shifted to the top.
+    sign : array of int8
+        -1, 0 or 1.
+    length : array of int32
+        Bits of the magnitude.
+    real : array of float64
+        The value, rounded; infinite beyond the range.
+    big : list of int or None
+        The integers themselves where some have more than 63 bits.
+    """
+
+    low: NDArray[np.uint64]
+    high: NDArray[np.uint64]
+    sign: NDArray[np.int8]
+    length: NDArray[np.int32]
+    real: NDArray[np.float64]
+    big: list[int] | None = None
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    @classmethod
+    def of(cls, values: Sequence[Any] | NDArray[Any]) -> WholeValues:
+        """Return integers or Booleans as arrays."""
+        try:
+            if isinstance(values, np.ndarray):
+                if values.dtype.kind == "u" and values.dtype.itemsize == 8 and (values > np.iinfo(np.int64).max).any():
+                    raise OverflowError
+                small = values.astype(np.int64)
+            else:
+                small = np.fromiter(values, np.int64, len(values))
+        except OverflowError:
+            return _big(list(map(int, values)))
+        magnitude = np.abs(small).view(np.uint64) if len(small) else np.zeros(0, np.uint64)
+        length = _bit_length(magnitude)
+        high = magnitude << np.minimum(64 - length, 63).astype(np.uint64)
+        return cls(magnitude, high, np.sign(small).astype(np.int8), length, small.astype(np.float64))
+
+    def bit(self, place: int) -> NDArray[np.int64]:
+        """Return one of the lowest `MOST_BITS` bits of each magnitude."""
+        if place < 64:
+            return ((self.low >> np.uint64(place)) & np.uint64(1)).astype(np.int64)
+        octets = self._octets
+        if place >= 8 * octets.shape[1]:
+            return np.zeros(len(self), dtype=np.int64)
+        return (octets[:, place // 8] >> (place % 8) & 1).astype(np.int64)
+
+    @cached_property
+    def _octets(self) -> NDArray[np.uint8]:
+        """The magnitudes' lowest bytes, the lowest first."""
+        width = min(MOST_BITS, int(self.length.max(initial=0)) + 7) // 8
+        if self.big is None:
+            return np.zeros((len(self), 0), dtype=np.uint8)
+        cut = (1 << 8 * width) - 1
+        joined = b"".join([(abs(value) & cut).to_bytes(width, "little") for value in self.big])
+        return np.frombuffer(joined, dtype=np.uint8).reshape(len(self), width)
+
+
+def _big(values: list[int]) -> WholeValues:
+    """Return integers of which some need more than 63 bits."""
+    magnitudes = [abs(value) for value in values]
+    length = np.array([value.bit_length() for value in magnitudes], dtype=np.int32)
+    low = np.array([value & _WORD for value in magnitudes], dtype=np.uint64)
+    high = np.array([(m << 64 >> n) & _WORD if n else 0 for m, n in zip(magnitudes, length.tolist(), strict=True)],
+                    dtype=np.uint64)  # fmt: skip
+    sign = np.array([(value > 0) - (value < 0) for value in values], dtype=np.int8)
+    return WholeValues(low, high, sign, length, np.array([_as_float(value) for value in values]), values)
+
+
+def _as_float(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
+
+
+def _bit_length(magnitude: NDArray[np.uint64]) -> NDArray[np.int32]:
+    """Return how many bits each number has."""
+    length = np.frexp(magnitude.astype(np.float64))[1].astype(np.int32)
+    # Rounding to a float may carry into the next power of two.
+    over = (length > 0) & (magnitude >> np.maximum(length - 1, 0).astype(np.uint64) == 0)
+    return np.asarray(length - over.astype(np.int32), dtype=np.int32)
+
 
 OTHER = -1
 """The code of a category that training did not show."""
 
 
-@dataclass(frozen=True)
-class Whole:
-    """Reads integers and Booleans."""
-
-    def __call__(self, values: Sequence[Any] | NDArray[Any]) -> WholeValues:
-        """Return the integers as arrays."""
-        return WholeValues.of(values)
+def whole(values: Sequence[Any] | NDArray[Any]) -> WholeValues:
+    """Read integers and Booleans."""
+    return WholeValues.of(values)
 
 
-@dataclass(frozen=True)
-class Real:
-    """Reads floats."""
-
-    def __call__(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
-        """Return the floats."""
-        if isinstance(values, np.ndarray):
-            return values.astype(np.float64)
-        return np.fromiter(values, np.float64, len(values))
+def real(values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
+    """Read floats."""
+    if isinstance(values, np.ndarray):
+        return values.astype(np.float64)
+    return np.fromiter(values, np.float64, len(values))
 
 
-@dataclass(frozen=True)
-class Text:
-    """Reads text as it is."""
-
-    def __call__(self, values: Sequence[Any]) -> list[str]:
-        """Return the texts."""
-        return values if isinstance(values, list) else list(values)
+def text(values: Sequence[Any]) -> list[str]:
+    """Read text as it is."""
+    return values if isinstance(values, list) else list(values)
 
 
-@dataclass(frozen=True)
-class Octets:
-    """Reads bytes, from the start and from the end.
-
-    Attributes
-    ----------
-    width : int
-        Bytes that are read from each end.
-    """
-
-    width: int
-
-    def __call__(self, values: Sequence[Any]) -> list[bytes]:
-        """Return the bytes."""
-        return [bytes(value) for value in values]
+def octets(values: Sequence[Any]) -> list[bytes]:
+    """Read bytes."""
+    return [bytes(value) for value in values]
 
 
 @dataclass(frozen=True)
@@ -170,3 +268,46 @@ class Categories:
         """Return the number of each value's category."""
         categories = values if self.of is None else map(self.of, values)
         return np.fromiter(map(self.numbers.get, categories, repeat(OTHER)), np.int64, len(values))
+
+
+def entries(value: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the places in the flattened matrix of the stored entries, ascending, and their values."""
+    if value.format == "csr" and value.has_canonical_format:  # ten times as fast as by coordinates
+        starts = value.indptr.astype(np.int64)
+        rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        return rows * value.shape[-1] + value.indices[: starts[-1]], value.data[: starts[-1]]
+    found = value.tocoo(copy=True)
+    found.sum_duplicates()
+    places = found.coords if hasattr(found, "coords") else (found.row, found.col)
+    flat = np.ravel_multi_index(tuple(np.asarray(place, dtype=np.int64) for place in places), value.shape)
+    order = np.argsort(flat, kind="stable")
+    return flat[order], np.asarray(found.data)[order]
+
+
+@dataclass(frozen=True)
+class SparseRows(Block):
+    """Reads sparse matrices of one shape as rows of all their numbers."""
+
+    def __call__(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
+        """Return the rows, shape (len(values), width); of a matrix of more numbers the first."""
+        rows = np.zeros((len(values), self.width))
+        for row, value in zip(rows, values, strict=True):
+            places, held = entries(value)
+            if prod(value.shape) != self.width:
+                row[prod(value.shape) :] = MISSING
+                held, places = held[places < self.width], places[places < self.width]
+            row[places] = held
+        return rows
+
+
+def read(reader: Callable[[Any], Any], values: Sequence[Any]) -> Any:
+    """Return what a reader makes of values."""
+    if not isinstance(values, Shared):
+        return reader(values)
+    found, codes = reader(values.objects), values.codes
+    if isinstance(found, np.ndarray):
+        return found[codes]
+    if isinstance(found, WholeValues) and found.big is None:
+        return replace(found, low=found.low[codes], high=found.high[codes], sign=found.sign[codes],
+                       length=found.length[codes], real=found.real[codes])  # fmt: skip
+    return reader(list(values))

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.outputs.whole_values import WholeValues
-
-__all__ = ["ObjectRows", "Shared", "counted", "follow", "read"]
+__all__ = ["ObjectRows", "Shared", "counted", "follow"]
 
 SHARED = 0.25
 """The most distinct objects, as a share of the values, that are worth being told apart."""
@@ -142,16 +139,3 @@ def counted(of: Callable[[Any], Hashable] | None, values: Sequence[Any]) -> Coun
     for value, count in zip(values.objects, copies, strict=True):
         counts[value if of is None else of(value)] += count
     return +counts
-
-
-def read(reader: Callable[[Any], Any], values: Sequence[Any]) -> Any:
-    """Return what a reader makes of values."""
-    if not isinstance(values, Shared):
-        return reader(values)
-    found, codes = reader(values.objects), values.codes
-    if isinstance(found, np.ndarray):
-        return found[codes]
-    if isinstance(found, WholeValues) and found.big is None:
-        return replace(found, low=found.low[codes], high=found.high[codes], sign=found.sign[codes],
-                       length=found.length[codes], real=found.real[codes])  # fmt: skip
-    return reader(list(values))

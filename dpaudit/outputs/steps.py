@@ -1,197 +1,67 @@
 """Steps from an output to one of its parts, each made for all outputs of a batch at once.
 
 A step takes a list of values and returns what it leads to, with a mask of the values that it applies to (None where it
-applies to all). It looks at one value at a time, so that a feature never depends on the other outputs of its batch.
+applies to all). It looks at one value at a time, so that a feature never depends on the other outputs of its batch. A
+new step is a function, and a line of `_STEPS`.
 """
 
 from __future__ import annotations
 
-import threading
-from collections import deque
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.outputs.families import family
+from dpaudit.jsonable import stable_repr
+from dpaudit.outputs.canonical import family
 from dpaudit.outputs.parts import parts
-from dpaudit.outputs.shared import ObjectRows, Shared, follow
+from dpaudit.outputs.readers import entries
+from dpaudit.outputs.shared import ObjectRows, Shared
 
-__all__ = ["Family", "Item", "Key", "Named", "Part", "Path", "Step", "in_words", "walk"]
+__all__ = ["Path", "Step", "from_hexadecimal", "from_json", "in_words", "template"]
 
 Mask = NDArray[np.bool_]
+Taken: TypeAlias = tuple[Sequence[Any], Mask | None]
+
+_DIGITS = re.compile(r"[0-9]+")
+_DECIMAL = re.compile(r"(?:(?<!\w)[-+])?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_HEXADECIMAL = re.compile(r"[0-9a-fA-F]{8}[0-9a-fA-F-]*")
+LOOKED_THROUGH = 4096
+"""Characters of a text whose numbers are read."""
+MOST_DIGITS = 4000
+"""Python reads no integers of more than 4300 digits."""
 
 
-class Step(Protocol):
-    """One step from values to their parts."""
+@dataclass(frozen=True)
+class Step:
+    """One step from values to their parts.
 
-    def __call__(self, values: list[Any]) -> tuple[Sequence[Any], Mask | None]:
+    Attributes
+    ----------
+    name : str
+        Which of `_STEPS` it is.
+    at : any
+        The position, key, place or family that it leads to, where there are several.
+    """
+
+    name: str
+    at: Any = None
+
+    def __call__(self, values: Sequence[Any]) -> Taken:
         """Return the parts, and which values have one (None for all)."""
+        return _STEPS[self.name][0](values, self.at)
 
     def words(self, path: str) -> str:
         """Return the path after this step, as a person would write it."""
+        return _STEPS[self.name][1].format(path, self.at)
 
 
-Path = tuple[Step, ...]
-Reached = tuple[Sequence[Any], NDArray[np.intp] | None]
-
-
-@dataclass(frozen=True)
-class Family:
-    """The values whose type is of one family, as they are."""
-
-    name: str
-
-    def __call__(self, values: list[Any]) -> tuple[list[Any], Mask | None]:
-        """Return the values of the family."""
-        kinds = set(map(type, values))
-        wanted = {kind for kind in kinds if family(kind) == self.name}
-        if wanted == kinds:
-            return values, None
-        mask = np.fromiter((type(value) in wanted for value in values), np.bool_, len(values))
-        return [value for value in values if type(value) in wanted], mask
-
-    def words(self, path: str) -> str:
-        """Return the path: a family adds nothing to it."""
-        return path
-
-
-@dataclass(frozen=True)
-class Part:
-    """The parts of the values, as the table of types gives them."""
-
-    def __call__(self, values: Sequence[Any]) -> tuple[Sequence[Any], Mask | None]:
-        """Return the parts of every value, those of the same object once."""
-        shared = Shared.of(values)
-        if shared is None:
-            return list(map(parts, values)), None
-        return Shared(list(map(parts, shared.objects)), shared.codes), None
-
-    def words(self, path: str) -> str:
-        """Return the path: taking apart adds nothing to it."""
-        return path
-
-
-@dataclass(frozen=True)
-class Item:
-    """The element at a position of a sequence."""
-
-    position: int
-
-    def __call__(self, values: Sequence[Any]) -> tuple[Sequence[Any], Mask | None]:
-        """Return the elements of the sequences that are long enough."""
-        at = self.position
-        if isinstance(values, ObjectRows) and at < values.flat.shape[1]:
-            return values.column(at), None
-        if min(map(len, values), default=0) > at:
-            return list(map(itemgetter(at), values)), None
-        mask = np.fromiter((len(value) > at for value in values), np.bool_, len(values))
-        return [value[at] for value in values if len(value) > at], mask
-
-    def words(self, path: str) -> str:
-        """Return the path with the position behind it."""
-        return f"{path}[{self.position}]"
-
-
-@dataclass(frozen=True)
-class Named(Item):
-    """The element at a position of a tuple that stands for another part of the output."""
-
-    name: str
-
-    def words(self, path: str) -> str:
-        """Return the name of the part."""
-        return self.name
-
-
-@dataclass(frozen=True)
-class Key:
-    """The value at a key of a mapping."""
-
-    key: Any
-
-    def __call__(self, values: list[Any]) -> tuple[list[Any], Mask | None]:
-        """Return the values of the mappings that have the key."""
-        key = self.key
-        try:
-            return list(map(itemgetter(key), values)), None
-        except KeyError:
-            mask = np.fromiter((key in value for value in values), np.bool_, len(values))
-            return [value[key] for value in values if key in value], mask
-
-    def words(self, path: str) -> str:
-        """Return the path with the key behind it."""
-        return f"{path}[{self.key!r:.60}]"
-
-
-class _Last(threading.local):
-    """The parts that walks of a thread reached from its last two batches: audits read one of each side by turns."""
-
-    def __init__(self) -> None:
-        self.batches: deque[tuple[Any, dict[Path, Reached]]] = deque(maxlen=2)
-
-
-_LAST = _Last()
-
-
-def walk(rows: Sequence[Any] | NDArray[Any], path: Path) -> Reached:
-    """Return the values at the end of a path, and the numbers of the rows that have one (None for all).
-
-    Parameters
-    ----------
-    rows : sequence
-        Outputs, which must not change between walks.
-    path : tuple of Step
-        From an output to a part of it.
-    """
-    known = _known(rows)
-    start = next((length for length in range(len(path), -1, -1) if path[:length] in known), -1)
-    if start < 0:
-        start, known[()] = 0, (_listed(rows), None)
-    found = known[path[:start]]
-    for length in range(start, len(path)):
-        found = known[path[: length + 1]] = _after(path[length], *found)
-    return found
-
-
-def _known(rows: Sequence[Any] | NDArray[Any]) -> dict[Path, Reached]:
-    """Return what walks from a batch have reached, where each next one is written."""
-    for batch, reached in _LAST.batches:
-        if batch is rows:
-            return reached
-    _LAST.batches.append((rows, _begun(rows)))
-    return _LAST.batches[-1][1]
-
-
-def _begun(rows: Sequence[Any] | NDArray[Any]) -> dict[Path, Reached]:
-    """Return where walks from a batch begin; arrays in an array of objects are taken apart at once, as `parts` does."""
-    reached: dict[Path, Reached] = {}
-    if type(rows) is np.ndarray and rows.dtype == object and rows.ndim > 1 and rows.size:
-        inside = (Family("array"), Part(), Family("mapping"))
-        reached[(*inside, Key("shape"))] = Shared([rows.shape[1:]], np.zeros(len(rows), dtype=np.intp)), None
-        elements = ObjectRows(rows.reshape(len(rows), -1)), None
-        for begun in ((Key("values"),), (Key("values"), Family("sequence"))):
-            reached[(*inside, *begun)] = elements
-    return reached
-
-
-def _listed(rows: Sequence[Any] | NDArray[Any]) -> list[Any]:
-    if isinstance(rows, list):
-        return rows
-    return rows.tolist() if isinstance(rows, np.ndarray) and rows.ndim == 1 else list(rows)
-
-
-def _after(step: Step, values: Sequence[Any], where: NDArray[np.intp] | None) -> Reached:
-    """Return where one step more leads."""
-    if not len(values):
-        return values, np.zeros(0, dtype=np.intp) if where is None else where
-    found, mask = follow(step, values)
-    if mask is None:
-        return found, where
-    return found, np.flatnonzero(mask) if where is None else where[mask]
+Path: TypeAlias = tuple[Step, ...]
 
 
 def in_words(path: Path) -> str:
@@ -200,3 +70,143 @@ def in_words(path: Path) -> str:
     for step in path:
         text = step.words(text)
     return text
+
+
+def _of_family(values: Sequence[Any], name: str) -> Taken:
+    """Return the values whose type is of a family."""
+    kinds = set(map(type, values))
+    wanted = {kind for kind in kinds if family(kind) == name}
+    if wanted == kinds:
+        return values, None
+    mask = np.fromiter((type(value) in wanted for value in values), np.bool_, len(values))
+    return [value for value in values if type(value) in wanted], mask
+
+
+def _parts(values: Sequence[Any], at: None) -> Taken:
+    """Return the parts of every value, as the table of types has them, those of the same object once."""
+    shared = Shared.of(values)
+    if shared is None:
+        return list(map(parts, values)), None
+    return Shared(list(map(parts, shared.objects)), shared.codes), None
+
+
+def _item(values: Sequence[Any], at: int) -> Taken:
+    """Return the elements at a position of the sequences that are long enough."""
+    if isinstance(values, ObjectRows) and at < values.flat.shape[1]:
+        return values.column(at), None
+    if min(map(len, values), default=0) > at:
+        return list(map(itemgetter(at), values)), None
+    mask = np.fromiter((len(value) > at for value in values), np.bool_, len(values))
+    return [value[at] for value in values if len(value) > at], mask
+
+
+def _value(values: Sequence[Any], key: Any) -> Taken:
+    """Return the values at a key of the mappings that have it."""
+    try:
+        return list(map(itemgetter(key), values)), None
+    except KeyError:
+        mask = np.fromiter((key in value for value in values), np.bool_, len(values))
+        return [value[key] for value in values if key in value], mask
+
+
+def _entry(values: Sequence[Any], at: int) -> Taken:
+    """Return the elements at a place, counted along its rows, of the arrays that are large enough."""
+    if all(value.size > at for value in values):
+        return [value.item(at) for value in values], None
+    mask = np.fromiter((value.size > at for value in values), np.bool_, len(values))
+    return [value.item(at) for value in values if value.size > at], mask
+
+
+def _each(of: Callable[[Any], Any]) -> Callable[[Sequence[Any], None], Taken]:
+    """Return the step to something that every value has."""
+    return lambda values, at: (list(map(of, values)), None)
+
+
+def _each_text(of: Callable[[str], Any]) -> Callable[[Sequence[Any], None], Taken]:
+    """Return the step to something that every text has; texts that are equal are looked at once."""
+
+    def step(values: Sequence[Any], at: None) -> Taken:
+        known = {value: of(value) for value in dict.fromkeys(values)}
+        return list(map(known.__getitem__, values)), None
+
+    return step
+
+
+def _some(of: Callable[[Any], tuple[Any] | None]) -> Callable[[Sequence[Any], None], Taken]:
+    """Return the step to something that some values have, given in a tuple of one; None for the others."""
+
+    def step(values: Sequence[Any], at: None) -> Taken:
+        read = list(map(of, values))
+        found = [one[0] for one in read if one is not None]
+        if len(found) == len(read):
+            return found, None
+        return found, np.fromiter((one is not None for one in read), np.bool_, len(read))
+
+    return step
+
+
+def _sorted(values: Any) -> tuple[Any, ...]:
+    """Return the elements of a set, ascending where they can be compared."""
+    try:
+        return tuple(sorted(values))
+    except TypeError:
+        return tuple(sorted(values, key=stable_repr))
+
+
+def _explicit_zeros(value: Any) -> tuple[int, ...]:
+    """Return the places of the zeros that a sparse matrix stores, ascending."""
+    places, held = entries(value)
+    return tuple(places[held == 0].tolist())
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """Return the whole numbers in a text, one for every run of digits."""
+    return tuple([int(found[:MOST_DIGITS]) for found in _DIGITS.findall(text[:LOOKED_THROUGH])])
+
+
+def _decimals(text: str) -> tuple[float, ...]:
+    """Return the numbers in a text as a person reads them, with sign, decimals and exponent."""
+    return tuple(map(float, _DECIMAL.findall(text[:LOOKED_THROUGH])))
+
+
+def from_json(text: str) -> tuple[Any] | None:
+    """Return in a tuple of one what a text that is a JSON object or array stands for; None for any other text."""
+    if text[:1] not in ("{", "["):
+        return None
+    try:
+        return (json.loads(text),)
+    except (ValueError, RecursionError):
+        return None
+
+
+def from_hexadecimal(text: str) -> tuple[int] | None:
+    """Return in a tuple of one the integer that a text of at least eight hexadecimal digits stands for, or None."""
+    return (int(text[:LOOKED_THROUGH].replace("-", ""), 16),) if _HEXADECIMAL.fullmatch(text) else None
+
+
+def template(text: str) -> Hashable:
+    """Return a text with every run of digits as one sign."""
+    return _DIGITS.sub("#", text[:LOOKED_THROUGH])
+
+
+_STEPS: dict[str, tuple[Callable[[Any, Any], Taken], str]] = {
+    "family": (_of_family, "{0}"),
+    "parts": (_parts, "{0}"),
+    "item": (_item, "{0}[{1}]"),
+    "leaf": (lambda values, at: _item(values, at[0]), "{1[1]}"),
+    "key": (_value, "{0}[{1!r:.60}]"),
+    "entry": (_entry, "{0}.flat[{1}]"),
+    "length": (_each(len), "len({0})"),
+    "size": (_each(lambda array: array.size), "size of {0}"),
+    "keys": (_each(tuple), "keys of {0}"),
+    "values": (_each(lambda mapping: tuple(mapping.values())), "values of {0}"),
+    "elements": (_each(_sorted), "sorted({0})"),
+    "message": (_each(lambda error: str(getattr(error, "message", error))), "message of {0}"),
+    "stored entries": (_each(lambda matrix: int(matrix.nnz)), "stored entries of {0}"),
+    "explicit zeros": (_each(_explicit_zeros), "places of the zeros stored in {0}"),
+    "numbers": (_each_text(_numbers), "numbers in {0}"),
+    "decimals": (_each_text(_decimals), "decimal numbers in {0}"),
+    "json": (_some(from_json), "json.loads({0})"),
+    "hexadecimal": (_some(from_hexadecimal), "int({0}, 16)"),
+}
+"""The function of each step, and the words of the path after it; a "leaf" is a part of a reduced row, by its name."""

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from dpaudit.audit.audit import audit_privacy
 from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.options import OPTIONS
 from dpaudit.contract import HasLaw, Verdict, exit_status
 from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments
 from dpaudit.engine.decoding import decoded
@@ -163,10 +164,7 @@ def _checked(audit: Audit, project: Project, root: Path, options: dict[str, Any]
 def _blackbox(audit: Audit, subject: Subject, options: dict[str, Any]) -> Result:
     """Return the result of the black-box audit."""
     finding = audit_privacy(subject.mechanism, **subject.arguments, **options)
-    stored = PrivacyArguments.__struct_fields__
-    told = {name: value for name, value in subject.arguments.items() if name in stored and name != "pairs"}
-    told["randomness"] = None if audit.randomness == "argument" else audit.randomness
-    told["timeout_is"] = None if audit.timeout_is == "output" else audit.timeout_is
+    told = {name: value for name, value in subject.arguments.items() if name in OPTIONS and name != "pairs"}
     return _result(audit, subject, PrivacyArguments(**told, pairs=subject.source), finding)
 
 

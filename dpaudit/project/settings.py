@@ -8,14 +8,15 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from dpaudit.arguments import CONFIDENCE, LEAST_TRIALS
+from dpaudit.audit.options import OPTIONS, Options
 from dpaudit.contract import Relation
+from dpaudit.engine.arguments import with_options
 from dpaudit.errors import InputError
-from dpaudit.record import Amount, Count, Frozen, Level, Probability, Size, Words
+from dpaudit.record import Amount, Count, Frozen, Level, Words
 
 __all__ = ["FILE", "PYPROJECT", "TABLE", "Accepted", "Audit", "Project", "find_settings", "read_project"]
 
@@ -43,17 +44,17 @@ FILE, PYPROJECT, TABLE = "audit.toml", "pyproject.toml", "tool.dpaudit"
 
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9]+([-._][A-Za-z0-9]+)*$")]
 Bounds = tuple[float, float]
-Trials = Annotated[int, msgspec.Meta(ge=LEAST_TRIALS)]
-Seconds = Annotated[float, msgspec.Meta(gt=0)]
+_TRIALS, _CONFIDENCE = (OPTIONS[name] for name in ("trials", "confidence"))
+Trials = Annotated[int, msgspec.Meta(**_TRIALS.limits)]
 
 
 class Accepted(Frozen, frozen=True, kw_only=True):
-    """A violation that the project lives with.
+    """An accepted violation.
 
     Attributes
     ----------
     reason : str
-        The reason, for whoever reads the table.
+        The reason, which the table shows.
     date : datetime.date
         The day on which it was accepted.
     epsilon : float
@@ -65,8 +66,8 @@ class Accepted(Frozen, frozen=True, kw_only=True):
     epsilon: Amount
 
 
-class Audit(Frozen, frozen=True, kw_only=True):
-    """A mechanism of a project, its claim, and what its audit is given.
+class _Audit(Frozen, frozen=True, kw_only=True):
+    """A mechanism of a project, its claim, and the options of its audit.
 
     Attributes
     ----------
@@ -76,55 +77,40 @@ class Audit(Frozen, frozen=True, kw_only=True):
         FILE.py:NAME or MODULE:NAME of a function or a learner, or the id of an installed learner.
     parameters : dict
         Of an installed learner; what is not given is its example's.
-    pairs : str or None
-        FILE.py:NAME, MODULE:NAME, patterns:DIMENSION or random:COUNT. By default the PAIRS beside a function, and
-        crafted samples for a learner.
-    data : str or None
-        A file .csv, .tsv, .parquet or .npy with one dataset, of which pairs are made; see `dpaudit.neighbours_of`.
-    bounds : list or dict or None
-        Of `data`: two numbers, or two for each column.
-    unit : str or None
-        Of `data`: the column by which the rows of one user are known.
     exact : bool
         Whether the exact law of a learner is compared too.
-    epsilon, delta, relation, n, batched, randomness, bound, sequential, curve, float_bits, timeout, time_limit,
-    timeout_is
-        As for `audit_privacy`.
-    trials, confidence, seed
-        The same; those of the project by default.
+    seed : int or None
+        The root seed; that of the project by default.
     accepted : Accepted or None
-        The violation that the project lives with, if there is one.
+        An accepted violation, if there is one.
     """
 
     name: Name
     mechanism: Words
     parameters: dict[str, Any] = msgspec.field(default_factory=dict)
-    pairs: Words | None = None
-    data: Words | None = None
-    bounds: Bounds | dict[str, Bounds] | None = None
-    unit: Words | None = None
     exact: bool = False
-    epsilon: Amount | None = None
-    delta: Probability | None = None
-    relation: Words | None = None
-    n: Size | None = None
-    batched: bool = False
-    randomness: Literal["argument", "own"] = "argument"
-    bound: Literal["melded", "unconditional"] | None = None
-    sequential: bool = False
-    curve: bool = False
-    float_bits: bool = False
-    timeout: Seconds | None = None
-    time_limit: Seconds | None = None
-    timeout_is: Literal["output", "error"] = "output"
-    trials: Trials | None = None
-    confidence: Level | None = None
     seed: Count | None = None
     accepted: Accepted | None = None
 
     def __post_init__(self) -> None:
-        if self.relation is not None:
-            Relation.parse(self.relation)
+        relation = msgspec.structs.asdict(self)["relation"]
+        if relation is not None:
+            Relation.parse(relation)
+
+
+if TYPE_CHECKING:
+
+    class Audit(_Audit, Options, frozen=True):
+        """A mechanism of a project, its claim, and the options of its audit."""
+
+else:
+    # Trials and confidence are those of the project by default.
+    _OTHERS = {
+        "bounds": (Bounds | dict[str, Bounds] | None, None),
+        "trials": (Trials | None, None),
+        "confidence": (Level | None, None),
+    }
+    Audit = with_options(_Audit, "Audit", "A mechanism of a project and the options of its audit.", __name__, **_OTHERS)
 
 
 class Project(Frozen, frozen=True, kw_only=True):
@@ -139,8 +125,8 @@ class Project(Frozen, frozen=True, kw_only=True):
     """
 
     audit: tuple[Audit, ...] = ()
-    trials: Trials = 100_000
-    confidence: Level = CONFIDENCE
+    trials: Trials = _TRIALS.default
+    confidence: Level = _CONFIDENCE.default
     seed: Count = 0
 
     def chosen(self, names: Iterable[str]) -> tuple[Audit, ...]:
@@ -237,8 +223,7 @@ def _plainly(told: str, key: str) -> str:
     if "RFC3339" in told:
         return "must be a date without quotes, as 2026-01-31"
     if told.startswith("Invalid enum value"):
-        allowed = get_args(get_type_hints(Audit).get(key))
-        names = [f'"{one}"' for part in allowed for one in (get_args(part) or (part,)) if isinstance(one, str)]
+        names = [f'"{one}"' for one in OPTIONS[key].choices]
         return f"must be {' or '.join(names)}, got {told.removeprefix('Invalid enum value ')}"
     if lacking := re.fullmatch(r"Object missing required field `(\w+)`", told):
         return f"{lacking[1]} is missing; add {_EXAMPLES.get(lacking[1], lacking[1])}"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arguments import check_built
+from dpaudit.audit.options import OPTIONS
 from dpaudit.contract import Learner, Pair, Relation
 from dpaudit.errors import InputError, blamed
 from dpaudit.neighbours.crafted import crafted_pairs
@@ -27,19 +28,8 @@ from dpaudit.running.adapters import as_mechanism
 
 __all__ = ["Subject", "subject_of"]
 
-_AS_THEY_ARE = (
-    "epsilon",
-    "delta",
-    "batched",
-    "randomness",
-    "bound",
-    "sequential",
-    "curve",
-    "float_bits",
-    "timeout",
-    "time_limit",
-    "timeout_is",
-)
+_INPUTS = ("pairs", "data", "bounds", "unit", "n")
+"""Options that say on what a mechanism is audited."""
 
 
 @dataclass(frozen=True)
@@ -115,10 +105,11 @@ def subject_of(audit: Audit, project: Project, root: Path) -> Iterator[Subject]:
     InputError
         If the mechanism or its pairs are not there, or do not fit each other.
     """
-    own = {"trials": audit.trials, "confidence": audit.confidence, "seed": audit.seed}
     relation = None if audit.relation is None else Relation.parse(audit.relation)
-    chosen: dict[str, Any] = {name: getattr(audit, name) for name in _AS_THEY_ARE} | {"relation": relation}
+    chosen: dict[str, Any] = {name: getattr(audit, name) for name in OPTIONS if name not in _INPUTS}
+    own = {name: getattr(audit, name) for name in ("trials", "confidence", "seed")}
     chosen |= {name: getattr(project, name) if value is None else value for name, value in own.items()}
+    chosen["relation"] = relation
     place, pairs = _place(audit.mechanism, "mechanism", root), _place(audit.pairs, "pairs", root)
     with _folder(root), importable(str(root), *(one.folder for one in (place, pairs) if one)):
         mechanism, source = _learner(audit) if place is None else _placed(audit, place), audit.pairs

@@ -15,10 +15,9 @@ from dpaudit.report.evidence import POWER, delta_text, frontier_text, gap_words,
 from dpaudit.report.grid import Column, grid
 from dpaudit.report.ledger import counts_text
 from dpaudit.report.numbers import count, plural, rate, significant, value_text
-from dpaudit.report.row import Row
 from dpaudit.report.summary import Summary, learners_text, summarise
 from dpaudit.report.table import BOLD, RED, WIDTH, painted
-from dpaudit.report.verdicts import BAD
+from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text, short_verdict, verdict_words
 
 __all__ = ["render"]
@@ -78,8 +77,8 @@ def render(run: Run, color: bool = False) -> str:
             styles = [_style(row) for row in rows]
             parts += ["", *grid(columns, [cells(row) for row in rows], styles, WIDTH, color), *_notes(rows)]
     parts += [*_power(summary.learners, color), "", _LEGEND]
-    if summary.unseen:
-        parts += [_NO_EVIDENCE, *_gaps(summary.unseen)]
+    if unseen := [row for row in summary.learners if row.blackbox and row.blackbox.verdict == Verdict.NO_EVIDENCE]:
+        parts += [_NO_EVIDENCE, *_gaps(unseen)]
     if summary.pending:
         parts += ["", f"Planned, without a result: {len(summary.pending)}", *_without_result(summary)]
     if summary.faults:
@@ -190,7 +189,7 @@ def _style(row: Row) -> str:
         return "bold red"
     if row.verdict == Verdict.NO_EVIDENCE:
         return "magenta"
-    return "yellow" if row.unsettled else ""
+    return "yellow" if row.verdict.status or row.verdict == Verdict.NOT_CHECKED else ""
 
 
 def _exact(row: Row) -> str:
@@ -247,7 +246,7 @@ def _verdicts(summary: Summary) -> str:
     found = Counter(row.verdict for row in summary.learners)
     bad = found.pop(Verdict.VIOLATION, 0)
     parts = [f"{bad} VIOLATION{'S' if bad > 1 else ''}"] if bad else []
-    parts += [f"{found.pop(verdict)} {verdict}" for verdict in BAD if verdict in found]
+    parts += [f"{found.pop(verdict)} {verdict}" for verdict in Verdict if verdict.status and verdict in found]
     silent = found.pop(Verdict.CONSISTENT, 0)
     parts += [f"{silent} {Verdict.CONSISTENT} at these runs"] if silent else []
     parts += [f"{n} with {short_verdict(verdict)}" for verdict, n in found.items()]

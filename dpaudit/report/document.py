@@ -12,7 +12,6 @@ from dpaudit.engine.findings import LedgerRow
 from dpaudit.engine.records import Failure, Header, Parameters, Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
-from dpaudit.report.verdicts import RowVerdict
 from dpaudit.results import SCHEMA_VERSION
 from dpaudit.utility.finding import Setting, UtilityFinding
 
@@ -139,15 +138,15 @@ class Verdicts(Frozen, frozen=True):
 
     Attributes
     ----------
-    privacy, utility : RowVerdict
+    privacy, utility : Verdict
         On each of its promises.
-    overall : RowVerdict
+    overall : Verdict
         The graver one; where neither is bad, that on privacy.
     """
 
-    privacy: RowVerdict
-    utility: RowVerdict
-    overall: RowVerdict
+    privacy: Verdict
+    utility: Verdict
+    overall: Verdict
 
 
 class Learner(Frozen, frozen=True, kw_only=True):

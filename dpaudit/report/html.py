@@ -8,19 +8,19 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import NamedTuple
 
+from dpaudit.contract import Verdict
 from dpaudit.engine.records import Run
 from dpaudit.record import Count, Frozen, Level, Size, decode
 from dpaudit.report.numbers import count, percent
 from dpaudit.report.page.answer import answer, controls_words, counts, lede, ledger_words, missing_words
 from dpaudit.report.page.claim_figures import aside, claim_row, claims_axis, grid
 from dpaudit.report.page.ledger import ledgers
-from dpaudit.report.page.mechanism import Mechanism, shown_of
 from dpaudit.report.page.part import part, repeat
-from dpaudit.report.page.state import State
 from dpaudit.report.page.table import control_line, line
 from dpaudit.report.page.template import filled
 from dpaudit.report.page.words import WORDS
-from dpaudit.report.summary import Summary, summarise
+from dpaudit.report.summary import Summary, shown_of, summarise
+from dpaudit.report.view import Mechanism
 
 __all__ = ["render"]
 
@@ -92,7 +92,7 @@ class ClaimRow(NamedTuple):
 
     id: str
     name: str
-    state: State
+    state: Verdict
     svg: str
     aside: str
 

@@ -10,14 +10,12 @@ from dpaudit.report.numbers import count, plural
 from dpaudit.report.page.claim_figures import claim_bar, power_figure
 from dpaudit.report.page.curve_figures import accuracy_figure, curve_figure
 from dpaudit.report.page.finding import answer_one, lede_one, power_words
-from dpaudit.report.page.mechanism import Mechanism
 from dpaudit.report.page.method import method
 from dpaudit.report.page.part import audited_numbers
 from dpaudit.report.page.template import filled
 from dpaudit.report.page.witness import witness
 from dpaudit.report.page.words import FEW
-from dpaudit.report.row import Row
-from dpaudit.report.rows import row_of
+from dpaudit.report.view import Mechanism, Row, row_of
 from dpaudit.report.wording import named_event
 
 __all__ = ["render_finding"]

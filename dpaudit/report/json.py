@@ -6,6 +6,7 @@ import json
 from operator import attrgetter
 from typing import Any, TypeVar
 
+from dpaudit.contract import Verdict
 from dpaudit.engine.records import Run
 from dpaudit.record import encodable
 from dpaudit.report.document import (
@@ -23,8 +24,8 @@ from dpaudit.report.document import (
 )
 from dpaudit.report.evidence import origin_counts
 from dpaudit.report.ledger import counts
-from dpaudit.report.row import Row
 from dpaudit.report.summary import Summary, summarise
+from dpaudit.report.view import Row
 
 __all__ = ["render", "report_of"]
 
@@ -73,7 +74,7 @@ def _totals(summary: Summary) -> Totals:
         violations=len(summary.violations),
         undecided=len(summary.undecided),
         no_evidence=len(summary.without_evidence),
-        vacuous=len(summary.vacuous),
+        vacuous=sum(row.utility_verdict == Verdict.VACUOUS for row in summary.learners),
         positive_controls=len(summary.controls),
         convicted=len(summary.convicted),
         pending=len(summary.pending),

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Sequence
 from dpaudit.engine.records import Run
 from dpaudit.escaping import harmless
 from dpaudit.report.page.answer import answer, controls_words, lede, ledger_words, missing_words
-from dpaudit.report.page.mechanism import Mechanism, shown_of
 from dpaudit.report.page.sentences import Phrase, says
 from dpaudit.report.page.table import line
-from dpaudit.report.promises import without_result
-from dpaudit.report.summary import summarise
+from dpaudit.report.summary import shown_of, summarise
+from dpaudit.report.view import Mechanism
 
 __all__ = ["escaped", "fenced", "render"]
 
@@ -41,7 +40,7 @@ def render(run: Run) -> str:
     if calm:
         folded = f"<details><summary>Consistent, or without a claim: {len(calm)}</summary>"
         parts.append(f"{folded}\n\n{_table(calm)}\n\n</details>")
-    lost = without_result(summary)
+    lost = summary.lost
     parts += [f"- without a result: {escaped(name)}: {escaped(reason)}" for name, reason in lost[:_MOST_LOST]]
     parts += [f"- and {len(lost) - _MOST_LOST} more without a result"] if len(lost) > _MOST_LOST else []
     parts += ["Silence is not proof: every number is about the inputs and answers that were tried."]

@@ -15,9 +15,9 @@ from dpaudit.report.evidence import gap_words
 from dpaudit.report.grid import Column, grid
 from dpaudit.report.ledger import counts_text
 from dpaudit.report.numbers import count, plural, significant
-from dpaudit.report.row import Row
 from dpaudit.report.summary import Summary, summarise
-from dpaudit.report.table import BOLD, RED, painted
+from dpaudit.report.table import BOLD, RED, STYLES, painted
+from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text
 from dpaudit.utility.finding import UtilityFinding
 
@@ -41,15 +41,6 @@ _COLUMNS = (
 )
 _LEGEND = "!  violation   ? no evidence   ~ accuracy undecided   x no result"
 _CAVEAT = "Silence is no proof: all numbers are about the inputs and answers tried."
-_MARKS = {
-    Verdict.VIOLATION: ("!", "bold red"),
-    Verdict.FAILED: ("x", "bold"),
-    Verdict.INCOMPLETE: ("x", "bold"),
-    Verdict.NO_EVIDENCE: ("?", "bold"),
-    Verdict.ACCEPTED: ("~", "bold"),
-    Verdict.UNDECIDED: ("~", "bold"),
-}
-_CALM = list(Verdict)
 _STATUS = {
     0: "no violation",
     1: "a violation, or a missed control",
@@ -85,20 +76,12 @@ def render(run: Run, color: bool = False, width: int = 80) -> str:
 
 def _speaks(row: Row) -> bool:
     """Say whether a row has something to say: of a further instance, whose utility alone was audited, only bad news."""
-    return not row.further or row.verdict in _MARKS
+    return not row.further or row.verdict.needs_look
 
 
 def _gravity(row: Row) -> tuple[int, float]:
     """Return by what rows are ordered: the gravest first, and among equals those nearest to their claim."""
-    return _CALM.index(row.verdict), -_closeness(row)
-
-
-def _closeness(row: Row) -> float:
-    """Return the share of the claimed epsilon that was found."""
-    if row.claim is None or row.claim.epsilon == 0:
-        return 0.0
-    found = [f.epsilon for f in [row.exact] if f] + [f.epsilon_lower for f in [row.blackbox] if f]
-    return max(found, default=0.0) / row.claim.epsilon
+    return row.verdict.rank, -row.nearness
 
 
 def _headline(summary: Summary) -> str:
@@ -133,14 +116,14 @@ def _names(rows: Sequence[Row]) -> str:
 def _table(rows: Sequence[Row], width: int, color: bool) -> list[str]:
     """Return the table of the gravest rows, what its marks mean, and how many are left out."""
     shown = rows[:_ROWS]
-    styles = [_MARKS.get(row.verdict, ("", ""))[1] for row in shown]
+    styles = [STYLES.get(row.verdict.tone, "") for row in shown]
     cells = [_cells(row) for row in shown]
     lines = grid(_COLUMNS, cells, styles, width, color)
     if len(lines) > _ROWS + _SPARE:
         lines = grid(_COLUMNS, cells, styles, width, color, deep=1)
     left = len(rows) - len(shown)
     more = [f"   and {plural(left, 'mechanism')} more, none graver; -v shows all"] if left else []
-    marks = {_MARKS[row.verdict][0] for row in rows if row.verdict in _MARKS}
+    marks = any(row.verdict.meaning.mark for row in rows)
     accepted = any(row.verdict == Verdict.ACCEPTED for row in shown)
     legend = [_LEGEND.replace("~ accuracy", "~ accepted, or accuracy") if accepted else _LEGEND] if marks else []
     return [*lines[:-1], *more, lines[-1], *legend]
@@ -148,7 +131,7 @@ def _table(rows: Sequence[Row], width: int, color: bool) -> list[str]:
 
 def _cells(row: Row) -> list[str]:
     """Return the cells of one row, numbers rounded the safe way."""
-    mark = _MARKS.get(row.verdict, ("", ""))[0]
+    mark = row.verdict.meaning.mark
     found = catch = fails = allowed = "-"
     if (f := row.blackbox) is not None:
         found = significant(f.epsilon_lower, "down", digits=3, apart_from=f.epsilon)
@@ -194,8 +177,8 @@ def _failed(summary: Summary) -> str:
 def _tally(verdicts: Sequence[Verdict]) -> str:
     """Return how many verdicts there are of each kind, the gravest first."""
     found = Counter(verdicts)
-    words = {Verdict.CONSISTENT: "consistent", Verdict.HOLDS: "hold", Verdict.NO_CLAIM: "without a claim"}
-    return ", ".join(f"{count(found[v])} {words.get(v, v)}" for v in _CALM if found[v]) or "nothing audited"
+    words = {Verdict.HOLDS: "hold", Verdict.NO_CLAIM: "without a claim"}
+    return ", ".join(f"{count(found[v])} {words.get(v, v)}" for v in Verdict if found[v]) or "nothing audited"
 
 
 def _reasons(summary: Summary) -> Lines:

@@ -7,14 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dpaudit.report.aligned import Lines
-from dpaudit.report.junit import written
+from dpaudit.report.ci import Promise, junit_of
 from dpaudit.report.markdown import escaped, fenced
 from dpaudit.report.page.template import filled
-from dpaudit.report.promises import Kept, Promise
 
-__all__ = ["FORMS", "Plain", "judged", "rendered"]
+__all__ = ["FORMS", "Plain", "rendered", "summed"]
 
-_BY_STATUS = {0: Kept.KEPT, 1: Kept.BROKEN, 3: Kept.OPEN}
 
 
 @dataclass(frozen=True)
@@ -33,8 +31,8 @@ class Plain:
         Those of the table.
     rows : sequence of sequence of str
         Its rows.
-    cases : sequence of Promise
-        What JUnit's test cases are made of.
+    case : Promise, optional
+        The outcome of an audit, for its test case in JUnit.
     figure : callable, optional
         It returns the figure as SVG.
     """
@@ -45,15 +43,13 @@ class Plain:
     lines: Lines
     heads: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
-    cases: Sequence[Promise] = ()
+    case: Promise | None = None
     figure: Callable[[], bytes] | None = None
 
 
-def judged(name: str, status: int, lines: Lines) -> Promise:
-    """Return the test case of what ends with an exit status: its text are the first two lines."""
-    kept = _BY_STATUS.get(status, Kept.ERROR)
-    text = "; ".join(f"{label} {told}" for label, told in lines[:2])
-    return Promise(name, "result", "refuted" if kept is Kept.BROKEN else kept.value, kept, text)
+def summed(lines: Lines) -> str:
+    """Return the first two of some lines as the text of a test case."""
+    return "; ".join(f"{label} {told}" for label, told in lines[:2])
 
 
 def rendered(shown: Plain, suffix: str) -> bytes:
@@ -84,15 +80,11 @@ def _markdown(shown: Plain) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _junit(shown: Plain) -> str:
-    return written(shown.cases)
-
-
 FORMS: dict[str, Callable[[Plain], str]] = {
     ".html": _html,
     ".json": lambda shown: shown.json,
     ".md": _markdown,
     ".txt": lambda shown: shown.text,
-    ".xml": _junit,
+    ".xml": lambda shown: junit_of([shown.case] if shown.case else []),
 }
 """Suffix -> what writes it."""

@@ -13,7 +13,7 @@ from dpaudit.bounds.curve import claimed_delta
 from dpaudit.exact.finding import LawFinding
 from dpaudit.exact.supremum.finding import SupremumFinding
 from dpaudit.report.numbers import count, percent, significant, value_text
-from dpaudit.report.row import Row
+from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text
 from dpaudit.utility.complexity_finding import SampleComplexityFinding
 from dpaudit.utility.finding import UtilityFinding

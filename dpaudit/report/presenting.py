@@ -20,9 +20,9 @@ from dpaudit.report.aligned import aligned, laid_out
 from dpaudit.report.brief import brief_lines
 from dpaudit.report.complexity import complexity_lines, complexity_page
 from dpaudit.report.plots import figure_of
-from dpaudit.report.rows import row_of
 from dpaudit.report.supremum import supremum_brief, supremum_lines
 from dpaudit.report.verdict_block import finding_lines
+from dpaudit.report.view import row_of
 from dpaudit.utility.complexity_finding import SampleComplexityFinding
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.scaling_finding import ScalingFinding

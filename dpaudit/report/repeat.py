@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from dpaudit.audit.options import OPTIONS
 from dpaudit.engine.arguments import ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Result
 
@@ -13,7 +14,8 @@ __all__ = ["command_line", "options_of", "repeat_command"]
 
 _SPELLED = {"samples": "crafted", "enclosure": "enclose"}
 """Arguments whose options have other names."""
-_PRIVACY = tuple(PrivacyArguments.__struct_fields__)
+_FIRST = ("n", "trials", "confidence")
+"""Options of a black-box audit that a command always has."""
 _UTILITY = ("alpha", "beta", "n", "trials", "most", "setting", "confidence", "concept", "noise")
 
 
@@ -41,7 +43,9 @@ def options_of(result: Result, seed: int) -> dict[str, Any]:
             options["samples"] = arguments.samples == "crafted"
             return options | {"enclosure": arguments.enclosure, "compose": arguments.compose}
         case PrivacyArguments():
-            return {name: getattr(arguments, name) for name in ("n", *_PRIVACY)} | {"seed": seed}
+            given = {name: getattr(arguments, name) for name in (*_FIRST, *OPTIONS)}
+            unusual = {name: value for name, value in given.items() if name in _FIRST or value != OPTIONS[name].default}
+            return unusual | {"seed": seed}
         case UtilityArguments():
             told = {name: getattr(arguments, name) for name in _UTILITY}
             case_index = arguments.case_index

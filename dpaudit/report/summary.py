@@ -1,35 +1,47 @@
-"""The sum of a run: its rows, its ledger, and what is missing.
+"""From the records of a run to its view: a row for each mechanism, the ledger, and what is missing.
 
-What the records amount to is decided in `engine.outcome`; every report format is a view of these rows, so that no two
-of them can disagree.
+What the records amount to is decided in `engine.outcome`; every report format shows these rows, so that no two formats
+can disagree.
 """
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
+from typing import NamedTuple
 
 from dpaudit.contract import Verdict
-from dpaudit.engine.findings import LedgerRow
-from dpaudit.engine.outcome import outcome
-from dpaudit.engine.records import Fault, Run
+from dpaudit.engine.findings import LedgerRow, PictureFinding
+from dpaudit.engine.outcome import AUDITS, outcome
+from dpaudit.engine.records import Failure, Fault, Parameters, Result, Run
+from dpaudit.engine.tasks import canonical
 from dpaudit.report.numbers import plural
-from dpaudit.report.row import Row
-from dpaudit.report.rows import rows_of
-from dpaudit.report.verdicts import unseen
+from dpaudit.report.view import Drawn, Mechanism, Row, Trouble, mechanisms
 
-__all__ = ["Summary", "learners_text", "summarise"]
-
-_OPEN = (Verdict.FAILED, Verdict.INCOMPLETE)
+__all__ = ["Shown", "Summary", "learners_text", "shown_of", "summarise"]
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The rows of a run: the learners, the positive controls, what has no result, and the ledger.
+    """The view of a run.
 
-    `pending` holds the planned tasks without a result, `errors` what those of them raised that failed, `faults` the
-    learners for which no plan could be made; `done` tasks have a result.
+    Attributes
+    ----------
+    learners, controls : sequence of Row
+        The rows of the learners, and of the positive controls, in the order in which the plan first names them.
+    pending : sequence of str
+        The planned tasks without a result.
+    ledger : sequence of LedgerRow
+        The statements of papers that the run checked.
+    faults : sequence of Fault
+        The learners for which no plan could be made.
+    errors : dict of str to str
+        Failed task -> its error.
+    done : int
+        How many tasks have a result.
     """
 
     learners: Sequence[Row]
@@ -51,52 +63,70 @@ class Summary:
         return [row for row in self.learners if row.verdict == Verdict.UNDECIDED]
 
     @property
-    def unfinished(self) -> Sequence[Row]:
-        """The learners without a violation of which an audit failed or was not run."""
-        return [row for row in self.learners if row.verdict in _OPEN]
-
-    @property
     def without_evidence(self) -> Sequence[Row]:
-        """The learners of whose privacy no audit could have seen that the claim fails."""
+        """The learners whose privacy no audit could have found violated."""
         return [row for row in self.learners if row.privacy_verdict == Verdict.NO_EVIDENCE]
 
     @property
-    def vacuous(self) -> Sequence[Row]:
-        """The learners whose claim of utility promises next to nothing."""
-        return [row for row in self.learners if row.utility_verdict == Verdict.VACUOUS]
-
-    @property
-    def unseen(self) -> Sequence[Row]:
-        """The learners whose black-box audit could not have seen that the claim fails."""
-        return [row for row in self.learners if row.blackbox is not None and unseen(row.blackbox)]
-
-    @property
     def convicted(self) -> Sequence[Row]:
-        """The positive controls that an audit of privacy caught."""
-        return [row for row in self.controls if row.convicted_by]
+        """The positive controls that an audit of privacy detected."""
+        return [row for row in self.controls if row.state == Verdict.CAUGHT]
 
     @property
     def missed(self) -> Sequence[Row]:
-        """The positive controls that none of their audits caught, all of which were made."""
-        return [row for row in self.controls if not row.convicted_by and row.complete]
+        """The positive controls that none of their audits detected, all of which were made."""
+        return [row for row in self.controls if row.state == Verdict.MISSED]
 
     @property
     def whole(self) -> bool:
         """Whether every learner could be planned and every planned task has a result."""
         return not self.pending and not self.faults
 
+    @property
+    def lost(self) -> list[tuple[str, str]]:
+        """Name and reason of each planned audit without a result and of each mechanism that could not be planned."""
+        planned = [(task, self.errors.get(task, "not run to its end")) for task in self.pending]
+        return [*planned, *((fault.learner, fault.error) for fault in self.faults)]
+
+
+class Shown(NamedTuple):
+    """The mechanisms of a run as pages show them.
+
+    Attributes
+    ----------
+    learners, controls : list of Mechanism
+        Those that need a look first.
+    missed : list of Mechanism
+        The controls that were not caught, which lead every page.
+    looked : list of Mechanism
+        All that need a look.
+    """
+
+    learners: list[Mechanism]
+    controls: list[Mechanism]
+    missed: list[Mechanism]
+    looked: list[Mechanism]
+
+
+def shown_of(summary: Summary) -> Shown:
+    """Return the mechanisms of a run as pages show them."""
+    learners, controls = mechanisms(summary.learners), mechanisms(summary.controls)
+    missed = [m for m in controls if m.state.needs_look]
+    return Shown(learners, controls, missed, [*missed, *(m for m in learners if m.needs_look)])
+
 
 def learners_text(rows: Sequence[Row]) -> str:
     """Return how many learners the rows are about, and how many instances of them if these are more."""
     learners = len({row.learner for row in rows})
-    told = plural(learners, "learner")
-    return told if learners == len(rows) else f"{told} in {len(rows)} instances"
+    shown = plural(learners, "learner")
+    return shown if learners == len(rows) else f"{shown} in {len(rows)} instances"
 
 
 def summarise(run: Run) -> Summary:
-    """Return the rows of a run, and what it adds up to."""
-    found, rows = outcome(run), rows_of(run)
+    """Return the view of a run."""
+    found = outcome(run)
     results = sorted(run.results, key=attrgetter("index"))
+    rows = _related(_rows(run, results), results)
     return Summary(
         learners=[row for row in rows if row.fault is None],
         controls=[row for row in rows if row.fault is not None],
@@ -106,3 +136,67 @@ def summarise(run: Run) -> Summary:
         errors={failure.task: failure.error for failure in run.failures},
         done=len(results),
     )
+
+
+def _rows(run: Run, results: Sequence[Result]) -> list[Row]:
+    """Return a row for each learner and setting of its parameters, in the order of the plan."""
+    records: dict[tuple[str, str], list[Result | Failure]] = {}
+    every: tuple[Result | Failure, ...] = (*results, *run.failures)
+    for record in every:
+        if record.kind in AUDITS:
+            records.setdefault((record.learner, canonical(record.parameters)), []).append(record)
+    places = {id: min(record.index for record in own) for id, own in records.items()}
+    known = {record.task for own in records.values() for record in own}
+    pending: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for place, planned in enumerate(run.header.plan):
+        if planned.kind in AUDITS and planned.task not in known:
+            # The parameters of a task that was not run are unknown: it counts for the learner's first row.
+            id = next((id for id in places if id[0] == planned.learner), (planned.learner, ""))
+            places.setdefault(id, place)
+            pending[id].append(planned.kind)
+    rows = [_row(run, id[0], records.get(id, ()), pending[id]) for id in sorted(places, key=places.__getitem__)]
+    unplanned = ((_row(run, fault.learner, (), ()), [Trouble("plan", fault.error)]) for fault in run.header.faults)
+    return [*rows, *(replace(row, failures=failures) for row, failures in unplanned)]
+
+
+def _row(run: Run, learner: str, records: Sequence[Result | Failure], pending: Sequence[str]) -> Row:
+    """Return the row of the records of one learner at one setting of its parameters."""
+    results = [record for record in records if isinstance(record, Result)]
+    return Row(
+        learner,
+        records[0].parameters if records else {},
+        results,
+        fault=next((r.fault for r in results if r.fault is not None), run.header.controls.get(learner)),
+        failures=[Trouble(record.kind, record.error) for record in records if isinstance(record, Failure)],
+        pending=pending,
+        accepted=run.listed[learner].accepted if learner in run.listed else "",
+    )
+
+
+def _related(rows: Sequence[Row], results: Sequence[Result]) -> list[Row]:
+    """Return the rows with their labels, the first one of each learner with its picture, further instances marked."""
+    left = {r.learner: Drawn(r.parameters, r.finding) for r in results if isinstance(r.finding, PictureFinding)}
+    judged = {row.learner for row in rows if row.privacy_verdict != Verdict.NOT_CHECKED}
+    return [
+        replace(
+            row,
+            label=_label(row, rows),
+            picture=left.pop(row.learner, None),
+            further=row.privacy_verdict == Verdict.NOT_CHECKED and row.learner in judged,
+        )
+        for row in rows
+    ]
+
+
+def _label(row: Row, rows: Sequence[Row]) -> str:
+    """Return the learner's id, with the parameters in which it differs from other rows of the learner."""
+    others = [one.parameters for one in rows if one.learner == row.learner and one.parameters != row.parameters]
+    if not others:
+        return row.learner
+    own = {name: v for name, v in row.parameters.items() if any(name not in p or p[name] != v for p in others)}
+    return f"{row.learner} ({_compact(own or row.parameters)})"
+
+
+def _compact(parameters: Parameters) -> str:
+    """Return parameters as `name=value, ...`, sorted."""
+    return ", ".join(f"{name}={json.dumps(parameters[name], sort_keys=True)}" for name in sorted(parameters))

@@ -14,9 +14,8 @@ import numpy as np
 from dpaudit.arguments import addressed_parameters_of, parameters_of, stream_id_of
 from dpaudit.contract import Learner
 from dpaudit.errors import InputError, blamed
-from dpaudit.events.reused import shares_store
 from dpaudit.jsonable import stable_repr
-from dpaudit.outputs.canonical import Raised, canonical
+from dpaudit.outputs.canonical import Raised, canonical, shares_store
 from dpaudit.running.isolated import Context, Isolated, Timeout
 
 __all__ = ["Mechanism", "Probed", "as_mechanism"]

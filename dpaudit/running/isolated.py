@@ -14,8 +14,7 @@ import numpy as np
 
 from dpaudit.arguments import read_choice, read_number
 from dpaudit.errors import Exited, InputError, ToolFault, blamed
-from dpaudit.events.contents import contents
-from dpaudit.outputs.raised import Raised, timed_out
+from dpaudit.outputs.canonical import Raised, contents, timed_out
 from dpaudit.running.child import Child, ChildDied, Late
 from dpaudit.running.copies import can_fork
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from toy_records import planned_task
 
+from dpaudit.contract import Verdict
 from dpaudit.engine.records import Failure, Planned, Run
 from dpaudit.engine.store import load_run
 
@@ -51,6 +52,8 @@ def put(run, *changed) -> Run:
 
 def retold(result, **changes):
     """Return a result whose finding has other fields."""
+    if "verdict" in changes:
+        changes["verdict"] = Verdict(changes["verdict"])
     return replace(result, finding=replace(result.finding, **changes))
 
 

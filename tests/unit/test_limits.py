@@ -19,8 +19,7 @@ from dpaudit.clock import LOOKS, SHARES, Clock, Stopped
 from dpaudit.engine.events import TaskFailed, TaskFinished
 from dpaudit.engine.isolation import apart
 from dpaudit.errors import InputError
-from dpaudit.outputs.canonical import canonical, in_words
-from dpaudit.outputs.raised import TIMED_OUT, Raised
+from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, in_words
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.child import Child, ChildDied, Late
 from dpaudit.running.isolated import RunFault, Timeout, _further

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.outputs import readers
-from dpaudit.outputs.plan import Leaf
+from dpaudit.outputs.leaf import Leaf
 
 __all__ = [
     "ABSENT",

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from dpaudit.events.feature_screening.feature import Cells, Column, number, one_of, quantile_edges
 from dpaudit.events.float_bits import DIGITS, stored, trailing_zeros
 from dpaudit.jsonable import stable_repr
-from dpaudit.outputs.readers import WholeValues
-from dpaudit.outputs.stand_ins import usual
-from dpaudit.outputs.whole_values import MOST_BITS
+from dpaudit.outputs.readers import MOST_BITS, WholeValues, usual
 
 __all__ = [
     "KNOWN", "REPEATED", "SHOWN", "bits", "check_digits", "digits", "forms", "fractions", "mantissa", "repeats",

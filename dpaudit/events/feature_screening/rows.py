@@ -14,7 +14,7 @@ from dpaudit.events.binning import commonest
 from dpaudit.events.feature_screening.feature import CELLS, Cells, Column, number, one_of
 from dpaudit.events.feature_screening.numbers import KNOWN, REPEATED
 from dpaudit.outputs import readers
-from dpaudit.outputs.stand_ins import MISSING, Rows, finite, usual
+from dpaudit.outputs.readers import MISSING, Rows, finite, usual
 
 __all__ = ["WholeOfRow", "entries", "relations", "repeated_entries", "summaries"]
 

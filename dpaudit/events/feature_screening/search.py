@@ -20,9 +20,9 @@ from dpaudit.events.feature_screening.feature import ABSENT, Cells, Column, Dist
 from dpaudit.events.feature_screening.wilson_scores import best_events, best_half_lines, promise
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
-from dpaudit.outputs.containers import NAMED_POSITIONS
-from dpaudit.outputs.plan import Leaf, Plan
-from dpaudit.outputs.stand_ins import is_usual
+from dpaudit.outputs.leaf import Leaf
+from dpaudit.outputs.plan import NAMED_POSITIONS, Plan
+from dpaudit.outputs.readers import is_usual
 
 __all__ = ["Parity", "Promising", "features_of", "screen"]
 
@@ -185,9 +185,9 @@ def features_of(leaf: Leaf, values: Any) -> Iterator[tuple[Any, list[Feature]]]:
         yield values, [Feature(leaf, _category(leaf.reader), "category")]
     elif isinstance(values, readers.WholeValues):
         yield values, _of_whole(leaf, values)
-    elif isinstance(leaf.reader, readers.Text):
+    elif leaf.reader is readers.text:
         yield values, _fitted(leaf, values, _TEXT)
-    elif isinstance(leaf.reader, readers.Octets):
+    elif leaf.reader is readers.octets:
         yield values, _fitted(leaf, values, _OCTETS)
     elif values.ndim == 2:
         yield from _of_rows(leaf, values)

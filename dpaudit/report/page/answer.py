@@ -6,16 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dpaudit.contract import StatementVerdict
+from dpaudit.contract import Verdict
 from dpaudit.report.ledger import counts as ledger_counts
 from dpaudit.report.numbers import count, plural
-from dpaudit.report.page.mechanism import Mechanism
 from dpaudit.report.page.sentences import Phrase
-from dpaudit.report.page.state import State
 from dpaudit.report.page.text import claim_words, epsilon_exact, epsilon_found, spelled
-from dpaudit.report.row import Row
 from dpaudit.report.summary import Summary
-from dpaudit.report.verdicts import RowVerdict
+from dpaudit.report.view import Mechanism, Row
 
 __all__ = ["Count", "answer", "controls_words", "counts", "lede", "ledger_words", "missing_words"]
 
@@ -25,10 +22,10 @@ def answer(summary: Summary, learners: Sequence[Mechanism], controls: Sequence[M
 
     A control that was missed comes before everything, for then nothing that was not found means much.
     """
-    missed = [m for m in controls if m.state == State.MISSED]
-    broken = [m for m in learners if m.state == State.VIOLATION]
-    inaccurate = [m for m in learners if m.accuracy == RowVerdict.VIOLATION]
-    claims = [m for m in learners if m.state not in (State.NO_CLAIM, State.UNTESTED)]
+    missed = [m for m in controls if m.state == Verdict.MISSED]
+    broken = [m for m in learners if m.state == Verdict.VIOLATION]
+    inaccurate = [m for m in learners if m.accuracy == Verdict.VIOLATION]
+    claims = [m for m in learners if m.state not in (Verdict.NO_CLAIM, Verdict.NOT_CHECKED)]
     if missed:
         rest = f" and {spelled(len(missed) - 1)} more" if len(missed) > 1 else ""
         return [Phrase("The audit is blind: it missed "), _link(missed[0]), Phrase(f"{rest}.")]
@@ -60,9 +57,9 @@ def _incomplete(summary: Summary) -> str:
 
 def _silent(learners: Sequence[Mechanism], claims: Sequence[Mechanism]) -> list[Phrase]:
     """Return that nothing was found, and what that leaves open."""
-    unseen = [m for m in claims if m.state == State.NO_EVIDENCE]
-    undecided = [m for m in learners if m.accuracy == RowVerdict.UNDECIDED]
-    accepted = [m for m in claims if m.state == State.ACCEPTED]
+    unseen = [m for m in claims if m.state == Verdict.NO_EVIDENCE]
+    undecided = [m for m in learners if m.accuracy == Verdict.UNDECIDED]
+    accepted = [m for m in claims if m.state == Verdict.ACCEPTED]
     other = "other " * bool(accepted)
     found = f"No {other}violation found in {plural_word(len(claims), 'privacy claim')}" if claims else (
         "No claim of privacy was tested" if learners else "No mechanism was audited"
@@ -99,18 +96,18 @@ def _promise(row: Row) -> str:
 
 def lede(learners: Sequence[Mechanism]) -> list[Phrase]:
     """Return how many promises of accuracy hold, and mechanisms with one that is broken or undecided, by name."""
-    audited = [m for m in learners if m.accuracy != RowVerdict.NOT_CHECKED]
+    audited = [m for m in learners if m.accuracy != Verdict.NOT_CHECKED]
     if not audited:
         return []
     found = Counter(row.utility_verdict for m in audited for row in m.rows if row.cases)
-    empty = found[RowVerdict.VACUOUS]
+    empty = found[Verdict.VACUOUS]
     vacuous = f", {empty} {'says' if empty == 1 else 'say'} next to nothing" if empty else ""
-    parts = [Phrase(f"Accuracy: {plural(found[RowVerdict.HOLDS], 'promise')} kept{vacuous}")]
+    parts = [Phrase(f"Accuracy: {plural(found[Verdict.HOLDS], 'promise')} kept{vacuous}")]
     for verdict, words in (
-        (RowVerdict.VIOLATION, "broken"),
-        (RowVerdict.UNDECIDED, "undecided"),
-        (RowVerdict.FAILED, "failed"),
-        (RowVerdict.INCOMPLETE, "not finished"),
+        (Verdict.VIOLATION, "broken"),
+        (Verdict.UNDECIDED, "undecided"),
+        (Verdict.FAILED, "failed"),
+        (Verdict.INCOMPLETE, "not finished"),
     ):
         named = [m for m in audited if m.accuracy == verdict]
         if named:
@@ -124,8 +121,8 @@ def ledger_words(summary: Summary) -> str:
     if not summary.ledger:
         return ""
     found = ledger_counts(summary.ledger)
-    order = (StatementVerdict.REFUTED, StatementVerdict.LOOSE, StatementVerdict.HOLDS, StatementVerdict.UNDECIDED)
-    told = [f"{found[v]} {'hold' if v == StatementVerdict.HOLDS else v}" for v in order if found[v]]
+    order = (Verdict.REFUTED, Verdict.LOOSE, Verdict.HOLDS, Verdict.UNDECIDED)
+    told = [f"{found[v]} {'hold' if v == Verdict.HOLDS else v}" for v in order if found[v]]
     return f"Papers: of {plural(len(summary.ledger), 'statement')} checked, {', '.join(told)}."
 
 
@@ -139,16 +136,18 @@ class Count(NamedTuple):
 
 def counts(learners: Sequence[Mechanism], controls: Sequence[Mechanism]) -> list[Count]:
     """Return how many mechanisms are in each state."""
-    found = {state: sum(m.state == state for m in (*learners, *controls)) for state in State}
+    found = {state: sum(m.state == state for m in (*learners, *controls)) for state in Verdict}
+    unclaimed = found[Verdict.NO_CLAIM] + found[Verdict.NOT_CHECKED]
     shown = [
-        Count(found[State.VIOLATION], "bad", "violation" + "s" * (found[State.VIOLATION] != 1)),
-        Count(found[State.NO_EVIDENCE], "none", "no evidence: a leak could not have been seen"),
-        Count(found[State.CONSISTENT], "ok", "consistent: a leak could have been seen, none was"),
-        Count(found[State.NO_CLAIM] + found[State.UNTESTED], "nc", "without a privacy claim, or not audited for it"),
-        Count(found[State.MISSED], "bad", f"controls missed, of {len(controls)} broken on purpose"),
+        Count(found[Verdict.VIOLATION], "bad", "violation" + "s" * (found[Verdict.VIOLATION] != 1)),
+        Count(found[Verdict.NO_EVIDENCE], "none", "no evidence: a leak could not have been seen"),
+        Count(found[Verdict.CONSISTENT], "ok", "consistent: a leak could have been seen, none was"),
+        Count(unclaimed, "nc", "without a privacy claim, or not audited for it"),
+        Count(found[Verdict.MISSED], "bad", f"controls missed, of {len(controls)} broken on purpose"),
     ]
-    unfinished = Count(found[State.UNFINISHED], "none", "not finished: an audit failed or was not run")
-    accepted = Count(found[State.ACCEPTED], "none", "violations accepted by the settings of the project")
+    lost = found[Verdict.FAILED] + found[Verdict.INCOMPLETE]
+    unfinished = Count(lost, "none", "not finished: an audit failed or was not run")
+    accepted = Count(found[Verdict.ACCEPTED], "none", "violations accepted by the settings of the project")
     return [*shown[:2], *(count for count in (unfinished, accepted) if count.n), *shown[2:]]
 
 
@@ -167,7 +166,7 @@ def controls_words(summary: Summary, controls: Sequence[Mechanism]) -> str:
     """Return how many planted faults were caught, and what it would mean to miss one."""
     if not controls:
         return "No mechanism broken on purpose was part of this run, so that its silence was not put to the test."
-    caught = sum(m.state == State.CAUGHT for m in controls)
+    caught = sum(m.state == Verdict.CAUGHT for m in controls)
     told = f"{caught} of {len(controls)} planted faults were caught."
     if summary.missed:
         return f"{told} The audit is blind to the kind of leak that it missed."

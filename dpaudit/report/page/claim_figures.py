@@ -10,9 +10,9 @@ import math
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.report.numbers import value_text
-from dpaudit.report.page.mechanism import Mechanism
 from dpaudit.report.page.text import claim_words, epsilon_exact, epsilon_found, epsilon_seen, number, raised
 from dpaudit.report.svg import Scale, across, axis, dot, element, figure, linear, share, ticks, words
+from dpaudit.report.view import Mechanism
 
 __all__ = ["aside", "claim_bar", "claim_row", "claims_axis", "grid", "place", "power_figure", "said"]
 
@@ -54,7 +54,7 @@ def claim_row(mechanism: Mechanism) -> str:
 
 def _marks(mechanism: Mechanism, at: Scale, height: int) -> list[str]:
     """Return the hatch, the bar, the claim's tick and the exact line of a mechanism, back to front."""
-    claim, exact, middle = mechanism.tested.claim, mechanism.exact_epsilon, height / 2
+    claim, exact, middle = mechanism.tested.claim, mechanism.tested.exact_epsilon, height / 2
     parts = [*_blind(mechanism, at, height), *_bar(mechanism, at, middle - 7)]
     if claim is not None:
         x = share(at(claim.epsilon))
@@ -116,7 +116,7 @@ def aside(mechanism: Mechanism) -> str:
 
 def claim_bar(mechanism: Mechanism) -> str:
     """Return the figure of one claim alone, on a linear axis that ends beyond everything marked, with its words."""
-    row, exact = mechanism.tested, mechanism.exact_epsilon
+    row, exact = mechanism.tested, mechanism.tested.exact_epsilon
     known: list[tuple[float, float, str]] = []
     if row.claim is not None:
         known.append((row.claim.epsilon, 14, f"claimed, {claim_words(row.claim)}"))

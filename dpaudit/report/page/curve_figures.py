@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 from dpaudit.bounds.curve import claimed_delta
 from dpaudit.report.numbers import count, plural, significant
-from dpaudit.report.page.mechanism import Mechanism
 from dpaudit.report.page.text import claim_words, epsilon_exact, epsilon_found
 from dpaudit.report.page.text import share as per_cent
-from dpaudit.report.row import Case, Row
 from dpaudit.report.svg import Scale, across, axis, dot, element, figure, linear, path, share, ticks, words
+from dpaudit.report.view import Case, Mechanism, Row
 from dpaudit.report.wording import failure_text
 from dpaudit.utility.finding import UtilityFinding
 
@@ -57,7 +56,7 @@ class _Curves:
     def right(self) -> float:
         """The right end of the epsilon axis: a little beyond everything that is marked."""
         row = self.row
-        marks = [self.mechanism.exact_epsilon or 0.0]
+        marks = [self.mechanism.tested.exact_epsilon or 0.0]
         marks += [row.claim.epsilon] if row.claim is not None else []
         marks += [row.blackbox.epsilon_lower] if row.blackbox is not None else []
         curve = row.exact.curve if row.exact is not None else ()
@@ -158,7 +157,7 @@ def _names(curves: _Curves, up: Scale, top: float) -> list[str]:
         below = 18 if found and _at(found, e) > d else -6
         labels.append((e, d, f"promised, {claim_words(row.claim)}", below))
     if curves.exact and row.exact is not None:
-        exact = curves.mechanism.exact_epsilon
+        exact = curves.mechanism.tested.exact_epsilon
         e = 0.45 * min(right if exact is None else exact, curves.exact[-1][0])
         labels.append((e, _at(curves.exact, e), f"exact, ε = {epsilon_exact(row, row.exact)}", -6))
     elif row.blackbox is not None and row.blackbox.epsilon_lower > 0:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import PrivacyVerdict
+from dpaudit.contract import Verdict
 from dpaudit.exact.finding import LawFinding
 from dpaudit.report.evidence import gap_words
 from dpaudit.report.numbers import count, percent, plural
-from dpaudit.report.page.mechanism import Mechanism
 from dpaudit.report.page.text import (
     allowed_times,
     claim_words,
@@ -21,27 +20,17 @@ from dpaudit.report.page.text import (
     times,
 )
 from dpaudit.report.page.witness import odds
-from dpaudit.report.row import Row
-from dpaudit.report.verdicts import RowVerdict
+from dpaudit.report.view import Mechanism, Row
 from dpaudit.report.wording import failure_text, named_event
 
 __all__ = ["answer_one", "lede_one", "power_words"]
-
-_TONES = {
-    RowVerdict.VIOLATION: "bad",
-    RowVerdict.NO_EVIDENCE: "none",
-    RowVerdict.UNDECIDED: "none",
-    RowVerdict.HOLDS: "ok",
-    RowVerdict.NO_VIOLATION: "ok",
-}
-
 
 def answer_one(mechanism: Mechanism) -> tuple[str, str, str]:
     """Return the tone, the verdict and the sentence at the top."""
     row = mechanism.tested
     verdict = row.verdict if row.blackbox is not None or row.exact is not None else row.utility_verdict
-    word = {RowVerdict.NO_VIOLATION: "Consistent", RowVerdict.VACUOUS: "Holds, but vacuous"}.get(verdict, str(verdict))
-    return _TONES.get(verdict, "nc"), word[:1].upper() + word[1:], _sentence(row, row.learner.rpartition(":")[2])
+    word = "Holds, but vacuous" if verdict == Verdict.VACUOUS else verdict.capitalize()
+    return verdict.tone, word, _sentence(row, row.learner.rpartition(":")[2])
 
 
 def _sentence(row: Row, name: str) -> str:
@@ -59,9 +48,9 @@ def _sentence(row: Row, name: str) -> str:
 
 
 def _by_runs(row: Row, finding: PrivacyFinding, promised: str) -> str:
-    if finding.verdict == PrivacyVerdict.VIOLATION:
+    if finding.verdict == Verdict.VIOLATION:
         return f"{promised}, its runs show ε ≥ {epsilon_found(row)}."
-    if finding.verdict == PrivacyVerdict.NO_EVIDENCE:
+    if finding.verdict == Verdict.NO_EVIDENCE:
         return f"{promised}, and these runs could not have seen it broken."
     return f"{promised}; its runs would have shown any ε ≥ {epsilon_seen(row)}, and did not."
 
@@ -84,10 +73,10 @@ def lede_one(mechanism: Mechanism) -> str:
 
 
 def _runs_lede(row: Row, finding: PrivacyFinding) -> str:
-    if finding.verdict == PrivacyVerdict.NO_EVIDENCE:
+    if finding.verdict == Verdict.NO_EVIDENCE:
         told = "; ".join(map(gap_words, finding.gaps))
         return f"{told[:1].upper()}{told[1:]}. Such silence says nothing."
-    if finding.verdict == PrivacyVerdict.CONSISTENT:
+    if finding.verdict == Verdict.CONSISTENT:
         return (
             f"{plural(finding.events, 'event')} on {plural(finding.pairs, 'pair')} of neighbours were compared, "
             f"{percent(finding.confidence)} sure. Silence is not proof: a leak on other inputs, or in rarer answers, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from dpaudit.contract import StatementVerdict
+from dpaudit.contract import Verdict
 from dpaudit.engine.findings import LedgerRow
 from dpaudit.report.page.text import raised
 
@@ -44,13 +44,13 @@ class Ledger(NamedTuple):
 def ledgers(rows: Sequence[LedgerRow]) -> list[Ledger]:
     """Return the statements by verdict; those that want a look are open."""
     labels = {
-        StatementVerdict.REFUTED: "Refuted, with a witness",
-        StatementVerdict.UNDECIDED: "Undecided",
-        StatementVerdict.LOOSE: "True, but loose",
-        StatementVerdict.HOLDS: "Holding",
+        Verdict.REFUTED: "Refuted, with a witness",
+        Verdict.UNDECIDED: "Undecided",
+        Verdict.LOOSE: "True, but loose",
+        Verdict.HOLDS: "Holding",
     }
     found = {verdict: [_statement(row) for row in rows if row.verdict == verdict] for verdict in labels}
-    looked = (StatementVerdict.REFUTED, StatementVerdict.UNDECIDED)
+    looked = (Verdict.REFUTED, Verdict.UNDECIDED)
     return [Ledger(f"ledger-{v}", labels[v], found[v], v in looked) for v in labels if found[v]]
 
 

@@ -19,9 +19,8 @@ from dpaudit.report.evidence import (
     spent_text,
 )
 from dpaudit.report.numbers import count, percent, plural, significant
-from dpaudit.report.page.mechanism import Mechanism
 from dpaudit.report.page.text import number, raised, share
-from dpaudit.report.row import Row
+from dpaudit.report.view import Mechanism, Row
 from dpaudit.report.wording import BOUNDS, answer_words, failure_text, label_parameters, output_text
 
 __all__ = ["Item", "blackbox_items", "method", "neighbours_words"]

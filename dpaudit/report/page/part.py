@@ -5,27 +5,25 @@ from __future__ import annotations
 import shlex
 from typing import NamedTuple
 
+from dpaudit.contract import Verdict
 from dpaudit.engine.records import Run
 from dpaudit.report.numbers import count, percent, plural, value_text
 from dpaudit.report.page.claim_figures import aside
 from dpaudit.report.page.curve_figures import View, accuracy_figure, curve_figure
-from dpaudit.report.page.mechanism import Mechanism
 from dpaudit.report.page.method import Item, method, neighbours_words
 from dpaudit.report.page.pictures import pictures
 from dpaudit.report.page.sentences import Phrase, says
-from dpaudit.report.page.state import State
 from dpaudit.report.page.text import epsilon_exact, epsilon_found, epsilon_seen, raised, share
 from dpaudit.report.page.witness import WitnessView, witness
-from dpaudit.report.row import Row
-from dpaudit.report.verdicts import RowVerdict
+from dpaudit.report.view import Mechanism, Row
 
 __all__ = ["Part", "audited_numbers", "five", "part", "repeat"]
 
 _ACCURACY = {
-    RowVerdict.VIOLATION: "the promise is broken",
-    RowVerdict.UNDECIDED: "undecided, more runs are needed",
-    RowVerdict.HOLDS: "the promise holds",
-    RowVerdict.VACUOUS: "it holds, and promises next to nothing",
+    Verdict.VIOLATION: "the promise is broken",
+    Verdict.UNDECIDED: "undecided, more runs are needed",
+    Verdict.HOLDS: "the promise holds",
+    Verdict.VACUOUS: "it holds, and promises next to nothing",
 }
 
 
@@ -34,7 +32,7 @@ class Part(NamedTuple):
 
     id: str
     name: str
-    state: State
+    state: Verdict
     aside: str
     needs_look: bool
     says: list[Phrase]
@@ -63,7 +61,7 @@ def part(mechanism: Mechanism, command: str) -> Part:
         five=five(mechanism),
         witness=None if row.blackbox is None else witness(row, row.blackbox),
         accuracy=accuracy_figure(mechanism.accurate),
-        accuracy_open=mechanism.accuracy_needs_look,
+        accuracy_open=mechanism.accuracy.needs_look,
         method=method(mechanism),
         pictures=drawn,
         command=command,

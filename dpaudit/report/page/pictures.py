@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from dpaudit.contract import Panel, Shape
 from dpaudit.report.numbers import count
 from dpaudit.report.page.curve_figures import View
-from dpaudit.report.row import Row
 from dpaudit.report.svg import element, linear, path, short, ticks, words
+from dpaudit.report.view import Row
 from dpaudit.report.wording import label_parameters
 
 __all__ = ["pictures"]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dpaudit.contract import Verdict
 from dpaudit.report.evidence import gap_words
 from dpaudit.report.numbers import count, plural, value_text
-from dpaudit.report.page.mechanism import Mechanism
-from dpaudit.report.page.state import State
 from dpaudit.report.page.text import (
     claim_words,
     epsilon_exact,
@@ -16,11 +15,10 @@ from dpaudit.report.page.text import (
     raised,
     share,
 )
-from dpaudit.report.row import Row
-from dpaudit.report.verdicts import RowVerdict
+from dpaudit.report.view import Mechanism, Row
 from dpaudit.report.wording import failure_text
 
-__all__ = ["Phrase", "accuracy_words", "says"]
+__all__ = ["Phrase", "accuracy_words", "privacy_words", "says"]
 
 
 class Phrase(NamedTuple):
@@ -33,51 +31,51 @@ class Phrase(NamedTuple):
 
 def says(mechanism: Mechanism) -> list[Phrase]:
     """Return the answer about one mechanism in a few sentences, the verdict in strong letters."""
+    accuracy = accuracy_words(mechanism.accurate) if mechanism.accuracy.needs_look else []
+    return [*privacy_words(mechanism), *accuracy]
+
+
+def privacy_words(mechanism: Mechanism) -> list[Phrase]:
+    """Return the answer on the privacy of one mechanism; of a control, whether its leak was detected."""
     row, state = mechanism.tested, mechanism.state
-    parts = [Phrase(_HEADS[state], strong=True), Phrase(" " + " ".join(filter(None, _privacy(row, state))))]
+    head = _HEADS.get(state, f"{state.capitalize()}.")
+    parts = [Phrase(head, strong=True), Phrase(" " + " ".join(filter(None, _privacy(row, state))))]
     if row.conflict:
         parts += [
             Phrase(" Contradiction.", strong=True),
             Phrase(" The runs show more than the exact laws allow: one of the two computations is wrong."),
         ]
-    if mechanism.accuracy_needs_look:
-        parts += accuracy_words(mechanism.accurate)
     return parts
 
 
 _HEADS = {
-    State.MISSED: "Missed.",
-    State.VIOLATION: "Violation.",
-    State.UNFINISHED: "Not finished.",
-    State.NO_EVIDENCE: "No evidence.",
-    State.ACCEPTED: "Violation, accepted.",
-    State.CONSISTENT: "Consistent.",
-    State.UNTESTED: "Privacy not audited.",
-    State.NO_CLAIM: "No claim.",
-    State.CAUGHT: "Caught, as it should be.",
+    Verdict.ACCEPTED: "Violation, accepted.",
+    Verdict.NOT_CHECKED: "Privacy not audited.",
+    Verdict.CAUGHT: "Caught, as it should be.",
 }
+"""How the answer begins, where that is not the word of the verdict."""
 
 
-def _privacy(row: Row, state: State) -> list[str]:
+def _privacy(row: Row, state: Verdict) -> list[str]:
     """Return the sentences about privacy."""
-    if state in (State.MISSED, State.CAUGHT):
+    if state in (Verdict.MISSED, Verdict.CAUGHT):
         missed = "No audit found its leak, so that finding nothing elsewhere means little."
-        return [f"Planted fault: {row.fault}.", missed if state == State.MISSED else ""]
-    if state == State.UNFINISHED:
+        return [f"Planted fault: {row.fault}.", missed if state == Verdict.MISSED else ""]
+    if state in (Verdict.FAILED, Verdict.INCOMPLETE):
         what = {"plan": "Nothing could be audited"}
         failed = [f"{what.get(t.kind, f'The audit of {t.kind} failed')}: {t.error.rstrip('.?')}." for t in row.failures]
         return failed or ["Planned audits were not run to their end."]
-    if state == State.VIOLATION:
+    if state == Verdict.VIOLATION:
         return _violation(row)
-    if state == State.ACCEPTED:
+    if state == Verdict.ACCEPTED:
         return [*_violation(row), f"The project accepts it {row.accepted}."]
-    if state == State.NO_EVIDENCE:
+    if state == Verdict.NO_EVIDENCE:
         gaps = [] if row.blackbox is None else [gap_words(gap) for gap in row.blackbox.gaps]
         told = "; ".join(gaps) or "no audit could have seen that the claim fails"
         return [f"{_sentence(told)}", "More runs or other inputs are needed."]
-    if state == State.CONSISTENT:
+    if state == Verdict.CONSISTENT:
         return [_exactly(row), _by_runs(row)]
-    if state == State.NO_CLAIM:
+    if state == Verdict.NO_CLAIM:
         return ["It promises no privacy.", _exactly(row)]
     return []
 
@@ -135,9 +133,9 @@ def _by_runs(row: Row) -> str:
 def accuracy_words(row: Row) -> list[Phrase]:
     """Return the sentence about accuracy, where it is broken, undecided or not audited to the end."""
     verdict, found = row.utility_verdict, row.utility
-    if found is None or verdict in (RowVerdict.FAILED, RowVerdict.INCOMPLETE):
+    if found is None or verdict in (Verdict.FAILED, Verdict.INCOMPLETE):
         errors = [trouble.error for trouble in row.failures if trouble.kind in ("utility", "plan")]
         return [Phrase(" Accuracy not finished.", strong=True), Phrase(f" {errors[0]}." if errors else "")]
-    head = " Accuracy broken:" if verdict == RowVerdict.VIOLATION else " Accuracy undecided:"
+    head = " Accuracy broken:" if verdict == Verdict.VIOLATION else " Accuracy undecided:"
     told = f" in {share(found.failure_rate)} % of {count(found.trials)} runs {failure_text(found)}"
     return [Phrase(head, strong=True), Phrase(f"{told}; {share(found.beta)} % are allowed.")]

@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from dpaudit.contract import Verdict
 from dpaudit.report.numbers import value_text
-from dpaudit.report.page.mechanism import Mechanism
-from dpaudit.report.page.state import State
 from dpaudit.report.page.text import epsilon_exact, epsilon_found, epsilon_seen, raised, share
-from dpaudit.report.row import Row
-from dpaudit.report.verdicts import RowVerdict
+from dpaudit.report.view import Mechanism, Row
 
 __all__ = ["Cell", "ControlLine", "Line", "control_line", "line"]
 
 _LARGEST = 1e99
 """Sorts infinity, which no number in a page can be, behind everything."""
 _ACCURACY = {
-    RowVerdict.VIOLATION: "broken",
-    RowVerdict.NOT_CHECKED: "not run",
-    RowVerdict.INCOMPLETE: "not finished",
+    Verdict.VIOLATION: "broken",
+    Verdict.NOT_CHECKED: "not run",
+    Verdict.INCOMPLETE: "not finished",
 }
 
 
@@ -35,7 +33,7 @@ class Line(NamedTuple):
 
     id: str
     name: str
-    state: State
+    state: Verdict
     conflict: bool
     cells: list[Cell]
     interval: str
@@ -71,7 +69,7 @@ def _privacy(mechanism: Mechanism, row: Row) -> list[Cell]:
     return [
         Cell("none", -1) if claim is None else _cell(raised(value_text(claim.epsilon)), claim.epsilon),
         Cell("", -1) if claim is None else _cell(raised(value_text(claim.delta)), claim.delta),
-        _cell(exact, mechanism.exact_epsilon),
+        _cell(exact, mechanism.tested.exact_epsilon),
         _cell(epsilon_found(row), None if bound is None else bound.epsilon_lower),
         _cell(epsilon_seen(row), None if bound is None else bound.detectable_epsilon),
     ]
@@ -89,7 +87,7 @@ class ControlLine(NamedTuple):
 
     id: str
     name: str
-    state: State
+    state: Verdict
     fault: str
     claimed: Cell
     exact: Cell

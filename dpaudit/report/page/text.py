@@ -8,7 +8,7 @@ import re
 from dpaudit.contract import PrivacyClaim
 from dpaudit.exact.finding import LawFinding
 from dpaudit.report.numbers import significant, value_text
-from dpaudit.report.row import Row
+from dpaudit.report.view import Row
 
 __all__ = [
     "allowed_times",

@@ -6,11 +6,11 @@ import math
 from typing import NamedTuple
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import Direction, PrivacyVerdict, Relation
+from dpaudit.contract import Direction, Relation, Verdict
 from dpaudit.report.numbers import count
 from dpaudit.report.page.input_diff import Chip, chips
 from dpaudit.report.page.text import allowed_times, share, times
-from dpaudit.report.row import Row
+from dpaudit.report.view import Row
 from dpaudit.report.wording import answer_words, event_words
 
 __all__ = ["SideView", "WitnessView", "odds", "witness"]
@@ -64,7 +64,7 @@ def witness(row: Row, finding: PrivacyFinding) -> WitnessView:
 
 def _heading(row: Row, finding: PrivacyFinding) -> str:
     """Return the word for what is shown: it refutes the claim, or comes nearest to that."""
-    if finding.verdict == PrivacyVerdict.VIOLATION or row.fault is not None:
+    if finding.verdict == Verdict.VIOLATION or row.fault is not None:
         return "The witness"
     return "The closest call"
 

@@ -15,7 +15,7 @@ import pytest
 
 import dpaudit
 from dpaudit.arguments import CONFIDENCE
-from dpaudit.cli.options import CONFIDENCE as CONFIDENCE_OF_COMMANDS
+from dpaudit.audit.options import OPTIONS
 from dpaudit.engine.plan import make_plan
 
 Mechanism = Callable[..., Any]
@@ -100,4 +100,8 @@ def test_a_newcomers_first_audit_accuses_nobody() -> None:
 def test_the_default_confidence_is_the_same_everywhere() -> None:
     for function in (dpaudit.audit_privacy, dpaudit.audit_utility, make_plan):
         assert inspect.signature(function).parameters["confidence"].default == CONFIDENCE == 0.999
-    assert CONFIDENCE_OF_COMMANDS == CONFIDENCE
+
+
+def test_every_option_is_an_argument_with_the_default_that_is_declared() -> None:
+    parameters = inspect.signature(dpaudit.audit_privacy).parameters
+    assert {name: parameters[name].default for name in OPTIONS} == {name: one.default for name, one in OPTIONS.items()}

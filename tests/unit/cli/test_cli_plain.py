@@ -6,7 +6,6 @@ import datetime
 import json
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import click
 import pytest
@@ -32,19 +31,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(("verb", "cases", "failures"), [("history", 2, 1), ("diff", None, None), ("list", None, 0)])
-def test_it_is_written_in_every_format(
-    capsys: Any, project: Path, verb: str, cases: int | None, failures: int | None
-) -> None:
+@pytest.mark.parametrize("verb", ["history", "diff", "list"])
+def test_it_is_written_in_every_format(capsys: Any, project: Path, verb: str) -> None:
     written = {}
     for suffix in PLAIN:
         path = project / f"told{suffix}"
         _, shown, _ = called(capsys, verb, "--out", str(path), joined=False)
         written[suffix] = path.read_text()
     assert json.loads(written[".json"].splitlines()[0] if verb != "list" else written[".json"])
-    found = ElementTree.fromstring(written[".xml"])
-    assert cases is None or int(found.get("tests", "")) == cases
-    assert int(found.get("failures", "")) == failures if failures is not None else int(found.get("failures", ""))
     assert "<h1" in written[".html"]
     assert "<i>" not in written[".html"]
     assert written[".md"].startswith("## dpaudit: ")
@@ -55,10 +49,10 @@ def test_it_is_written_in_every_format(
 
 
 def test_a_format_that_there_is_not_is_refused_before_anything_runs(capsys: Any, project: Path) -> None:
-    for verb in ("history", "diff", "list"):
-        status, out, err = called(capsys, verb, "--out", "told.pdf")
+    for verb, name in (("history", "told.pdf"), ("diff", "told.xml"), ("list", "told.svg")):
+        status, out, err = called(capsys, verb, "--out", name)
         assert (status, out) == (2, "")
-        assert "must be a file that ends in .html, .json, .md, .txt, .xml, got 'told.pdf'" in " ".join(err.split())
+        assert "must be a file that ends in .html, .json, .md, .txt, got 'told." in " ".join(err.split())
 
 
 def test_what_is_wrong_with_the_words_of_a_verb_names_its_help(capsys: Any, project: Path) -> None:

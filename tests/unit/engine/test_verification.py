@@ -26,7 +26,7 @@ def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def again(own: bool, **now: Any) -> tuple[Again, ...]:
         before = result("privacy")
-        arguments = replace(before.arguments, randomness="own" if own else None)
+        arguments = replace(before.arguments, randomness="own" if own else "argument")
         key = Task(before.learner, before.parameters, arguments).key
         before = replace(before, task=key, arguments=arguments)
         store = Store.start(tmp_path / FILENAME, header_of(before))

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from dpaudit.outputs.plan import Plan
-from dpaudit.outputs.readers import Block, Text, Whole, WholeValues
-from dpaudit.outputs.shared import ObjectRows, Shared, counted, follow, read
-from dpaudit.outputs.steps import Item, Key
+from dpaudit.outputs.readers import Block, WholeValues, read, text, whole
+from dpaudit.outputs.shared import ObjectRows, Shared, counted, follow
+from dpaudit.outputs.steps import Step
 
 
 class Colour(enum.Enum):
@@ -90,7 +90,7 @@ def test_a_step_that_applies_to_some_objects_applies_to_their_values() -> None:
     values = [{"a": 1}, {"b": 2}, {"a": 3, "b": 4}] * 40
     shared = Shared.of(values)
     assert shared is not None
-    for step in (Key("a"), Key("b"), Key("c")):
+    for step in (Step("key", name) for name in "abc"):
         found, mask = follow(step, shared)
         expected, masked = step(values)
         assert list(found) == expected
@@ -103,20 +103,20 @@ def test_readers_read_objects_once() -> None:
 
     def reader(values: Any) -> Any:
         looked.extend(values)
-        return Whole()(values)
+        return whole(values)
 
     shared = Shared([5, -3], np.array([0, 1, 1, 0] * 10))
     assert read(reader, shared).real.tolist() == [5, -3, -3, 5] * 10
     assert looked == [5, -3]
-    assert read(Text(), Shared(["x", "y"], np.array([1, 0, 1]))) == ["y", "x", "y"]
-    big = read(Whole(), Shared([2**70, 1], np.array([1, 0, 0])))
+    assert read(text, Shared(["x", "y"], np.array([1, 0, 1]))) == ["y", "x", "y"]
+    big = read(whole, Shared([2**70, 1], np.array([1, 0, 0])))
     assert big.big == [1, 2**70, 2**70]
 
 
 def test_rows_of_objects_give_their_columns() -> None:
     rows = ObjectRows(rows_of([1, 2.5, "a"], (50, 4)))
     for j in range(4):
-        assert list(Item(j)(rows)[0]) == [row[j] for row in rows]
+        assert list(Step("item", j)(rows)[0]) == [row[j] for row in rows]
 
 
 @pytest.mark.parametrize(

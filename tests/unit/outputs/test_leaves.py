@@ -15,11 +15,11 @@ import pytest
 
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import Raised
-from dpaudit.outputs.containers import POSITIONS
-from dpaudit.outputs.derived_values import Decimals
+from dpaudit.outputs.leaf import walk
 from dpaudit.outputs.parts import parts, register_flattener
-from dpaudit.outputs.plan import Plan
-from dpaudit.outputs.readers import Block, Whole
+from dpaudit.outputs.plan import POSITIONS, Plan
+from dpaudit.outputs.readers import Block, whole
+from dpaudit.outputs.steps import Step
 
 
 class Colour(enum.Enum):
@@ -120,7 +120,7 @@ def test_structure_is_a_leaf(rows, name):
 
 @pytest.mark.parametrize("value", [0, 1, -1, 2**62, -(2**63), 2**63 - 1, 2**64, -(2**200) - 7, 2**53 + 1])
 def test_integers_of_every_size_keep_their_bits(value):
-    found = Whole()([value])
+    found = whole([value])
     magnitude = abs(value)
     assert int(found.low[0]) == magnitude & (2**64 - 1)
     assert int(found.length[0]) == magnitude.bit_length()
@@ -185,7 +185,7 @@ def test_what_is_not_looked_at_is_said():
 
 def test_numbers_in_text_are_read_with_sign_decimals_and_exponent() -> None:
     values = ["at -0.25 s", "at +3 s", "from 2026-01-05T10:00 on", "x-7", "1e-3 of 2.5"]
-    assert Decimals()(values) == ([(-0.25,), (3.0,), (2026.0, 1.0, 5.0, 10.0, 0.0), (7.0,), (0.001, 2.5)], None)
+    assert Step("decimals")(values) == ([(-0.25,), (3.0,), (2026.0, 1.0, 5.0, 10.0, 0.0), (7.0,), (0.001, 2.5)], None)
     paths = [leaf.name for leaf in Plan.of([f"at {n / 8:+.3f} s" for n in range(-40, 40)]).leaves]
     assert "decimal numbers in output[0]" in paths
     assert not any("decimal" in leaf.name for leaf in Plan.of([f"run {n} of 99" for n in range(80)]).leaves)
@@ -194,7 +194,7 @@ def test_numbers_in_text_are_read_with_sign_decimals_and_exponent() -> None:
 def test_stored_entries_of_rows_are_those_of_coordinates():
     from scipy import sparse
 
-    from dpaudit.outputs.sparse import entries
+    from dpaudit.outputs.readers import entries
 
     rng = np.random.default_rng(0)
     for _ in range(50):
@@ -221,9 +221,6 @@ def test_columns_of_a_frame_are_told_by_place_whatever_their_type():
 
 
 def test_two_sides_of_a_batch_are_taken_apart_once():
-    from dpaudit.outputs.parts import register_flattener
-    from dpaudit.outputs.steps import Part, walk
-
     class Box:
         pass
 
@@ -231,5 +228,5 @@ def test_two_sides_of_a_batch_are_taken_apart_once():
     register_flattener(Box, lambda box: taken.append(box) or 1)
     first, second = [Box() for _ in range(3)], [Box() for _ in range(4)]
     for rows in (first, second, first, second):
-        assert walk(rows, (Part(),))[0] == [1] * len(rows)
+        assert walk(rows, (Step("parts"),))[0] == [1] * len(rows)
     assert taken == [*first, *second]

@@ -14,13 +14,15 @@ from toy_records import privacy_finding, result, run_of
 from dpaudit.audit.no_evidence import Identical
 from dpaudit.cli.audits import rendered, suffix_of
 from dpaudit.cli.options import FORMS
+from dpaudit.contract import Verdict
 from dpaudit.engine.records import Fault
 from dpaudit.errors import InputError
-from dpaudit.report import junit, markdown, sarif
+from dpaudit.report import markdown
+from dpaudit.report.ci import junit, promises, sarif
 from dpaudit.report.markdown import escaped
-from dpaudit.report.promises import Kept, promises
+from dpaudit.report.summary import summarise
 
-RENDERERS = [junit.render, markdown.render, sarif.render]
+RENDERERS = [junit, markdown.render, sarif]
 
 
 def troubled():
@@ -38,23 +40,26 @@ def silent():
     return change(run, "privacy", verdict="no evidence", gaps=(Identical(2),))
 
 
+def outcomes():
+    return promises(summarise(troubled()))
+
+
 def test_every_promise_has_an_outcome():
-    found = {(p.mechanism, p.subject): (p.rule, p.kept) for p in promises(troubled())}
-    assert found["parity-private-careless", "control"] == ("missed-control", Kept.BROKEN)
-    assert found["parity-private", "privacy"] == ("privacy-violation", Kept.BROKEN)
-    assert found["parity-private", "accuracy"] == ("accuracy-undecided", Kept.OPEN)
-    assert found["parity-elimination", "privacy"] == ("no-claim", Kept.NONE)
-    assert found["threshold-exponential", "privacy"] == ("audit-not-finished", Kept.ERROR)
-    assert [p.kept for p in promises(troubled())] == sorted((p.kept for p in promises(troubled())), key=list(
-        (Kept.BROKEN, Kept.ERROR, Kept.OPEN, Kept.KEPT, Kept.NONE)).index)  # fmt: skip
-    told = {p.subject: p.text for p in promises(troubled()) if p.mechanism == "parity-private"}
+    found = {(p.mechanism, p.subject): (p.rule, p.verdict) for p in outcomes()}
+    assert found["parity-private-careless", "control"] == ("missed-control", Verdict.MISSED)
+    assert found["parity-private", "privacy"] == ("privacy-violation", Verdict.VIOLATION)
+    assert found["parity-private", "accuracy"] == ("accuracy-undecided", Verdict.UNDECIDED)
+    assert found["parity-elimination", "privacy"] == ("no-claim", Verdict.NO_CLAIM)
+    assert found["threshold-exponential", "privacy"] == ("audit-not-finished", Verdict.FAILED)
+    assert [p.verdict.rank for p in outcomes()] == sorted(p.verdict.rank for p in outcomes())
+    told = {p.subject: p.text for p in outcomes() if p.mechanism == "parity-private"}
     assert told["privacy"].startswith("Violation. It claims ε = 1. The exact ε is 1.50")
     assert "Accuracy" not in told["privacy"]
     assert told["accuracy"].startswith("Accuracy undecided: in 50.3 % of 1,000 runs")
 
 
 def test_junit_has_the_usual_shape():
-    root = ElementTree.fromstring(junit.render(troubled()))
+    root = ElementTree.fromstring(junit(troubled()))
     assert root.tag == "testsuites"
     totals = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
     for suite in root:
@@ -85,15 +90,15 @@ def test_junit_has_the_usual_shape():
 
 
 def test_no_evidence_is_skipped_and_warned_of():
-    case = next(ElementTree.fromstring(junit.render(silent())).iter("testcase"))
+    case = next(ElementTree.fromstring(junit(silent())).iter("testcase"))
     assert "Both inputs are the same" in case.find("skipped").attrib["message"]
-    (found,) = json.loads(sarif.render(silent()))["runs"][0]["results"]
+    (found,) = json.loads(sarif(silent()))["runs"][0]["results"]
     assert (found["ruleId"], found["level"]) == ("no-evidence", "warning")
     assert "no evidence on parity-private" in markdown.render(silent())
 
 
 def test_sarif_has_what_its_schema_requires():
-    document = json.loads(sarif.render(troubled()))
+    document = json.loads(sarif(troubled()))
     assert document["version"] == "2.1.0"
     assert document["$schema"].endswith("sarif-2.1.0.json")
     (run,) = document["runs"]
@@ -114,8 +119,8 @@ def test_sarif_has_what_its_schema_requires():
         assert found["locations"][0]["logicalLocations"][0]["fullyQualifiedName"]
         prints.add(found["partialFingerprints"]["promise/v1"])
     assert len(prints) == 3
-    assert json.loads(sarif.render(load_small()))["runs"][0]["results"] == []
-    assert json.loads(sarif.render(load_small()))["runs"][0]["invocations"][0]["executionSuccessful"] is True
+    assert json.loads(sarif(load_small()))["runs"][0]["results"] == []
+    assert json.loads(sarif(load_small()))["runs"][0]["invocations"][0]["executionSuccessful"] is True
 
 
 @pytest.mark.parametrize(
@@ -124,7 +129,7 @@ def test_sarif_has_what_its_schema_requires():
 )
 def test_a_function_of_a_file_is_found_there(place, uri):
     one = result("privacy", finding=privacy_finding("violation"), learner=place)
-    (found,) = json.loads(sarif.render(run_of(one)))["runs"][0]["results"]
+    (found,) = json.loads(sarif(run_of(one)))["runs"][0]["results"]
     (location,) = found["locations"]
     assert location["logicalLocations"][0]["name"] == "noisy"
     physical = location.get("physicalLocation", {}).get("artifactLocation", {}).get("uri")
@@ -156,7 +161,7 @@ def test_hostile_words_stay_words(render):
     text = render(full_of(evil))
     text.encode()
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\ud800]", text)
-    if render is junit.render:
+    if render is junit:
         assert any("<script>" in case.attrib["classname"] for case in ElementTree.fromstring(text).iter("testcase"))
     if render is markdown.render:
         fence = text.index("```")

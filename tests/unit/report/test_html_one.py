@@ -9,7 +9,7 @@ from toy_records import law_finding, privacy_finding, result, utility_finding
 from dpaudit.audit.finding import Witness
 from dpaudit.audit.no_evidence import FewRuns
 from dpaudit.bounds.curve import fit_curve
-from dpaudit.contract import Direction, Origin
+from dpaudit.contract import Direction, Origin, Verdict
 from dpaudit.events.event import Cells, Interval
 from dpaudit.report.html_one import render_finding
 
@@ -72,7 +72,7 @@ def test_bets_have_no_bars():
     text = told(run.results[0]).text
     assert "bets on 3000 runs of this pair" in text
     assert "It comes in" not in text
-    refuted = replace(run.results[0], finding=replace(run.results[0].finding, verdict="violation"))
+    refuted = replace(run.results[0], finding=replace(run.results[0].finding, verdict=Verdict.VIOLATION))
     assert "Bets against the claim won more than chance explains." in told(refuted).text
 
 

@@ -14,9 +14,9 @@ from dpaudit.events.event import Bets, Cells, Interval
 from dpaudit.report.page.claim_figures import claim_bar, claim_row, place, power_figure
 from dpaudit.report.page.curve_figures import accuracy_figure, curve_figure
 from dpaudit.report.page.input_diff import chips, elements
-from dpaudit.report.page.mechanism import mechanisms
 from dpaudit.report.page.text import allowed_times, number, raised, share, spelled, times
 from dpaudit.report.summary import summarise
+from dpaudit.report.view import mechanisms
 from dpaudit.report.wording import answer_words
 
 

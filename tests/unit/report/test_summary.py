@@ -19,10 +19,10 @@ from reporter_runs import (
 
 from dpaudit.audit.no_evidence import Powerless
 from dpaudit.bounds.curve import fit_curve
+from dpaudit.contract import Verdict
 from dpaudit.engine.records import Fault
-from dpaudit.report.row import Trouble
 from dpaudit.report.summary import summarise
-from dpaudit.report.verdicts import RowVerdict
+from dpaudit.report.view import Trouble
 from dpaudit.report.wording import verdict_words
 
 
@@ -93,7 +93,7 @@ def test_violation_of_both_and_undecided():
 
 def test_infinite_epsilon_without_a_claim_is_no_violation_and_no_clearance():
     run = only(load_small(), "parity-elimination", "exact")
-    assert row(run).privacy_verdict == RowVerdict.NO_CLAIM
+    assert row(run).privacy_verdict == Verdict.NO_CLAIM
     assert words(row(run)) == "no privacy claim"
 
 
@@ -168,15 +168,13 @@ def test_a_failure_is_no_silence(kind, overall, verdicts):
     found = row(one)
     assert (words(found), found.privacy_verdict, found.utility_verdict) == (overall, *verdicts)
     summary = summarise(one)
-    assert summary.unfinished == [found]
     assert found.failures == [Trouble(kind, "RuntimeError: oops")]
     assert list(summary.errors.values()) == ["RuntimeError: oops"]
     if kind != "utility":
         assert found.missing[kind] == "failed: RuntimeError: oops"
     # A violation that was found is one, whatever else failed.
     one = change(one, "privacy" if kind == "exact" else "exact", verdict="violation")
-    assert (row(one).verdict, row(one).to_blame[0]) == (RowVerdict.VIOLATION, "privacy")
-    assert summarise(one).unfinished == []
+    assert (row(one).verdict, row(one).to_blame[0]) == (Verdict.VIOLATION, "privacy")
 
 
 def test_a_learner_all_of_whose_tasks_failed_or_wait_has_a_row_on_its_side():
@@ -210,17 +208,16 @@ def test_a_learner_that_could_not_be_planned_has_a_row():
 
 def test_an_audit_without_evidence_is_told_apart():
     run = only(load_small(), "parity-private", "privacy")
-    assert summarise(run).unseen == summarise(run).without_evidence == []
+    assert summarise(run).without_evidence == []
     silent = {"verdict": "no evidence", "gaps": (Powerless(),)}
     run = change(run, "privacy", **silent)
-    assert (row(run).privacy_verdict, words(row(run))) == (RowVerdict.NO_EVIDENCE, "no evidence: privacy")
-    assert summarise(run).unseen == summarise(run).without_evidence == [row(run)]
+    assert (row(run).privacy_verdict, words(row(run))) == (Verdict.NO_EVIDENCE, "no evidence: privacy")
+    assert summarise(run).without_evidence == [row(run)]
     run = change(run, "privacy", verdict="violation")
-    assert summarise(run).unseen == summarise(run).without_evidence == []
+    assert summarise(run).without_evidence == []
     both = only(load_small(), "parity-private", "exact", "privacy")
     both = change(both, "privacy", **silent)
-    assert row(both).verdict == RowVerdict.NO_VIOLATION  # the exact laws judge
-    assert summarise(both).unseen == [row(both)]
+    assert row(both).verdict == Verdict.CONSISTENT  # the exact laws judge
     assert summarise(both).without_evidence == []
 
 

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpaudit.contract import PrivacyClaim
+from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.events.event import Bets, Cells, Event, Interval, Told, Withheld
 from dpaudit.report.numbers import count, percent, plural, rate, significant, value_text
-from dpaudit.report.verdicts import RowVerdict
 from dpaudit.report.wording import (
     claim_text,
     event_words,
@@ -182,11 +181,11 @@ def test_codes_are_told_by_what_they_stand_for():
 
 
 def test_verdicts_in_words():
-    assert verdict_words(RowVerdict.VIOLATION, ("privacy", "utility")) == "violation: privacy and utility"
-    assert verdict_words(RowVerdict.NO_EVIDENCE, ("privacy",)) == "no evidence: privacy"
-    assert [verdict_words(v) for v in (RowVerdict.NO_CLAIM, RowVerdict.NOT_CHECKED, RowVerdict.NO_VIOLATION)] == [
+    assert verdict_words(Verdict.VIOLATION, ("privacy", "utility")) == "violation: privacy and utility"
+    assert verdict_words(Verdict.NO_EVIDENCE, ("privacy",)) == "no evidence: privacy"
+    assert [verdict_words(v) for v in (Verdict.NO_CLAIM, Verdict.NOT_CHECKED, Verdict.CONSISTENT)] == [
         "no privacy claim",
         "privacy not checked",
         "consistent",
     ]
-    assert [short_verdict(v) for v in (RowVerdict.FAILED, RowVerdict.NO_EVIDENCE)] == ["failed", "no evidence"]
+    assert [short_verdict(v) for v in (Verdict.FAILED, Verdict.NO_EVIDENCE)] == ["failed", "no evidence"]

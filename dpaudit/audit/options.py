@@ -1,0 +1,198 @@
+"""The options of a black-box audit of privacy, each declared once: type, default, check, and help.
+
+`audit_privacy` checks its arguments by these declarations. The arguments of stored results, the keys of ``audit.toml``,
+the options of the command line, and the commands that repeat results are made from them. A new option is declared here
+and named in the signature of `audit_privacy`. Help reads this module, so it imports only the standard library.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, dataclass_transform
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from dpaudit.contract import Relation
+
+__all__ = ["JOBS", "OPTIONS", "RUNNING", "SEED", "Option", "Options"]
+
+_KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str, "Relation": str}
+
+
+class Option:
+    """The declaration of one option.
+
+    Parameters
+    ----------
+    default : object
+        The default; None where the option need not be given.
+    help : str
+        One line for the command line, without the default.
+    usual : str
+        The default in words; the default itself if empty.
+    metavar : str
+        The name of the value in the help.
+    choices : tuple of str
+        The words allowed; any text if empty.
+    name : str
+        The name; that of the field, where there is one.
+    **limits : float
+        The range of a number: `ge` and `le` are in it, `gt` and `lt` are not.
+    """
+
+    kind: type = int
+
+    def __init__(
+        self,
+        default: Any,
+        *,
+        help: str,
+        usual: str = "",
+        metavar: str | None = None,
+        choices: tuple[str, ...] = (),
+        name: str = "",
+        **limits: float,
+    ) -> None:
+        self.default, self.help, self.usual, self.metavar = default, help, usual or str(default), metavar
+        self.choices, self.name = choices, name
+        self.limits: dict[str, Any] = limits
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name, self.kind = name, _KINDS[owner.__annotations__[name].partition(" ")[0]]
+
+    def read(self, value: Any) -> Any:
+        """Return a value that is allowed, or raise `InputError`; None is allowed where it is the default."""
+        from dpaudit.arguments import read_choice, read_integer, read_number
+
+        if value is None and self.default is None:
+            return None
+        if self.choices:
+            return read_choice(self.name, value, self.choices)
+        if self.kind is int:
+            return read_integer(self.name, value, int(self.limits["ge"]))
+        return read_number(self.name, value, self.limits["gt"], self.limits["lt"]) if "lt" in self.limits else value
+
+
+def _option(*, default: Any, **declared: Any) -> Any:
+    return Option(default, **declared)
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(_option,))
+class _Declared:
+    """Base of a record of options; a dataclass would load more modules than help needs."""
+
+    def __init__(self, **given: Any) -> None:
+        vars(self).update({name: one.read(given.get(name, one.default)) for name, one in OPTIONS.items()})
+
+    @classmethod
+    def taken(cls, given: dict[str, Any]) -> Self:
+        """Return the options among the arguments of a call, each checked."""
+        return cls(**{name: given[name] for name in OPTIONS})
+
+
+class Options(_Declared):
+    """The options of a black-box audit; see `audit_privacy`.
+
+    Inputs are named as files and settings name them: `pairs` is a source such as "random:50" or MODULE:PAIRS, `data`
+    the file of a dataset, `bounds` the values allowed in it, as "0,1" or "age=0,100;share=0,1", and `unit` the column
+    that names the users.
+    """
+
+    epsilon: float | None = _option(default=None, ge=0, help="claim to test", usual="the learner's own")
+    delta: float | None = _option(
+        default=None, ge=0, le=1, help="claim to test", usual="the learner's own; 0 for a function"
+    )
+    relation: Relation | None = _option(
+        default=None, metavar="NAME", help="what neighbours are", usual="as in the learner's claim"
+    )
+    pairs: str | None = _option(
+        default=None,
+        metavar="SOURCE",
+        help="FILE.py:NAME or MODULE:NAME, a list of (data, neighbour) tuples, a callable that returns one, or a "
+        "strategy of hypothesis; patterns:DIMENSION, the eight ways in which one record moves the answers of so many "
+        "counting queries; random:COUNT, random neighbouring samples, for learners only",
+        usual="PAIRS of the function's own file or module; crafted samples for learners",
+    )
+    data: str | None = _option(
+        default=None,
+        metavar="FILE",
+        help=".csv, .tsv, .parquet or .npy, one dataset: pairs that an attacker would try are made of it; a record "
+        "comes or goes, or is replaced with --relation replace-one",
+        usual="--pairs",
+    )
+    bounds: str | None = _option(
+        default=None,
+        metavar="LOW,HIGH",
+        help="values that --data may hold, of all numbers, or by column as 'age=0,100;share=0,1'; what is outside of "
+        "them is tried too",
+        usual="those that it holds",
+    )
+    unit: str | None = _option(
+        default=None, metavar="COLUMN", help="column of --data that names the users", usual="every row is one"
+    )
+    include_data: bool = _option(
+        default=False,
+        help="show values of --data",
+        usual="the recipes of the pairs, as 'row 17 removed', and its digest",
+    )
+    bound: str | None = _option(
+        default=None,
+        metavar="NAME",
+        choices=("melded", "unconditional"),
+        help="melded, or unconditional: certified, slow, at most 1e6 runs in all",
+        usual="melded",
+    )
+    batched: bool = _option(
+        default=False, help="call the function with (data, rng, size) for size outputs", usual="one at a time"
+    )
+    strict: bool = _option(default=False, help="the same as --bound unconditional", usual="the melded bound")
+    sequential: bool = _option(
+        default=False, help="bet run by run, stop once the claim is refuted", usual="a fixed number of runs"
+    )
+    curve: bool = _option(
+        default=False, help="bound delta at every epsilon too, for a fifth of the error", usual="epsilon only"
+    )
+    float_bits: bool = _option(default=False, help="look at the bits of floats too", usual="at their values")
+    randomness: str = _option(
+        default="argument",
+        metavar="SOURCE",
+        choices=("argument", "own"),
+        help="argument, the generator that is passed; own, for a library with entropy of its own, such as OpenDP or "
+        "diffprivlib",
+    )
+    timeout: float | None = _option(
+        default=None,
+        metavar="SECONDS",
+        gt=0,
+        lt=1e7,
+        help="of a run, which is then made in a process of its own: one that takes longer is ended, and is an output "
+        "of its own kind",
+        usual="none",
+    )
+    timeout_is: str = _option(
+        default="output",
+        metavar="WORD",
+        choices=("output", "error"),
+        help="output; error, where a run that takes longer is a fault",
+    )
+    time_limit: float | None = _option(
+        default=None,
+        metavar="SECONDS",
+        gt=0,
+        help="of an audit, about: it then makes fewer runs, and stops at looks fixed in advance",
+        usual="none",
+    )
+    n: int | None = _option(default=None, ge=1, metavar="N", help="examples in a sample", usual="the example's")
+    trials: int = _option(default=100_000, ge=10, metavar="N", help="runs on each side of each pair, on average")
+    confidence: float = _option(default=0.999, gt=0.5, lt=1, help="of the verdict, over everything that is tried")
+
+
+OPTIONS = {name: one for name, one in vars(Options).items() if isinstance(one, Option)}
+"""The declarations by name."""
+SEED = Option(0, name="seed", ge=0, metavar="N", help="root of all randomness")
+"""The root seed, of a run rather than of one audit."""
+JOBS = Option(1, name="n_jobs", metavar="JOBS", help="-1 for one a processor; no result depends on it")
+"""The processes; stored nowhere, because no result depends on them."""
+
+RUNNING = ("batched", "timeout", "timeout_is")
+"""The options on how single runs are made, which certificates and their replay take as well."""

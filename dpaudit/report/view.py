@@ -1,0 +1,368 @@
+"""The view of a mechanism that every report reads: its findings, the verdict on each of its promises, its numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple, TypeVar
+
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.contract import PrivacyClaim, Verdict
+from dpaudit.engine.arguments import ExactArguments, UtilityArguments
+from dpaudit.engine.findings import PictureFinding
+from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder, refuting
+from dpaudit.engine.records import Parameters, Result
+from dpaudit.exact.finding import LawFinding
+from dpaudit.utility.finding import UtilityFinding
+
+__all__ = ["Case", "Drawn", "Mechanism", "Row", "Trouble", "mechanisms", "row_of", "worst"]
+
+_ROUNDING = 1e-12
+_SCOPES = {"all": "all samples", "crafted": "crafted samples only"}
+_REASONS = {
+    "exact": "no exact output law was enumerated in this run",
+    "privacy": "no black-box audit was planned",
+    "utility": "no audit of utility was planned",
+}
+"""Why there is no finding of a kind, where no audit of it was planned."""
+
+Judged = TypeVar("Judged", PrivacyFinding, LawFinding, UtilityFinding)
+
+
+class Case(NamedTuple):
+    """The result of an audit of utility on one hard case."""
+
+    name: str
+    finding: UtilityFinding
+
+
+class Trouble(NamedTuple):
+    """An audit that raised: its kind and its error; the kind "plan" is that no audit could be planned."""
+
+    kind: str
+    error: str
+
+
+class Drawn(NamedTuple):
+    """A picture, and the parameters of the learner that it shows."""
+
+    parameters: Parameters
+    finding: PictureFinding
+
+
+@dataclass(frozen=True)
+class Row:
+    """The findings on one mechanism at one setting of its parameters, and the verdicts on its promises.
+
+    Attributes
+    ----------
+    learner : str
+        The id of the learner, or the place of the function.
+    parameters : dict
+        The learner's keyword arguments; empty if nothing was run.
+    results : sequence of Result
+        All its audits.
+    fault : str or None
+        For a positive control, what it leaks.
+    label : str
+        The learner's id, followed by its parameters where the run holds the learner more than once.
+    picture : Drawn or None
+        The picture that the learner offers; on the first row of a learner with several.
+    further : bool
+        Whether this is a further instance whose utility alone was audited; its privacy is judged on another row.
+    failures : sequence of Trouble
+        Its audits that raised.
+    pending : sequence of str
+        The kinds of its audits that were planned and not run to their end.
+    accepted : str
+        Up to which epsilon its violation is accepted, why and since when; empty where none is.
+    """
+
+    learner: str
+    parameters: Parameters
+    results: Sequence[Result] = field(repr=False)
+    fault: str | None = None
+    label: str = ""
+    picture: Drawn | None = field(default=None, repr=False)
+    further: bool = False
+    failures: Sequence[Trouble] = ()
+    pending: Sequence[str] = ()
+    accepted: str = ""
+
+    @cached_property
+    def exact(self) -> LawFinding | None:
+        """The exact finding that decides: the violation if there is one, else that of the largest epsilon."""
+        return worst([r.finding for r in self.results if isinstance(r.finding, LawFinding)], lambda f: f.epsilon)
+
+    @cached_property
+    def blackbox(self) -> PrivacyFinding | None:
+        """The black-box finding that decides: the violation if there is one, else that of the largest bound."""
+        found = [r.finding for r in self.results if isinstance(r.finding, PrivacyFinding)]
+        return worst(found, lambda f: f.epsilon_lower)
+
+    @cached_property
+    def utility(self) -> UtilityFinding | None:
+        """The finding on the hard case that decides: the gravest verdict, then the largest upper end."""
+        return worst([case.finding for case in self.cases], lambda f: f.failure_upper)
+
+    @cached_property
+    def cases(self) -> Sequence[Case]:
+        """Utility at the theorem's sample size, one a hard case."""
+        return self._cases(ladder=False)
+
+    @cached_property
+    def ladder(self) -> Sequence[Case]:
+        """Utility below the theorem's sample size, where failures refute nothing."""
+        return self._cases(ladder=True)
+
+    def _cases(self, ladder: bool) -> Sequence[Case]:
+        return [
+            Case(r.arguments.case, r.finding)
+            for r in self.results
+            if isinstance(r.arguments, UtilityArguments)
+            and isinstance(r.finding, UtilityFinding)
+            and is_ladder(r) == ladder
+        ]
+
+    @cached_property
+    def claim(self) -> PrivacyClaim | None:
+        """The claim of privacy; where the mechanism states none itself, the one that was tested."""
+        if own := next((r.claim for r in self.results if r.claim is not None), None):
+            return own
+        tested, exact = self.blackbox, self.exact
+        if tested is not None:
+            return PrivacyClaim(tested.epsilon, tested.delta, claim_id=tested.claim_id)
+        if exact is not None and exact.claimed_epsilon is not None:
+            return PrivacyClaim(exact.claimed_epsilon, exact.claimed_delta, exact.relation, exact.claim_id)
+        return None
+
+    @property
+    def scope(self) -> str:
+        """What the exact audit covered: "all samples", "crafted samples only", or "" without one."""
+        deciding = (r.arguments for r in self.results if r.finding is self.exact)
+        return next((_SCOPES[a.samples] for a in deciding if isinstance(a, ExactArguments)), "")
+
+    @property
+    def missing(self) -> Mapping[str, str]:
+        """For each kind of audit without a finding, why."""
+        found = {"exact": self.exact, "privacy": self.blackbox, "utility": self.utility}
+        return {kind: self._reason(kind) for kind, finding in found.items() if finding is None}
+
+    def _reason(self, kind: str) -> str:
+        """Return why there is no finding of a kind."""
+        if self.further:
+            return "audited at other parameters: see this learner's other row"
+        if kind == "utility" and self.ladder:
+            return "only smaller samples than the theorem's were run"
+        if errors := [failure.error for failure in self.failures if failure.kind in (kind, "plan")]:
+            return f"failed: {errors[0]}"
+        if kind in self.pending:
+            return "planned, but not run to its end"
+        return "the learner claims no privacy" if kind == "privacy" and self.claim is None else _REASONS[kind]
+
+    @property
+    def privacy_verdict(self) -> Verdict:
+        """The verdict on privacy; exact laws without a claim say nothing about one."""
+        if self.convicted_by:
+            return Verdict.ACCEPTED if self.accepted else Verdict.VIOLATION
+        if unfinished := self._unfinished(PRIVACY_AUDITS):
+            return unfinished
+        if judging := {verdict for result in self.results for verdict in _judged(result)}:
+            return Verdict.NO_EVIDENCE if judging == {Verdict.NO_EVIDENCE} else Verdict.CONSISTENT
+        return Verdict.NO_CLAIM if self.claim is None else Verdict.NOT_CHECKED
+
+    @property
+    def state(self) -> Verdict:
+        """The verdict on privacy; of a positive control, whether its leak was detected."""
+        if self.fault is None:
+            return self.privacy_verdict
+        return Verdict.CAUGHT if self.convicted_by else self._unfinished(AUDITS) or Verdict.MISSED
+
+    @property
+    def utility_verdict(self) -> Verdict:
+        """The gravest verdict over the hard cases; where all are vacuous, that."""
+        verdicts = {case.finding.verdict for case in self.cases}
+        unfinished = {verdict for verdict in [self._unfinished(("utility",))] if verdict}
+        return min(verdicts | unfinished, default=Verdict.NOT_CHECKED, key=lambda verdict: verdict.rank)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The graver of both verdicts; where neither is bad, what is known of privacy."""
+        found = (self.privacy_verdict, self.utility_verdict)
+        if bad := [verdict for verdict in found if verdict.status]:
+            return min(bad, key=lambda verdict: verdict.rank)
+        return Verdict.CONSISTENT if self.further and found[0] == Verdict.NOT_CHECKED else found[0]
+
+    @property
+    def to_blame(self) -> tuple[str, ...]:
+        """The promises for which the verdict is a bad one."""
+        found = {"privacy": self.privacy_verdict, "utility": self.utility_verdict}
+        return tuple(name for name, verdict in found.items() if verdict == self.verdict and verdict.status)
+
+    @property
+    def complete(self) -> bool:
+        """Whether each of its planned audits has a result."""
+        return not self.failures and not self.pending
+
+    def _unfinished(self, kinds: Sequence[str]) -> Verdict | None:
+        """Return why an audit of these kinds has no result; None if each has one."""
+        if any(failure.kind in (*kinds, "plan") for failure in self.failures):
+            return Verdict.FAILED
+        return Verdict.INCOMPLETE if any(kind in kinds for kind in self.pending) else None
+
+    @property
+    def convicted_by(self) -> tuple[str, ...]:
+        """The privacy audits that found a violation."""
+        names = {"exact": "exact", "privacy": "black box"}
+        return tuple(names[kind] for kind in refuting(self.results) if kind in PRIVACY_AUDITS)
+
+    def decoded(self, finding: PrivacyFinding | LawFinding) -> Mapping[str, str]:
+        """Return what the outputs stand for that one of its findings names, by code."""
+        return next(result.decoded for result in self.results if result.finding is finding)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings in which utility was audited at the theorem's sample size, in the order of the run."""
+        return tuple(dict.fromkeys(case.finding.setting for case in self.cases))
+
+    def in_setting(self, setting: str) -> Row:
+        """Return the row with the utility results of one setting alone."""
+        return replace(self, results=[r for r in self.results if getattr(r.finding, "setting", setting) == setting])
+
+    @property
+    def utility_confidence(self) -> float | None:
+        """The confidence at which the intervals of all hard cases hold together (Bonferroni); None without cases."""
+        if not self.cases:
+            return None
+        return max(0.0, round(1 - sum(1 - case.finding.confidence for case in self.cases), 12))
+
+    @property
+    def exact_epsilon(self) -> float | None:
+        """The exact epsilon at the claimed delta (at 0, where an older version stored no other); None without laws."""
+        if self.exact is None:
+            return None
+        return self.exact.epsilon if self.exact.epsilon_at_claim is None else self.exact.epsilon_at_claim
+
+    @property
+    def nearness(self) -> float:
+        """The exact epsilon, or else the one found, as a multiple of the claim."""
+        found = 0.0 if self.blackbox is None else self.blackbox.epsilon_lower
+        size = found if self.exact_epsilon is None else self.exact_epsilon
+        claimed = self.claim.epsilon if self.claim else 0.0
+        return size / claimed if claimed > 0 and math.isfinite(size) else size
+
+    @property
+    def conflict(self) -> bool:
+        """Whether the black box contradicts the exact laws by more than their error."""
+        return self.exact is not None and self.blackbox is not None and _contradicts(self.blackbox, self.exact)
+
+
+def row_of(results: Sequence[Result]) -> Row:
+    """Return the row of the results of single audits of one mechanism, at one setting of its parameters."""
+    first = results[0]
+    return Row(first.learner, first.parameters, results, fault=first.fault, label=first.learner)
+
+
+def worst(findings: Sequence[Judged], size: Callable[[Judged], float]) -> Judged | None:
+    """Return the finding with the gravest verdict, and among those with the largest `size`."""
+    order = (Verdict.UNDECIDED, Verdict.VIOLATION)
+    return max(findings, key=lambda f: (order.index(f.verdict) if f.verdict in order else -1, size(f)), default=None)
+
+
+def _judged(result: Result) -> Sequence[Verdict]:
+    """Return the verdict of a result on a claim of privacy; exact laws without a claim have none."""
+    finding = result.finding
+    if isinstance(finding, PrivacyFinding) or (isinstance(finding, LawFinding) and finding.claimed_epsilon is not None):
+        return [finding.verdict]
+    return []
+
+
+def _contradicts(blackbox: PrivacyFinding, exact: LawFinding) -> bool:
+    """Say whether the black box contradicts the exact laws by more than their error.
+
+    A lower bound on epsilon may not exceed the exact worst case, at whatever delta: epsilon at a delta > 0 is at most
+    that at delta = 0. Nor may it, at the delta d, exceed an epsilon at which the exact delta is at most d; and no lower
+    bound on delta, of a curve, may exceed the exact delta. Exact laws of some samples alone contradict nothing: the
+    black box goes on to others from there.
+    """
+    if exact.relation != blackbox.relation or exact.n is None:
+        return False
+    # The error of a log-probability is a relative one of the probabilities, whose sum is at most 1.
+    slack = math.expm1(min(exact.error, 1.0)) + _ROUNDING
+    points = [(epsilon, delta + slack) for epsilon, delta in exact.curve]
+    lower, delta = blackbox.epsilon_lower, blackbox.delta
+    if lower > exact.epsilon + exact.error or (delta > 0 and any(at < lower and most <= delta for at, most in points)):
+        return True
+    if blackbox.curve is None:
+        return False
+    shown = blackbox.curve.delta_lower([at for at, _ in points]).tolist()
+    return any(found > most for found, (_, most) in zip(shown, points, strict=True))
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """The instances of one learner: its privacy is that of the instance tested, its accuracy that of the worst.
+
+    Attributes
+    ----------
+    id : str
+        Its anchor in a page.
+    rows : sequence of Row
+        Its instances, one at least.
+    """
+
+    id: str
+    rows: Sequence[Row]
+
+    @property
+    def name(self) -> str:
+        """The learner's id."""
+        return self.rows[0].learner
+
+    @cached_property
+    def tested(self) -> Row:
+        """The instance whose privacy was tested, with the gravest verdict."""
+        return min([row for row in self.rows if not row.further] or self.rows, key=lambda row: row.state.rank)
+
+    @property
+    def state(self) -> Verdict:
+        """The verdict on its privacy; of a control, whether its leak was detected."""
+        return self.tested.state
+
+    @cached_property
+    def accurate(self) -> Row:
+        """The instance whose accuracy speaks for all."""
+        return min(self.rows, key=lambda row: row.utility_verdict.rank)
+
+    @property
+    def accuracy(self) -> Verdict:
+        """The verdict on its accuracy."""
+        return self.accurate.utility_verdict
+
+    @property
+    def needs_look(self) -> bool:
+        """Whether its part of a page is open."""
+        return self.state.needs_look or self.accuracy.needs_look or self.tested.conflict
+
+
+def mechanisms(rows: Sequence[Row]) -> list[Mechanism]:
+    """Return the mechanisms of rows: what needs a look first, then those that come nearest to their claims."""
+    grouped: dict[str, list[Row]] = {}
+    for row in rows:
+        grouped.setdefault(row.learner, []).append(row)
+    found = [Mechanism(id, group) for id, group in zip(_anchors(list(grouped)), grouped.values(), strict=True)]
+    return sorted(found, key=lambda m: (m.state.rank, not m.needs_look, -m.tested.nearness, m.name))
+
+
+def _anchors(names: Sequence[str]) -> list[str]:
+    """Return an anchor for each name, all of them different."""
+    found: list[str] = []
+    for name in names:
+        anchor = "m-" + (re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") or "x")
+        while anchor in found:
+            anchor += "-"
+        found.append(anchor)
+    return found
