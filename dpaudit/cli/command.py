@@ -102,7 +102,8 @@ def _declared(parameter: str, hint: Any) -> list[click.Parameter]:
 def _taken(ctx: click.Context, parameter: str, hint: Any) -> Any:
     """Return the value of a parameter of a command."""
     if _is_group(hint):
-        return hint(*(ctx.params[name] for name in hint._fields))
+        inner = get_type_hints(hint, include_extras=True)
+        return hint(*(_taken(ctx, name, inner[name]) for name in hint._fields))
     _, how = get_args(hint)
     return {name: ctx.params[name] for name in how.names} if isinstance(how, Declared) else ctx.params[parameter]
 

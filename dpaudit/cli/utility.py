@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from dpaudit.audit.options import OPTIONS
 from dpaudit.cli.audits import audit, find_learner, note_taken
 from dpaudit.cli.command import command
 from dpaudit.cli.options import Parameters, Seed, Shown, argument, given, jobs, of
 from dpaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from dpaudit.engine.arguments import UtilityArguments
 
 __all__ = ["utility"]
 
@@ -101,22 +104,25 @@ def utility(
                if isinstance(task.arguments, UtilityArguments)]  # fmt: skip
     first = growing[0][1]
     note_taken(entry, {name: getattr(first, name) for name in ("alpha", "beta") if getattr(asked, name) is None})
-    options = {
+    options = _options(asked, first) | {"confidence": confidence, "seed": seed}
+    repeat = command_line("utility", entry.id, tasks[0].parameters, options, shown.learners)
+    chosen = [Task(task.learner, task.parameters, arguments) for task, arguments in growing]
+    return audit(chosen, shown, seed=seed, n_jobs=n_jobs, repeat=repeat)
+
+
+def _options(asked: Cases, first: UtilityArguments) -> dict[str, Any]:
+    """Return the options that repeat an audit of all its cases, from the arguments of the first."""
+    return {
         "alpha": first.alpha,
         "beta": first.beta,
         "n": asked.n if asked.setting == "all" else first.n,  # each setting has an n of its own
         "trials": first.trials,
         "most": first.most,
         "setting": asked.setting or first.setting,
-        "confidence": of,
         "concept": asked.concept,
         "distribution": asked.distribution,
         "noise": asked.noise,
-        "seed": seed,
     }
-    repeat = command_line("utility", entry.id, tasks[0].parameters, options, shown.learners)
-    chosen = [Task(task.learner, task.parameters, arguments) for task, arguments in growing]
-    return audit(chosen, shown, seed=seed, n_jobs=n_jobs, repeat=repeat)
 
 
 def _cases(distribution: str) -> list[int | None] | None:
