@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from dpaudit.exact.supremum.audit import audit_supremum
     from dpaudit.exact.supremum.finding import SupremumFinding
     from dpaudit.neighbours.crafted import crafted_pairs
+    from dpaudit.neighbours.named import query_patterns
     from dpaudit.neighbours.own_data.files import read_dataset
-    from dpaudit.neighbours.own_data.kinds import register_dataset
-    from dpaudit.neighbours.own_data.make import neighbours_of
-    from dpaudit.neighbours.patterns import query_patterns
+    from dpaudit.neighbours.own_data.pairs import neighbours_of
+    from dpaudit.neighbours.own_data.tables import register_dataset
     from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
     from dpaudit.outputs.parts import register_flattener
     from dpaudit.registry import get_learner, list_learners
@@ -74,13 +74,13 @@ _HOMES = {
     "get_learner": "registry",
     "ledger": "report.statements",
     "list_learners": "registry",
-    "neighbours_of": "neighbours.own_data.make",
+    "neighbours_of": "neighbours.own_data.pairs",
     "pairs_from_strategy": "neighbours.sampled",
     "probe_of": "audit.probing",
-    "query_patterns": "neighbours.patterns",
+    "query_patterns": "neighbours.named",
     "random_pairs": "neighbours.sampled",
     "read_dataset": "neighbours.own_data.files",
-    "register_dataset": "neighbours.own_data.kinds",
+    "register_dataset": "neighbours.own_data.tables",
     "register_flattener": "outputs.parts",
     "sample_complexity": "utility.sample_complexity",
     "scaling_law": "utility.scaling",

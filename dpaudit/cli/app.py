@@ -20,10 +20,10 @@ from dpaudit import __version__
 from dpaudit.cli.command import BadInput, Command
 from dpaudit.cli.help import COMMANDS, COMPLETION, WHOLE
 from dpaudit.cli.streams import complain, drop_output, tell
-from dpaudit.cli.watched import watched
 from dpaudit.errors import DpauditError
 from dpaudit.escaping import harmless
-from dpaudit.running.parent_death import STOPPING
+from dpaudit.running.processes import STOPPING, ChildDied
+from dpaudit.running.supervised import supervised
 
 __all__ = ["App", "app", "main"]
 
@@ -83,8 +83,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(app, {}, "dpaudit", COMPLETION, instruction)
-    # A program that calls this handles signals and the streams itself.
-    return watched(partial(_run, words, ends=True)) if argv is None else _run(words, ends=False)
+    if argv is not None:  # a program that calls this handles its own end, and reads what is written to its streams
+        return _run(words, ends=False)
+    try:
+        return supervised(partial(_run, words, ends=True))
+    except ChildDied as died:
+        tell("error", str(died))
+        return 2
 
 
 def _run(words: list[str], ends: bool) -> int:

@@ -143,7 +143,7 @@ def show(results: Sequence[Result], seed: int, shown: Shown, repeat: str | None 
     from dpaudit.engine.tasks import canonical
     from dpaudit.record import encodable
     from dpaudit.report.aligned import laid_out
-    from dpaudit.report.html_one import render_finding
+    from dpaudit.report.html import render_finding
     from dpaudit.report.repeat import repeat_command
     from dpaudit.report.verdict_block import verdict_block
 

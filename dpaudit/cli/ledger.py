@@ -14,8 +14,7 @@ from dpaudit.cli.streams import output, say, tell, wants_color, width_of
 from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
-    from dpaudit.engine.findings import LedgerRow
-    from dpaudit.engine.records import Result
+    from dpaudit.engine.records import LedgerRow, Result
 
 __all__ = ["ledger"]
 
@@ -52,7 +51,7 @@ def ledger(asked: Checking) -> int:
     --time-limit stopped one.
     """
     from dpaudit.contract import Verdict
-    from dpaudit.engine.progress import Progress
+    from dpaudit.engine.execute import Progress
     from dpaudit.report.statements import LedgerFault, check_statements
 
     check_out(asked.out)

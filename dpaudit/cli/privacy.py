@@ -53,7 +53,7 @@ def privacy(
     from dpaudit.engine.arguments import PrivacyArguments
     from dpaudit.engine.perform import perform
     from dpaudit.engine.tasks import Task
-    from dpaudit.neighbours.sources import is_source
+    from dpaudit.neighbours.named import is_source
     from dpaudit.registry.import_spec import is_place
 
     useless = [f"--{name}" for name in ("strict", "curve", "bound") if audit[name]]
@@ -103,10 +103,9 @@ def _audit_mechanism(named: Chosen, arguments: PrivacyArguments, runs: _Runs) ->
     from dpaudit.contract import Learner
     from dpaudit.engine.records import Result
     from dpaudit.engine.tasks import Task
-    from dpaudit.neighbours.own_data.bounds import bounds_of_text
+    from dpaudit.neighbours.named import is_source, is_strategy, pairs_beside
+    from dpaudit.neighbours.own_data.columns import bounds_of_text
     from dpaudit.neighbours.own_data.files import read_dataset
-    from dpaudit.neighbours.placed import is_strategy, pairs_beside
-    from dpaudit.neighbours.sources import is_source
     from dpaudit.registry.import_spec import Place, importable
 
     if named.parameter:
@@ -151,8 +150,7 @@ def _check_plain(named: Chosen, mechanism: Any) -> None:
 
 def _pairs(arguments: PrivacyArguments, place: Place | None, mechanism: Any, seed: int) -> list[Any] | None:
     """Return the pairs: those at a place, those of a source such as random:50; None for a learner's crafted ones."""
-    from dpaudit.neighbours.placed import pairs_at
-    from dpaudit.neighbours.sources import pairs_of_source
+    from dpaudit.neighbours.named import pairs_at, pairs_of_source
 
     if place is not None:
         return pairs_at(place, seed)
@@ -164,7 +162,7 @@ def _pairs(arguments: PrivacyArguments, place: Place | None, mechanism: Any, see
 def _certified(runs: _Runs, chosen: Mapping[str, Any]) -> Any:
     """Return the pairs that were audited; those made of data are made again if a certificate is asked for."""
     from dpaudit.contract import Relation
-    from dpaudit.neighbours.own_data.make import neighbours_of
+    from dpaudit.neighbours.own_data.pairs import neighbours_of
 
     if runs.certificate is None or chosen["data"] is None:
         return chosen["pairs"]

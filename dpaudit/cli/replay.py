@@ -106,7 +106,7 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
     """Return the pair of a list that a certificate names; None where it holds its inputs."""
     from dpaudit.certificates.certificate import Referred
     from dpaudit.contract import OriginKind
-    from dpaudit.neighbours.placed import pairs_at
+    from dpaudit.neighbours.named import pairs_at
 
     named = [side.place for side in (certificate.data, certificate.neighbour) if isinstance(side, Referred)]
     index = re.search(r"\[(\d+)\]$", named[0]) if named else None
@@ -129,9 +129,9 @@ def _pair(certificate: certificates.Certificate, asked: Replaying, given: Sequen
 def _made(certificate: certificates.Certificate, asked: Replaying) -> list[Any]:
     """Return the pairs that the audit made of the data."""
     from dpaudit.contract import Relation
-    from dpaudit.neighbours.own_data.bounds import bounds_of_text
+    from dpaudit.neighbours.own_data.columns import bounds_of_text
     from dpaudit.neighbours.own_data.files import read_dataset
-    from dpaudit.neighbours.own_data.make import neighbours_of
+    from dpaudit.neighbours.own_data.pairs import neighbours_of
 
     relation = certificate.relation or Relation.ADD_REMOVE_ONE
     bounds = bounds_of_text(asked.bounds)
@@ -140,7 +140,7 @@ def _made(certificate: certificates.Certificate, asked: Replaying) -> list[Any]:
 
 def _lines(id: str, certificate: certificates.Certificate, found: certificates.Replay) -> Lines:
     from dpaudit.report.numbers import count, percent, significant, value_text
-    from dpaudit.report.predicates import predicate_words
+    from dpaudit.report.wording import event_words
 
     bound, certified = (
         significant(value, "down", digits=3, apart_from=found.epsilon)
@@ -153,5 +153,5 @@ def _lines(id: str, certificate: certificates.Certificate, found: certificates.R
     if counts is not None:
         hits = f"{count(counts.hits)} of {count(counts.runs)} runs on one input"
         others = f"{count(counts.neighbour_hits)} of {count(counts.neighbour_runs)} on its neighbour"
-        lines.append(("because", f'"{predicate_words(certificate.event)}": {hits}, {others}'))
+        lines.append(("because", f'"{event_words(certificate.event)}": {hits}, {others}'))
     return [*lines, ("seed", str(found.seed))]

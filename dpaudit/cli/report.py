@@ -93,9 +93,6 @@ class Verifying(NamedTuple):
 
     again: Annotated[int | None, given("do K tasks again (default: none)", metavar="K")]
     total: Annotated[str | None, given("the total that the run must have (default: any)", metavar="T")]
-    signers: Annotated[
-        str | None, given("names and public keys of who may have signed (default: anybody)", metavar="FILE")
-    ]
     n_jobs: Annotated[int, jobs("processes for each task that is done again", 1)]
 
 
@@ -113,10 +110,10 @@ class ShownVerified(NamedTuple):
 def verify(path: Annotated[str, argument("DIR")], asked: Verifying, shown: ShownVerified) -> int:
     """Check that nothing in a stored run was changed since it was made.
 
-    That is the digest of every line, the total of the seal, types, and consistency (a verdict agrees with its bound and
-    its claim, counts with runs). --total compares with a total that was published elsewhere, --signers with a
-    signature, and --again does some tasks, chosen at random, once more. The status is 0 for a sealed run in which all
-    is right, 2 if anything is not, 3 for a run that is not sealed.
+    That is the digest of every line, the total of the seal, types, and consistency (a verdict agrees with its bound
+    and its claim, counts with runs). --total compares with a total that was published elsewhere, and --again does
+    some tasks, chosen at random, once more. The status is 0 for a sealed run in which all is right, 2 if anything
+    is not, 3 for a run that is not sealed.
     """
     from dpaudit.engine.outcome import OPEN
     from dpaudit.engine.records import State
@@ -149,8 +146,6 @@ def _lines(found: Verified) -> Lines:
         lines = [("SEALED", f"{held}: nothing was changed since"), ("total", found.total)]
     else:
         lines = [("NOT SEALED", f"{held}: {why[found.state]}")]
-    if found.signer:
-        lines.append(("signed", f"by {found.signer}"))
     if found.again:
         same = sum(not one.differences for one in found.again)
         again = f"{plural(len(found.again), 'task')} done again: {same} with the same bytes"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -31,7 +30,7 @@ from dpaudit.cli.streams import say, tell
 from dpaudit.errors import InputError
 
 if TYPE_CHECKING:
-    from dpaudit.engine.events import RunEvent
+    from dpaudit.engine.execute import RunEvent
     from dpaudit.engine.plan import Plan
     from dpaudit.engine.store import Store
 
@@ -52,9 +51,6 @@ class Running(NamedTuple):
     ]
     out: Annotated[str, given("where to (default: reports/latest)", metavar="DIR", default="reports/latest")]
     resume: Annotated[bool, given("go on with the run in DIR (default: start afresh)")]
-    sign: Annotated[
-        str | None, given("sign run.jsonl with this SSH key, by ssh-keygen (default: no signature)", metavar="KEY")
-    ]
     timeout: Timeout
     time_limit: TimeLimit
     trials: Annotated[int | None, given("runs a side in the black-box audits (default: the profile's)")]
@@ -99,17 +95,12 @@ def run(asked: Running, shown: ShownRun) -> int:
     changed since. Without --resume a run starts afresh and keeps the old run.jsonl as run.jsonl.bak. A positive control
     that no audit detects counts as a violation: it shows that the audits are blind to its leak.
     """
-    from dpaudit.engine.lock import held
+    from dpaudit.engine.files import held
     from dpaudit.engine.plan import make_plan
-    from dpaudit.engine.signature import check_key, sign
-    from dpaudit.engine.sources import sources
-    from dpaudit.engine.store import FILENAME, Store, make_header
-    from dpaudit.running.scratch import sweep
+    from dpaudit.engine.store import FILENAME, Store, make_header, sources
     from dpaudit.seeding import check_seed
 
     check_seed(asked.seed)
-    if asked.sign is not None:
-        check_key(asked.sign)
     registry = find_learners(asked.learners)
     entries = [registry.get(id) for id in dict.fromkeys(asked.ids)] or registry.entries
     statements = () if asked.ids else registry.statements
@@ -135,20 +126,16 @@ def run(asked: Running, shown: ShownRun) -> int:
         sources=sources(modules, asked.learners),
     )
     path = Path(asked.out) / FILENAME
-    sweep()  # also where this run needs no folder of its own
     with held(path.parent):
         store = Store.resume(path, header) if asked.resume else Store.start(path, header)
         _execute(asked, shown, plan, store)
         store.finish()
-        signed = [] if asked.sign is None else [sign(path, asked.sign)]
-        return _report(shown, path, signed)
+        return _report(shown, path)
 
 
 def _execute(asked: Running, shown: ShownRun, plan: Plan, store: Store) -> None:
     """Run what is not done yet into the store."""
-    from dpaudit.engine.events import Listener, TaskFailed, TaskFinished
-    from dpaudit.engine.execute import execute
-    from dpaudit.engine.progress import Progress
+    from dpaudit.engine.execute import Listener, Progress, TaskFailed, TaskFinished, execute
     from dpaudit.engine.records import Failure
     from dpaudit.jsonable import jsonable
 
@@ -179,14 +166,14 @@ def _execute(asked: Running, shown: ShownRun, plan: Plan, store: Store) -> None:
         raise
 
 
-def _report(shown: ShownRun, path: Path, signed: Sequence[Path]) -> int:
+def _report(shown: ShownRun, path: Path) -> int:
     """Write the reports of a finished run, print the summary and return the status."""
     from dpaudit.engine.files import keep_foreign, write_atomically
     from dpaudit.engine.outcome import outcome
     from dpaudit.engine.store import load_run
 
     run = load_run(path)
-    written = [path, *signed]
+    written = [path]
     for form in ("json", "html") if shown.html else ("json",):
         written.append(path.with_name(f"report.{form}"))
         keep_foreign(written[-1])

@@ -144,7 +144,7 @@ def _show(finding: SampleComplexityFinding | ScalingFinding, name: str, repeat: 
     from dpaudit.engine.tasks import canonical
     from dpaudit.report.aligned import aligned
     from dpaudit.report.ci import Promise
-    from dpaudit.report.complexity import complexity_lines, complexity_page
+    from dpaudit.report.measured import complexity_lines, complexity_page
     from dpaudit.report.plain import Plain, summed
     from dpaudit.report.plots import as_svg
 

@@ -68,8 +68,7 @@ def utility(
 
     from dpaudit.contract import SETTINGS
     from dpaudit.engine.arguments import UtilityArguments
-    from dpaudit.engine.tasks import Task
-    from dpaudit.engine.utility_tasks import offered_settings, utility_tasks
+    from dpaudit.engine.tasks import Task, offered_settings, utility_tasks
     from dpaudit.report.repeat import command_line
 
     cases = _cases(asked.distribution)

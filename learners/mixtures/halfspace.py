@@ -29,10 +29,8 @@ from dpaudit.contract import (
 from learners.arrays import Bools, Floats, Integers
 from learners.bisection import least_beyond
 from learners.citations import BMN
-from learners.halfspaces.concepts import Halfspace
+from learners.halfspaces.concepts import Halfspace, HalfspacesOnAGrid
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
-from learners.halfspaces.grid import HalfspacesOnAGrid
-from learners.inputs import check_run, check_sample
 from learners.mechanisms import equal_scores, exponential
 from learners.mixtures.grid import MixtureGrid
 from learners.mixtures.intersections import Intersections, Outside, members_of
@@ -40,7 +38,7 @@ from learners.mixtures.missed_facets import facets_failure
 from learners.mixtures.pictures import mixture_panel
 from learners.mixtures.public_family import PublicFamily, log_collections, public_family
 from learners.mixtures.ranking import MAX_LISTED, Listed, Ranking, Tallied
-from learners.parameters import check_integer, check_positive, check_statement
+from learners.parameters import check_integer, check_positive, check_run, check_sample, check_statement
 
 __all__ = ["LEARNERS", "MixtureHalfspace"]
 

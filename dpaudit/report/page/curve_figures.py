@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from dpaudit.bounds.curve import claimed_delta
 from dpaudit.report.numbers import count, plural, significant
-from dpaudit.report.page.text import claim_words, epsilon_exact, epsilon_found
-from dpaudit.report.page.text import share as per_cent
+from dpaudit.report.numbers import share as per_cent
+from dpaudit.report.sentences import claim_words, epsilon_exact, epsilon_found
 from dpaudit.report.svg import Scale, across, axis, dot, element, figure, linear, path, share, ticks, words
 from dpaudit.report.view import Case, Mechanism, Row
 from dpaudit.report.wording import failure_text
@@ -159,7 +159,7 @@ def _names(curves: _Curves, up: Scale, top: float) -> list[str]:
     if curves.exact and row.exact is not None:
         exact = curves.mechanism.tested.exact_epsilon
         e = 0.45 * min(right if exact is None else exact, curves.exact[-1][0])
-        labels.append((e, _at(curves.exact, e), f"exact, ε = {epsilon_exact(row, row.exact)}", -6))
+        labels.append((e, _at(curves.exact, e), f"exact, ε = {epsilon_exact(row)}", -6))
     elif row.blackbox is not None and row.blackbox.epsilon_lower > 0:
         e = min(row.blackbox.epsilon_lower, right) * (0.75 if found else 1)
         labels.append((e, _at(found, e) if found else row.blackbox.delta, f"found, ε ≥ {epsilon_found(row)}", -6))

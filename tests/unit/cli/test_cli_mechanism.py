@@ -13,7 +13,7 @@ import pytest
 from cli_support import called, repeat_in
 
 from dpaudit.errors import InputError
-from dpaudit.neighbours.placed import pairs_at
+from dpaudit.neighbours.named import pairs_at
 from dpaudit.registry.import_spec import Place, importable
 
 MODULE = """

@@ -13,8 +13,7 @@ import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.utility.exact_size import exact_size
 from dpaudit.utility.sample_complexity import own_case
-from learners.boxes.hard_faces import call_probabilities
-from learners.boxes.interior_point import BoxInteriorPoint
+from learners.boxes.interior_point import BoxInteriorPoint, call_probabilities
 
 
 def case(learner: BoxInteriorPoint, alpha: float) -> Distribution:
