@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.certificates.certificate import Counts
-from dpaudit.certificates.limits import epsilon_lower
 from dpaudit.contract import Direction, Pair
 from dpaudit.errors import InputError
 from dpaudit.events.cells import LEAST
@@ -109,7 +108,7 @@ def choose(sides: Sequence[Any], delta: float, error: float, *, float_bits: bool
     found = []
     for event, direction in proposed.values():
         counts = _in_order([(_hits(event, outputs), len(outputs)) for outputs in halves[1]], direction)
-        lower = epsilon_lower("melded", counts, delta, error)
+        lower = counts.epsilon_lower("melded", delta, error)
         found.append(Chosen(event, direction, lower))
     best = max((one.lower for one in found), default=0.0)
     near = [one for one in found if one.lower >= WORTH * best > 0]
