@@ -11,8 +11,7 @@ from dpaudit.report.ci import Promise
 from dpaudit.report.measured import complexity_lines, complexity_page
 from dpaudit.report.plain import Plain, summed
 from dpaudit.report.plots import as_svg
-from dpaudit.utility.complexity_finding import SampleComplexityFinding
-from dpaudit.utility.scaling_finding import ScalingFinding
+from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding
 
 __all__ = ["show_measured"]
 

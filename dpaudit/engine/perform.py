@@ -34,9 +34,9 @@ from dpaudit.neighbours.named import pairs_of_source
 from dpaudit.progress import Progress
 from dpaudit.registry import PRIVATE, load
 from dpaudit.registry.import_spec import send_by_value
+from dpaudit.utility.audit import audit_utility
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.hard_cases import hard_cases
-from dpaudit.utility.pac import audit_utility
 
 __all__ = ["perform"]
 

@@ -13,7 +13,7 @@ from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry
-from dpaudit.utility.claims import stated_claim
+from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.interval import deciding_trials
 
 __all__ = ["offered_settings", "utility_target", "utility_tasks"]
