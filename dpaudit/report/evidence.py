@@ -6,11 +6,22 @@ import math
 from collections import Counter
 from collections.abc import Callable
 
-from dpaudit.audit.budget import Budget
-from dpaudit.audit.checks import Answer, Check, CheckName
+from dpaudit.audit.evidence import (
+    AllRaised,
+    Answer,
+    Check,
+    CheckName,
+    Constant,
+    FewRuns,
+    Gap,
+    Identical,
+    Meaningless,
+    NotLookedAt,
+    Powerless,
+)
 from dpaudit.audit.finding import PowerAt, PrivacyFinding
-from dpaudit.audit.no_evidence import AllRaised, Constant, FewRuns, Gap, Identical, Meaningless, NotLookedAt, Powerless
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS, Power
+from dpaudit.audit.request import Budget
 from dpaudit.contract import Origin, OriginKind, PrivacyClaim, Relation
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.wording import event_words
@@ -34,7 +45,6 @@ __all__ = [
     "remedy",
     "representation_text",
     "scores_text",
-    "spent_text",
 ]
 
 POWER = "95 %"
@@ -254,18 +264,13 @@ def assumed_text(finding: PrivacyFinding) -> str:
     )
 
 
-def spent_text(finding: PrivacyFinding) -> str:
+def budget_text(finding: PrivacyFinding) -> str:
     """Return how the runs were spent."""
     budget = finding.budget
     if finding.design == "sequential":
         return f"{count(budget['used'])} runs used of {count(budget['allowed'])} allowed, on both sides of all pairs"
-    return ", ".join(f"{count(budget[name])} {words}" for name, words in _PURPOSES.items() if budget[name])
-
-
-def budget_text(finding: PrivacyFinding) -> str:
-    """Return how the runs were spent, and what is counted."""
-    counted = "" if finding.design == "sequential" else "runs on each side, all pairs together: "
-    return counted + spent_text(finding)
+    spent = ", ".join(f"{count(budget[name])} {words}" for name, words in _PURPOSES.items() if budget[name])
+    return f"runs on each side, all pairs together: {spent}"
 
 
 def errors_text(finding: PrivacyFinding) -> str:

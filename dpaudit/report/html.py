@@ -1,4 +1,4 @@
-"""The report of a run as one HTML page: the answer, a figure of all claims, the numbers, then a part a mechanism.
+"""Reports as one HTML page: of a run with a figure and a table of all mechanisms, or of the audits of one mechanism.
 
 Nothing is loaded from elsewhere, and nothing needs the few lines of script: they sort and filter the table.
 """
@@ -6,27 +6,28 @@ Nothing is loaded from elsewhere, and nothing needs the few lines of script: the
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpaudit.contract import Verdict
-from dpaudit.engine.findings import LedgerRow
-from dpaudit.engine.records import Run
+from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import harmless
 from dpaudit.record import Count, Frozen, Level, Size, decode
 from dpaudit.report import sentences as told
 from dpaudit.report.numbers import count, percent, raised, share, value_text
-from dpaudit.report.page.claim_figures import aside, claim_row, claims_axis, grid
+from dpaudit.report.page.claim_figures import aside, claim_bar, claim_row, claims_axis, grid, power_figure
 from dpaudit.report.page.part import part
+from dpaudit.report.repeat import repeat_command
 from dpaudit.report.summary import Summary, shown_of, summarise
-from dpaudit.report.view import Mechanism
+from dpaudit.report.view import Mechanism, Row, row_of
 
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["Calibration", "calibration_words", "filled", "line", "render"]
+__all__ = ["Calibration", "calibration_words", "filled", "line", "render", "render_finding"]
 
 _MOST = 12
 """The most mechanisms, or controls, that get a line each; more are folded together."""
@@ -65,7 +66,7 @@ def render(run: Run) -> str:
     learners, controls, missed, looked = shown_of(summary)
     rest = [m for m in controls if not m.state.needs_look]
     few = rest if len(rest) <= _MOST else []
-    parts = {m.id: part(m, run) for m in (*missed, *learners, *few)}
+    parts = {m.id: part(m, _command(m.tested, run)) for m in (*missed, *learners, *few)}
     page = {
         "answer": told.answer(summary, learners, controls),
         "counts": told.counts(learners, controls),
@@ -201,6 +202,14 @@ def calibration_words() -> str:
     )
 
 
+def _command(row: Row, run: Run) -> str:
+    """Return the command that audits a mechanism again: the check of a project, or the audit that decided."""
+    if row.learner in run.listed:
+        return shlex.join(["dpaudit", "check", run.listed[row.learner].name])
+    deciding = next((finding for finding in (row.blackbox, row.exact, row.utility) if finding is not None), None)
+    return "" if deciding is None else repeat_command(row.result_of(deciding), run.header.seed)
+
+
 def _remake(run: Run) -> str:
     """Return what it takes to remake the page."""
     header = run.header
@@ -210,6 +219,39 @@ def _remake(run: Run) -> str:
         f"Profile {header.profile}, seed {header.seed}. The same command with the same versions gives the same bytes: "
         f"{used}{digests}. Seal of the results, as `dpaudit verify` prints it: {run.seal}."
     )
+
+
+def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
+    """Return the report of the audits of one mechanism as a self-contained page; equal results give equal bytes.
+
+    Parameters
+    ----------
+    result : Result or sequence of Result
+        The result of an audit, or several of one mechanism, as of its accuracy in several settings.
+    command : str
+        The command that repeats it; left out if empty.
+    """
+    results = [result] if isinstance(result, Result) else list(result)
+    row = row_of(results)
+    mechanism, privacy = Mechanism("mechanism", [row]), row.blackbox is not None or row.exact is not None
+    verdict, shown = row.verdict if privacy else row.utility_verdict, part(mechanism, command)
+    page = {
+        "name": row.learner.rpartition(":")[2],
+        "verdict": verdict,
+        "says": told.finding_words(mechanism),
+        "bar": claim_bar(mechanism) if privacy else "",
+        "power": "" if row.blackbox is None else power_figure(row.blackbox),
+        "part": {**shown, "says": [], "method": [*shown["method"], ("Seed and versions", _versions(results))]},
+        "words": told.FEW,
+    }
+    return filled("one.html.j2", page)
+
+
+def _versions(results: Sequence[Result]) -> str:
+    """Return the seeds and the versions that the numbers depend on."""
+    seeds = sorted({str(seed) for r in results if (seed := getattr(r.finding, "seed", None)) is not None})
+    used = ", ".join(f"{name} {version}" for name, version in sorted(results[0].finding.versions.items()))
+    return "; ".join(filter(None, (", ".join(seeds), used)))
 
 
 def filled(template: str, page: object) -> str:

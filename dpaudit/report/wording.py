@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from dpaudit.contract import FAIL, Verdict
-from dpaudit.engine.decoding import codes_of
+from dpaudit.engine.records import codes_of
 from dpaudit.events.event import (
     Bets,
     Cells,

@@ -6,8 +6,8 @@ import typing
 
 import pytest
 
-from dpaudit.audit import no_evidence as gaps
-from dpaudit.audit.checks import Answer, Check, CheckName
+from dpaudit.audit import evidence as gaps
+from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.report.evidence import check_words, gap_words
 
 GAPS = [
