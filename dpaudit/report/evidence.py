@@ -101,7 +101,7 @@ _REMEDIES = {
     CheckName.INPUTS: "let the mechanism copy its input before it changes it",
     CheckName.GENERATOR: "draw all randomness from the generator that is passed",
     CheckName.SEED: "take the seed that is fixed out of the mechanism, and draw from the generator that is passed",
-    CheckName.STATE: "let every run begin anew, with no state of an earlier one",
+    CheckName.STATE: "start every run without state of an earlier one",
     CheckName.CLOCK: "keep the clock out of the output",
     CheckName.PROCESS: "keep the id of the process out of the output",
     CheckName.WORKERS: "draw all randomness from the generator that is passed, or use one process",
@@ -115,7 +115,7 @@ def gap_words(gap: Gap) -> str:
             usual = f"most often {gap.usual}: what the mechanism answers was hardly seen"
             return f"{_of_runs(gap.raised, gap.runs)} ended in an exception, {usual}"
         case Constant():
-            why = "the output is constant, or nothing in it was told apart"
+            why = "the output is constant, or nothing in it was distinguished"
             return f"{_of_runs(gap.alike, gap.runs)} had one outcome, on both sides: {why}"
         case Identical():
             return f"both inputs are the same in all of {plural(gap.pairs, 'pair')}, so that nothing can differ"

@@ -16,7 +16,7 @@ from dpaudit.contract import Verdict
 from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import harmless
 from dpaudit.record import Count, Frozen, Level, Size, decode
-from dpaudit.report import sentences as told
+from dpaudit.report import sentences
 from dpaudit.report.numbers import count, percent, raised, share, value_text
 from dpaudit.report.page.claim_figures import aside, claim_bar, claim_row, claims_axis, grid, power_figure
 from dpaudit.report.page.part import part
@@ -68,11 +68,11 @@ def render(run: Run) -> str:
     few = rest if len(rest) <= _MOST else []
     parts = {m.id: part(m, _command(m.tested, run)) for m in (*missed, *learners, *few)}
     page = {
-        "answer": told.answer(summary, learners, controls),
-        "counts": told.counts(learners, controls),
-        "missing": told.missing_words(summary),
-        "lede": told.lede(learners),
-        "ledger_words": told.ledger_words(summary),
+        "answer": sentences.answer(summary, learners, controls),
+        "counts": sentences.counts(learners, controls),
+        "missing": sentences.missing_words(summary),
+        "lede": sentences.lede(learners),
+        "ledger_words": sentences.ledger_words(summary),
         "contents": _contents(summary),
         "grid": grid(),
         "axis": claims_axis(),
@@ -84,14 +84,14 @@ def render(run: Run) -> str:
         "open": [parts[m.id] for m in looked],
         "calm": [parts[m.id] for m in learners if not m.needs_look],
         "most": _MOST,
-        "controls_words": told.controls_words(summary, controls),
+        "controls_words": sentences.controls_words(summary, controls),
         "controls": [parts[m.id] for m in few],
         "control_lines": [] if few else [line(m) for m in rest],
         "calibration": calibration_words(),
         "ledgers": _ledgers(summary.ledger),
         "pending": [key + (f": {summary.errors[key]}" if key in summary.errors else "") for key in summary.pending],
         "faults": [f"{fault.learner}: {fault.error}" for fault in summary.faults],
-        "words": told.WORDS,
+        "words": sentences.WORDS,
         "command": run.header.command,
         "remake": _remake(run),
     }
@@ -129,9 +129,9 @@ def line(mechanism: Mechanism) -> dict[str, Any]:
         "cells": [
             Cell("none", -1) if claim is None else _cell(raised(value_text(claim.epsilon)), claim.epsilon),
             Cell("", -1) if claim is None else _cell(raised(value_text(claim.delta)), claim.delta),
-            _cell(told.epsilon_exact(row), row.exact_epsilon),
-            _cell(told.epsilon_found(row), None if bound is None else bound.epsilon_lower),
-            _cell(told.epsilon_seen(row), None if bound is None else bound.detectable_epsilon),
+            _cell(sentences.epsilon_exact(row), row.exact_epsilon),
+            _cell(sentences.epsilon_found(row), None if bound is None else bound.epsilon_lower),
+            _cell(sentences.epsilon_seen(row), None if bound is None else bound.detectable_epsilon),
             _cell(share(found.failure_rate), found.failure_rate) if found else _cell("", None),
         ],
         "interval": interval,
@@ -238,11 +238,11 @@ def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
     page = {
         "name": row.learner.rpartition(":")[2],
         "verdict": verdict,
-        "says": told.finding_words(mechanism),
+        "says": sentences.finding_words(mechanism),
         "bar": claim_bar(mechanism) if privacy else "",
         "power": "" if row.blackbox is None else power_figure(row.blackbox),
         "part": {**shown, "says": [], "method": [*shown["method"], ("Seed and versions", _versions(results))]},
-        "words": told.FEW,
+        "words": sentences.FEW,
     }
     return filled("one.html.j2", page)
 

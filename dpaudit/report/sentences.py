@@ -50,7 +50,7 @@ WORDS = (
     ("Consistent", "nothing found, although something could have been. Not a proof."),
     ("No evidence", "nothing found, and nothing could have been. Says nothing."),
     ("Control", "a mechanism broken on purpose. The audit must catch it."),
-    ("Witness", "two neighbours and an answer whose chances differ too much: it refutes the claim by itself."),
+    ("Witness", "two neighbours and an answer whose chances differ too much: this alone refutes the claim."),
     ("Fails (β)", "a learner fails if its error is above α; β is how often it may."),
 )  # fmt: skip
 FEW = tuple(pair for pair in WORDS if pair[0] not in
