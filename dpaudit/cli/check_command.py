@@ -19,8 +19,7 @@ from dpaudit.engine.tasks import canonical
 from dpaudit.escaping import harmless
 from dpaudit.progress import Line, duration
 from dpaudit.project.check import Checked, check, estimate, status
-from dpaudit.project.history import keep
-from dpaudit.project.rows import Row
+from dpaudit.project.history import Standing, keep
 from dpaudit.project.settings import find_settings, read_project
 from dpaudit.project.table import accepted_words, check_text
 from dpaudit.record import encodable
@@ -63,7 +62,7 @@ def _tell_rest(args: Given, settings: Path, checked: Sequence[Checked], stop: Ke
     stop.add_note(shlex.join(["dpaudit", "check", *chosen[len(checked) :], *config]))
 
 
-def _told(args: Given, rows: Sequence[Row]) -> str:
+def _told(args: Given, rows: Sequence[Standing]) -> str:
     """Return rows as the table, or as JSON."""
     if args.json:
         return "".join(f"{canonical(encodable(row))}\n" for row in rows)

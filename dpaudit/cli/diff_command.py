@@ -9,9 +9,7 @@ from dpaudit.cli.text_output import check_plain, write_plain
 from dpaudit.cli.verb import Given
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
-from dpaudit.project.compare import Change, compare, read_rows
-from dpaudit.project.history import PLACE, read_history
-from dpaudit.project.rows import Row
+from dpaudit.project.history import PLACE, Change, Standing, compare, read_history, read_standings
 from dpaudit.project.settings import find_settings
 from dpaudit.project.table import CHANGES, change_cells, changes_text
 from dpaudit.report.numbers import plural
@@ -25,7 +23,7 @@ def command(args: Given) -> int:
     check_plain(args.out)
     if len(args.paths) not in (0, 2):
         raise InputError("give OLD and NEW, or neither for the last two checks of this project")
-    old, new = map(read_rows, args.paths) if args.paths else _last_two()
+    old, new = map(read_standings, args.paths) if args.paths else _last_two()
     changes = compare(old, new)
     told = "".join(f"{canonical(change)}\n" for change in changes)
     text = changes_text(changes, wants_color(args.color), width_of(output()))
@@ -39,11 +37,11 @@ def _plain(changes: Sequence[Change], told: str) -> Plain:
     cells = [change_cells(change) for change in changes]
     worse = sum(bool(change.worse) for change in changes)
     answer = [("WORSE" if worse else "NOT WORSE", f"{plural(len(changes), 'change')}, {worse} for the worse")]
-    heads = ["", *(column.head for column in CHANGES[1:])]
+    heads = ["", *(column.text for column in CHANGES[1:])]
     return Plain("dpaudit: what changed", told, changes_text(changes), answer, heads, cells)
 
 
-def _last_two() -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+def _last_two() -> tuple[tuple[Standing, ...], tuple[Standing, ...]]:
     """Return the rows of the last two checks of the project."""
     path = find_settings().parent / PLACE
     checks = read_history(path)

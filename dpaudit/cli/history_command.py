@@ -10,7 +10,7 @@ from dpaudit.cli.text_output import check_plain, write_plain
 from dpaudit.cli.verb import Given
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import InputError
-from dpaudit.project.history import PLACE, Kept, read_history
+from dpaudit.project.history import PLACE, Check, read_history
 from dpaudit.project.settings import find_settings
 from dpaudit.project.table import history_cells, history_text
 from dpaudit.record import encodable
@@ -33,9 +33,9 @@ def command(args: Given) -> int:
     return 0
 
 
-def _plain(checks: Sequence[Kept], told: str) -> Plain:
+def _plain(checks: Sequence[Check], told: str) -> Plain:
     """Return the checks as they are written."""
     columns, rows = history_cells(checks)
-    heads = [column.head for column in columns]
+    heads = [column.text for column in columns]
     answer = [("HISTORY", f"{plural(len(checks), 'check')}, the latest first")]
     return Plain("dpaudit: the checks of a project", told, history_text(checks), answer, heads, rows)

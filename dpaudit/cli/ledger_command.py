@@ -17,9 +17,8 @@ from dpaudit.engine.progress import Progress
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task, canonical
 from dpaudit.errors import InputError
-from dpaudit.report.ledger import counts_text, render
-from dpaudit.report.statements import LedgerFault, check_statements
-from dpaudit.report.table import WIDTH
+from dpaudit.report.ledger import LedgerFault, check_statements, counts_text, ledger_table
+from dpaudit.report.terminal import WIDTH
 
 __all__ = ["command"]
 
@@ -46,7 +45,7 @@ def command(args: Given) -> int:
         say("".join(f"{canonical(row.to_dict())}\n" for row in shown))
     else:
         columns = width_of(output()) if output().isatty() else WIDTH
-        say(render(shown, wants_color(args.color), columns) + ("\n" if shown else "") + f"{counts_text(rows)}\n")
+        say(ledger_table(shown, wants_color(args.color), columns) + ("\n" if shown else "") + f"{counts_text(rows)}\n")
     if args.out is not None:
         write_report(run_of([_result(row) for row in rows], 0, shlex.join(["dpaudit", "ledger", *ids])), args.out)
     for id, error in faults.items():

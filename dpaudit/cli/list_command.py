@@ -13,7 +13,7 @@ from dpaudit.cli.text_output import check_plain, write_plain
 from dpaudit.cli.verb import Given
 from dpaudit.jsonable import jsonable
 from dpaudit.registry import Entry, load
-from dpaudit.report.grid import Column, grid
+from dpaudit.report.terminal import Head, table
 
 if TYPE_CHECKING:
     from dpaudit.report.plain import Plain
@@ -22,10 +22,10 @@ __all__ = ["command"]
 
 _UNBROKEN = 10_000
 _COLUMNS = (
-    Column("id", "word"),
-    Column("privacy", "word"),
-    Column("parameters", "text"),
-    Column("what it is", "text"),
+    Head("id", "word"),
+    Head("privacy", "word"),
+    Head("parameters", "text"),
+    Head("what it is", "text"),
 )
 
 
@@ -81,12 +81,12 @@ def _table(rows: Sequence[Mapping[str, Any]], color: bool) -> str:
     """Return the learners as a table as wide as a terminal; in a pipe each has one line, which a search finds."""
     width = width_of(output()) if output().isatty() else _UNBROKEN
     cells = [_cells(row) for row in rows]
-    return "\n".join(grid(_COLUMNS, cells, [""] * len(rows), width, color)) + "\n"
+    return "\n".join(table(_COLUMNS, cells, [""] * len(rows), width, color)) + "\n"
 
 
 def _plain(rows: Sequence[Mapping[str, Any]], told: str) -> Plain:
     """Return the learners as they are written."""
     from dpaudit.report.plain import Plain  # SciPy comes with it, for which the table does not wait
 
-    heads, answer = [column.head for column in _COLUMNS], [("LEARNERS", f"{len(rows)} were found")]
+    heads, answer = [column.text for column in _COLUMNS], [("LEARNERS", f"{len(rows)} were found")]
     return Plain("dpaudit: learners", told, _table(rows, False), answer, heads, [*map(_cells, rows)])

@@ -6,11 +6,11 @@ from dpaudit.cli.text_output import show_plain, write_plain
 from dpaudit.cli.verb import Given
 from dpaudit.contract import exit_status
 from dpaudit.engine.tasks import canonical
-from dpaudit.report.aligned import aligned
 from dpaudit.report.ci import Promise
 from dpaudit.report.complexity import complexity_lines, complexity_page
 from dpaudit.report.plain import Plain, summed
 from dpaudit.report.plots import as_svg
+from dpaudit.report.terminal import aligned
 from dpaudit.utility.complexity_finding import SampleComplexityFinding
 from dpaudit.utility.scaling_finding import ScalingFinding
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpaudit.cli.streams import output, say, width_of
 from dpaudit.cli.verb import Given
 from dpaudit.project.new import begin
-from dpaudit.report.aligned import laid_out
+from dpaudit.report.terminal import laid_out
 
 __all__ = ["command"]
 

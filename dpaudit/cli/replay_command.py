@@ -22,11 +22,11 @@ from dpaudit.neighbours.own_data.make import neighbours_of
 from dpaudit.neighbours.placed import pairs_at
 from dpaudit.record import encodable
 from dpaudit.registry.import_spec import Place, importable, is_place
-from dpaudit.report.aligned import Lines, laid_out
 from dpaudit.report.ci import Promise
 from dpaudit.report.numbers import count, percent, significant, value_text
 from dpaudit.report.plain import Plain, summed
 from dpaudit.report.predicates import predicate_words
+from dpaudit.report.terminal import Lines, laid_out
 
 __all__ = ["command"]
 

@@ -11,7 +11,7 @@ from dpaudit.engine.files import write_atomically
 from dpaudit.engine.outcome import Outcome, outcome
 from dpaudit.engine.records import Run
 from dpaudit.engine.store import load_run
-from dpaudit.report import console, overview
+from dpaudit.report import console
 
 __all__ = ["command", "shown", "tell_faults"]
 
@@ -37,7 +37,7 @@ def command(args: Given) -> int:
 def shown(run: Run, args: Given) -> str:
     """Return a run as it is shown on the console: a summary, or all of it if that was asked for."""
     color = wants_color(args.color)
-    return console.render(run, color) if args.verbose else overview.render(run, color, width_of(output()))
+    return console.full(run, color) if args.verbose else console.render(run, color, width_of(output()))
 
 
 def tell_faults(run: Run, found: Outcome) -> None:

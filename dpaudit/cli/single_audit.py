@@ -18,8 +18,8 @@ from dpaudit.engine.tasks import Task, canonical
 from dpaudit.errors import InputError, blamed
 from dpaudit.record import encodable
 from dpaudit.registry import Entry
-from dpaudit.report.aligned import laid_out
 from dpaudit.report.repeat import repeat_command
+from dpaudit.report.terminal import laid_out
 from dpaudit.report.verdict_block import verdict_block
 
 __all__ = ["audit", "find_learner", "read_parameters", "show"]

@@ -10,12 +10,12 @@ from dpaudit.engine.tasks import canonical
 from dpaudit.errors import blamed
 from dpaudit.exact.supremum.audit import audit_supremum
 from dpaudit.exact.supremum.finding import SupremumFinding
-from dpaudit.report.aligned import Lines, aligned
 from dpaudit.report.ci import Promise
 from dpaudit.report.plain import Plain, summed
 from dpaudit.report.plots import as_svg
 from dpaudit.report.repeat import command_line
 from dpaudit.report.supremum import supremum_brief, supremum_lines
+from dpaudit.report.terminal import Lines, aligned
 
 __all__ = ["command"]
 

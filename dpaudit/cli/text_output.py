@@ -11,7 +11,7 @@ from dpaudit.cli.streams import output, say, wants_color, width_of
 from dpaudit.cli.verb import Given
 from dpaudit.engine.files import keep_foreign, write_atomically
 from dpaudit.errors import InputError
-from dpaudit.report.aligned import Lines, aligned, laid_out
+from dpaudit.report.terminal import Lines, aligned, laid_out
 
 if TYPE_CHECKING:
     from dpaudit.report.plain import Plain

@@ -9,9 +9,9 @@ from dpaudit.engine.records import State
 from dpaudit.engine.tasks import canonical
 from dpaudit.engine.verification import Verified, verify_run
 from dpaudit.record import encodable
-from dpaudit.report.aligned import Lines, laid_out
 from dpaudit.report.numbers import plural
 from dpaudit.report.plain import Plain
+from dpaudit.report.terminal import Lines, laid_out
 
 __all__ = ["command"]
 

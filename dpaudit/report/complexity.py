@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dpaudit.contract import Grade, Verdict
-from dpaudit.report.aligned import Lines
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
+from dpaudit.report.terminal import Lines
 from dpaudit.utility.complexity_finding import SampleComplexityFinding, WorstCase
 from dpaudit.utility.exponents import Slope
 from dpaudit.utility.scaling_finding import ScalingFinding

@@ -6,8 +6,8 @@ import math
 
 from dpaudit.contract import Support, Verdict
 from dpaudit.exact.supremum.finding import SupremumFinding
-from dpaudit.report.aligned import Lines
 from dpaudit.report.numbers import count, plural, significant, value_text
+from dpaudit.report.terminal import Lines
 
 __all__ = ["supremum_brief", "supremum_lines"]
 
