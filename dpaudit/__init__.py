@@ -30,21 +30,19 @@ if TYPE_CHECKING:
     from dpaudit.exact.supremum.audit import audit_supremum
     from dpaudit.exact.supremum.finding import SupremumFinding
     from dpaudit.neighbours.crafted import crafted_pairs
+    from dpaudit.neighbours.named import query_patterns
     from dpaudit.neighbours.own_data.files import read_dataset
-    from dpaudit.neighbours.own_data.kinds import register_dataset
-    from dpaudit.neighbours.own_data.make import neighbours_of
-    from dpaudit.neighbours.patterns import query_patterns
+    from dpaudit.neighbours.own_data.pairs import neighbours_of
+    from dpaudit.neighbours.own_data.tables import register_dataset
     from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
     from dpaudit.outputs.parts import register_flattener
     from dpaudit.registry import get_learner, list_learners
     from dpaudit.report.ledger import ledger
     from dpaudit.report.tables import to_frame
-    from dpaudit.utility.complexity_finding import SampleComplexityFinding
-    from dpaudit.utility.finding import UtilityFinding
-    from dpaudit.utility.pac import audit_utility
+    from dpaudit.utility.audit import audit_utility
+    from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
     from dpaudit.utility.sample_complexity import sample_complexity
     from dpaudit.utility.scaling import scaling_law
-    from dpaudit.utility.scaling_finding import ScalingFinding
 
 __version__ = "0.1.0"
 
@@ -60,8 +58,8 @@ _HOMES = {
     "PrivacyClaim": "contract",
     "PrivacyFinding": "audit.finding",
     "Relation": "contract",
-    "SampleComplexityFinding": "utility.complexity_finding",
-    "ScalingFinding": "utility.scaling_finding",
+    "SampleComplexityFinding": "utility.finding",
+    "ScalingFinding": "utility.finding",
     "SupremumFinding": "exact.supremum.finding",
     "ToolFault": "errors",
     "UtilityClaim": "contract",
@@ -69,18 +67,18 @@ _HOMES = {
     "audit_law": "exact.audit",
     "audit_privacy": "audit.audit",
     "audit_supremum": "exact.supremum.audit",
-    "audit_utility": "utility.pac",
+    "audit_utility": "utility.audit",
     "crafted_pairs": "neighbours.crafted",
     "get_learner": "registry",
     "ledger": "report.ledger",
     "list_learners": "registry",
-    "neighbours_of": "neighbours.own_data.make",
+    "neighbours_of": "neighbours.own_data.pairs",
     "pairs_from_strategy": "neighbours.sampled",
     "probe_of": "audit.probing",
-    "query_patterns": "neighbours.patterns",
+    "query_patterns": "neighbours.named",
     "random_pairs": "neighbours.sampled",
     "read_dataset": "neighbours.own_data.files",
-    "register_dataset": "neighbours.own_data.kinds",
+    "register_dataset": "neighbours.own_data.tables",
     "register_flattener": "outputs.parts",
     "sample_complexity": "utility.sample_complexity",
     "scaling_law": "utility.scaling",

@@ -1,11 +1,15 @@
 """Names of the types of arrays."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bools", "Floats", "Integers", "Labels", "Words"]
+__all__ = ["Bools", "Exact", "Floats", "Integers", "Labels", "Words"]
 
 Bools = NDArray[np.bool_]
+Exact = NDArray[Any]
+"""int64, or Python integers in an object array where products could pass int64."""
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Labels = NDArray[np.uint8]

@@ -21,7 +21,7 @@ import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
 from learners.arrays import Bools, Integers
-from learners.inputs import check_run, check_sample
+from learners.parameters import check_run, check_sample
 
 __all__ = ["DOUBLED", "FROZEN", "GREEDY", "MULTIPLIED", "SHORTCUT", "SPARING", "SUPPORT", "control", "rate", "top"]
 

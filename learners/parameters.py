@@ -1,4 +1,4 @@
-"""Checks of learners' parameters, so that every learner refuses bad input in the same words."""
+"""The checks of parameters and of what a run is given, so that every learner refuses bad input in the same words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from numbers import Integral, Real
 
-from dpaudit.contract import InputError
+from dpaudit.contract import Domain, InputError, Sample
 
 __all__ = [
     "BUDGETS",
@@ -15,6 +15,8 @@ __all__ = [
     "check_law_limit",
     "check_positive",
     "check_probability",
+    "check_run",
+    "check_sample",
     "check_setting",
     "check_statement",
 ]
@@ -77,3 +79,19 @@ def check_law_limit(name: str, value: int, limit: int) -> None:
     """Raise `InputError` if a parameter is above the limit up to which the exact law is computed."""
     if value > limit:
         raise InputError(f"{name} must be at most {limit} for the exact law, got {value}; run has no such limit")
+
+
+def check_sample(sample: Sample, domain: Domain) -> None:
+    """Raise `InputError` unless this is a sample and every point of it lies in the learner's domain."""
+    if not hasattr(sample, "points"):
+        raise InputError(f"sample must be built with learner.domain.sample(points, labels), got {sample!r:.100}")
+    inside = domain.contains(sample.points)
+    if not inside.all():
+        outside = tuple(int(v) for v in sample.points[~inside][0])
+        raise InputError(f"points of sample must lie in the learner's domain {domain}, got {outside}")
+
+
+def check_run(sample: Sample, domain: Domain, size: int) -> None:
+    """Raise `InputError` unless the sample fits the domain and `size` is a positive number of runs."""
+    check_integer("size", size, 1)
+    check_sample(sample, domain)

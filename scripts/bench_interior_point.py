@@ -20,9 +20,11 @@ import numpy as np
 
 from dpaudit.seeding import generator
 from learners.domains import Interval
-from learners.interior_points.exponential import InteriorPointExponential
-from learners.interior_points.rec_concave import InteriorPointRecConcave
-from learners.interior_points.tree_log import InteriorPointTreeLog
+from learners.interior_points.interior_point import (
+    InteriorPointExponential,
+    InteriorPointRecConcave,
+    InteriorPointTreeLog,
+)
 
 LIMIT = 1.0
 SIZE = 2**64

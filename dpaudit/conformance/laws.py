@@ -13,8 +13,8 @@ from scipy.special import chdtrc
 from dpaudit import seeding
 from dpaudit.conformance.required import require, samples_of
 from dpaudit.contract import Grade, HasLaw, HasSymmetries, Learner, Relation
-from dpaudit.events.histogram import tally
-from dpaudit.neighbours.symmetry import check_symmetry
+from dpaudit.events.cells import tally
+from dpaudit.neighbours.multisets import check_symmetry
 from dpaudit.outputs.canonical import canonical
 
 __all__ = ["FALSE_ALARM", "check_law_is_a_law", "check_run_agrees_with_law", "check_symmetries"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import Field, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any
 
 from dpaudit.errors import InputError
+from dpaudit.jsonable import stable_repr
 
 __all__ = ["Made", "MadePair", "Origin", "OriginKind", "Pair"]
 
@@ -48,32 +49,48 @@ class Origin:
             raise InputError.of("moves", self.moves, "an integer >= 0")
 
 
-@dataclass(frozen=True, init=False)
 class Pair:
     """Two neighbouring inputs, and their origin; a text in its place is a note on a pair that is given."""
-
-    data: Any
-    neighbour: Any
-    origin: Origin
 
     def __init__(self, data: Any, neighbour: Any, origin: Origin | str = "") -> None:
         if not isinstance(origin, Origin | str):
             raise InputError.of("origin", origin, "an Origin or a text")
-        for name, value in (
-            ("data", data),
-            ("neighbour", neighbour),
-            ("origin", Origin(text=origin) if isinstance(origin, str) else origin),
-        ):
-            object.__setattr__(self, name, value)
+        self._sides = data, neighbour
+        self._origin = Origin(text=origin) if isinstance(origin, str) else origin
 
     @property
     def sides(self) -> tuple[Any, Any]:
         """Both inputs, or what makes them where a run needs them."""
-        return self.data, self.neighbour
+        return self._sides
+
+    @property
+    def origin(self) -> Origin:
+        """The origin."""
+        return self._origin
+
+    @property
+    def data(self) -> Any:
+        """The first input."""
+        return self._sides[0]
+
+    @property
+    def neighbour(self) -> Any:
+        """The second input."""
+        return self._sides[1]
 
     def in_words(self) -> tuple[str, str]:
-        """Return both inputs as a finding tells them."""
+        """Return both inputs as findings describe them."""
         return f"{self.data!r:.300}", f"{self.neighbour!r:.300}"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and (self.sides, self.origin) == (other.sides, other.origin)
+
+    def __hash__(self) -> int:
+        return hash((self.sides, self.origin))
+
+    def __repr__(self) -> str:
+        data, neighbour, origin = map(stable_repr, (self.data, self.neighbour, self.origin))
+        return f"Pair(data={data}, neighbour={neighbour}, origin={origin})"
 
 
 class Made(ABC):
@@ -85,15 +102,15 @@ class Made(ABC):
 
     @abstractmethod
     def in_words(self) -> str:
-        """Return the input as a finding tells it."""
+        """Return the input as findings describe it."""
 
     @abstractmethod
-    def tells(self, value: object, *, numbers: bool = True) -> bool:
-        """Say whether a text, or a number if these are looked at, names a value of a record."""
+    def names_a_value(self, value: object, *, numbers: bool = True) -> bool:
+        """Return whether a text, or a number if these are examined, names a value of a record."""
 
 
 class MadePair(Pair):
-    """Two neighbouring inputs that are made each time they are asked for, and are told by their recipes.
+    """Two neighbouring inputs that are made each time they are asked for, and described by their recipes.
 
     Parameters
     ----------
@@ -105,20 +122,9 @@ class MadePair(Pair):
         Whether findings may show the inputs themselves.
     """
 
-    shown: bool
-
-    # Whatever shows a dataclass by its fields does not show these inputs.
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]] = {"origin": Pair.__dataclass_fields__["origin"]}
-
     def __init__(self, data: Made, neighbour: Made, origin: Origin, shown: bool = False) -> None:
-        for name, value in (("_sides", (data, neighbour)), ("origin", origin), ("shown", shown)):
-            object.__setattr__(self, name, value)
-
-    @property
-    def sides(self) -> tuple[Made, Made]:
-        """The makers of both inputs."""
-        found: tuple[Made, Made] = self.__dict__["_sides"]
-        return found
+        super().__init__(data, neighbour, origin)
+        self.shown = shown
 
     @property
     def data(self) -> Any:
@@ -134,12 +140,6 @@ class MadePair(Pair):
         """Return the recipes of both inputs, or the inputs where they may be shown."""
         first, second = self.sides
         return super().in_words() if self.shown else (first.in_words(), second.in_words())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, MadePair) and (self.sides, self.origin) == (other.sides, other.origin)
-
-    def __hash__(self) -> int:
-        return hash((self.sides, self.origin))
 
     def __repr__(self) -> str:
         return f"MadePair({', '.join(self.in_words())})"

@@ -20,8 +20,7 @@ from dpaudit.errors import InputError
 from dpaudit.exact.enclosure import enclose, require_exact_law
 from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.exact.profiles import LawTable, LossProfiles
-from dpaudit.neighbours.exhaustive import every_pair
-from dpaudit.neighbours.pair_plan import PairPlan, given_pairs
+from dpaudit.neighbours.exhaustive import PairPlan, every_pair, given_pairs
 from dpaudit.progress import Progress, followed
 
 __all__ = ["audit_law"]

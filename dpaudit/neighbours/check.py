@@ -1,4 +1,4 @@
-"""Checks before an audit that pairs are neighbours: one that is not would refute a true claim."""
+"""Samples as multisets, and the checks that pairs are neighbours: one that is not would refute a true claim."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from dpaudit.contract import Pair, Relation
+from dpaudit.contract import Domain, Pair, Relation, Sample
 from dpaudit.errors import InputError
 
-__all__ = ["are_neighbours", "as_multiset", "check_pairs", "check_samples"]
+__all__ = ["are_neighbours", "as_multiset", "check_pairs", "check_samples", "sample_of"]
 
 
 def as_multiset(sample: Any) -> Counter[tuple[Any, ...]]:
@@ -19,8 +19,17 @@ def as_multiset(sample: Any) -> Counter[tuple[Any, ...]]:
     return Counter({(tuple(x), y, bool(flag)): c for x, y, c, flag in rows})
 
 
+def sample_of(rows: Counter[tuple[Any, ...]], domain: Domain, flagged: bool) -> Sample:
+    """Return the sample over a domain with these examples; `flagged` is whether it records which are public."""
+    rows = +rows
+    if not rows:
+        return domain.empty_sample()
+    points, labels, flags = zip(*rows, strict=True)
+    return domain.sample(list(points), list(labels), list(rows.values()), list(flags) if flagged else None)
+
+
 def are_neighbours(data: Any, neighbour: Any, relation: Relation) -> bool:
-    """Say whether two different samples are neighbours under a relation."""
+    """Return whether two different samples are neighbours under a relation."""
     first, second = as_multiset(data), as_multiset(neighbour)
     gone, come = first - second, second - first
     if relation is Relation.ADD_REMOVE_ONE:

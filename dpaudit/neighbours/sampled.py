@@ -1,7 +1,9 @@
-"""Pairs drawn at random: neighbouring samples over a domain, or whatever a hypothesis strategy makes."""
+"""Pairs drawn at random: neighbouring samples over a domain, variations of a pair, or what a strategy makes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,12 +12,14 @@ from dpaudit import seeding
 from dpaudit.arguments import read_integer
 from dpaudit.contract import Domain, Origin, OriginKind, Pair, Relation, Sample
 from dpaudit.errors import InputError
-from dpaudit.neighbours.check import as_multiset
+from dpaudit.neighbours.check import as_multiset, sample_of
 
-__all__ = ["pairs_from_strategy", "random_pairs"]
+__all__ = ["SampleMoves", "pairs_from_strategy", "random_pairs"]
 
 MOST_PAIRS = 100_000
 """All pairs are held in memory, and each is run."""
+PROPOSALS = 6
+"""The most variations of a pair in one step of a local search."""
 
 
 def random_pairs(
@@ -83,17 +87,66 @@ def _neighbour(domain: Domain, points: Any, data: Sample, relation: Relation, rn
             into = _example(points, int(rng.integers(universe)))
         rows[out] -= 1
         rows[into] += 1
-    kept = +rows
-    if not kept:
-        return domain.empty_sample()
-    xs, ys, flags = zip(*kept, strict=True)
-    public = list(flags) if relation is Relation.REPLACE_PRIVATE else None
-    return domain.sample(list(xs), list(ys), list(kept.values()), public)
+    return sample_of(rows, domain, relation is Relation.REPLACE_PRIVATE)
 
 
 def _example(points: Any, index: int) -> tuple[tuple[Any, ...], int, bool]:
     """Return private example number `index` of all over these points: two labels for each."""
     return tuple(points[index // 2].tolist()), index % 2, False
+
+
+class SampleMoves:
+    """Proposes pairs near a pair of samples over a domain: neighbours still, and as many examples on each side.
+
+    A move changes the same examples on both sides: it takes one, half or all copies of one shared example to a
+    landmark, or flips their labels; or it does so with one of the examples in which the two sides differ.
+
+    Parameters
+    ----------
+    domain : Domain
+        The domain of the examples.
+    seed : int
+        The root seed; the proposals are a function of it, the step and the pair.
+    """
+
+    def __init__(self, domain: Domain, seed: int) -> None:
+        self.domain, self.seed = domain, seed
+
+    def __call__(self, pair: Pair, step: int) -> list[Pair]:
+        """Return up to `PROPOSALS` distinct variations of a pair."""
+        rng = seeding.generator(self.seed, "local search", step)
+        origin = replace(pair.origin, moves=pair.origin.moves + 1)
+        found: dict[Any, Pair] = {}
+        for data, neighbour in self._proposals(pair, rng):
+            if data != neighbour and (data, neighbour) != (pair.data, pair.neighbour):
+                found.setdefault((data, neighbour), Pair(data, neighbour, origin))
+        return list(found.values())[:PROPOSALS]
+
+    def _proposals(self, pair: Pair, rng: np.random.Generator) -> Iterator[tuple[Any, ...]]:
+        first, second = as_multiset(pair.data), as_multiset(pair.neighbour)
+        shared = first & second
+        own = [first - shared, second - shared]
+        for _ in range(4 * PROPOSALS):
+            common, sides = shared.copy(), [own[0].copy(), own[1].copy()]
+            if common and rng.random() < 0.7:
+                self._move(common, rng, several=True)
+            else:
+                self._move(sides[int(rng.integers(2))], rng, several=False)
+            flagged = pair.data.public is not None
+            yield tuple(sample_of(common + side, self.domain, flagged) for side in sides)
+
+    def _move(self, rows: Any, rng: np.random.Generator, *, several: bool) -> None:
+        """Replace one, half or all copies of one example."""
+        if not rows:
+            return
+        example = sorted(rows)[int(rng.integers(len(rows)))]
+        count = rows[example]
+        moved = int(rng.choice([1, max(1, count // 2), count])) if several else 1
+        point, label, public = example
+        marks = self.domain.landmarks()
+        target = tuple(marks[int(rng.integers(len(marks)))].tolist()) if rng.random() < 0.6 else point
+        rows[example] -= moved
+        rows[(target, int(1 - label) if target == point or rng.random() < 0.3 else label, public)] += moved
 
 
 def pairs_from_strategy(strategy: Any, *, count: int = 16, seed: int = 0) -> list[Pair]:

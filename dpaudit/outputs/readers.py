@@ -20,8 +20,8 @@ from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.shared import ObjectRows, Shared, counted
 
 __all__ = [
-    "MISSING", "MOST_BITS", "OTHER", "Block", "Categories", "Rows", "SparseRows", "WholeValues", "entries", "finite",
-    "is_usual", "octets", "read", "real", "text", "usual", "whole",
+    "DIGITS", "MISSING", "MOST_BITS", "Block", "Categories", "Rows", "SparseRows", "WholeValues", "entries",
+    "finite", "is_usual", "octets", "read", "real", "stored", "text", "trailing_zeros", "usual", "whole",
 ]  # fmt: skip
 
 Rows = NDArray[np.float64]
@@ -311,3 +311,26 @@ def read(reader: Callable[[Any], Any], values: Sequence[Any]) -> Any:
         return replace(found, low=found.low[codes], high=found.high[codes], sign=found.sign[codes],
                        length=found.length[codes], real=found.real[codes])  # fmt: skip
     return reader(list(values))
+
+
+DIGITS = 53
+"""Binary digits of a significand."""
+
+
+def stored(values: NDArray[np.float64]) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Return e, m and z where each value is +-m 2^(e - 53), m has 53 binary digits, and the last z of them are zeros.
+
+    Parameters
+    ----------
+    values : array of float
+        Finite numbers; for zero, e and m are 0 and z is 64.
+    """
+    mantissa, exponent = np.frexp(values)
+    significand = np.abs(np.ldexp(mantissa, DIGITS)).astype(np.int64)
+    return exponent, significand, trailing_zeros(significand)
+
+
+def trailing_zeros(whole: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the number of zeros that end the binary form of 64-bit integers; 64 for zero."""
+    lowest = whole & (~whole + np.ones(1, whole.dtype))
+    return np.where(lowest == 0, 64, np.frexp(lowest.astype(np.float64))[1] - 1).astype(np.int64)

@@ -14,7 +14,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ObjectRows", "Shared", "counted", "follow"]
+__all__ = ["ObjectRows", "Shared", "counted", "follow", "join"]
 
 SHARED = 0.25
 """The most distinct objects, as a share of the values, that are worth being told apart."""
@@ -139,3 +139,10 @@ def counted(of: Callable[[Any], Hashable] | None, values: Sequence[Any]) -> Coun
     for value, count in zip(values.objects, copies, strict=True):
         counts[value if of is None else of(value)] += count
     return +counts
+
+
+def join(batches: Sequence[Any]) -> Any:
+    """Return batches of outputs as one batch: an array if all are arrays that fit together, else a list."""
+    if all(isinstance(b, np.ndarray) for b in batches) and len({b.shape[1:] for b in batches}) == 1:
+        return np.concatenate(batches)
+    return [value for batch in batches for value in batch]

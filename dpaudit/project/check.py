@@ -14,9 +14,8 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.options import OPTIONS
 from dpaudit.contract import HasLaw, Verdict, exit_status
 from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments
-from dpaudit.engine.decoding import decoded
 from dpaudit.engine.outcome import leaves_open, refutes
-from dpaudit.engine.records import Result
+from dpaudit.engine.records import Result, decoded
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import DpauditError, InputError
 from dpaudit.exact.audit import audit_law
@@ -26,8 +25,8 @@ from dpaudit.project.history import Standing, standing_of
 from dpaudit.project.settings import Audit, Project, read_project
 from dpaudit.project.subject import Subject, subject_of
 from dpaudit.report.brief import because, next_step, no_power
-from dpaudit.running.child import Child, ChildDied
-from dpaudit.running.copies import can_fork
+from dpaudit.running.child import Child
+from dpaudit.running.processes import ChildDied, can_fork
 
 __all__ = ["Checked", "Listener", "check", "estimate", "status"]
 

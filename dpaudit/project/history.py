@@ -15,8 +15,7 @@ import msgspec
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import Verdict
 from dpaudit.engine.arguments import UtilityArguments
-from dpaudit.engine.files import append_line
-from dpaudit.engine.lock import held
+from dpaudit.engine.files import append_line, held
 from dpaudit.engine.outcome import is_ladder
 from dpaudit.engine.records import Result
 from dpaudit.engine.store import FILENAME, load_run

@@ -17,10 +17,9 @@ from dpaudit.audit.options import OPTIONS
 from dpaudit.contract import Learner, Pair, Relation
 from dpaudit.errors import InputError, blamed
 from dpaudit.neighbours.crafted import crafted_pairs
+from dpaudit.neighbours.named import is_source, pairs_at, pairs_beside, pairs_of_source
 from dpaudit.neighbours.own_data.files import read_dataset
-from dpaudit.neighbours.own_data.make import neighbours_of
-from dpaudit.neighbours.placed import pairs_at, pairs_beside
-from dpaudit.neighbours.sources import is_source, pairs_of_source
+from dpaudit.neighbours.own_data.pairs import neighbours_of
 from dpaudit.project.settings import Audit, Project
 from dpaudit.registry import load
 from dpaudit.registry.import_spec import Place, importable, is_place

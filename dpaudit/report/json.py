@@ -7,8 +7,7 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from dpaudit.contract import PrivacyClaim, Verdict
-from dpaudit.engine.findings import LedgerRow
-from dpaudit.engine.records import Failure, Header, Parameters, Result, Run
+from dpaudit.engine.records import Failure, Header, LedgerRow, Parameters, Result, Run
 from dpaudit.record import Count, Frozen, NonNegative, Probability, Words, encodable
 from dpaudit.report.columns import numbers_of
 from dpaudit.report.ledger import counts

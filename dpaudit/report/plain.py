@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dpaudit.report.ci import Promise, junit_of
+from dpaudit.report.html import filled
 from dpaudit.report.markdown import escaped, fenced
-from dpaudit.report.page.template import filled
 from dpaudit.report.terminal import Lines
 
 __all__ = ["FORMS", "Plain", "rendered", "summed"]

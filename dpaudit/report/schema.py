@@ -10,17 +10,14 @@ import msgspec
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.certificates.certificate import Certificate
-from dpaudit.engine.findings import LedgerRow, PictureFinding
-from dpaudit.engine.records import Failure, Header, Result, Seal
+from dpaudit.engine.records import Failure, Header, LedgerRow, PictureFinding, Result, Seal
 from dpaudit.errors import InputError
 from dpaudit.exact.finding import LawFinding
 from dpaudit.exact.supremum.finding import SupremumFinding
 from dpaudit.record import schema_of_type
 from dpaudit.report.json import Report
 from dpaudit.results import SCHEMA_VERSION
-from dpaudit.utility.complexity_finding import SampleComplexityFinding
-from dpaudit.utility.finding import UtilityFinding
-from dpaudit.utility.scaling_finding import ScalingFinding
+from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
 
 __all__ = ["NAMES", "load"]
 

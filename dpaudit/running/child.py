@@ -1,38 +1,39 @@
-"""A process of one's own for calls that may crash, hang or take all memory: it is ended without harm to the caller."""
+"""A forked process that makes the calls of one function: it may crash, hang or exhaust memory there without harm."""
 
 from __future__ import annotations
 
+import atexit
+import math
 import os
-import select
+import pickle
 import signal
+import sys
 import time
+import warnings
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from typing import Any
 
-from dpaudit.errors import ToolFault
-from dpaudit.running.copies import copied, ended_by
-from dpaudit.running.messages import HEAD, packed, unpacked, write
-from dpaudit.running.parent_death import lifeline
-from dpaudit.running.run_notes import FORKS, Board
-from dpaudit.running.server import Server, live
-from dpaudit.running.shared import Shared
+from dpaudit.errors import DpauditError, InputError, ToolFault, place_of
+from dpaudit.running.processes import ChildDied, Lifeline, bound_memory, ended_by, ignore_requests, lifeline
+from dpaudit.running.run_notes import FORKS, Notes, begin
 
-__all__ = ["Child", "ChildDied", "Late"]
+__all__ = ["PULSE", "RETURNED", "Child", "Late", "packed", "value_of"]
 
 PULSE = 0.5
-"""Seconds between two looks whether a silent child still lives: its own children may hold its pipe open."""
-_getpid, _monotonic = os.getpid, time.monotonic
-"""Those of the system: checks of mechanisms change the ones of the modules for a while."""
-
-
-class ChildDied(ToolFault):
-    """A child ended before it answered; the message says how."""
+"""Seconds between two checks that a silent child still lives: its own children may hold its pipe open."""
+BEGUN, PART, RETURNED, RAISED = b"b", b"p", b"v", b"e"
+"""The first byte of a message of the child."""
+_getpid = os.getpid
+"""The function of the system: checks of mechanisms replace the one of `os` for a while."""
 
 
 class Late(Exception):
-    """A child has taken too long for one part, and was ended.
+    """A part took a child too long, and the child was ended.
 
     Attributes
     ----------
@@ -46,9 +47,9 @@ class Late(Exception):
 
 
 class Child:
-    """A copy of this process that makes calls of a function one after another, and ends with it.
+    """A forked process that makes calls of a function one after another, and ends with this one.
 
-    What it prints goes to standard error. It may take the memory that is free when it begins, where the system sets
+    What it prints goes to standard error. Its memory is limited to what is free when it begins, where the system sets
     limits, and its own children end with it. Arguments and what is returned must pickle; the function is there already.
 
     Parameters
@@ -58,23 +59,21 @@ class Child:
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        requests, self._requests = os.pipe()
-        self._replies, replies = os.pipe()
-        self._shared, self._board = Shared(), Board()
-        self._buffer = bytearray()
-        line = lifeline()
-        if not (pid := copied()):
-            os.close(self._requests)
-            os.close(self._replies)
-            live(line, Server(function, requests, replies, self._shared, self._board))
-        self._pid = pid
+        context, self._notes = get_context("fork"), Notes()
+        requests, self._requests = context.Pipe(duplex=False)  # two of them are faster than one for both ways
+        self.replies, replies = context.Pipe(duplex=False)
+        process = context.Process(target=_serve, args=(function, requests, replies, lifeline(), self._notes))
+        with warnings.catch_warnings():
+            # Python 3.12 warns where there are threads: the child has but one, and calls nothing of the others.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            process.start()
+        requests.close()
+        replies.close()
+        assert process.pid is not None
         with suppress(OSError):
-            os.setpgid(pid, pid)
-        os.close(requests)
-        os.close(replies)
-        self._status: int | None = None
-        self._gone: list[int] = []
-        self._end = weakref.finalize(self, _end, _getpid(), pid, self._gone, self._requests, self._replies)
+            os.setpgid(process.pid, process.pid)
+        self._process, self._owner, self.closed = process, _getpid(), False
+        _children.add(self)
 
     def call(self, *arguments: Any, seconds: float | None = None) -> tuple[list[Any], Any]:
         """Return the parts that a call sends, and what it returns.
@@ -95,99 +94,161 @@ class Child:
         Late
             If a part took too long; the child is ended.
         """
-        request = packed(arguments)
+        self.begin(*arguments)
         parts: list[Any] = []
-        self._shared.expect()
-        with suppress(BrokenPipeError):  # it has ended, which its reply tells
-            write(self._requests, request)
-        while True:
-            while (message := self._message()) is None:
-                if not self._wait(seconds):
-                    raise Late(parts + self._rest())
+        limit: float | None = None  # the time counts from when the child begins, which takes long on a busy machine
+        while message := self.message(limit):
             kind, value = message
-            if kind == "parts":
-                parts += self._shared.taken(value)
-                continue
-            if self._shared.forked:
-                raise ChildDied(FORKS)
-            if kind == "raised":
-                raise value
-            return parts, value
+            limit = seconds
+            if kind == PART:
+                parts.append(value)
+            elif kind == RETURNED:
+                return parts, value
+        self.close()
+        raise Late(parts)
 
-    @property
-    def closed(self) -> bool:
-        """Whether it was ended."""
-        return not self._end.alive
+    def begin(self, *arguments: Any) -> None:
+        """Begin a call; the messages that answer it end with one of the kind `RETURNED`."""
+        request = _sendable(arguments)
+        with suppress(BrokenPipeError):  # it has ended, which `message` reports
+            self._requests.send_bytes(request)
 
-    def close(self) -> None:
-        """End the child and all that it began, at once."""
-        if self._end.alive:
-            self._end()
+    def message(self, seconds: float | None = None) -> tuple[bytes, Any] | None:
+        """Return the kind and the value of the next message; None if it does not come in time.
 
-    def _message(self) -> tuple[str, Any] | None:
-        """Return the next message, if all of it is there."""
-        size = int.from_bytes(self._buffer[:HEAD], "little")
-        if len(self._buffer) < HEAD + size or len(self._buffer) < HEAD:
+        Raises
+        ------
+        ChildDied
+            As for `call`; so is everything that the function raised.
+        """
+        if not self._wait(seconds):
             return None
-        body = bytes(self._buffer[HEAD : HEAD + size])
-        del self._buffer[: HEAD + size]
-        message: tuple[str, Any] = unpacked(body)
-        return message
+        try:
+            message = self.replies.recv_bytes()
+        except EOFError:
+            self._process.join()
+            raise self._death() from None
+        kind, value = message[:1], value_of(message[1:])
+        if kind in (RETURNED, RAISED) and self._notes.forked:
+            raise ChildDied(FORKS)
+        if kind == RAISED:
+            raise value
+        return kind, value
 
     def _wait(self, seconds: float | None) -> bool:
-        """Wait for more of a reply; say no if the part under way has taken too long."""
-        left = PULSE if seconds is None else self._shared.started() + seconds - _monotonic()
-        if select.select([self._replies], [], [], max(0.0, min(PULSE, left)))[0]:
-            if not (more := os.read(self._replies, 1 << 20)):
-                raise ChildDied(self._death(wait=True))
-            self._buffer += more
-        elif self._ended():
-            raise ChildDied(self._death())
-        elif left <= 0:
-            return self._shared.started() + (seconds or 0.0) > _monotonic()
-        return True
+        """Wait for a message, and return whether there is one in time."""
+        first = PULSE if seconds is None else min(PULSE, seconds)
+        if self.replies.poll(first):
+            return True
+        deadline = math.inf if seconds is None else time.monotonic() + seconds - first
+        while self._process.exitcode is None:
+            left = deadline - time.monotonic()
+            if self.replies.poll(max(0.0, min(PULSE, left))):
+                return True
+            if left <= 0:
+                return False
+        if self.replies.poll():
+            return True
+        raise self._death()
 
-    def _rest(self) -> list[Any]:
-        """End the child, and return the parts that it had made and not sent yet."""
+    def close(self) -> None:
+        """End the child and all that it began, at once; a copy of this process leaves them alone."""
+        if self.closed or _getpid() != self._owner:
+            return
+        self.closed = True
         with suppress(OSError):
-            os.kill(self._pid, signal.SIGKILL)
-        self._ended(wait=True)
-        parts: list[Any] = []
-        while select.select([self._replies], [], [], 0)[0] and (more := os.read(self._replies, 1 << 20)):
-            self._buffer += more
-        while message := self._message():
-            parts += self._shared.taken(message[1]) if message[0] == "parts" else []
-        parts += self._shared.left()
-        self.close()
-        return parts
+            os.killpg(self._process.pid or 0, signal.SIGKILL)
+        self._process.kill()
+        self._process.join()
+        self._requests.close()
+        self.replies.close()
 
-    def _ended(self, wait: bool = False) -> bool:
-        if self._status is None:
-            pid, status = os.waitpid(self._pid, 0 if wait else os.WNOHANG)
-            if pid:
-                self._status = status
-                self._gone.append(pid)
-                with suppress(OSError):
-                    os.killpg(pid, signal.SIGKILL)  # now: its number may soon be another's
-        return self._status is not None
+    __del__ = close
 
-    def _death(self, wait: bool = False) -> str:
-        """Say how the child ended."""
-        self._ended(wait)
-        code = os.waitstatus_to_exitcode(self._status or 0)
-        return ended_by(code) + self._board.told()
+    def _death(self) -> ChildDied:
+        """Return the error that tells how the child ended."""
+        return ChildDied(ended_by(self._process.exitcode or 0) + self._notes.words())
 
 
-def _end(owner: int, child: int, gone: list[int], *ends: int) -> None:
-    """End a child and its children; a copy of the owner leaves them alone."""
-    if _getpid() != owner:
-        return
-    if not gone:
-        for stop in (os.killpg, os.kill):
-            with suppress(OSError):
-                stop(child, signal.SIGKILL)
-        with suppress(OSError):
-            os.waitpid(child, 0)
-    for end in ends:
-        with suppress(OSError):
-            os.close(end)
+_children: weakref.WeakSet[Child] = weakref.WeakSet()
+
+
+@atexit.register  # later than multiprocessing registers its own, which waits for the children, and so called earlier
+def _close_all() -> None:
+    for child in list(_children):
+        child.close()
+
+
+def packed(value: Any) -> bytes:
+    """Return a value as bytes; of what the script itself defines, with its definition. It raises what pickle raises."""
+    try:
+        return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    except Exception:  # of many types: what pickle raises depends on what it meets
+        content: bytes = _cloudpickle().dumps(value, pickle.HIGHEST_PROTOCOL)
+        return content
+
+
+def value_of(content: bytes) -> Any:
+    """Return the value that `packed` made bytes of: the one place where bytes of another process become a value."""
+    return pickle.loads(content) if content else None
+
+
+def _sendable(value: Any) -> bytes:
+    """Return a value as bytes, or raise `InputError`."""
+    try:
+        return packed(value)
+    except Exception as error:  # likewise
+        raise InputError(
+            "with {timeout}, runs are made in a process of their own, to which data, and from which outputs, must "
+            "travel, and something cannot be sent: {why:.500}; leave it out, or return plain data",
+            names=("timeout",),
+            why=f"{type(error).__name__}: {error}",
+        ) from error
+
+
+def _cloudpickle() -> Any:
+    """Return the module that pickles definitions too: joblib carried its own copy up to 1.5."""
+    try:
+        return import_module("joblib.externals.cloudpickle")
+    except ImportError:
+        return import_module("cloudpickle")
+
+
+def _serve(
+    function: Callable[..., Any], requests: Connection, replies: Connection, line: Lifeline, notes: Notes
+) -> None:
+    """Make the calls that are requested, as the child, until no more can come."""
+    try:
+        os.setpgid(0, 0)
+        ignore_requests(line)
+        begin(notes)
+        os.dup2(2, 1)
+        sys.stdout = sys.stderr
+        bound_memory()
+        home = _getpid()
+
+        def send(kind: bytes, content: bytes = b"") -> None:
+            if _getpid() != home:  # the audited code forked, and this is the copy
+                notes.fork()
+                os._exit(0)
+            replies.send_bytes(kind + content)
+
+        while True:
+            arguments = value_of(requests.recv_bytes())
+            send(BEGUN)
+            send(*_answer(function, lambda part: send(PART, _sendable(part)), arguments))
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError, AttributeError):
+                    stream.flush()
+    finally:
+        os._exit(0)
+
+
+def _answer(function: Callable[..., Any], emit: Callable[[Any], None], arguments: Any) -> tuple[bytes, bytes]:
+    """Return the last message of a call: what it returns, or raises."""
+    try:
+        return RETURNED, _sendable(function(emit, *arguments))
+    except DpauditError as error:
+        return RAISED, _sendable(error)
+    except BaseException as error:  # an interrupt that the audited code raises, say, which is not ours
+        return RAISED, _sendable(ToolFault(f"{type(error).__name__}: {error} ({place_of(error)})"))

@@ -15,10 +15,10 @@ import numpy as np
 from dpaudit.arguments import read_choice, read_number
 from dpaudit.errors import Exited, InputError, ToolFault, blamed
 from dpaudit.outputs.canonical import Raised, contents, timed_out
-from dpaudit.running.child import Child, ChildDied, Late
-from dpaudit.running.copies import can_fork
+from dpaudit.running.child import Child, Late
+from dpaudit.running.processes import ChildDied, can_fork
 
-__all__ = ["Context", "Isolated", "RunFault", "Timeout", "told_with"]
+__all__ = ["Context", "Isolated", "RunFault", "Timeout", "naming_input"]
 
 TIMEOUT_IS = ("output", "error")
 """The meanings of a run that takes too long: an output like any other, or a fault."""
@@ -36,7 +36,7 @@ class RunFault(ToolFault):
     """A run ended its process, or took too long where that is a fault."""
 
 
-def told_with(where: Callable[[], str], function: Callable[..., Any], *arguments: Any) -> Any:
+def naming_input(where: Callable[[], str], function: Callable[..., Any], *arguments: Any) -> Any:
     """Return what a call that makes runs returns; a fault of one is told with the words for its input."""
     try:
         return function(*arguments)

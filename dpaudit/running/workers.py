@@ -1,20 +1,20 @@
-"""Work spread over processes: what goes wrong there is said in one line, and the workers keep out of the user's way."""
+"""Work spread over processes: by joblib, or over forked processes in which a call may end its process."""
 
 from __future__ import annotations
 
 import os
-import re
-import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, redirect_stdout
-from typing import Any, TypeVar
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from multiprocessing.connection import wait
+from typing import Any, NamedTuple, TypeVar
 
-from dpaudit.errors import InputError, ToolFault
-from dpaudit.running.parent_death import STOPPING, deaf, lifeline
+from dpaudit.errors import DpauditError, InputError, ToolFault
+from dpaudit.running.child import PULSE, RETURNED, Child, packed, value_of
+from dpaudit.running.processes import ChildDied, ignore_requests, lifeline, postponed
 
-__all__ = ["WorkerDied", "spread"]
+__all__ = ["WorkerDied", "apart", "spread"]
 
 T = TypeVar("T")
 
@@ -23,14 +23,20 @@ class WorkerDied(ToolFault):
     """A worker process died: killed by the system, for want of memory perhaps, or ended by what it ran."""
 
 
+class _Sent(NamedTuple):
+    """What a call returned in a worker process, as bytes."""
+
+    content: bytes
+
+
 def spread(
-    calls: Iterable[Callable[[], T]], *, n_jobs: int, backend: str | None = None, ordered: bool = True, **options: Any
+    calls: Sequence[Callable[[], T]], *, n_jobs: int, backend: str | None = None, ordered: bool = True, **options: Any
 ) -> Iterator[T]:
     """Make calls on several workers and yield what they return.
 
     Parameters
     ----------
-    calls : iterable of callables without arguments
+    calls : sequence of callables without arguments
         They and what they return must pickle where workers are processes. A worker's standard output is the standard
         error; signals that ask to end are left to this process, with which it ends, however that dies.
     n_jobs, backend
@@ -51,30 +57,33 @@ def spread(
     from pickle import PicklingError
 
     from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     # Only loky and threading can hand results back one by one.
     lazy = backend in (None, "loky", "threading")
     stream = "list" if not lazy else "generator" if ordered else "generator_unordered"
     if backend in (None, "loky"):
-        options = {"initializer": deaf, "initargs": (lifeline(),), **options}
+        options = {"initializer": ignore_requests, "initargs": (lifeline(),), **options}
     parallel = Parallel(n_jobs=n_jobs, backend=backend, return_as=stream, **options)
     jobs = (delayed(_call)(call, os.getpid()) for call in calls)
     try:
-        with _blocked(lazy and backend != "threading"):
+        with postponed(lazy and backend != "threading"):
             results = parallel(jobs)
-        yield from _until_left(results)
+        for result in _until_left(results):
+            yield value_of(result.content) if isinstance(result, _Sent) else result
+    except TerminatedWorkerError as error:
+        told = "a worker process died, killed by the system (for want of memory?) or ended by what it ran"
+        raise WorkerDied(told) from error
     except BrokenProcessPool as error:
-        if "un-serialize" in str(error):
-            raise _unsendable(error) from error
-        raise WorkerDied(_death(error)) from error
-    except (PicklingError, TypeError, AttributeError) as error:  # what pickle raises depends on what it meets
-        if "pickle" not in str(error):
-            raise
         raise _unsendable(error) from error
+    except (PicklingError, TypeError, AttributeError):  # what pickle raises depends on what it meets
+        for call in calls:
+            _sendable(call)
+        raise
 
 
 def _until_left(results: Any) -> Iterator[Any]:
-    """Yield results; whoever stops listening, as an interrupted run does, need not be warned that work is lost."""
+    """Yield results; a caller who stops early, as an interrupted run does, need not be warned that work is lost."""
     listening = False
     try:
         for result in results:
@@ -82,51 +91,87 @@ def _until_left(results: Any) -> Iterator[Any]:
             yield result
             listening = False
     finally:
-        if listening and hasattr(results, "close"):
+        if listening and isinstance(results, Generator):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
                 results.close()
 
 
+def _sendable(value: Any) -> bytes:
+    """Return a value as bytes, or raise `InputError`."""
+    try:
+        return packed(value)
+    except Exception as error:  # of many types: what pickle raises depends on what it meets
+        raise _unsendable(error) from error
+
+
 def _unsendable(error: BaseException) -> InputError:
-    # Of what it meets while sending joblib tells in the cause, as the text of a traceback; the last line says it.
-    told = f"{error}\n{error.__cause__ or ''}" if str(error).startswith(("Could not", "A task")) else str(error)
-    text = [line for line in told.splitlines() if "pickle" in line or "Error: " in line] or [type(error).__name__]
     return InputError(
         "with several jobs, what is audited, its data and its outputs must travel between processes, and something "
         'cannot be sent: {why:.500}; use {n_jobs:=1}, or {backend:="threading"}, which sends nothing, or return plain '
         "data",
         names=("n_jobs", "backend"),
-        why=text[-1].strip(),
+        why=f"{type(error).__name__}: {error}",
     )
 
 
-def _death(error: BaseException) -> str:
-    """Say how a worker died: joblib's message names the exit codes, somewhere."""
-    codes = re.search(r"exit codes of the workers are (\{.*\})", str(error))
-    how = f" (exit codes: {codes[1]})" if codes else ""
-    return f"a worker process died, killed by the system (for want of memory?) or ended by what it ran{how}"
-
-
-def _call(call: Callable[[], T], home: int) -> T:
+def _call(call: Callable[[], Any], home: int) -> Any:
     """Make a call; in a worker process, without touching the standard output."""
     if os.getpid() == home:
         return call()
     with redirect_stdout(sys.stderr):
-        return call()
+        return _Sent(_sendable(call()))
 
 
-@contextmanager
-def _blocked(wanted: bool) -> Iterator[None]:
-    """Block signals that ask to end while workers are started, which inherit that: they would die of them unprepared.
+def apart(calls: Mapping[str, Callable[[], T]], n_jobs: int) -> Iterator[tuple[str, T | DpauditError]]:
+    """Make calls in forked processes; yield the key of each, as it ends, with what it returned or why it did not.
 
-    Starting takes a fraction of a second; a signal that came meanwhile comes to this process then.
+    Where several run at a time, one that ended its process is made again when the others are done: together they may
+    have taken the memory.
+
+    Parameters
+    ----------
+    calls : mapping of str to callable
+        The calls, by their keys. What they return must pickle.
+    n_jobs : int
+        The number of calls that run at a time.
     """
-    if not wanted or not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    waiting = iter(calls)
+    again: list[str] = []
+    idle: list[Child] = []
+    busy: dict[Child, str] = {}
     try:
-        yield
+        while True:
+            while len(busy) < n_jobs and (key := next(waiting, None)) is not None:
+                child = idle.pop() if idle else Child(lambda emit, key: calls[key]())
+                child.begin(key)
+                busy[child] = key
+            if not busy:
+                break
+            wait([child.replies for child in busy], PULSE)
+            for child, key in list(busy.items()):
+                if (ended := _answer(child)) is None:
+                    continue
+                del busy[child]
+                if isinstance(ended[0], ChildDied):
+                    child.close()
+                else:
+                    idle.append(child)
+                if isinstance(ended[0], ChildDied) and n_jobs > 1:
+                    again.append(key)
+                else:
+                    yield key, ended[0]
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for child in (*idle, *busy):
+            child.close()
+    if again:
+        yield from apart({key: calls[key] for key in again}, 1)
+
+
+def _answer(child: Child) -> tuple[Any] | None:
+    """Return what a call returned or raised; None while it runs."""
+    try:
+        message = child.message(0.0)
+    except DpauditError as error:
+        return (error,)
+    return None if message is None or message[0] != RETURNED else message[1:]

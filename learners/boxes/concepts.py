@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Integers
+from learners.domains import OnAGrid, grid_rows, moving_points
 from learners.finite.counting import check_code, check_listable
 from learners.parameters import check_integer
 
-__all__ = ["LABELS", "Box", "Boxes", "interval_number", "interval_of"]
+__all__ = ["Box", "BoxLearner", "Boxes", "interval_number", "interval_of"]
 
 LABELS = 2**26
 """The most labels that are evaluated at once."""
@@ -122,3 +124,26 @@ class Boxes:
             inside = ((a[:, None] <= column) & (column <= b[:, None])).astype(np.uint8)
             rows = (rows[:, None, :] * inside[None, :, :]).reshape(-1, len(points))
         return np.concatenate([np.zeros((1, len(points)), dtype=np.uint8), rows])
+
+
+class BoxLearner(OnAGrid):
+    """A learner of boxes; codes are the numbers of `boxes.concepts.Boxes`, 0 the empty box."""
+
+    @property
+    def concepts(self) -> Boxes:
+        """All boxes, and the empty one."""
+        return Boxes(self.side, self.dimension)
+
+    def decode(self, code: int) -> Box:
+        """Return the box with that number."""
+        return self.concepts.concept(code)
+
+    def symmetries(self) -> list[Integers]:
+        """Return the reflection of the first axis, and its exchanges with the others."""
+        points = self.domain.points()
+        images = [points.copy()]
+        images[0][:, 0] = self.side - points[:, 0]
+        for i in range(1, self.dimension):
+            order = [i, *range(1, i), 0, *range(i + 1, self.dimension)]
+            images.append(points[:, order])
+        return [moving_points(grid_rows(image, self.side)) for image in images]

@@ -1,24 +1,166 @@
-"""Axis-parallel boxes by the exponential mechanism over all of them."""
+"""Axis-parallel boxes by the exponential mechanism over all of them: exact sampling without a list."""
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Instance, Sample
+from dpaudit.contract import InputError, Instance, Sample
 from learners.arrays import Integers
-from learners.boxes.base import BoxLearner
-from learners.boxes.cells import BoxCells
+from learners.boxes.concepts import BoxLearner, interval_of
 from learners.citations import STE
 from learners.finite.counting import as_codes
 from learners.finite.exponential import ExponentialLearner
-from learners.inputs import check_run
 from learners.mechanisms import equal_scores
-from learners.parameters import check_positive
+from learners.parameters import check_positive, check_run
 
-__all__ = ["LEARNERS", "BoxExponential"]
+__all__ = ["LEARNERS", "Axis", "BoxExponential"]
+
+MAX_CELLS = 2**22
+"""The most cells that are ever made."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The intervals [a, b] of {0 .. count - 1}, grouped by which of the distinct coordinates v_0 < v_1 < .. they hold.
+
+    Those that hold exactly v_p .. v_q are (v_p - v_{p-1}) (v_{q+1} - v_q) many (v_{-1} = -1, v_c = count). The other
+    ones lie in a gap between neighbours; a gap of length g has g (g + 1)/2.
+    """
+
+    values: tuple[int, ...]
+    count: int
+
+    @cached_property
+    def spans(self) -> list[tuple[int, int]]:
+        """The pairs (p, q), p <= q."""
+        return [(p, q) for p in range(len(self.values)) for q in range(p, len(self.values))]
+
+    @cached_property
+    def steps(self) -> list[int]:
+        """v_i - v_{i-1} for i = 0 .. c."""
+        ends = [-1, *self.values, self.count]
+        return [b - a for a, b in pairwise(ends)]
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """The numbers of intervals of the spans, then of the gaps."""
+        gaps = [step - 1 for step in self.steps]
+        return [self.steps[p] * self.steps[q + 1] for p, q in self.spans] + [g * (g + 1) // 2 for g in gaps]
+
+    @cached_property
+    def holding(self) -> int:
+        """The number of intervals that hold some v_i."""
+        return sum(self.sizes[: len(self.spans)])
+
+    @property
+    def total(self) -> int:
+        """The number of intervals."""
+        return self.count * (self.count + 1) // 2
+
+    @cached_property
+    def _cumulative(self) -> list[int]:
+        return list(accumulate(self.sizes))
+
+    def inside(self, kind: int, rng: np.random.Generator) -> tuple[int, int]:
+        """Return a uniform interval of one span or gap."""
+        if kind < len(self.spans):
+            p, q = self.spans[kind]
+            return self.values[p] - _below(self.steps[p], rng), self.values[q] + _below(self.steps[q + 1], rng)
+        gap = kind - len(self.spans)
+        start, length = [-1, *self.values][gap] + 1, self.steps[gap] - 1
+        a, b = interval_of(_below(length * (length + 1) // 2, rng), length)
+        return start + a, start + b
+
+    def any(self, low: int, high: int, rng: np.random.Generator) -> tuple[int, int]:
+        """Return a uniform interval among those that number low .. high - 1 when listed by span, then by gap."""
+        rank = low + _below(high - low, rng)
+        return self.inside(bisect_right(self._cumulative, rank), rng)
+
+
+def _below(bound: int, rng: np.random.Generator) -> int:
+    """Return a uniform integer in [0, bound); without a draw where there is nothing to choose."""
+    return 0 if bound == 1 else equal_scores.uniform_below(bound, rng, 1)[0]
+
+
+class BoxCells:
+    """The cells of all boxes for one sample.
+
+    A box whose i-th side holds v_p .. v_q of every axis i labels positive the examples in a product of index ranges;
+    their number of correct labels comes from prefix sums of (positives - negatives) over the grid of distinct
+    coordinates. All other boxes, and the empty one, label all examples negative: d more cells (the first axis whose
+    side holds nothing) and one for the empty box. With c_i distinct coordinates on axis i there are
+    prod c_i (c_i + 1)/2 + d + 1 cells, and time and memory are linear in that, whatever the side of the grid.
+    """
+
+    def __init__(self, sample: Sample, side: int, dimension: int) -> None:
+        columns = [[int(v) for v in column] for column in sample.points.T] if len(sample.labels) else [[]] * dimension
+        self.axes = [Axis(tuple(sorted(set(column))), side + 1) for column in columns]
+        spans = math.prod(len(axis.spans) for axis in self.axes)
+        if spans > MAX_CELLS:
+            raise InputError(
+                f"the sample's distinct coordinates cut the boxes into {spans} cells, more than {MAX_CELLS}, the most "
+                "that can be handled; use box-interior-point"
+            )
+        self.negatives = int(sample.counts[sample.labels == 0].sum())
+        self.scores = np.concatenate([self._spans(sample, columns), np.full(dimension + 1, self.negatives)])
+        self.sizes = self._sizes()
+
+    def _spans(self, sample: Sample, columns: list[list[int]]) -> Integers:
+        """Return the number of correct labels of every combination of spans, the last axis fastest."""
+        table = np.zeros([len(axis.values) for axis in self.axes], dtype=np.int64)
+        excess = np.where(sample.labels == 1, sample.counts, -sample.counts)
+        index = []
+        for axis, column in zip(self.axes, columns, strict=True):
+            rank = {v: i for i, v in enumerate(axis.values)}
+            index.append(np.array([rank[v] for v in column], dtype=np.intp))
+        np.add.at(table, tuple(index), excess)
+        for i, axis in enumerate(self.axes):
+            below = (
+                np.concatenate([np.zeros_like(table.take([0], axis=i)), np.cumsum(table, axis=i)], axis=i)
+                if table.shape[i]
+                else table
+            )
+            p = np.array([p for p, _ in axis.spans], dtype=np.intp)
+            q = np.array([q for _, q in axis.spans], dtype=np.intp)
+            table = below.take(q + 1, axis=i) - below.take(p, axis=i) if len(p) else below
+        return np.asarray(self.negatives + table.ravel(), dtype=np.int64)
+
+    def _sizes(self) -> list[int]:
+        """Return the number of boxes of each cell."""
+        sizes = [1]
+        for axis in self.axes:
+            own = axis.sizes[: len(axis.spans)]
+            sizes = [s * t for s in sizes for t in own]
+        for i, axis in enumerate(self.axes):
+            before = math.prod(other.holding for other in self.axes[:i])
+            after = math.prod(other.total for other in self.axes[i + 1 :])
+            sizes.append(before * (axis.total - axis.holding) * after)
+        return [*sizes, 1]
+
+    def draw_in(self, cell: int, rng: np.random.Generator) -> list[tuple[int, int]] | None:
+        """Return the sides of a uniform box of a cell, None for the empty box."""
+        first = cell - (len(self.sizes) - len(self.axes) - 1)
+        if first == len(self.axes):
+            return None
+        if first < 0:
+            kinds = []
+            for axis in reversed(self.axes):
+                cell, kind = divmod(cell, len(axis.spans))
+                kinds.append(kind)
+            return [axis.inside(kind, rng) for axis, kind in zip(self.axes, reversed(kinds), strict=True)]
+        sides = []
+        for i, axis in enumerate(self.axes):
+            low = axis.holding if i == first else 0
+            high = axis.holding if i < first else axis.total
+            sides.append(axis.any(low, high, rng))
+        return sides
 
 
 @dataclass(frozen=True)
@@ -27,7 +169,7 @@ class BoxExponential(BoxLearner, ExponentialLearner):
 
     `run` never lists the boxes: it draws a cell of boxes that label the sample alike, exactly by the number of its
     boxes times exp(epsilon score/2), and a box of the cell uniformly. With c_i distinct coordinates of examples on axis
-    i, that takes time and memory O(prod c_i^2), whatever the side (see `boxes.cells`). `law` lists all boxes. In the
+    i, that takes time and memory O(prod c_i^2), whatever the side (see `BoxCells`). `law` lists all boxes. In the
     sample sizes ln|C| is at most 2 d ln(side + 1).
 
     Parameters

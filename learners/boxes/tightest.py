@@ -10,13 +10,12 @@ import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
 from learners.arrays import Integers
-from learners.boxes.base import BoxLearner
+from learners.boxes.concepts import BoxLearner
 from learners.citations import STE
+from learners.domains import moving_negatives
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
-from learners.finite.counting import as_codes
-from learners.finite.scores import check_law_size, point_law
-from learners.inputs import check_run, check_sample
-from learners.symmetries import moving_negatives
+from learners.finite.counting import as_codes, check_law_size, point_law
+from learners.parameters import check_run, check_sample
 
 __all__ = ["LEARNERS", "BoxTightest"]
 

@@ -1,4 +1,4 @@
-"""Conjunctions of literals over Boolean variables.
+"""Conjunctions and disjunctions of literals over Boolean variables, and what their learners share.
 
 The literals are v_1, not v_1, v_2, not v_2, ... in this order; a set of literals is a mask with bit 2 i for v_{i+1} and
 bit 2 i + 1 for not v_{i+1}.
@@ -6,17 +6,34 @@ bit 2 i + 1 for not v_{i+1}.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from math import comb
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from learners.arrays import Labels
+from dpaudit.contract import Sample
+from learners.arrays import Integers, Labels
+from learners.domains import Cube, OnTheCube, grid_rows, moving_negatives, moving_points
 from learners.finite.counting import Numbered, check_code, check_listable
 from learners.parameters import check_integer
 
-__all__ = ["MAX_DIMENSION", "Conjunction", "Conjunctions", "contradicted"]
+__all__ = [
+    "LAW_DIMENSION",
+    "MAX_DIMENSION",
+    "Conjunction",
+    "Conjunctions",
+    "Disjunction",
+    "EliminationLearner",
+    "MaskLearner",
+    "Nonempty",
+    "ShortConjunctions",
+    "ShortDisjunctions",
+    "contradicted",
+    "renaming_symmetries",
+]
 
 MAX_DIMENSION = 31
 """The largest dimension whose 2 d literals fit a mask of type int64."""
@@ -93,3 +110,234 @@ class Conjunctions(Numbered):
         for column in values.T:
             rows = np.concatenate([rows, rows * column, rows * (1 - column)])
         return np.concatenate([rows, np.zeros((1, len(values)), dtype=np.uint8)])
+
+
+CELLS = 2**22
+"""The number of (conjunction, example) cells that are looked at together."""
+
+
+@dataclass(frozen=True)
+class ShortConjunctions(Numbered):
+    """The class CONJ_{k,d}: the distinct functions that conjunctions of at most k literals over d variables compute.
+
+    Its size is sum_{j <= k} C(d, j) 2^j, and one more for k >= 2: the contradiction, 0 everywhere, which stands last.
+    The others are numbered by their number of literals j, then lexicographically by their literals l_1 < .. < l_j. Here
+    literal 2 i is v_{i+1} and literal 2 i + 1 is not v_{i+1}; each variable occurs once at most.
+    """
+
+    dimension: int
+    k: int
+
+    def __post_init__(self) -> None:
+        check_integer("dimension", self.dimension, 1)
+        check_integer("k", self.k, 1, self.dimension)
+
+    def _of_length(self, j: int) -> int:
+        return comb(self.dimension, j) << j
+
+    @property
+    def size(self) -> int:
+        """sum_{j <= k} C(d, j) 2^j, plus 1 if k >= 2."""
+        return sum(map(self._of_length, range(self.k + 1))) + (self.k >= 2)
+
+    def concept(self, code: int) -> Conjunction:
+        """Return the conjunction with that number."""
+        check_code(self, code)
+        rest, length = int(code), 0
+        while length <= self.k and rest >= self._of_length(length):
+            rest -= self._of_length(length)
+            length += 1
+        if length > self.k:
+            return Conjunction(self.dimension, 4**self.dimension - 1)
+        return Conjunction(self.dimension, self._mask(rest, length))
+
+    def _mask(self, rest: int, length: int) -> int:
+        """Return the mask of conjunction number `rest` of those with `length` literals."""
+        mask, variable = 0, 0
+        for left in range(length - 1, -1, -1):
+            while True:
+                each = comb(self.dimension - variable - 1, left) * 2**left
+                if rest < 2 * each:
+                    break
+                rest -= 2 * each
+                variable += 1
+            sign, rest = divmod(rest, each)
+            mask |= 1 << 2 * variable + sign
+            variable += 1
+        return mask
+
+    def evaluate(self, points: NDArray[Any]) -> Labels:
+        """Return the labels (size, m) of points (m, dimension); `InputError` if the class is too large to list."""
+        check_listable(self)
+        true = 1 - contradicted(points)
+        levels = []
+        for literals in self._levels():
+            rows = np.ones((len(literals), len(points)), dtype=np.uint8)
+            for column in literals.T:
+                rows &= true[:, column].T
+            levels.append(rows)
+        if self.k >= 2:
+            levels.append(np.zeros((1, len(points)), dtype=np.uint8))
+        return np.concatenate(levels)
+
+    def _levels(self) -> Iterator[Integers]:
+        """Yield for j = 0 .. k the literals (number, j) of all conjunctions of j literals, in order."""
+        literals = np.zeros((1, 0), dtype=np.int64)
+        yield literals
+        for _ in range(self.k):
+            literals = self._extended(literals)[0]
+            yield literals
+
+    def _extended(self, literals: Integers) -> tuple[Integers, Integers]:
+        """Return all extensions of the conjunctions by one later variable, and which one each extends."""
+        first = literals[:, -1] // 2 + 1 if literals.shape[1] else np.zeros(len(literals), dtype=np.int64)
+        amounts = 2 * (self.dimension - first)
+        owner = np.repeat(np.arange(len(literals)), amounts)
+        place = np.arange(len(owner)) - np.repeat(np.cumsum(amounts) - amounts, amounts)
+        added = 2 * first[owner] + place
+        return np.concatenate([literals[owner], added[:, None]], axis=1), owner
+
+    def count_correct(self, sample: Sample) -> Integers:
+        """Return how many examples each concept labels correctly, (size,), without evaluating the longest ones.
+
+        A conjunction is right on N_0 examples and n_1 - n_0 more for the examples that satisfy it. One matrix product
+        gives this for all extensions of a conjunction of k - 1 literals at once, so only those are evaluated. Doubles
+        hold the sums exactly while the sample has fewer than 2^53 examples; beyond, integers are multiplied.
+        """
+        check_listable(self)
+        number = np.float64 if sample.n < 2**53 else np.int64
+        signed = np.where(sample.labels == 1, sample.counts, -sample.counts).astype(number)
+        true = (1 - contradicted(sample.points)).astype(number)
+        negatives = int(sample.counts[sample.labels == 0].sum())
+        excess = [np.array([int(signed.sum())])]
+        literals = np.zeros((1, 0), dtype=np.int64)
+        for _ in range(self.k):
+            longer, owner = self._extended(literals)
+            table = np.concatenate([*self._products(literals, true, signed)])
+            excess.append(table[owner, longer[:, -1]].astype(np.int64))
+            literals = longer
+        if self.k >= 2:
+            excess.append(np.array([0]))
+        return np.asarray(negatives + np.concatenate(excess), dtype=np.int64)
+
+    def _products(self, literals: Integers, true: NDArray[Any], signed: NDArray[Any]) -> Iterator[NDArray[Any]]:
+        """Yield, in blocks of conjunctions, n_1 - n_0 of each conjunction joined with each literal, (block, 2 d)."""
+        step = max(1, CELLS // max(1, len(signed)))
+        for start in range(0, len(literals), step):
+            block = literals[start : start + step]
+            rows = np.broadcast_to(signed, (len(block), len(signed)))
+            for column in block.T:
+                rows = rows * true[:, column].T
+            yield rows @ true
+
+
+@dataclass(frozen=True)
+class Disjunction:
+    """The disjunction of the literals in `mask`; empty, it is 0 everywhere, and with v and not v, 1 everywhere."""
+
+    dimension: int
+    mask: int
+
+    def predict(self, points: NDArray[Any]) -> Labels:
+        """Return the labels of points (m, dimension)."""
+        chosen = [i for i in range(2 * self.dimension) if self.mask >> i & 1]
+        return np.asarray((1 - contradicted(points)[:, chosen]).any(axis=1), dtype=np.uint8)
+
+    def __str__(self) -> str:
+        literals = [f"{'not ' * (i % 2)}v{i // 2 + 1}" for i in range(2 * self.dimension) if self.mask >> i & 1]
+        return " or ".join(literals) or "false"
+
+
+@dataclass(frozen=True)
+class ShortDisjunctions(Numbered):
+    """Disjunctions of at most k literals: number c at x is 1 minus conjunction number c at the complement of x."""
+
+    dimension: int
+    k: int
+
+    def __post_init__(self) -> None:
+        check_integer("dimension", self.dimension, 1)
+        check_integer("k", self.k, 1, self.dimension)
+
+    @property
+    def _mirror(self) -> ShortConjunctions:
+        return ShortConjunctions(self.dimension, self.k)
+
+    @property
+    def size(self) -> int:
+        """As many as conjunctions."""
+        return self._mirror.size
+
+    def evaluate(self, points: NDArray[Any]) -> Labels:
+        """Return the labels (size, m) of points (m, dimension)."""
+        return np.asarray(1 - self._mirror.evaluate(1 - np.asarray(points, dtype=np.uint8)), dtype=np.uint8)
+
+    def concept(self, code: int) -> Disjunction:
+        """Return the disjunction of the same literals."""
+        return Disjunction(self.dimension, self._mirror.concept(code).mask)
+
+
+@dataclass(frozen=True)
+class Nonempty(Numbered):
+    """All concepts of a class but the first, which has no literal; numbers are one less.
+
+    Parameters
+    ----------
+    every : ShortConjunctions or ShortDisjunctions
+        The class of 0 .. k literals.
+    """
+
+    every: ShortConjunctions | ShortDisjunctions
+
+    @property
+    def size(self) -> int:
+        """One less than the whole class has."""
+        return self.every.size - 1
+
+    def evaluate(self, points: NDArray[Any]) -> Labels:
+        """Return the labels (size, m) of points (m, dimension)."""
+        return self.every.evaluate(points)[1:]
+
+    def concept(self, code: int) -> Conjunction | Disjunction:
+        """Return the concept with that number."""
+        check_code(self, code)
+        return self.every.concept(int(code) + 1)
+
+
+LAW_DIMENSION = 8
+"""The largest number of variables for which a law lists all 4^d masks."""
+
+
+def renaming_symmetries(domain: Cube) -> list[Integers]:
+    """Return generators of the renamings of literals: two permutations of the coordinates, and complementing one."""
+    points = domain.points()
+    complemented = points.copy()
+    complemented[:, 0] = 1 - points[:, 0]
+    images = [complemented]
+    if domain.dimension > 1:
+        images += [points[:, [1, 0, *range(2, domain.dimension)]], np.roll(points, 1, axis=1)]
+    return [moving_points(grid_rows(image, 1)) for image in images]
+
+
+class MaskLearner(OnTheCube):
+    """A learner of conjunctions whose codes are masks of literals; see `conjunctions.concepts`."""
+
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
+
+    def decode(self, code: int) -> Conjunction:
+        """Return the conjunction of the literals in the mask."""
+        check_integer("code", code, 0, 4**self.dimension - 1)
+        return Conjunction(self.dimension, int(code))
+
+
+class EliminationLearner(MaskLearner):
+    """A learner that deletes literals by the positive examples alone."""
+
+    @property
+    def concepts(self) -> Conjunctions:
+        """The 3^d + 1 functions that conjunctions compute (numbered in their own way, not by masks)."""
+        return Conjunctions(self.dimension)
+
+    def symmetries(self) -> list[Integers]:
+        """Return generators of the renamings of literals and of the permutations of negative examples."""
+        return renaming_symmetries(self.domain) + moving_negatives(self.domain.size)

@@ -15,10 +15,9 @@ from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.laplace import ConjunctionLaplace, contradictions
 from learners.conjunctions.set_cover import SetCoverConjunction, SetCoverDisjunction
 from learners.controls import DOUBLED, FROZEN, GREEDY, MULTIPLIED, SHORTCUT, SPARING, SUPPORT, control, top
-from learners.inputs import check_run, check_sample
-from learners.mechanisms.laplace import log_above, log_below, log_between
-from learners.mechanisms.log_laws import ULP
-from learners.symmetries import moving_negatives
+from learners.domains import moving_negatives
+from learners.mechanisms.log_laws import ULP, log_above, log_below, log_between
+from learners.parameters import check_run, check_sample
 
 __all__ = ["LEARNERS"]
 

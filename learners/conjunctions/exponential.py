@@ -8,8 +8,7 @@ from typing import ClassVar
 from dpaudit.contract import InputError, Instance, PrivacyClaim, Sample, UtilityClaim
 from learners.arrays import Integers
 from learners.citations import STE
-from learners.conjunctions.base import renaming_symmetries
-from learners.conjunctions.short_conjunctions import ShortConjunctions
+from learners.conjunctions.concepts import ShortConjunctions, renaming_symmetries
 from learners.domains import ENUMERABLE, OnTheCube
 from learners.finite.exponential import ExponentialLearner
 from learners.parameters import check_integer, check_positive

@@ -11,13 +11,18 @@ import numpy as np
 from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum, UtilityClaim, later
 from learners.arrays import Floats, Integers
 from learners.citations import STE
-from learners.conjunctions.base import LAW_DIMENSION, EliminationLearner
-from learners.conjunctions.concepts import MAX_DIMENSION, contradicted
-from learners.inputs import check_run, check_sample
-from learners.mechanisms.laplace import log_above, log_below
-from learners.mechanisms.log_laws import ULP
-from learners.mechanisms.repeated_pure import largest_repeated_epsilon
-from learners.parameters import check_integer, check_law_limit, check_positive, check_probability, check_statement
+from learners.conjunctions.concepts import LAW_DIMENSION, MAX_DIMENSION, EliminationLearner, contradicted
+from learners.mechanisms.composition import largest_repeated_epsilon
+from learners.mechanisms.log_laws import ULP, log_above, log_below
+from learners.parameters import (
+    check_integer,
+    check_law_limit,
+    check_positive,
+    check_probability,
+    check_run,
+    check_sample,
+    check_statement,
+)
 
 __all__ = ["LEARNERS", "ConjunctionLaplace", "contradictions"]
 
@@ -39,7 +44,7 @@ class ConjunctionLaplace(EliminationLearner):
     and the learner epsilon-differentially private; x replaced by its complement, both positive, moves all of them.
 
     With a delta each count is e-private for the larger e that the optimal composition theorem allows 2 d calls
-    (`mechanisms.repeated_pure`), of the order of epsilon/sqrt(d ln(1/delta)): the noise is Lap(1/e), the threshold
+    (`mechanisms.composition`), of the order of epsilon/sqrt(d ln(1/delta)): the noise is Lap(1/e), the threshold
     (1/e) ln(2 d / beta), and the sample size grows like d^1.5 instead of d^2.
 
     Parameters

@@ -11,18 +11,22 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Picture, Sample, Supremum, later
 from learners.arrays import Integers, Labels
-from learners.conjunctions.base import renaming_symmetries
-from learners.conjunctions.concepts import Conjunction, contradicted
-from learners.conjunctions.disjunctions import Disjunction, ShortDisjunctions
+from learners.conjunctions.concepts import (
+    Conjunction,
+    Disjunction,
+    Nonempty,
+    ShortConjunctions,
+    ShortDisjunctions,
+    contradicted,
+    renaming_symmetries,
+)
 from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.conjunctions.missed_literal import Rounds, missed_failure
-from learners.conjunctions.nonempty import Nonempty
-from learners.conjunctions.short_conjunctions import ShortConjunctions
 from learners.covers.accounting import AUDITED
-from learners.covers.choices import CHOICE_PROOF, choice_cost, choice_ray
-from learners.covers.game_pictures import calibration_picture
-from learners.covers.laplace_noise import LaplaceNoise
+from learners.covers.game import calibration_picture
+from learners.covers.rounds import LaplaceNoise
 from learners.covers.set_cover import SetCoverLearner
+from learners.covers.shares import CHOICE_PROOF, choice_cost, choice_ray
 from learners.domains import OnTheCube
 from learners.parameters import check_integer
 
@@ -107,7 +111,7 @@ class LiteralCover(OnTheCube, SetCoverLearner):
         return sum(1 << literal for literal in set(self._selected(code)))
 
     def supremum(self) -> Supremum | None:
-        """Return the supremum of the pure loss, by `covers.choices.choice_cost`; None with noise.
+        """Return the supremum of the pure loss, by `covers.shares.choice_cost`; None with noise.
 
         J = ceil(2 k ln(2/alpha)) is at least k. With noise that is a bound, which is not known to be reached.
         """

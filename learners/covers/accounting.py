@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from dpaudit.contract import InputError, PrivacyClaim, UtilityClaim
 from learners.citations import KMMS
-from learners.covers.choices import pure_share
-from learners.covers.shares import composed_share, noiseless_share, paper_share
+from learners.covers.shares import composed_share, noiseless_share, paper_share, pure_share
 from learners.parameters import check_budget, check_integer, check_positive, check_probability, check_statement
 
 __all__ = ["AUDITED", "VARIANTS", "CoverAccounting", "Measured", "rounds_for"]
@@ -79,7 +78,7 @@ class CoverAccounting(Measured):
 
     @property
     def selection_epsilon(self) -> float:
-        """eps_hat of a round; with the budget "proved" no less than what is pure by `choices.choice_cost`."""
+        """eps_hat of a round; with the budget "proved" no less than what is pure by `covers.shares.choice_cost`."""
         if self.budget == "proved":
             return max(self._composed_epsilon, pure_share(self.k, self.rounds, self.epsilon))
         return self._composed_epsilon

@@ -1,7 +1,8 @@
-"""The Set Cover Learner (KMMS, Section 3), whatever sets it covers with."""
+"""The Set Cover Learner (KMMS, Section 3), whatever sets it covers with: its runs, outputs and laws."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,13 +11,59 @@ from numpy.typing import NDArray
 from dpaudit.contract import Domain, InputError, Law, Sample
 from learners.arrays import Bools, Floats, Integers, Labels
 from learners.covers.accounting import CoverAccounting
-from learners.covers.laplace_noise import LaplaceNoise
-from learners.covers.rounded_noise import RoundedNoise
-from learners.covers.rounds import Round
-from learners.covers.sequences import LAW_ATOMS, decoded, encoded, sequence_law
-from learners.inputs import check_run, check_sample
+from learners.covers.rounds import LaplaceNoise, Round, RoundedNoise
+from learners.parameters import check_integer, check_run, check_sample
 
 __all__ = ["SetCoverLearner"]
+
+LAW_ATOMS = 2**16
+"""The most sequences that a law lists."""
+
+
+def encoded(chosen: Integers, size: int) -> Integers | list[int]:
+    """Return sum h_j size^(j-1) for rows h_1 .. h_J, as Python integers where it may exceed 63 bits."""
+    rounds = chosen.shape[1]
+    if size**rounds < 2**63:
+        return np.asarray(chosen @ size ** np.arange(rounds, dtype=np.int64), dtype=np.int64)
+    powers = [size**j for j in range(rounds)]
+    return [sum(h * power for h, power in zip(row, powers, strict=True)) for row in chosen.tolist()]
+
+
+def decoded(code: int, size: int, rounds: int) -> list[int]:
+    """Return h_1 .. h_J of a number; `InputError` if it is none."""
+    check_integer("code", code, 0, size**rounds - 1)
+    members, rest = [], int(code)
+    for _ in range(rounds):
+        rest, member = divmod(rest, size)
+        members.append(member)
+    return members
+
+
+def sequence_law(cover: Bools, rounds: int, round_law: Callable[[Floats], tuple[Floats, float]]) -> Law:
+    """Return the law on all size^J sequences: products of the laws of the rounds along each sequence.
+
+    Parameters
+    ----------
+    cover : array of bool, shape (m, size)
+        Which of the sample's distinct examples each member of the class covers.
+    rounds : int
+        J.
+    round_law : callable
+        From which examples are still alive, (m,) of 0 and 1, to ln p(h) (size,) and a bound on its error. A round's
+        law depends on that alone, so each set of examples is asked for once.
+    """
+    hit = [sum(1 << i for i in np.flatnonzero(column).tolist()) for column in cover.T]
+    states, logs, error = [(1 << len(cover)) - 1], np.zeros(1), 0.0
+    known: dict[int, tuple[Floats, float]] = {}
+    for _ in range(rounds):
+        for state in set(states) - set(known):
+            known[state] = round_law(np.array([state >> i & 1 for i in range(len(cover))], dtype=np.float64))
+        step = np.array([known[state][0] for state in states])
+        logs = (logs[None, :] + step.T).ravel()
+        error += max(known[state][1] for state in states)
+        states = [state & ~mask for mask in hit for state in states]
+    finite = logs[np.isfinite(logs)]
+    return Law(range(len(logs)), logs, error + 2.0**-53 * rounds * float(-finite.min()))
 
 
 class SetCoverLearner(CoverAccounting):
@@ -47,7 +94,7 @@ class SetCoverLearner(CoverAccounting):
         rounds, the better of the two (Example 3.3); b = R and eps_hat from `noiseless_share`.
     budget : {"paper", "proved"}
         Whether eps_hat is the variant's, or the greater of it and 2 epsilon/max{J + 1, J (1 + 1/k)}, which is pure by
-        the theorem of `covers.choices.choice_cost`. At (1, 1e-6) and alpha = 0.1 that gains from k = 2 to 6 without
+        the theorem of `covers.shares.choice_cost`. At (1, 1e-6) and alpha = 0.1 that gains from k = 2 to 6 without
         noise, to 17 for "composition".
     """
 

@@ -6,9 +6,18 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
+from dpaudit.contract import Domain, Pair
 from learners.mechanisms.composition import Cost, largest_share
 
-__all__ = ["composed_share", "noiseless_share", "paper_share"]
+__all__ = [
+    "CHOICE_PROOF",
+    "choice_cost",
+    "choice_ray",
+    "composed_share",
+    "noiseless_share",
+    "paper_share",
+    "pure_share",
+]
 
 
 def paper_share(epsilon: float, delta: float) -> float:
@@ -48,3 +57,69 @@ def composed_share(rounds: int, epsilon: float, delta: float) -> float:
     """Return an eps_hat for which `rounds` eps_hat-private calls are (epsilon, delta)-private, rounded down."""
     share = largest_share(Fraction(epsilon), delta, lambda each: [Cost(each)] * rounds)
     return float(share) * (1 - 1e-12)
+
+
+CHOICE_PROOF = (
+    "theorem in learners.covers.shares: examples of unlike labels cost (e/2) (1 + 1/k) in every round, of like labels "
+    "e/2 and once e; t copies of an example to be covered beside one of the other label reach the first"
+)
+
+
+def choice_cost(rounds: int, k: int, share: float) -> float:
+    """Return (e/2) max{J (1 + 1/k), J + 1}: the pure cost of J rounds with parameter e, whatever n and delta.
+
+    **Theorem.** In each of J rounds choose a set l with probability proportional to mu(l) exp(a q(l)), a = e/2,
+    q = min{c_0 - b/k, -c_1}, where l covers c_0 of the R remaining examples to be covered (label 0) and c_1 of the
+    others, b = R + w with noise w that does not depend on the sample, or without noise; then delete what l covers.
+    Under replacement of one example the sequence of choices is a max{J (1 + 1/k), J + 1}-private. For J >= k and
+    w = 0 that is the supremum over n, not attained, if some set covers a point x and another one does not.
+
+    *Proof.* Given the same earlier choices and the same w, with D(l) = q_S(l) - q_S'(l) the loss of a round is
+
+        ln p_S(l)/p_S'(l) = a D(l) + ln sum_g p_S(g) exp(-a D(g)) <= a (D(l) - min D).
+
+    q is the minimum of A = c_0 - b/k and B = -c_1, so D(l) lies between their changes dA and dB, whatever w. Example v
+    of S is replaced by v'. As long as neither is deleted, a set that covers neither, v alone, v' alone, or both has
+
+    - v of label 0, v' of label 1: (dA, dB) = (-1/k, 0), (1 - 1/k, 0), (-1/k, 1), (1 - 1/k, 1), so that D is in
+      [-1/k, 1]: the round costs at most a (1 + 1/k). The labels exchanged change all signs.
+    - both of label 0: (0, 0), (1, 0), (-1, 0), (0, 0). D is in [-1, 1]: a round costs at most a if l does not cover v
+      alone, for then D(l) <= 0; and at most 2 a if it does. Both of label 1: (0, 0), (0, -1), (0, 1), (0, 0), and
+      likewise with v'.
+    - One of them is left, the other being deleted (or there is no other: add and remove): the range of D is 1, a round
+      costs at most a. Label 0: D in {-1/k, ..., 1 - 1/k}; label 1: D in [-1, 0].
+
+    Examples of unlike labels cost at most a (1 + 1/k) in every round, for that is at least a. Examples of like labels
+    cost a a round, but for one round of 2 a, after which one example is left: a (J + 1). The outcome fixes all choices,
+    or is a set of sequences of choices, each within the bound. Mixing over w keeps it.
+
+    *Reached.* S has t copies of (x, 0) and one (x, 1), S' has t + 1 copies of (x, 0). On the outcome of J sets that do
+    not cover x, each round has D(l) = 1/k, for R is smaller by one in S, and D = -1 on the sets that cover x, to which
+    the law of S tends as t grows; so each round's loss tends to a/k + a. []
+
+    Parameters
+    ----------
+    rounds : int
+        J.
+    k : int
+        The k of the score, >= 1.
+    share : float
+        The parameter e of a round.
+    """
+    return share / 2 * max(rounds * (1 + 1 / k), rounds + 1)
+
+
+def pure_share(k: int, rounds: int, epsilon: float) -> float:
+    """Return the greatest e for which `choice_cost` is at most epsilon: 2 epsilon / max{J + 1, J (1 + 1/k)}.
+
+    Basic composition allows epsilon/J; this is 2 k/(k + 1) times that for J >= k: 1, 1.33, 1.5, 1.6, ... for k = 1, 2,
+    3, 4. It is rounded down by a relative 1e-15 or so.
+    """
+    return 2 * epsilon / max(rounds + 1, rounds * (1 + 1 / k)) * (1 - 2.0**-50)
+
+
+def choice_ray(domain: Domain, t: int, covered: int) -> Pair:
+    """Return t copies of a point with the label to be covered beside one of the other label, and with t + 1 copies."""
+    x = domain.points()[0]
+    left = domain.sample([x, x], [covered, 1 - covered], [t, 1])
+    return Pair(left, domain.sample([x], [covered], [t + 1]), "one example against t of the other label")

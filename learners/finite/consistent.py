@@ -23,9 +23,8 @@ from dpaudit.contract import (
 )
 from learners.arrays import Integers
 from learners.citations import NIS
-from learners.finite.scores import check_law_size, point_law, scores
-from learners.inputs import check_run, check_sample
-from learners.parameters import check_setting, check_statement
+from learners.finite.counting import check_law_size, point_law, scores
+from learners.parameters import check_run, check_sample, check_setting, check_statement
 
 __all__ = ["ConsistentLearner", "Deterministic", "consistent_size", "occam_sample_size"]
 

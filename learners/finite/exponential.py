@@ -1,28 +1,26 @@
-"""The exponential mechanism over any finite class.
+"""The exponential mechanism over any finite class, its supremum, and its failure rate on a case of two points.
 
-A third party learns its own class by deriving a frozen dataclass from `ExponentialLearner` that says its `domain` and
-its `concepts`.
+A third party learns its own class by deriving a frozen dataclass from `ExponentialLearner` that has the properties
+`domain` and `concepts`.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import ConceptClass, Domain, Hypothesis, Law, PrivacyClaim, Sample, Supremum, UtilityClaim
-from learners.arrays import Bools, Integers
+from dpaudit.contract import ConceptClass, Domain, Hypothesis, Law, Pair, PrivacyClaim, Sample, Supremum, UtilityClaim
+from learners.arrays import Bools, Integers, Labels
 from learners.citations import NIS
-from learners.finite.scores import BLOCK, check_law_size, scores
-from learners.finite.supremum import softmax_supremum
-from learners.finite.two_points import RivalCounts, best_rivals, two_point_failure
-from learners.inputs import check_run, check_sample
+from learners.finite.counting import BLOCK, check_law_size, scores
 from learners.mechanisms import exponential
-from learners.parameters import check_statement
+from learners.parameters import check_run, check_sample, check_statement
 
-__all__ = ["ExponentialLearner"]
+__all__ = ["ExponentialLearner", "RivalCounts", "softmax_supremum"]
 
 
 class ExponentialLearner:
@@ -130,14 +128,14 @@ class ExponentialLearner:
     def supremum(self) -> Supremum | None:
         """Return the supremum, epsilon; None where the class is too large to list, or has a single function.
 
-        See `finite.supremum.softmax_supremum` for the proof.
+        See `finite.exponential.softmax_supremum` for the proof.
         """
         if self.domain.size * self.concepts.size > BLOCK:
             return None
         return softmax_supremum(self.domain, self.concepts.evaluate(self.domain.points()), self._rate)
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
-        """Return Pr[error > alpha] on a case of two points, and the case; see `finite.two_points`.
+        """Return Pr[error > alpha] on a case of two points, and the case; see `finite.exponential.two_point_failure`.
 
         Raises
         ------
@@ -171,3 +169,122 @@ class ExponentialLearner:
     def symmetries(self) -> list[Integers]:
         """Return no symmetry; classes that have some override this."""
         return []
+
+
+def softmax_supremum(domain: Domain, labels: Labels, rate: float) -> Supremum | None:
+    """Return the supremum 2 rate of weights mu(h) exp(rate q(h)), q = examples labelled rightly, mu > 0.
+
+    Not above: q moves by D(h) in [-1, 1], and ln p_S(h)/p_S'(h) = rate D(h) + ln sum_g p_S(g) exp(-rate D(g))
+    <= 2 rate. Reached: let g and h differ at x. S has t copies of every (z, g(z)) and one of (x, h(x)), S' has
+    (x, g(x)) instead. Then D(h) = 1 and D = -1 on all codes of the function g, on which the law of S concentrates, as
+    every other function is wrong t - 1 times more often at least. So the loss of h tends to rate + rate: with r the
+    ratio of the measure elsewhere to that of g, times exp(-rate (t - 1)), it is at least 2 rate + ln(1 - r (1 -
+    exp(-2 rate))). It is not attained: at finite n every code has mass.
+
+    Parameters
+    ----------
+    domain : Domain
+        The domain.
+    labels : array of uint8, shape (size, points)
+        The labels that the concepts give to all points of the domain.
+    rate : float
+        The inverse temperature.
+
+    Returns
+    -------
+    Supremum or None
+        None where all concepts are one function.
+    """
+    rival = int((labels != labels[0]).any(axis=1).argmax())
+    if rival == 0:
+        return None
+    points, ours = domain.points(), labels[0].astype(np.int64)
+    x = int((labels[rival] != labels[0]).argmax())
+
+    def ray(t: int) -> Pair:
+        more = np.full(len(points) + 1, t)
+        more[-1] = 1
+        places = [*range(len(points)), x]
+        left, right = (domain.sample(points[places], [*ours, label], more) for label in (1 - ours[x], ours[x]))
+        return Pair(left, right, "one function fits all examples but one")
+
+    proof = (
+        "softmax weights with D = q_S - q_S' in [-1, 1] lose at most twice the rate; with t copies of every example of "
+        "a function and one of a rival's, which is replaced, the law tends to the function, where D = -1, while D = 1 "
+        "at the rival"
+    )
+    return Supremum(2 * rate, proof, ray)
+
+
+@dataclass(frozen=True)
+class RivalCounts:
+    """The numbers of concepts of a class that are right or wrong at a hard and at an easy point.
+
+    Parameters
+    ----------
+    right : int
+        Concepts that are right at both, the target included.
+    hard, easy, both : int
+        Concepts that are wrong at the hard point alone, at the easy one alone, and at both.
+    case : str
+        Target and points in words.
+    """
+
+    right: int
+    hard: int
+    easy: int
+    both: int
+    case: str
+
+
+def best_rivals(labels: Any, points: Any) -> RivalCounts:
+    """Return target and points at which the most rivals, for each concept that is right, are wrong at one point alone.
+
+    Parameters
+    ----------
+    labels : array, shape (concepts, m)
+        The labels of all concepts at m >= 2 points.
+    points : array, shape (m, k)
+        The points, for the words.
+    """
+    ones = labels.astype(np.int64)
+    joint = {(a, b): (ones == a).astype(np.int64).T @ (ones == b).astype(np.int64) for a in (0, 1) for b in (0, 1)}
+    ratios = {
+        (a, b): np.where((joint[a, b] > 0) & ~np.eye(len(points), dtype=bool),
+                         joint[1 - a, b] / np.maximum(joint[a, b], 1), -1.0)
+        for a in (0, 1) for b in (0, 1)
+    }  # fmt: skip
+    a, b = max(ratios, key=lambda key: float(ratios[key].max()))
+    hard, easy = (int(i) for i in np.unravel_index(int(ratios[a, b].argmax()), ratios[a, b].shape))
+    right, wrong, other, both = (
+        int(joint[x, y][hard, easy]) for x, y in ((a, b), (1 - a, b), (a, 1 - b), (1 - a, 1 - b))
+    )
+    case = f"label {a} at {points[hard].tolist()}, label {b} at {points[easy].tolist()}"
+    return RivalCounts(right, wrong, other, both, case)
+
+
+def two_point_failure(rivals: RivalCounts, rate: float, alpha: float, n: int) -> tuple[float, str]:
+    """Return Pr[error > alpha] on n examples, a little more than alpha of the mass on the hard point, and the words.
+
+    k of the examples are at the hard point, k ~ Bin(n, m) with m = 1.001 alpha, or less for alpha > 1/2. A concept's
+    weight is exp(rate * examples labelled rightly), relative to that of the right ones exp(-rate k), exp(-rate (n - k))
+    and exp(-rate n) for those wrong at the hard point, the easy one, and both; all these err by more than alpha. The
+    sum over k leaves out tails beyond 40 standard deviations, whose mass no float holds.
+    """
+    from scipy.special import expit
+    from scipy.stats import binom
+
+    mass = alpha + min(alpha, 1 - alpha) / 1000
+    spread = 40 * math.sqrt(n * mass * (1 - mass)) + 40
+    k = np.arange(max(0, math.floor(n * mass - spread)), min(n, math.ceil(n * mass + spread)) + 1, dtype=np.float64)
+    wrong = np.logaddexp.reduce([
+        _log(count) - rate * lost for count, lost in ((rivals.hard, k), (rivals.easy, n - k), (rivals.both, n + 0 * k))
+    ])  # fmt: skip
+    failing = expit(wrong - _log(rivals.right))
+    words = f"mass {mass:.6g} on the first of two points; {rivals.case}"
+    return float(binom.pmf(k, n, mass) @ failing), words
+
+
+def _log(count: int) -> float:
+    """Return the logarithm of an integer of any size."""
+    return math.log(count) if count else -math.inf

@@ -1,23 +1,30 @@
-"""Closed halfspaces, and the class of all of them on a small grid."""
+"""Closed halfspaces, and the class of all of them on a small grid, listed with one integer representation each.
+
+A labelling by a halfspace can be moved until its boundary is spanned by points; those on the boundary are then
+labelled by a halfspace of the boundary. So the labellings are, over all spanned hyperplanes and both sides,
+(the open side) together with (a labelling of the points on the hyperplane): a recursion over the dimension.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from learners.arrays import Integers
-from learners.domains import Grid, grid_rows
+from dpaudit.contract import InputError
+from learners.arrays import Integers, Labels
+from learners.domains import Grid, OnAGrid, grid_rows
 from learners.finite.counting import check_code
+from learners.halfspaces.depth.depth_regions import spanned_normals
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
-from learners.halfspaces.halfspace_dichotomies import grid_halfspaces
 from learners.parameters import check_integer
 from learners.words import linear
 
-__all__ = ["Halfspace", "Halfspaces"]
+__all__ = ["Halfspace", "Halfspaces", "HalfspacesOnAGrid", "grid_halfspaces", "halfspace_dichotomies"]
 
 
 @dataclass(frozen=True)
@@ -87,3 +94,114 @@ class Halfspaces:
     def domain(self) -> Grid:
         """Return the grid."""
         return Grid(self.side, self.dimension)
+
+
+Row = tuple[int, ...]
+
+MAX_DICHOTOMIES = 2**21
+"""A bound 2 |X|^(d + 1) (Claim 4.1 of BMNS) above this is too many to enumerate."""
+
+
+def halfspace_dichotomies(points: Any) -> dict[Row, Row]:
+    """Return every labelling of the points by a halfspace, with a halfspace (w_1, .., w_d, t) that makes it.
+
+    Parameters
+    ----------
+    points : array of integers, shape (m, d)
+        Distinct points, m >= 1 and d >= 1, in any position.
+
+    Returns
+    -------
+    dict from labels (m,) to (w_1, .., w_d, t)
+        Label 1 where <w, x> >= t; no point lies on the boundary. Sorted by labels; the representation of each is the
+        shortest that was found (greatest absolute entry, then lexicographic order).
+    """
+    xs = np.asarray(points)
+    if xs.ndim != 2 or not len(xs):
+        raise InputError(f"points must have shape (m, d) with m >= 1, got {xs.shape}")
+    return dict(sorted(_dichotomies(xs.astype(np.int64)).items()))
+
+
+def _dichotomies(points: Integers) -> dict[Row, Row]:
+    """Return labels -> functional; recursion as in the module's docstring."""
+    if points.shape[1] == 1:
+        return _on_a_line(points[:, 0])
+    found: dict[Row, Row] = {}
+    for normal in spanned_normals(points):
+        heights = points @ normal
+        for height in np.unique(heights):
+            _around(points, normal, heights - height, found)
+    return found
+
+
+def _on_a_line(values: Integers) -> dict[Row, Row]:
+    """Return the labellings of numbers by rays, thresholds halfway between (all entries doubled)."""
+    levels = sorted(set(values.tolist()))
+    cuts = [2 * level - 1 for level in levels] + [2 * levels[-1] + 1]
+    found: dict[Row, Row] = {}
+    for sign in (1, -1):
+        for cut in cuts:
+            labels = tuple(int(v) for v in sign * (2 * values - cut) > 0)
+            _keep(found, labels, (2 * sign, sign * cut))
+    return found
+
+
+def _around(points: Integers, normal: Integers, heights: Integers, found: dict[Row, Row]) -> None:
+    """Add the labellings by slight turns of one hyperplane: off it they follow the side, on it a smaller halfspace.
+
+    The functional is K times the hyperplane's plus the smaller one's, with K above what the smaller one reaches.
+    """
+    on = heights == 0
+    dropped = int(np.flatnonzero(normal)[-1])
+    rest = [k for k in range(points.shape[1]) if k != dropped]
+    offset = points[on][0] @ normal
+    for part, functional in _dichotomies(points[on][:, rest]).items():
+        small = np.zeros(points.shape[1], dtype=np.int64)
+        small[rest] = functional[:-1]
+        factor = 1 + int(np.abs(points @ small - functional[-1]).max())
+        for sign in (1, -1):
+            labels = sign * heights > 0
+            labels[on] = part
+            whole = [*(sign * factor * normal + small).tolist(), sign * factor * int(offset) + functional[-1]]
+            _keep(found, tuple(labels.astype(int).tolist()), tuple(int(v) for v in whole))
+
+
+def _keep(found: dict[Row, Row], labels: Row, functional: Row) -> None:
+    """Keep the shortest functional, after division by the common divisor."""
+    divisor = int(np.gcd.reduce(functional))
+    short = tuple(v // divisor for v in functional)
+    if labels not in found or (max(map(abs, short)), short) < (max(map(abs, found[labels])), found[labels]):
+        found[labels] = short
+
+
+@lru_cache(maxsize=16)
+def grid_halfspaces(side: int, dimension: int) -> tuple[Labels, Integers]:
+    """Return labels (size, m) of the grid's points and functionals (size, d + 1), one row a dichotomy.
+
+    Raises
+    ------
+    InputError
+        If the dimension is above 3 or Claim 4.1's bound 2 |X|^(d + 1) exceeds `MAX_DICHOTOMIES`.
+    """
+    check_integer("dimension", dimension, 1, MAX_DIMENSION)
+    check_integer("side", side, 1)
+    bound = 2 * (side + 1) ** (dimension * (dimension + 1))
+    if bound > MAX_DICHOTOMIES:
+        raise InputError(
+            f"side {side} in dimension {dimension} allows up to {bound} halfspaces, "
+            f"more than the {MAX_DICHOTOMIES} that can be listed"
+        )
+    found = halfspace_dichotomies(Grid(side, dimension).points())
+    tables = (np.array(list(found), dtype=np.uint8), np.array(list(found.values()), dtype=np.int64))
+    for table in tables:
+        table.flags.writeable = False
+    return tables
+
+
+class HalfspacesOnAGrid(OnAGrid):
+    """A learner of halfspaces on the grid {0 .. side}^dimension."""
+
+    @property
+    def concepts(self) -> Halfspaces:
+        """All halfspaces on the grid."""
+        return Halfspaces(self.side, self.dimension)

@@ -9,11 +9,10 @@ import numpy as np
 
 from dpaudit.contract import Instance
 from learners.arrays import Integers
-from learners.domains import grid_rows
+from learners.domains import grid_rows, moving_points
 from learners.finite.exponential import ExponentialLearner
-from learners.halfspaces.grid import HalfspacesOnAGrid
+from learners.halfspaces.concepts import HalfspacesOnAGrid
 from learners.parameters import check_positive
-from learners.symmetries import moving_points
 
 __all__ = ["LEARNERS", "HalfspaceExponential"]
 

@@ -13,17 +13,15 @@ import numpy as np
 
 from dpaudit.contract import Hypothesis, InputError, Law, Panel, Picture, Sample, UtilityClaim
 from learners.arrays import Floats, Integers
+from learners.domains import moving_points
 from learners.geometry.pictures import examples
-from learners.halfspaces.concepts import Halfspace
-from learners.halfspaces.depth.depth_pictures import depth_panel
+from learners.halfspaces.concepts import Halfspace, HalfspacesOnAGrid
+from learners.halfspaces.depth.depth_regions import depth_panel
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.plane_slices import PlaneSlices
 from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.grid import HalfspacesOnAGrid
-from learners.inputs import check_run, check_sample
 from learners.mechanisms.log_laws import ULP
-from learners.parameters import check_integer, check_probability
-from learners.symmetries import moving_points
+from learners.parameters import check_integer, check_probability, check_run, check_sample
 
 __all__ = ["PICTURED_EXAMPLES", "HullPoint", "Point", "Selected", "weighted_points"]
 

@@ -1,4 +1,4 @@
-"""A deep point by the exponential mechanism on every coordinate, with Tukey depth as its score (BMNS, Section 1.1)."""
+"""Deep points by exponential mechanisms, score the Tukey depth: on each coordinate, or once (BMNS, Section 1.1)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Instance, PrivacyClaim
+from dpaudit.contract import InputError, Instance, Law, PrivacyClaim
 from learners.arrays import Bools, Integers
 from learners.citations import BMNS
-from learners.halfspaces.depth.tukey_depth import centerpoint_bound
-from learners.halfspaces.hull_point_base import PICTURED_EXAMPLES, HullPoint, Selected
+from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depths
+from learners.halfspaces.hull_point_base import PICTURED_EXAMPLES, HullPoint, Point, Selected
 from learners.halfspaces.sizes import exponential_examples
 from learners.mechanisms import equal_scores, exponential
 from learners.parameters import check_positive, check_probability
 
-__all__ = ["LEARNERS", "HullPointExponential"]
+__all__ = ["LEARNERS", "HullPointExponential", "HullPointJoint"]
 
 
 @dataclass(frozen=True)
@@ -91,4 +91,86 @@ class HullPointExponential(HullPoint):
         return centerpoint_bound(n, self.dimension) - 2 * self.dimension / self.epsilon * losses
 
 
-LEARNERS = (HullPointExponential,)
+MOST_POINTS = 2**14
+"""The most candidate points whose depths are computed."""
+
+
+@dataclass(frozen=True)
+class HullPointJoint(HullPoint):
+    """Release a deep point by one exponential mechanism over the whole extended domain X~, score the Tukey depth.
+
+    Pure epsilon-differentially private: the depth has sensitivity 1, and X~ does not depend on the sample. The depth is
+    no sum of parts, so that the whole of epsilon is spent on one selection; coordinate by coordinate each of d
+    selections has epsilon/d, and candidates on one axis.
+
+    With probability 1 - beta the selection loses at most L = (2/epsilon) ln(|X~|/beta) of a depth that is at least
+    n/(d + 1), so that the point lies in the convex hull for n > (d + 1) L, and keeps half of n/(d + 1) for n >= 2 (d +
+    1) L.
+
+    Parameters
+    ----------
+    side, dimension : int
+        The grid {0 .. side}^dimension, with at most 2^14 candidate points: side up to 3 in the plane.
+    epsilon : float
+        The privacy claim.
+
+    Notes
+    -----
+    Source: BMNS, Section 1.1, over the domain of Claim 3.5. Its text runs the mechanism once over X~.
+    """
+
+    side: int
+    dimension: int
+    epsilon: float
+
+    id: ClassVar[str] = "hull-point-joint"
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
+    claim_id: ClassVar[str] = "BMNS-Joint"
+    source: ClassVar[str] = f"{BMNS}, Section 1.1"
+
+    def __post_init__(self) -> None:
+        check_positive("epsilon", self.epsilon)
+        if math.prod(self.extended.most) > 2**20 or len(self.extended.points) > MOST_POINTS:
+            raise InputError.of("side", self.side, f"a grid with at most {MOST_POINTS} candidate points")
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """Pure epsilon-differential privacy under replacement of one example."""
+        return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=self.source)
+
+    @property
+    def _rate(self) -> float:
+        return self.epsilon / 2
+
+    def _eligible(self, depths: Integers) -> Bools:
+        """Return which candidates may be selected."""
+        return np.ones(len(depths), dtype=np.bool_)
+
+    def _loss(self, beta: float) -> float:
+        """Return L."""
+        check_probability("beta", beta)
+        return 2 / self.epsilon * math.log(len(self.extended.points) / beta)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the least n > (d + 1) L."""
+        return math.floor((self.dimension + 1) * self._loss(beta)) + 1
+
+    def explicit_examples(self, beta: float) -> int:
+        """Return the least n >= 2 (d + 1) L: half of the depth n/(d + 1) is kept with probability 1 - beta."""
+        return math.ceil(2 * (self.dimension + 1) * self._loss(beta))
+
+    def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
+        """Return `size` points deep in a weighted multiset."""
+        candidates = self.extended.points
+        depths = tukey_depths(points, weights, candidates)
+        kept = np.flatnonzero(self._eligible(depths))
+        drawn = kept[equal_scores.draw([1] * len(kept), depths[kept], self._rate, rng, size)]
+        return [candidates[i] for i in drawn.tolist()]
+
+    def find_law(self, points: Integers, weights: Integers) -> Law:
+        """Return the law of `find`."""
+        depths = tukey_depths(points, weights, self.extended.points)
+        return Law(list(self.extended.points), *exponential.log_law(depths, self._rate, self._eligible(depths)))
+
+
+LEARNERS = (HullPointExponential, HullPointJoint)

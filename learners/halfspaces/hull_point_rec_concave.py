@@ -15,8 +15,7 @@ from learners.arrays import Integers
 from learners.citations import BMNS
 from learners.halfspaces.hull_point_base import PICTURED_EXAMPLES, HullPoint, Selected
 from learners.halfspaces.hull_point_exponential import HullPointExponential
-from learners.halfspaces.pictures import size_panels
-from learners.halfspaces.sizes import figure_1_share
+from learners.halfspaces.sizes import figure_1_share, size_panels
 from learners.mechanisms.composition import Cost, advanced, basic
 from learners.mechanisms.rec_concave import BASE, RecConcave
 from learners.mechanisms.steps import Steps

@@ -12,14 +12,19 @@ import numpy as np
 
 from dpaudit.contract import FAIL, Hypothesis, InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.citations import BMNS
-from learners.halfspaces.concepts import Halfspace
-from learners.halfspaces.grid import HalfspacesOnAGrid
+from learners.halfspaces.concepts import Halfspace, HalfspacesOnAGrid
 from learners.halfspaces.hull_point_base import Point
 from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
 from learners.halfspaces.subsamples import Counts, Subsamples, independent_counts
-from learners.inputs import check_run, check_sample
 from learners.mechanisms.log_laws import log_mixture
-from learners.parameters import check_integer, check_positive, check_probability, check_statement
+from learners.parameters import (
+    check_integer,
+    check_positive,
+    check_probability,
+    check_run,
+    check_sample,
+    check_statement,
+)
 
 __all__ = ["LEARNERS", "HalfspaceTukey"]
 

@@ -13,14 +13,15 @@ import numpy as np
 from dpaudit.contract import FAIL, Hypothesis, Instance, Law, PrivacyClaim, Sample
 from learners.arrays import Bools, Floats, Integers
 from learners.controls import control
-from learners.finite.scores import point_law
-from learners.inputs import check_run, check_sample
-from learners.interior_points.base import InteriorPoint
-from learners.interior_points.exponential import InteriorPointExponential
-from learners.interior_points.rec_concave import InteriorPointRecConcave
+from learners.finite.counting import point_law
+from learners.interior_points.interior_point import (
+    InteriorPoint,
+    InteriorPointExponential,
+    InteriorPointRecConcave,
+    InteriorPointTreeLog,
+)
 from learners.interior_points.solvers import ExponentialSolver, Solver
 from learners.interior_points.thresholds import ThresholdInteriorPoint
-from learners.interior_points.tree_log import InteriorPointTreeLog
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.log_laws import ULP, log_mixture, placed
 from learners.mechanisms.multisets import multiset
@@ -28,8 +29,8 @@ from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_values
 from learners.mechanisms.steps import Steps
 from learners.mechanisms.tree_log import TreeLog
-from learners.parameters import check_integer, check_positive, check_probability
-from learners.points.line import PointsOnALine
+from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
+from learners.points.concepts import PointsOnALine
 
 __all__ = ["LEARNERS", "AlwaysStable", "BareStable", "StableMode", "StableSelectWrong", "WrongStable", "interior_only"]
 

@@ -12,14 +12,20 @@ import numpy as np
 from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, UtilityClaim
 from learners.arrays import Integers
 from learners.citations import STE
+from learners.domains import moving_points
 from learners.finite.counting import as_codes
-from learners.inputs import check_run, check_sample
 from learners.interior_points.solvers import Solver, check_variant, make_solver
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.multisets import Multiset, extremes, merged
-from learners.parameters import check_integer, check_positive, check_probability, check_statement
-from learners.points.line import ThresholdsOnALine
-from learners.symmetries import moving_points
+from learners.parameters import (
+    check_integer,
+    check_positive,
+    check_probability,
+    check_run,
+    check_sample,
+    check_statement,
+)
+from learners.points.concepts import ThresholdsOnALine
 
 __all__ = ["LEARNERS", "ThresholdInteriorPoint", "check_utility"]
 

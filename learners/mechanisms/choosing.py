@@ -14,8 +14,7 @@ from dpaudit.contract import InputError
 from learners.arrays import Floats, Integers
 from learners.mechanisms import exponential
 from learners.mechanisms.composition import Cost
-from learners.mechanisms.laplace import log_above, log_below
-from learners.mechanisms.log_laws import ULP
+from learners.mechanisms.log_laws import ULP, log_above, log_below
 from learners.parameters import check_integer
 
 __all__ = ["Choosing"]

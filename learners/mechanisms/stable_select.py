@@ -12,8 +12,7 @@ import numpy as np
 from dpaudit.contract import InputError
 from learners.arrays import Bools
 from learners.mechanisms.composition import Cost
-from learners.mechanisms.laplace import log_above, log_below
-from learners.mechanisms.log_laws import ULP
+from learners.mechanisms.log_laws import ULP, log_above, log_below
 from learners.mechanisms.steps import Number, Steps
 
 __all__ = ["StableSelect", "Standing", "standing_of_intervals", "standing_of_values"]
@@ -95,7 +94,7 @@ class StableSelect:
         """Return ln Pr[named], ln Pr[none] and a bound on their error.
 
         z = (t - gap)/s has a relative rounding error of a few ulp of t/s + gap/s, which moves both by no more than
-        itself; see `mechanisms.laplace.log_above`.
+        itself; see `mechanisms.log_laws.log_above`.
         """
         if standing.gap is None:
             return 0.0, -math.inf, 0.0

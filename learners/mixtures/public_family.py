@@ -15,7 +15,8 @@ import numpy as np
 
 from dpaudit.contract import InputError
 from learners.arrays import Bools
-from learners.halfspaces.depth.directions import Integers, primitive
+from learners.arrays import Exact as Integers
+from learners.halfspaces.depth.tukey_depth import primitive
 
 __all__ = ["MAX_COLLECTIONS", "PublicFamily", "collections_of", "log_collections", "public_family"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpaudit.contract import Evidence, Tools
 from learners.citations import BMN
-from learners.finite.scores import scores
+from learners.finite.counting import scores
 from learners.mixtures.halfspace import MixtureHalfspace
 from learners.mixtures.public_family import public_family
 from learners.papers.evidence import errors_data, judged, judged_loss, learner_data, losses_of, sample_data, states

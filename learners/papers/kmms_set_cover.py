@@ -12,7 +12,7 @@ import numpy as np
 from dpaudit.contract import Evidence, Pair, Tools
 from learners.citations import KMMS
 from learners.conjunctions.concepts import contradicted
-from learners.conjunctions.greedy_cover import ConjunctionCover
+from learners.conjunctions.consistent import ConjunctionCover
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.covers.accounting import rounds_for
 from learners.covers.game import game_epsilon

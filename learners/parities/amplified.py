@@ -12,9 +12,16 @@ import numpy as np
 from dpaudit.contract import FAIL, InputError, Instance, Law, Pair, Sample, Supremum, later
 from learners.arrays import Integers
 from learners.bisection import last
-from learners.inputs import check_run, check_sample
-from learners.parameters import check_budget, check_integer, check_law_limit, check_positive, check_probability
-from learners.parities.base import LAW_DIMENSION, MAX_EPSILON, SubsamplingLearner
+from learners.parameters import (
+    check_budget,
+    check_integer,
+    check_law_limit,
+    check_positive,
+    check_probability,
+    check_run,
+    check_sample,
+)
+from learners.parities.concepts import LAW_DIMENSION, MAX_EPSILON, SubsamplingLearner
 from learners.parities.gf2 import MAX_DIMENSION
 from learners.parities.law import ULP, log_law
 

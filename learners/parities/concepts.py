@@ -1,19 +1,24 @@
-"""Parity functions on the Boolean cube."""
+"""Parity functions, their learners' common parts, and the hard case for those that solve random subsamples."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from learners.arrays import Labels
+from dpaudit.contract import FAIL, InputError, Pair, PrivacyClaim, Sample, UtilityClaim
+from learners.arrays import Integers, Labels
+from learners.citations import NIS
+from learners.domains import Cube, OnTheCube, grid_rows, moving_points
 from learners.finite.counting import Numbered, check_code, check_listable
-from learners.parameters import check_integer
+from learners.parameters import check_integer, check_statement
 from learners.parities.gf2 import MAX_DIMENSION, pack, parity
+from learners.parities.subsample import Subsampler
 
-__all__ = ["Parities", "Parity"]
+__all__ = ["LAW_DIMENSION", "MAX_EPSILON", "Parities", "Parity", "ParityLearner", "SubsamplingLearner"]
 
 
 @dataclass(frozen=True)
@@ -61,3 +66,143 @@ class Parities(Numbered):
         """Return c_r for the r that `code` packs."""
         check_code(self, code)
         return Parity(self.dimension, int(code))
+
+
+LAW_DIMENSION = 6
+"""The largest number of variables for which the law of a subsampling learner is computed."""
+MAX_EPSILON = 3.830016096309
+"""The root of ln((1 + e/4) / (1 - e/4)) = e: for a larger epsilon < 4 the slides' learner leaks more than epsilon."""
+
+
+class ParityLearner(OnTheCube):
+    """A learner of parities; codes are integers with bit i = r_i."""
+
+    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
+
+    @property
+    def concepts(self) -> Parities:
+        """All 2^dimension parities."""
+        return Parities(self.dimension)
+
+    def decode(self, code: int) -> Parity | None:
+        """Return c_r, None for `FAIL`."""
+        return None if code == FAIL else self.concepts.concept(code)
+
+
+class SubsamplingLearner(ParityLearner):
+    """A learner that keeps each example with probability p and answers a uniform solution of the system of the kept."""
+
+    epsilon: float
+
+    claim_id: ClassVar[str] = "NIS-ParityLearner"
+    _place: ClassVar[str] = ""
+    _uniform: ClassVar[bool] = True
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """Pure epsilon-differential privacy under replacement of one example."""
+        source = f"{NIS}, private learner for parity{self._place}"
+        return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=source)
+
+    @property
+    def _keep(self) -> float:
+        """The probability p with which each example is kept."""
+        raise NotImplementedError("a parity learner says how often it keeps an example")
+
+    @property
+    def failure(self) -> float:
+        """The probability of failing on a consistent sample, at any n."""
+        raise NotImplementedError("a parity learner says how often it fails")
+
+    def _subsampler(self, sample: Sample, rng: np.random.Generator) -> Subsampler:
+        return Subsampler(sample, self.dimension, self._keep, rng, uniform=self._uniform)
+
+    def _contradicted_ray(self, t: int) -> Pair:
+        """Return t copies of (x, 0) beside one of (x, 1), which becomes (x, 0)."""
+        x = [0] * (self.dimension - 1) + [1]
+        left = self.domain.sample([x, x], [0, 1], [t, 1])
+        return Pair(left, self.domain.sample([x], [0], [t + 1]), "one example against t others")
+
+    def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
+        """Return the failure rate on the diluted cube; see `parities.concepts.diluted_cube_failure`."""
+        if not (self._uniform and alpha < 0.5):
+            raise InputError.of("alpha", alpha, "below 1/2, for a learner that answers uniform solutions")
+        return diluted_cube_failure(self.dimension, self._keep, self.failure, alpha, n)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the least n with f + (1 - f) 2^d (1 - p alpha)^n <= beta; see `utility`."""
+        return self.utility(alpha, beta).sample_size
+
+    def utility(self, alpha: float, beta: float, setting: str = "realizable") -> UtilityClaim:
+        """Return the claim Pr[failure or error > alpha] <= beta; beta must be above the failure probability f.
+
+        On consistent examples every subsample is consistent, so the answer is that of the first subsample, and the
+        learner fails with probability f exactly. A parity with error above alpha is a solution of the subsample with
+        probability at most (1 - p alpha)^n, over the sample in the setting "realizable" (each example is kept and
+        contradicts it with probability above p alpha), over the subsample alone in "empirical" (more than alpha n
+        examples contradict it, none of which is kept: (1 - p)^(alpha n) <= (1 - p alpha)^n). There are at most 2^d.
+
+        Raises
+        ------
+        InputError
+            If beta is at most f, which no sample size reaches.
+        """
+        check_statement(alpha, beta, setting, self.settings)
+        if beta <= self.failure:
+            raise InputError(
+                f"beta must be above {self.failure!r}, the probability with which this learner fails at any n; got "
+                f"{beta!r}. Build a learner that fails less often"
+            )
+        log_term = self.dimension * math.log(2) + math.log1p(-self.failure) - math.log(beta - self.failure)
+        size = max(1, math.ceil(log_term / -math.log1p(-self._keep * alpha)))
+        return UtilityClaim(alpha, beta, size, setting, self.claim_id, f"{NIS}, private learner for parity")
+
+    def symmetries(self) -> list[Integers]:
+        """Return generators: GL(d, 2) acting on x, and the label map y -> y + x_1, which shifts r by e_1.
+
+        A transvection, a transposition and a cycle of the coordinates generate GL(d, 2); its conjugates give
+        y -> y + <s, x> for every s.
+        """
+        points = Cube(self.dimension).points()
+        generators = [moving_points(np.arange(len(points)), points[:, 0])]
+        if self.dimension > 1:
+            sheared = points.copy()
+            sheared[:, 0] ^= points[:, 1]
+            swapped = points[:, [1, 0, *range(2, self.dimension)]]
+            images = (sheared, swapped, np.roll(points, 1, axis=1))
+            generators += [moving_points(grid_rows(image, 1)) for image in images]
+        return generators
+
+
+def diluted_cube_failure(dimension: int, keep: float, failure: float, alpha: float, n: int) -> tuple[float, str]:
+    """Return the failure rate of a subsampling learner on the diluted cube, and the case in words.
+
+    The nonzero points of {0, 1}^d share a mass w evenly, and 0 has the rest. A wrong parity errs on 2^(d-1) of the
+    2^d - 1 nonzero points; w = 1.001 alpha (2^d - 1)/2^(d-1), or 1 if that is more, makes every error 1.001 alpha or,
+    at w = 1, a little more than 1/2. An example tells something only if it is kept and nonzero, with probability p w;
+    then it is uniform on the nonzero points, so it raises the rank r of what is kept with probability
+    (2^d - 2^r)/(2^d - 1), whatever came before. The answer is uniform among the 2^(d-r) solutions, of which one is
+    right, whence the failure rate is f + (1 - f) (1 - E 2^(r-d)), with the law of r after n steps of that chain.
+
+    Parameters
+    ----------
+    dimension : int
+        d.
+    keep : float
+        p, the probability with which an example is kept.
+    failure : float
+        f, the probability of failing on consistent examples.
+    alpha : float
+        The accuracy, below 1/2: no wrong parity errs on much more.
+    n : int
+        Examples.
+    """
+    mass = min(1.0, 1.001 * alpha * (2 - 2.0 ** (1 - dimension)))
+    ranks = np.arange(dimension + 1)
+    # (2^d - 2^r)/(2^d - 1), without numbers that floats do not hold.
+    rise = keep * mass * (1 - 2.0 ** (ranks - dimension)) / (1 - 2.0**-dimension)
+    step = np.diag(1 - rise) + np.diag(rise[:-1], 1)
+    law = np.linalg.matrix_power(step, n)[0]
+    right = float(law @ 2.0 ** (ranks - dimension))
+    words = f"diluted cube: mass {mass:.6g} uniform on the nonzero points of {{0, 1}}^{dimension}, the rest on 0"
+    return failure + (1 - failure) * (1 - right), words

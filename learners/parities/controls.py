@@ -10,8 +10,8 @@ import numpy as np
 from dpaudit.contract import Instance, Law, Sample
 from learners.arrays import Bools
 from learners.controls import control
-from learners.inputs import check_sample
 from learners.mechanisms.log_laws import ULP
+from learners.parameters import check_sample
 from learners.parities.amplified import ParityAmplified
 from learners.parities.law import log_answers
 from learners.parities.private import ParityPrivate

@@ -11,10 +11,9 @@ import numpy as np
 from dpaudit.contract import FAIL, Instance, Law, Sample
 from learners.citations import NIS
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
-from learners.finite.scores import point_law
-from learners.inputs import check_sample
-from learners.parameters import check_integer, check_law_limit
-from learners.parities.base import ParityLearner
+from learners.finite.counting import point_law
+from learners.parameters import check_integer, check_law_limit, check_sample
+from learners.parities.concepts import ParityLearner
 from learners.parities.gf2 import MAX_DIMENSION
 from learners.parities.subsample import equations_of
 

@@ -11,12 +11,10 @@ import numpy as np
 
 from dpaudit.contract import FAIL, InputError, Instance, Law, Pair, Sample, Supremum
 from learners.arrays import Integers
-from learners.inputs import check_run, check_sample
-from learners.parameters import check_integer, check_law_limit, check_positive
-from learners.parities.base import LAW_DIMENSION, MAX_EPSILON, SubsamplingLearner
-from learners.parities.exact import rational_law
+from learners.parameters import check_integer, check_law_limit, check_positive, check_run, check_sample
+from learners.parities.concepts import LAW_DIMENSION, MAX_EPSILON, SubsamplingLearner
 from learners.parities.gf2 import MAX_DIMENSION
-from learners.parities.law import log_law
+from learners.parities.law import log_law, rational_law
 
 __all__ = ["LEARNERS", "ParityPrivate"]
 
@@ -96,7 +94,7 @@ class ParityPrivate(SubsamplingLearner):
         return Law(range(FAIL, 2**self.dimension), log_prob, error)
 
     def exact_law(self, sample: Sample, field: Any) -> dict[int, Any]:
-        """Return the same law in exact numbers, which `field.number` makes of rationals; see `parities.exact`."""
+        """Return the same law in numbers of `field`; see `parities.law.rational_law`."""
         check_sample(sample, self.domain)
         keep, coin = Fraction(self._keep), Fraction(self._coin)
         law = rational_law(sample, self.dimension, keep, coin, uniform=self._uniform)

@@ -10,9 +10,15 @@ import numpy as np
 
 from dpaudit.contract import FAIL, Instance, Law, Sample, Supremum
 from learners.arrays import Bools, Floats, Integers
-from learners.inputs import check_run, check_sample
-from learners.parameters import check_integer, check_law_limit, check_positive, check_probability
-from learners.parities.base import LAW_DIMENSION, SubsamplingLearner
+from learners.parameters import (
+    check_integer,
+    check_law_limit,
+    check_positive,
+    check_probability,
+    check_run,
+    check_sample,
+)
+from learners.parities.concepts import LAW_DIMENSION, SubsamplingLearner
 from learners.parities.gf2 import MAX_DIMENSION
 from learners.parities.law import ULP, log_answers
 from learners.parities.subsample import RUNS

@@ -20,7 +20,7 @@ CELLS = 2**22
 
 
 def equations_of(sample: Sample, dimension: int) -> Words:
-    """Return the equations <r, x> = y of the distinct examples as words; see `gf2`."""
+    """Return the equations <r, x> = y of the distinct examples as words; see `parities.gf2`."""
     return pack(sample.points) | sample.labels.astype(np.uint64) << np.uint64(dimension)
 
 

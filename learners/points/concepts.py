@@ -1,4 +1,4 @@
-"""Point functions and the constant hypothesis."""
+"""Points, thresholds and intervals on a line: their functions and classes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,21 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
 from learners.arrays import Integers
+from learners.domains import OnALine
 from learners.finite.counting import Numbered, check_code, check_listable, excess_of_ones
 from learners.parameters import check_integer
 
-__all__ = ["Constant", "Point", "Points"]
+__all__ = [
+    "Constant",
+    "Intervals",
+    "Point",
+    "Points",
+    "PointsOnALine",
+    "Span",
+    "Threshold",
+    "Thresholds",
+    "ThresholdsOnALine",
+]
 
 
 @dataclass(frozen=True)
@@ -84,3 +95,158 @@ class Points(Numbered):
         check_listable(self)
         negatives, excess = excess_of_ones(sample, self.domain_size)
         return np.asarray(negatives + excess, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The threshold c_j(x) = 1 iff x < j."""
+
+    j: int
+
+    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the labels of points (m, 1)."""
+        return np.asarray(points[:, 0] < self.j, dtype=np.uint8)
+
+    def __str__(self) -> str:
+        return f"1 below {self.j}"
+
+
+@dataclass(frozen=True)
+class Thresholds(Numbered):
+    """The class of the thresholds c_0 .. c_{domain_size} on {0 .. domain_size - 1}; c_0 is 0 everywhere."""
+
+    domain_size: int
+
+    def __post_init__(self) -> None:
+        check_integer("domain_size", self.domain_size, 2)
+
+    @property
+    def size(self) -> int:
+        """The number of concepts, domain_size + 1."""
+        return self.domain_size + 1
+
+    @property
+    def vc_dimension(self) -> int:
+        """1: no threshold labels a point 0 and a greater one 1."""
+        return 1
+
+    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the labels (size, m) of points (m, 1)."""
+        check_listable(self)
+        return np.asarray(points[None, :, 0] < np.arange(self.size)[:, None], dtype=np.uint8)
+
+    def concept(self, code: int) -> Threshold:
+        """Return c_code."""
+        check_code(self, code)
+        return Threshold(int(code))
+
+    def correct(self, sample: Sample) -> Integers:
+        """Return how many examples each concept labels correctly, (size,).
+
+        c_j is right on the positive examples below j and the negative ones from j on:
+        N_0 + sum_{x < j} (n_1(x) - n_0(x)).
+        """
+        check_listable(self)
+        negatives, excess = excess_of_ones(sample, self.domain_size)
+        return negatives + np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(excess)])
+
+    def runs(self, sample: Sample) -> tuple[list[int], Integers]:
+        """Return the first codes of the runs of equal score, and how many examples each run labels correctly.
+
+        Thresholds j in (x, x'] label alike, x and x' being neighbouring points of the sample: the runs start at 0 and
+        at x + 1 for each of its points x. Neighbouring runs may have equal scores. The domain may have 2^64 points.
+        """
+        positive = sample.labels == 1
+        negatives = int(sample.counts[~positive].sum())
+        if not len(sample.counts):
+            return [0], np.array([0], dtype=np.int64)
+        values = sample.points[:, 0]
+        first = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+        excess = np.add.reduceat(np.where(positive, sample.counts, -sample.counts), first)
+        starts = [0, *(int(x) + 1 for x in values[first])]
+        return starts, negatives + np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(excess)])
+
+
+@dataclass(frozen=True)
+class Span:
+    """The indicator of [a, b]: c(x) = 1 iff a <= x <= b; empty if b < a."""
+
+    a: int
+    b: int
+
+    def predict(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the labels of points (m, 1)."""
+        return np.asarray((self.a <= points[:, 0]) & (points[:, 0] <= self.b), dtype=np.uint8)
+
+    def __str__(self) -> str:
+        return "always 0" if self.b < self.a else f"1 from {self.a} to {self.b}"
+
+
+@dataclass(frozen=True)
+class Intervals(Numbered):
+    """The class of the indicators of all [a, b], 0 <= a <= b < domain_size, and of the empty interval.
+
+    Number 0 is the empty interval; the others follow in lexicographic order of (a, b).
+    """
+
+    domain_size: int
+
+    def __post_init__(self) -> None:
+        check_integer("domain_size", self.domain_size, 2)
+        check_listable(self)
+
+    @property
+    def size(self) -> int:
+        """T (T + 1) / 2 + 1 with T = domain_size."""
+        return self.domain_size * (self.domain_size + 1) // 2 + 1
+
+    @property
+    def vc_dimension(self) -> int:
+        """2: no interval labels three points in order 1, 0, 1."""
+        return 2
+
+    def _ends(self) -> tuple[Integers, Integers]:
+        """Return the ends a and b of all intervals, (size,) each; the empty one is [0, -1]."""
+        a, b = np.triu_indices(self.domain_size)
+        return np.concatenate([[0], a]).astype(np.int64), np.concatenate([[-1], b]).astype(np.int64)
+
+    def evaluate(self, points: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the labels (size, m) of points (m, 1)."""
+        a, b = self._ends()
+        x = points[None, :, 0]
+        return np.asarray((a[:, None] <= x) & (x <= b[:, None]), dtype=np.uint8)
+
+    def concept(self, code: int) -> Span:
+        """Return the interval with that number."""
+        check_code(self, code)
+        a, b = self._ends()
+        return Span(int(a[code]), int(b[code]))
+
+    def correct(self, sample: Sample) -> Integers:
+        """Return how many examples each concept labels correctly, (size,): N_0 + sum_{a <= x <= b} (n_1 - n_0)(x)."""
+        negatives, excess = excess_of_ones(sample, self.domain_size)
+        below = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(excess)])
+        a, b = self._ends()
+        return np.asarray(negatives + below[b + 1] - below[a], dtype=np.int64)
+
+
+class PointsOnALine(OnALine):
+    """A learner of point functions; code i is c_i."""
+
+    @property
+    def concepts(self) -> Points:
+        """All point functions."""
+        return Points(self.domain_size)
+
+
+class ThresholdsOnALine(OnALine):
+    """A learner of thresholds; code j is c_j."""
+
+    @property
+    def concepts(self) -> Thresholds:
+        """All thresholds."""
+        return Thresholds(self.domain_size)
+
+    def decode(self, code: int) -> Threshold:
+        """Return c_code."""
+        return self.concepts.concept(code)

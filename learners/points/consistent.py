@@ -8,15 +8,11 @@ from typing import ClassVar
 from dpaudit.contract import Hypothesis, Instance, Law, Sample
 from learners.arrays import Integers
 from learners.citations import NIS
-from learners.domains import OnALine
+from learners.domains import OnALine, moving_negatives
 from learners.finite.consistent import ConsistentLearner, occam_sample_size
-from learners.finite.scores import check_law_size, point_law
-from learners.inputs import check_sample
-from learners.parameters import check_integer
-from learners.points.concepts import Constant
-from learners.points.interval_class import Intervals
-from learners.points.line import PointsOnALine, ThresholdsOnALine
-from learners.symmetries import moving_negatives
+from learners.finite.counting import check_law_size, point_law
+from learners.parameters import check_integer, check_sample
+from learners.points.concepts import Constant, Intervals, PointsOnALine, ThresholdsOnALine
 
 __all__ = ["LEARNERS", "OccamConsistent", "PointConsistent", "ThresholdConsistent"]
 

@@ -10,14 +10,12 @@ import numpy as np
 
 from dpaudit.contract import Instance, Sample
 from learners.arrays import Integers
+from learners.domains import moving_points
 from learners.finite.counting import as_codes
-from learners.finite.exponential import ExponentialLearner
-from learners.finite.two_points import RivalCounts
-from learners.inputs import check_run
+from learners.finite.exponential import ExponentialLearner, RivalCounts
 from learners.mechanisms import equal_scores
-from learners.parameters import check_integer, check_positive
-from learners.points.line import PointsOnALine, ThresholdsOnALine
-from learners.symmetries import moving_points
+from learners.parameters import check_integer, check_positive, check_run
+from learners.points.concepts import PointsOnALine, ThresholdsOnALine
 
 __all__ = ["LEARNERS", "PointExponential", "ThresholdExponential"]
 

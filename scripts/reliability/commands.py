@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dpaudit.cli import main
-from dpaudit.running.parent_death import STOPPING
+from dpaudit.running.processes import STOPPING
 
 __all__ = ["FOUND", "PATIENCE", "RUN", "apart", "command", "copied", "finished", "waited"]
 

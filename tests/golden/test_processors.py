@@ -16,7 +16,7 @@ from stored_numbers import numbers_of, same
 from dpaudit.engine.perform import perform
 from dpaudit.engine.store import load_run
 from dpaudit.engine.tasks import Task
-from dpaudit.events.rounding import steady
+from dpaudit.events.cells import steady
 from dpaudit.record import encodable
 
 STORED = Path(__file__).parent / "run_events.jsonl"

@@ -23,7 +23,7 @@ from dpaudit.exact.profiles import LossProfiles
 from dpaudit.report.schema import load
 from learners.conjunctions.laplace import ConjunctionLaplace, contradictions
 from learners.domains import Interval
-from learners.parities.exact import rational_law
+from learners.parities.law import rational_law
 from learners.parities.private import ParityPrivate
 from learners.points.controls import PointFrozen, PointSupport
 from learners.points.exponential import PointExponential, ThresholdExponential

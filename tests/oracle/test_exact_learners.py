@@ -9,7 +9,7 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import Relation
-from learners.conjunctions import elimination as conjunctions
+from learners.conjunctions import consistent as conjunctions
 from learners.parities import private as parity
 from learners.points import consistent, exponential
 

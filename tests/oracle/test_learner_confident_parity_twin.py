@@ -16,7 +16,7 @@ import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.parities.amplified import ParityAmplified
-from learners.parities.base import MAX_EPSILON
+from learners.parities.concepts import MAX_EPSILON
 from learners.parities.controls import ParityAmplifiedNoCoin, ParityRestartLateCoin
 from learners.parities.restart import ParityRestart, restart_rate
 

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from learners.conjunctions.consistent import ConjunctionElimination
 from learners.conjunctions.controls import (
     ConjunctionBareNegations,
     ConjunctionHalfSensitivity,
     ConjunctionSharedNoise,
     ConjunctionUndivided,
 )
-from learners.conjunctions.elimination import ConjunctionElimination
 from learners.conjunctions.laplace import ConjunctionLaplace, contradictions
-from learners.mechanisms.laplace import log_above, log_below, log_between
+from learners.mechanisms.log_laws import log_above, log_below, log_between
 
 decimal.getcontext().prec = 50
 

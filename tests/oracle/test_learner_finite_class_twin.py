@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from learners.finite.counting import scores
 from learners.finite.exponential import ExponentialLearner
-from learners.finite.scores import scores
 from learners.mechanisms import exponential
 from learners.points.consistent import OccamConsistent, PointConsistent, ThresholdConsistent
 from learners.points.exponential import PointExponential, ThresholdExponential

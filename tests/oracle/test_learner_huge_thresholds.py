@@ -13,8 +13,8 @@ import learners.mechanisms.equal_scores as equal_scores
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.domains import Interval
+from learners.points.concepts import Thresholds
 from learners.points.exponential import ThresholdExponential
-from learners.points.threshold_class import Thresholds
 
 
 def test_runs_are_the_runs_of_the_listed_scores() -> None:

@@ -14,13 +14,13 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError, Relation
 from dpaudit.seeding import generator
+from learners.conjunctions.concepts import ShortConjunctions
 from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.greedy_counts import GreedyCounts
-from learners.conjunctions.short_conjunctions import ShortConjunctions
 from learners.covers.accounting import rounds_for
-from learners.finite.scores import scores
-from learners.mechanisms.repeated_pure import largest_repeated_epsilon, repeated_delta
+from learners.finite.counting import scores
+from learners.mechanisms.composition import largest_repeated_epsilon, repeated_delta
 
 decimal.getcontext().prec = 40
 

@@ -14,8 +14,7 @@ from dpaudit.contract import Relation
 from dpaudit.exact.audit import audit_law
 from learners.conjunctions.set_cover import SetCoverConjunction, SetCoverDisjunction
 from learners.covers.game import KINDS, calibrate, game_delta, game_epsilon
-from learners.covers.laplace_noise import LaplaceNoise
-from learners.covers.rounds import Round
+from learners.covers.rounds import LaplaceNoise, Round
 
 Row = tuple[tuple[int, ...], int, int]
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.contract import Relation
-from learners.conjunctions.elimination import ConjunctionElimination
+from learners.conjunctions.consistent import ConjunctionElimination
 from learners.conjunctions.exponential import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.laplace import ConjunctionLaplace

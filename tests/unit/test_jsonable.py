@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from dpaudit.events.histogram import tally
+from dpaudit.events.cells import tally
 from dpaudit.jsonable import jsonable, stable_repr
 
 SHOW = """

@@ -16,13 +16,12 @@ import pytest
 import dpaudit
 from dpaudit import seeding
 from dpaudit.clock import LOOKS, SHARES, Clock, Stopped
-from dpaudit.engine.events import TaskFailed, TaskFinished
-from dpaudit.engine.isolation import apart
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import TIMED_OUT, Raised, canonical, in_words
 from dpaudit.running.adapters import as_mechanism
-from dpaudit.running.child import Child, ChildDied, Late
+from dpaudit.running.child import Child, Late
 from dpaudit.running.isolated import RunFault, Timeout, _further
+from dpaudit.running.processes import ChildDied
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
 
@@ -183,17 +182,6 @@ def test_memory_without_end_is_an_exception_of_the_run():
     _, (taken, limit) = child.call(seconds=60)
     child.close()
     assert taken < limit <= 2**30
-
-
-def test_a_task_that_kills_its_process_fails_alone_with_one_job():
-    calls = {
-        "a": lambda: TaskFinished("a", {}),
-        "b": lambda: os._exit(3),
-        "c": lambda: TaskFinished("c", {"pid": os.getpid()}),
-    }
-    first, second, third = apart(calls)
-    assert (first, third.record["pid"] != os.getpid()) == (TaskFinished("a", {}), True)
-    assert second == TaskFailed("b", "WorkerDied: the task ended its process (exit status 3)")
 
 
 class Ticking:

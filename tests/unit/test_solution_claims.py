@@ -13,12 +13,14 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.utility.hard_cases import hard_cases
-from dpaudit.utility.instances import fixed_sample
+from dpaudit.utility.trials import fixed_sample
 from learners.halfspaces.hull_point_exponential import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
-from learners.interior_points.exponential import InteriorPointExponential
-from learners.interior_points.rec_concave import InteriorPointRecConcave
-from learners.interior_points.tree_log import InteriorPointTreeLog
+from learners.interior_points.interior_point import (
+    InteriorPointExponential,
+    InteriorPointRecConcave,
+    InteriorPointTreeLog,
+)
 
 IPP: tuple[Any, ...] = (
     InteriorPointExponential(5, 1.0),

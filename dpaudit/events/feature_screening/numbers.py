@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.events.feature_screening.feature import Cells, Column, number, one_of, quantile_edges
-from dpaudit.events.float_bits import DIGITS, stored, trailing_zeros
 from dpaudit.jsonable import stable_repr
-from dpaudit.outputs.readers import MOST_BITS, WholeValues, usual
+from dpaudit.outputs.readers import DIGITS, MOST_BITS, WholeValues, stored, trailing_zeros, usual
 
 __all__ = [
     "KNOWN", "REPEATED", "SHOWN", "bits", "check_digits", "digits", "forms", "fractions", "mantissa", "repeats",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.events.binning import commonest
+from dpaudit.events.cells import commonest
 from dpaudit.events.feature_screening.feature import CELLS, Cells, Column, number, one_of
 from dpaudit.events.feature_screening.numbers import KNOWN, REPEATED
 from dpaudit.outputs import readers

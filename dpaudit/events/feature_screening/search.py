@@ -14,17 +14,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.events.batches import join
 from dpaudit.events.feature_screening import numbers, rows, texts
-from dpaudit.events.feature_screening.feature import ABSENT, Cells, Column, Distinct, Feature, one_of, placed
-from dpaudit.events.feature_screening.wilson_scores import best_events, best_half_lines, promise
+from dpaudit.events.feature_screening.feature import (
+    ABSENT,
+    Cells,
+    Column,
+    Distinct,
+    Feature,
+    best_events,
+    best_half_lines,
+    one_of,
+    placed,
+    promise,
+)
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf
 from dpaudit.outputs.plan import NAMED_POSITIONS, Plan
 from dpaudit.outputs.readers import is_usual
+from dpaudit.outputs.shared import join
 
-__all__ = ["Parity", "Promising", "features_of", "screen"]
+__all__ = ["ROWS", "Parity", "features_of", "screen"]
 
 Floats = NDArray[np.float64]
 

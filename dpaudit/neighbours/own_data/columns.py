@@ -1,23 +1,57 @@
-"""One field of all records of a dataset: its values, what they are, and what its type can hold."""
+"""One field of all records of a dataset: its values, what its type can hold, and the bounds given for it."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import StrEnum
-from typing import Any
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.errors import InputError
 
-__all__ = ["Column", "ValueKind", "column_of_array", "column_of_objects", "record_family"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "Bounds",
+    "Column",
+    "NewRow",
+    "ValueKind",
+    "bounds_of_text",
+    "column_number",
+    "column_of",
+    "field_of",
+    "keys_of",
+    "read_bounds",
+    "value_type",
+    "with_field",
+]
+
+Bounds = dict[int, tuple[float, float]]
+"""The bounds by number of the column."""
+
+_NAMED = 5
+"""The most columns that a message names."""
+_ALLOWED = "a pair (low, high) with low < high, a pair for each column of numbers, or a dictionary of them by column"
+
+
+@dataclass(frozen=True)
+class NewRow:
+    """A record that is not in the dataset: a row of it, the template, with other values in some columns."""
+
+    template: int
+    cells: Mapping[int, Any]
 
 
 class ValueKind(StrEnum):
-    """The kind of the values of a column, which says what others could stand in their place."""
+    """The kind of the values of a column, which decides what other values could stand in their place."""
 
     REAL = "number"
     INTEGER = "integer"
@@ -27,6 +61,9 @@ class ValueKind(StrEnum):
     """Values that are only moved about, never made: times, categories, objects."""
 
 
+_KINDS = {"f": ValueKind.REAL, "i": ValueKind.INTEGER, "u": ValueKind.INTEGER, "b": ValueKind.BOOLEAN}
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """One field of all records.
@@ -34,11 +71,11 @@ class Column:
     Parameters
     ----------
     name : str or None
-        The field in messages and recipes; None where a record is a value and no more.
+        The field in messages and recipes; None where a record is a single value.
     kind : ValueKind
         The kind of its values.
     values : array, shape (n,)
-        The values; numbers as numbers, others as objects or text.
+        The values; numbers as numbers, others as objects.
     type : dtype or None
         What a value has to fit into; None for Python's own types, whose integers have no end.
     """
@@ -64,94 +101,241 @@ class Column:
         return float(np.finfo(self.type if self.type is not None else np.float64).eps)
 
     def fits(self, value: float) -> bool:
-        """Say whether a number can be held; integers hold no fractions, floats of every width infinity and NaN."""
+        """Return whether a number can be held; integers hold no fractions, floats of every width infinity and NaN."""
         if self.kind is ValueKind.INTEGER:
             if not math.isfinite(value) or value != int(value):
                 return False
             limits = np.iinfo(self.type) if self.type is not None else None
             return limits is None or int(limits.min) <= int(value) <= int(limits.max)
-        if not math.isfinite(value) or self.type is None:
-            return True
-        return abs(value) <= float(np.finfo(self.type).max)
+        return not math.isfinite(value) or self.type is None or abs(value) <= float(np.finfo(self.type).max)
 
     def cast(self, value: Any) -> Any:
         """Return a value as one of the column's type."""
-        if self.kind is ValueKind.INTEGER:
-            return int(value) if self.type is None else self.type.type(int(value))
-        if self.kind is ValueKind.REAL:
-            return float(value) if self.type is None else self.type.type(value)
-        return value
+        if not self.numeric:
+            return value
+        number = int(value) if self.kind is ValueKind.INTEGER else float(value)
+        return number if self.type is None else self.type.type(number)
 
     def finite(self) -> NDArray[Any]:
         """Return the rows whose numbers are finite."""
         return np.flatnonzero(np.isfinite(self.values.astype(float)))
 
 
-def column_of_array(name: str | None, values: NDArray[Any]) -> Column:
-    """Return the column of a one-dimensional array; one of Python objects is looked at value by value."""
-    kinds = {"f": ValueKind.REAL, "i": ValueKind.INTEGER, "u": ValueKind.INTEGER, "b": ValueKind.BOOLEAN}
-    if values.dtype.kind == "O":
-        return column_of_objects(name, values.tolist())
-    if values.dtype.kind in "UT":
-        return Column(name, ValueKind.TEXT, values, values.dtype if values.dtype.kind == "U" else None)
-    return Column(name, kinds.get(values.dtype.kind, ValueKind.OTHER), values, values.dtype)
-
-
-def column_of_objects(name: str | None, values: list[Any]) -> Column:
-    """Return the column of Python values of one family, of which some may be missing.
-
-    Raises
-    ------
-    InputError
-        If numbers, text and others are mixed.
-    """
-    families = {family for value in values if (family := record_family(value)) != "missing"}
-    if len(families) > 1:
-        _refuse_mixed(name, values)
-    family = families.pop() if families else "other"
-    if family == "number":
-        whole = all(isinstance(value, int | np.integer) or record_family(value) == "missing" for value in values)
-        return _numbers(name, values, whole)
-    kind = {"text": ValueKind.TEXT, "boolean": ValueKind.BOOLEAN}.get(family, ValueKind.OTHER)
-    held = np.empty(len(values), dtype=object)
-    held[:] = values
-    return Column(name, kind, held)
-
-
-def _numbers(name: str | None, values: list[Any], whole: bool) -> Column:
-    """Return the column of numbers; missing ones are NaN, and integers beyond 64 bits are floats, to be compared."""
-    numbers = np.array([math.nan if record_family(value) == "missing" else value for value in values], dtype=float)
-    return Column(name, ValueKind.INTEGER if whole else ValueKind.REAL, numbers)
-
-
-def record_family(value: Any) -> str:
-    """Return what a value is, as far as values of one column must agree in it."""
+def value_type(value: Any) -> str:
+    """Return the type of a value as far as the values of one column must agree in it."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return "missing"
     if isinstance(value, bool | np.bool_):
         return "boolean"
     if isinstance(value, int | float | np.integer | np.floating):
         return "number"
-    if isinstance(value, str):
-        return "text"
-    return type(value).__qualname__
+    return "text" if isinstance(value, str) else type(value).__qualname__
 
 
-def _refuse_mixed(name: str | None, values: Iterable[Any]) -> None:
-    """Raise `InputError` with the first two rows whose values are of different families."""
-    firsts: dict[str, int] = {}
+def column_of(name: str | None, values: pd.Series[Any]) -> Column:
+    """Return a column of a table of pandas; Python objects are examined one by one.
+
+    Raises
+    ------
+    InputError
+        If numbers, text and others are mixed.
+    """
+    import pandas as pd
+
+    if isinstance(values.dtype, pd.StringDtype | pd.BooleanDtype):
+        values = values.astype(object).where(values.notna(), None)
+    kind = values.dtype
+    if isinstance(kind, np.dtype):
+        if kind.kind == "O":
+            return _of_objects(name, values.tolist())
+        return Column(name, _KINDS.get(kind.kind, ValueKind.OTHER), values.to_numpy(), kind)
+    inner = getattr(kind, "numpy_dtype", None)
+    if isinstance(inner, np.dtype) and inner.kind in "iuf":
+        return Column(name, _KINDS[inner.kind], values.to_numpy(dtype=float, na_value=np.nan), inner)
+    return Column(name, ValueKind.OTHER, values.astype(object).to_numpy())
+
+
+def _of_objects(name: str | None, values: list[Any]) -> Column:
+    """Return the column of Python values; missing numbers are NaN, and integers beyond 64 bits become floats."""
+    rows: dict[str, int] = {}
     for row, value in enumerate(values):
-        firsts.setdefault(record_family(value), row)
-    firsts.pop("missing", None)
-    (one, row), (other, place), *_ = firsts.items()
-    where = "records" if name is None else f"in column {name!r} values"
-    raise InputError(
-        "{data} must hold {where} of one kind: row {row} is of kind {one}, row {place} of kind {other}; convert one of "
-        "them, or leave such rows out",
-        names=("data",),
-        where=where,
-        row=row,
-        one=one,
-        place=place,
-        other=other,
-    )
+        rows.setdefault(value_type(value), row)
+    missing = rows.pop("missing", None) is not None
+    if len(rows) > 1:
+        (one, row), (other, place), *_ = rows.items()
+        raise InputError(
+            "{data} must hold {where} of one kind: row {row} is of kind {one}, row {place} of kind {other}; convert "
+            "one of them, or leave such rows out",
+            names=("data",),
+            where="records" if name is None else f"in column {name!r} values",
+            row=row,
+            one=one,
+            place=place,
+            other=other,
+        )
+    if "number" in rows:
+        known = [math.nan if missing and value_type(value) == "missing" else value for value in values]
+        whole = all(isinstance(value, int | np.integer) or value_type(value) == "missing" for value in values)
+        return Column(name, ValueKind.INTEGER if whole else ValueKind.REAL, np.array(known, dtype=float))
+    held = np.empty(len(values), dtype=object)
+    for row, value in enumerate(values):
+        held[row] = value
+    kind = ValueKind.TEXT if "text" in rows else ValueKind.BOOLEAN if "boolean" in rows else ValueKind.OTHER
+    return Column(name, kind, held)
+
+
+def keys_of(records: list[Any]) -> tuple[Hashable, ...]:
+    """Return the fields that all records have.
+
+    Raises
+    ------
+    InputError
+        If dictionaries have different keys, or tuples different lengths.
+    """
+    if not records or not all(type(record) is type(records[0]) for record in records):
+        return (None,)
+    first = _fields(records[0])
+    if first is None:
+        return (None,)
+    for row, record in enumerate(records):
+        if _fields(record) != first:
+            if isinstance(record, list):  # a record of any number of items
+                return (None,)
+            raise InputError(
+                "{data} must hold records of the same fields: row 0 has {most}, row {row} has {fewer}; fill in what "
+                "is missing, or leave such rows out",
+                names=("data",),
+                most=_count(first),
+                row=row,
+                fewer=_count(_fields(record) or ()),
+            )
+    return first or (None,)
+
+
+def _count(fields: Sequence[Any]) -> str:
+    return "1 field" if len(fields) == 1 else f"{len(fields)} fields, of other names or number"
+
+
+def _fields(record: Any) -> tuple[Hashable, ...] | None:
+    """Return the fields of a record; None of a value that is not taken apart."""
+    if isinstance(record, dict):
+        return tuple(record)
+    if isinstance(record, tuple | list):
+        return tuple(getattr(record, "_fields", range(len(record))))
+    if dataclasses.is_dataclass(record) and not isinstance(record, type):
+        return tuple(field.name for field in dataclasses.fields(record) if field.init)
+    return None
+
+
+def field_of(record: Any, key: Any) -> Any:
+    """Return a field of a record; the record itself for None."""
+    if key is None:
+        return record
+    return record[key] if isinstance(record, dict) or isinstance(key, int) else getattr(record, key)
+
+
+def with_field(record: Any, key: Any, value: Any) -> Any:
+    """Return a record of the same type with another value in a field."""
+    if key is None:
+        return record.dtype.type(value) if isinstance(record, np.generic) else value
+    if isinstance(record, dict):
+        return {**record, key: value}
+    if isinstance(record, tuple | list):
+        values = [value if field == key else old for field, old in zip(_fields(record) or (), record, strict=True)]
+        # A named tuple takes its fields one by one.
+        return type(record)(*values) if hasattr(record, "_fields") else type(record)(values)
+    return dataclasses.replace(record, **{key: value})
+
+
+def read_bounds(bounds: Any, columns: Sequence[Column]) -> Bounds:
+    """Return the bounds of the columns of numbers that have some.
+
+    Parameters
+    ----------
+    bounds : None, (low, high), sequence of (low, high), or mapping of column to (low, high)
+        As the user gives them.
+    columns : sequence of Column
+        The columns of the dataset.
+
+    Raises
+    ------
+    InputError
+        If they are reversed, not numbers, for a column that does not exist or holds no numbers, or too few or too many.
+    """
+    numeric = [i for i, column in enumerate(columns) if column.numeric]
+    if bounds is None:
+        return {}
+    if isinstance(bounds, Mapping):
+        return {_numeric(name, columns): _pair(given, bounds, f" of column {name!r}") for name, given in bounds.items()}
+    if isinstance(bounds, str) or not hasattr(bounds, "__len__"):
+        raise InputError.of("bounds", bounds, _ALLOWED)
+    if not numeric:
+        held = ", ".join(f"{column.title}: {_contents(column)}" for column in columns[:_NAMED])
+        text = (
+            "{bounds} are for numbers, and {data} has no column of numbers alone ({held}): mend it, or leave them out"
+        )
+        raise InputError(text, names=("bounds", "data"), value=bounds, held=held)
+    if len(bounds) == 2 and not any(hasattr(end, "__len__") for end in bounds):
+        return dict.fromkeys(numeric, _pair(bounds, bounds))
+    if len(bounds) != len(numeric):
+        raise InputError.of("bounds", bounds, f"{_ALLOWED}; there are {len(numeric)} columns of numbers")
+    return {i: _pair(given, bounds, f" of {columns[i].title}") for i, given in zip(numeric, bounds, strict=True)}
+
+
+def bounds_of_text(text: str | None) -> Any:
+    """Return bounds that were typed: one pair as "0,1", or one for each of some columns as "age=0,100;share=0,1"."""
+    if text is None:
+        return None
+    parts = [part.rpartition("=") for part in text.split(";") if part.strip()]
+    try:
+        read = [(name.strip(), tuple(float(end) for end in ends.split(","))) for name, _, ends in parts]
+    except ValueError:
+        read = []
+    named = [name for name, _ in read if name]
+    if not read or any(len(ends) != 2 for _, ends in read) or (len(read) > 1 and len(named) < len(read)):
+        raise InputError.of(
+            "bounds", text, "LOW,HIGH, or COLUMN=LOW,HIGH for some columns, between which stand semicolons"
+        )
+    return dict(read) if named else read[0][1]
+
+
+def _numeric(name: Any, columns: Sequence[Column]) -> int:
+    """Return the number of a column, which must hold numbers."""
+    number = column_number("bounds", str(name), columns)
+    if not columns[number].numeric:
+        text = "{bounds} are for numbers, and column {name} holds {kind}: leave it out of them"
+        raise InputError(text, names=("bounds",), name=repr(name), kind=_contents(columns[number]))
+    return number
+
+
+def _contents(column: Column) -> str:
+    return {"text": "text", "boolean": "booleans"}.get(column.kind.value, "other values")
+
+
+def _pair(given: Any, bounds: Any, of: str = "") -> tuple[float, float]:
+    """Return a pair of finite numbers, the lower one first."""
+    if isinstance(given, str) or not hasattr(given, "__len__") or len(given) != 2:
+        raise InputError.of("bounds", bounds, _ALLOWED)
+    low, high = given
+    if not all(isinstance(end, Real) and not isinstance(end, bool) and math.isfinite(end) for end in given):
+        raise InputError.of("bounds", bounds, "pairs of finite numbers; leave them out where there are none")
+    if low >= high:
+        hint = ", which allows a single value" if low == high else ": did you mean ({high}, {low})?"
+        text = "{bounds}{of} must be (low, high) with low < high, got {given}" + hint
+        raise InputError(text, names=("bounds",), value=bounds, of=of, given=(low, high), low=low, high=high)
+    return float(low), float(high)
+
+
+def column_number(parameter: str, name: str, columns: Sequence[Column]) -> int:
+    """Return the number of the column of a name, or raise `InputError` with the names of all columns."""
+    names = [column.name for column in columns]
+    if name in names:
+        return names.index(name)
+    known = [one for one in names if one is not None]
+    near = get_close_matches(name, known)
+    if known:
+        text = "{" + parameter + "} must name a column of {data}, got {given}; there are {known:.200}{hint}"
+    else:
+        text = "{" + parameter + "} must name no column, for a record of {data} is one value and no more; got {given}"
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise InputError(text, names=(parameter, "data"), given=repr(name), known=", ".join(known), hint=hint)

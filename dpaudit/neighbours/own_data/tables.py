@@ -1,130 +1,270 @@
-"""A dataset as a table: it is told apart into records, some are added, and datasets of the same kind are made of them.
-
-Each kind of dataset is a class of its own in a module of its own; those of pandas and SciPy are loaded where such data
-comes.
-"""
+"""Datasets as tables: which adapter each kind has, datasets of several parts, and kinds that users register."""
 
 from __future__ import annotations
 
-import hashlib
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import singledispatch
-from importlib import import_module
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 
 from dpaudit.errors import InputError
-from dpaudit.jsonable import stable_repr
-from dpaudit.neighbours.own_data.columns import Column
+from dpaudit.neighbours.own_data.adapters import (
+    ArrayTable,
+    FrameTable,
+    Index,
+    RecordTable,
+    SparseTable,
+    Table,
+    counts_rows,
+)
+from dpaudit.neighbours.own_data.columns import NewRow
 
-__all__ = ["Index", "NewRow", "Table", "rows_in", "table_of", "text_of"]
+__all__ = ["read_table", "register_dataset", "table_of"]
 
-Index = NDArray[np.int64]
-"""Numbers of rows, in the order of a dataset; a row may stand in it many times."""
-
+SPARSE_COLUMNS = 8
+"""The columns of a sparse matrix in which new records differ: those that most records have an entry in."""
 ALLOWED = (
     "a list or tuple of records, an array, a table of pandas, a dictionary of columns, a tuple of arrays of one "
     "length, or a sparse matrix"
 )
-_PLAIN = frozenset({str, int, float, bool, type(None)})
-_LIBRARIES = {"pandas": "frames", "scipy": "sparse"}
-"""The modules, by library, that know the kinds of datasets of one that is loaded only by who uses it."""
 
 
-@dataclass(frozen=True)
-class NewRow:
-    """A record that is not among those given.
+@dataclass(frozen=True, eq=False)
+class PartsTable(Table):
+    """Datasets of one length by name, whose rows of one number are one record; `kind` is `dict` or `tuple`."""
 
-    Parameters
-    ----------
-    template : int
-        The row whose other fields it has.
-    cells : mapping of int to object
-        Its values, by the number of the column.
-    """
-
-    template: int
-    cells: Mapping[int, Any]
-
-
-class Table(ABC):
-    """A dataset of one kind, as rows and columns."""
+    kind: Callable[[Any], Any]
 
     @property
-    @abstractmethod
     def size(self) -> int:
         """The number of records."""
+        return int(next(iter(self.data.values())).size)
+
+    def cells(self) -> pd.DataFrame:
+        """Return the columns of all parts; that of a part with just one has the part's name."""
+        parts = {name: part.cells() for name, part in self.data.items()}
+        names = [f"{part}" if name is None else f"{part}.{name}" for part, held in parts.items() for name in held]
+        return pd.concat(list(parts.values()), axis=1).set_axis(pd.Index(names, dtype=object), axis=1)
+
+    def extended(self, rows: Sequence[NewRow]) -> Self:
+        """Return the same records followed by new ones."""
+        found, start = {}, 0
+        for name, part in self.data.items():
+            stop = start + part.cells().shape[1]
+            own = [
+                NewRow(row.template, {c - start: value for c, value in row.cells.items() if start <= c < stop})
+                for row in rows
+            ]
+            found[name], start = part.extended(own), stop
+        return replace(self, data=found)
+
+    def take(self, index: Index) -> Any:
+        """Return the parts with these rows, as they were given."""
+        taken = {name: part.take(index) for name, part in self.data.items()}
+        return self.kind(taken if self.kind is dict else taken.values())
+
+    def records(self) -> list[Any]:
+        """Return the records one by one."""
+        return list(zip(*(part.records() for part in self.data.values()), strict=True))
+
+    def content(self) -> Iterator[bytes]:
+        """Yield names and contents of all parts."""
+        for name, part in self.data.items():
+            yield str(name).encode()
+            yield from part.content()
+
+
+@dataclass(frozen=True, eq=False)
+class Registered(Table):
+    """A dataset of a user's type: `data` is the table of its records, which `rebuild` makes one of the type again."""
+
+    rebuild: Callable[[Any], Any]
 
     @property
-    @abstractmethod
-    def columns(self) -> tuple[Column, ...]:
-        """The fields of a record that are known."""
+    def size(self) -> int:
+        """The number of records."""
+        return int(self.data.size)
 
-    @abstractmethod
-    def extended(self, rows: Sequence[NewRow]) -> Table:
-        """Return the same records followed by new ones; the types of all values stay as they are."""
+    def cells(self) -> pd.DataFrame:
+        """Return the cells of the records."""
+        return self.data.cells()
 
-    @abstractmethod
+    def extended(self, rows: Sequence[NewRow]) -> Self:
+        """Return the same records followed by new ones."""
+        return replace(self, data=self.data.extended(rows))
+
     def take(self, index: Index) -> Any:
-        """Return a dataset of the kind given that holds these rows, in this order."""
+        """Return a dataset of the user's type."""
+        return self.rebuild(self.data.take(index))
 
-    @abstractmethod
+    def records(self) -> list[Any]:
+        """Return the records one by one."""
+        return list(self.data.records())
+
     def content(self) -> Iterator[bytes]:
-        """Yield bytes that say all that the dataset holds."""
-
-    def digest(self) -> str:
-        """Return the SHA-256 of the type and the content, in hexadecimal digits."""
-        found = hashlib.sha256(f"{type(self).__name__} {self.size}\n".encode())
-        for part in self.content():
-            found.update(f"{len(part)}\n".encode())
-            found.update(part)
-        return found.hexdigest()
+        """Yield what the records hold."""
+        return iter(self.data.content())
 
 
 @singledispatch
 def table_of(data: Any) -> Table:
-    """Return a dataset as a table; the kinds are registered by their modules."""
-    module = _module_for(data)
-    if module is None or type(data) in table_of.registry:
-        raise _unknown(data)
-    import_module(module)
-    if table_of.dispatch(type(data)) is table_of.dispatch(object):
-        raise _unknown(data)
-    return table_of(data)
+    """Return a dataset as a table, without a look at its records.
 
-
-def _module_for(data: Any) -> str | None:
-    """Return the module that knows the kinds of the library that a type comes from."""
-    roots = (kind.__module__.partition(".")[0] for kind in type(data).__mro__)
-    return next((f"{__package__}.{_LIBRARIES[root]}" for root in roots if root in _LIBRARIES), None)
-
-
-def _unknown(data: Any) -> InputError:
-    """Return the error that a kind of dataset is not known, with the line that makes it known."""
+    Raises
+    ------
+    InputError
+        If it is of a kind that is not known, or its parts are not of one length.
+    """
     name = type(data).__qualname__
-    told = "{data} must be {allowed_}, got a {kind}"
+    text = "{data} must be {allowed_}, got a {kind}"
     if isinstance(data, str | bytes):
-        told += "; it is one value and no dataset: pass a list of records, or what read_dataset(path) returns"
+        text += "; it is one value and no dataset: pass a list of records, or what read_dataset(path) returns"
     elif isinstance(data, Iterator):
-        told += "; it would be used up by one run: pass list(data)"
+        text += "; it would be used up by one run: pass list(data)"
     elif data is None or isinstance(data, int | float | complex | np.generic):
-        told += "; it is one value and no dataset: pass a list of records"
+        text += "; it is one value and no dataset: pass a list of records"
     else:
-        told += "; to use it, say how its records become one of these and back: "
-        told += "dpaudit.register_dataset({kind}, lambda data: ..., lambda records: {kind}(...))"
-    return InputError(told, names=("data",), allowed=ALLOWED, allowed_=ALLOWED, kind=name)
+        text += "; to use it, say how its records become one of these and back: "
+        text += "dpaudit.register_dataset({kind}, lambda data: ..., lambda records: {kind}(...))"
+    raise InputError(text, names=("data",), allowed=ALLOWED, allowed_=ALLOWED, kind=name)
 
 
-def text_of(values: list[Any]) -> bytes:
-    """Return values as text that depends on nothing else; what is plain says itself, and soon."""
-    plain = all(type(value) in _PLAIN for value in values)
-    return (repr(values) if plain else stable_repr(values)).encode("utf-8", "surrogatepass")
+@table_of.register(np.ndarray)
+def _of_array(data: NDArray[Any]) -> Table:
+    if type(data) not in (np.ndarray, np.recarray):
+        raise InputError(
+            "{data} must be a plain array, got a {kind}: pass np.asarray(data), or say how it is put together again: "
+            "dpaudit.register_dataset({kind}, np.asarray, lambda records: ...)",
+            names=("data",),
+            kind=type(data).__qualname__,
+        )
+    if data.ndim == 0:
+        raise InputError("{data} must be an array of records, got one value: an array of no axes", names=("data",))
+    return ArrayTable(data)
 
 
-def rows_in(rows: Iterable[NewRow]) -> Index:
-    """Return the templates of new rows."""
-    return np.array([row.template for row in rows], dtype=np.int64)
+@table_of.register(pd.DataFrame)
+def _of_frame(data: Any) -> Table:
+    if not data.columns.is_unique:
+        twice = repr(data.columns[data.columns.duplicated()][0])
+        text = "{data} must have columns of different names; {twice} stands twice"
+        raise InputError(text, names=("data",), twice=twice)
+    if not len(data.columns):
+        raise InputError("{data} must hold at least one column, got a table of none", names=("data",))
+    return FrameTable(data, False, counts_rows(data.index))
+
+
+@table_of.register(pd.Series)
+def _of_series(data: Any) -> Table:
+    return FrameTable(data.to_frame(name=0), True, counts_rows(data.index), data.name)
+
+
+@table_of.register(sparse.sparray)
+@table_of.register(sparse.spmatrix)
+def _of_sparse(data: Any) -> Table:
+    if data.ndim != 2:
+        raise InputError("{data} must be a sparse matrix of two axes, records and columns", names=("data",))
+    matrix = data.tocsr()
+    entries = np.asarray(np.bincount(matrix.indices, minlength=matrix.shape[1]))
+    shown = np.sort(np.argsort(-entries, kind="stable")[:SPARSE_COLUMNS]).astype(np.int64)
+    return SparseTable(matrix, data.format, shown)
+
+
+@table_of.register(list)
+@table_of.register(tuple)
+def _of_records(data: Any) -> Table:
+    """Return the table of a list or tuple; a tuple of arrays of one length holds the parts of records."""
+    kind = tuple if isinstance(data, tuple) else list
+    if kind is tuple and data and all(map(_is_part, data)):
+        return _of_parts({str(i): part for i, part in enumerate(data)}, tuple)
+    return RecordTable(list(data), kind)
+
+
+@table_of.register(dict)
+def _of_columns(data: dict[Any, Any]) -> Table:
+    return _of_parts(data, dict)
+
+
+def _of_parts(parts: Mapping[Any, Any], kind: Callable[[Any], Any]) -> Table:
+    if not parts:
+        raise InputError("{data} must hold at least one column, got an empty dictionary", names=("data",))
+    for name, part in parts.items():
+        if not isinstance(part, list | tuple) and not _is_part(part):
+            raise InputError(
+                "{data} must be a dictionary of columns: the value of {name} is a {kind}; pass a list or an array of "
+                "one value a record",
+                names=("data",),
+                name=repr(name),
+                kind=type(part).__qualname__,
+            )
+    tables = {name: table_of(part) for name, part in parts.items()}
+    if len({table.size for table in tables.values()}) > 1:
+        sizes = ", ".join(f"{str(name)!r} has {table.size}" for name, table in tables.items())
+        raise InputError("{data} must hold columns of one length: {sizes:.300}", names=("data",), sizes=sizes)
+    return PartsTable(tables, kind)
+
+
+def read_table(data: Any) -> Table:
+    """Return a dataset as a table.
+
+    Raises
+    ------
+    InputError
+        If it is of a kind that is not known, or holds no record.
+    """
+    table = table_of(data)
+    if table.size == 0:
+        raise InputError(
+            "{data} must hold at least one record, got an empty {kind}: neighbours are made of the records that are "
+            "there",
+            names=("data",),
+            kind=type(data).__qualname__,
+        )
+    return table
+
+
+def register_dataset(kind: type, records: Callable[[Any], Any], rebuild: Callable[[Any], Any]) -> None:
+    """Say how datasets of a type become records and back, so that neighbours of them can be made.
+
+    Parameters
+    ----------
+    kind : type
+        The type; its subclasses are taken in the same way.
+    records : callable
+        Maps a dataset to one of a kind that is known: a list of records, an array, a table of pandas.
+    rebuild : callable
+        Maps such records, of any number and order, to a dataset of the type. With several jobs it travels to the
+        workers, so it must pickle.
+
+    Raises
+    ------
+    InputError
+        If `kind` is no class, or a function cannot be called.
+
+    Examples
+    --------
+    >>> class Ages:
+    ...     def __init__(self, years):
+    ...         self.years = years
+    >>> register_dataset(Ages, lambda ages: ages.years, Ages)
+    >>> read_table(Ages([31, 47])).size
+    2
+    """
+    if not isinstance(kind, type) or kind is object:
+        raise InputError.of("kind", kind, "a class of datasets")
+    for name, function in (("records", records), ("rebuild", rebuild)):
+        if not callable(function):
+            raise InputError.of(name, function, "a callable that takes a dataset")
+    table_of.register(kind, lambda data: Registered(table_of(records(data)), rebuild))
+
+
+def _is_part(value: Any) -> bool:
+    """Return whether a value is an array or a table of a library: what tuples of parts consist of."""
+    return isinstance(value, pd.DataFrame | pd.Series) or (
+        (isinstance(value, np.ndarray) or sparse.issparse(value)) and value.ndim > 0
+    )

@@ -1,19 +1,39 @@
-"""Units of data, the rows that come and go together: every row alone, or all rows of one user."""
+"""Units, the rows that come and go together: every row alone, or all rows of one user; and which of them stand out."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dpaudit import seeding
 from dpaudit.errors import InputError
-from dpaudit.neighbours.own_data.bounds import column_number
-from dpaudit.neighbours.own_data.columns import Column, ValueKind, record_family
-from dpaudit.neighbours.own_data.tables import Index, Table
+from dpaudit.neighbours.own_data.columns import Column, ValueKind, column_number, value_type
 
-__all__ = ["Units", "fresh_names", "read_units"]
+__all__ = ["COLUMNS", "UnitRows", "Units", "fresh_names", "read_units", "small_groups", "standing_out", "words_of_rows"]
+
+COLUMNS = 8
+"""Columns that are examined one by one."""
+DRAWN = 2
+"""Units that are drawn at random, beside those that stand out."""
+GROUPS = 20
+"""The most different values of a column that divides the records into groups."""
+LARGE = 10_000
+"""Rows of a group that is not rare any more."""
+
+
+@dataclass(frozen=True)
+class UnitRows:
+    """The rows of one unit, or of a few, that come or go together; new rows are numbered after those of the dataset.
+
+    `words` name them in a recipe, without any value.
+    """
+
+    rows: tuple[int, ...]
+    words: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +50,7 @@ class Units:
         Whether every row is a unit of its own.
     """
 
-    codes: Index
+    codes: NDArray[np.int64]
     column: int | None = None
     alone: bool = True
 
@@ -44,33 +64,34 @@ class Units:
         chosen = list(units)
         return tuple(sorted(chosen) if self.alone else np.flatnonzero(np.isin(self.codes, chosen)).tolist())
 
-    def sizes(self) -> Index:
+    def sizes(self) -> NDArray[np.int64]:
         """Return the number of rows of each unit."""
         return np.ones(self.size, dtype=np.int64) if self.alone else np.bincount(self.codes)
 
 
-def read_units(unit: Any, data: Any, table: Table) -> Units:
+def read_units(unit: Any, data: Any, size: int, columns: tuple[Column, ...]) -> Units:
     """Return the units that a column or an array names.
 
     Parameters
     ----------
-    unit : None, str, or sequence of n names
+    unit : None, str, or sequence of `size` names
         As the user gives it.
     data : any
         The dataset, as given.
-    table : Table
-        The same as a table.
+    size : int
+        Its number of records.
+    columns : tuple of Column
+        Its columns.
 
     Raises
     ------
     InputError
-        If there is no such column, there are more or fewer names than rows, a row is of no unit, or a unit has no row.
+        If there is no such column, there are more or fewer names than rows, a row has no unit, or a unit has no row.
     """
     if unit is None:
-        return Units(np.arange(table.size))
+        return Units(np.arange(size))
     number = None
     if isinstance(unit, str):
-        columns = table.columns
         number = column_number("unit", unit, columns)
         names = columns[number].values.tolist()
         _check_categories(unit, data)
@@ -78,9 +99,9 @@ def read_units(unit: Any, data: Any, table: Table) -> Units:
         names = list(unit)
     else:
         raise InputError.of("unit", unit, "the name of a column of the data, or a list of one name a row")
-    if len(names) != table.size:
-        told = "{unit} must name the unit of every row of {data}: {given} names were given for {size} rows"
-        raise InputError(told, names=("unit", "data"), given=len(names), size=table.size)
+    if len(names) != size:
+        text = "{unit} must name the unit of every row of {data}: {given} names were given for {size} rows"
+        raise InputError(text, names=("unit", "data"), given=len(names), size=size)
     known: dict[Hashable, int] = {}
     codes = np.array([known.setdefault(_name(row, name), len(known)) for row, name in enumerate(names)], dtype=np.int64)
     return Units(codes, number, False)
@@ -88,22 +109,19 @@ def read_units(unit: Any, data: Any, table: Table) -> Units:
 
 def _name(row: int, name: Any) -> Hashable:
     """Return what names a unit, or raise `InputError` for what is missing or cannot name one."""
-    if record_family(name) == "missing" or name != name:
-        told = "{unit} must name the unit of every row: row {row} has none; fill it in, or leave such rows out"
-        raise InputError(told, names=("unit",), row=row)
+    if value_type(name) == "missing" or name != name:
+        text = "{unit} must name the unit of every row: row {row} has none; fill it in, or leave such rows out"
+        raise InputError(text, names=("unit",), row=row)
     if not isinstance(name, Hashable):
-        told = "{unit} must hold texts or numbers; row {row} has a {kind}"
-        raise InputError(told, names=("unit",), row=row, kind=type(name).__qualname__)
+        text = "{unit} must hold texts or numbers; row {row} has a {kind}"
+        raise InputError(text, names=("unit",), row=row, kind=type(name).__qualname__)
     return name
 
 
 def _check_categories(unit: str, data: Any) -> None:
     """Raise `InputError` if a column of categories knows units that have no row."""
     kind = getattr(data.dtypes[unit], "categories", None) if hasattr(data, "dtypes") else None
-    if kind is None:
-        return
-    absent = len(kind) - data[unit].nunique()
-    if absent:
+    if kind is not None and (absent := len(kind) - data[unit].nunique()):
         raise InputError(
             "{unit} names a column that knows {absent} unit(s) in no row, which the mechanism could count: take them "
             "out with data[{given}].cat.remove_unused_categories()",
@@ -123,3 +141,79 @@ def fresh_names(column: Column, number: int) -> list[Any]:
         most = int(column.values[column.finite()].max())
         return [column.cast(name) for name in range(most + 1, most + 1 + number) if column.fits(name)]
     return []
+
+
+def standing_out(columns: tuple[Column, ...], units: Units, group: int, seed: int) -> list[UnitRows]:
+    """Return the rows of `group` units at a time that stand out: by the extremes of a column, place, size, or rarity.
+
+    A few are drawn by chance, from the root seed.
+    """
+    rows = dict.fromkeys(units.rows(chosen) for chosen in _chosen(columns, units, group, seed))
+    return [UnitRows(some, _words(some, units, group)) for some in rows]
+
+
+def _chosen(columns: tuple[Column, ...], units: Units, group: int, seed: int) -> Iterator[list[int]]:
+    """Yield the numbers of units, `group` at a time."""
+    numeric = [column for i, column in enumerate(columns) if column.numeric and i != units.column][:COLUMNS]
+    for column in numeric:
+        for sign in (1, -1):  # the greatest values, then the least
+            score = np.nan_to_num(sign * column.values.astype(float), nan=-np.inf)
+            if not units.alone:
+                score, by_row = np.full(units.size, -np.inf), score
+                np.maximum.at(score, units.codes, by_row)
+            yield np.argsort(-score, kind="stable")[:group].tolist()
+    for _, rows in small_groups(columns, units.column):
+        # Filled up with the first units of the dataset.
+        some = dict.fromkeys([*units.codes[list(rows[:group])].tolist(), *range(min(units.size, 2 * group))])
+        yield list(some)[:group]
+    if not units.alone:
+        order = np.argsort(units.sizes(), kind="stable")
+        yield order[-group:].tolist()
+        yield order[:group].tolist()
+    yield list(range(group))
+    yield list(range(units.size - group, units.size))
+    rng = seeding.generator(seed, "own data", "units")
+    for _ in range(DRAWN):
+        yield rng.choice(units.size, size=group, replace=False).tolist()
+
+
+def small_groups(columns: tuple[Column, ...], unit: int | None) -> list[tuple[str, tuple[int, ...]]]:
+    """Return the smallest group of every column of few different values, as its title and rows, the smallest first."""
+    found = [
+        (column.title, _smallest(column.values.tolist()))
+        for i, column in enumerate(columns[: COLUMNS + 1])
+        if i != unit and column.kind is not ValueKind.REAL
+    ]
+    return sorted((one for one in found if one[1]), key=lambda one: len(one[1]))
+
+
+def _smallest(values: list[Hashable]) -> tuple[int, ...]:
+    """Return the rows of the rarest value; none if there are too many, or only one, or they cannot be compared."""
+    counts: dict[Hashable, int] = {}
+    try:
+        for value in values:
+            counts[value] = counts.get(value, 0) + 1
+            if len(counts) > GROUPS:
+                return ()
+    except TypeError:  # values that have no hash
+        return ()
+    rarest = min(counts, key=lambda value: counts[value])
+    if len(counts) < 2 or counts[rarest] > LARGE:
+        return ()
+    return tuple(row for row, value in enumerate(values) if value == rarest)
+
+
+def _words(rows: tuple[int, ...], units: Units, group: int) -> str:
+    """Return the words for rows of a dataset."""
+    if units.alone:
+        return words_of_rows(rows)
+    number = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
+    if group == 1:
+        return f"the unit of row {rows[0]} ({number})"
+    firsts = dict(zip(units.codes[list(rows)].tolist()[::-1], rows[::-1], strict=True))
+    return f"the units of rows {', '.join(map(str, firsts.values()))} ({number})"
+
+
+def words_of_rows(rows: tuple[int, ...]) -> str:
+    """Return "row 3" or "rows 3, 5"."""
+    return f"row {rows[0]}" if len(rows) == 1 else f"rows {', '.join(map(str, rows))}"

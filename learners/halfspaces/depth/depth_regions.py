@@ -1,4 +1,4 @@
-"""Regions of depth at least r, and the functions Q_{x1..x_{i-1}}(x_i) as step functions with exact breakpoints.
+"""Regions of depth at least r, their pictures, and Q_{x1..x_{i-1}}(x_i) as step functions with exact breakpoints.
 
 T(r) = {x : td(x) >= r} is cut out by halfspaces whose boundaries are spanned by data points (Fact 2.20 of BMNS):
 for every normal u of such a boundary, and both its sides,
@@ -23,11 +23,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import InputError
-from learners.halfspaces.depth.directions import Integers, cross, primitive
-from learners.halfspaces.depth.tukey_depth import tukey_depths
+from dpaudit.contract import InputError, Panel, Shape
+from learners.arrays import Exact
+from learners.geometry.polygons import Corners, clip, square
+from learners.halfspaces.depth.tukey_depth import cross, primitive, tukey_depths
 
-__all__ = ["DepthRegions", "StepFunction", "spanned_normals"]
+__all__ = ["DepthRegions", "StepFunction", "contours", "depth_panel", "region_of_depth", "spanned_normals"]
 
 Interval = tuple[Fraction, Fraction]
 
@@ -57,7 +58,7 @@ class StepFunction:
         return self.levels[index - 1] if index else 0
 
 
-def spanned_normals(points: Integers) -> Integers:
+def spanned_normals(points: Exact) -> Exact:
     """Return the distinct primitive normals (k, d), up to sign, of the hyperplanes spanned by points (m, d).
 
     For points in a flat of lower dimension, normals that cut the flat out of the space and out of its own subspaces
@@ -80,7 +81,7 @@ def spanned_normals(points: Integers) -> Integers:
     return primitive(np.concatenate(crosses))
 
 
-def _wide(points: Integers) -> Integers:
+def _wide(points: Exact) -> Exact:
     """Return the points as int64 if every later product fits it, as Python integers otherwise."""
     top = max(abs(int(points.min())), abs(int(points.max())), 1) if points.size else 1
     return points.astype(np.int64 if top < _COORDINATE_LIMIT[points.shape[1]] else object)
@@ -100,9 +101,9 @@ class DepthRegions:
         `spanned_normals` of the points or of any set that contains them.
     """
 
-    points: Integers
+    points: Exact
     weights: NDArray[np.int64]
-    normals: Integers
+    normals: Exact
 
     @cached_property
     def levels(self) -> list[int]:
@@ -110,7 +111,7 @@ class DepthRegions:
         return sorted({int(c) for table in self._tables for side in table[1:] for c in side} - {0})
 
     @cached_property
-    def _tables(self) -> list[tuple[Integers, Integers, Integers]]:
+    def _tables(self) -> list[tuple[Exact, Exact, Exact]]:
         """For each normal the distinct heights, and the weights at most and at least as high."""
         found = []
         for row in (self.points.astype(self.normals.dtype) @ self.normals.T).T:
@@ -126,7 +127,7 @@ class DepthRegions:
         heights = max((int(np.abs(heights).max()) for heights, _, _ in self._tables), default=0)
         return int(np.abs(self.normals).max()), heights
 
-    def bounds(self, level: int) -> tuple[Integers, Integers]:
+    def bounds(self, level: int) -> tuple[Exact, Exact]:
         """Return low_r(u), high_r(u) for every normal u; r = `level` must be at most the sum of the weights."""
         low = [heights[np.searchsorted(below, level)] for heights, below, _ in self._tables]
         # Weights from above decrease with the height.
@@ -134,7 +135,7 @@ class DepthRegions:
         return np.array(low), np.array(high)
 
     @cached_property
-    def ends(self) -> tuple[Integers, Integers]:
+    def ends(self) -> tuple[Exact, Exact]:
         """The tables (levels, k) of low_r(u) and high_r(u) for the levels r that some slice reaches."""
         deepest = self.first_function.levels[-1] if self.first_function.levels else 0
         reached = np.array([level for level in self.levels if level <= deepest], dtype=np.int64)
@@ -241,7 +242,7 @@ class _Slices:
         return _solve(factors, values, self.scale)
 
 
-def _solve(factors: Integers, values: Integers, scale: int) -> Interval | None:
+def _solve(factors: Exact, values: Exact, scale: int) -> Interval | None:
     """Return the ends of {x : factors * scale * x >= values}, both bounded; None if it is empty."""
     if (values[factors == 0] > 0).any():
         return None
@@ -251,7 +252,7 @@ def _solve(factors: Integers, values: Integers, scale: int) -> Interval | None:
     return None if left > right else (left / scale, right / scale)
 
 
-def _extreme(numerators: Integers, denominators: Integers, *, greatest: bool) -> Fraction:
+def _extreme(numerators: Exact, denominators: Exact, *, greatest: bool) -> Fraction:
     """Return the greatest or least of the quotients, denominators > 0, exactly."""
     small = max(int(np.abs(numerators).max()), int(denominators.max())) < _EXACT_QUOTIENT
     if small:
@@ -260,3 +261,49 @@ def _extreme(numerators: Integers, denominators: Integers, *, greatest: bool) ->
         return Fraction(int(numerators[best]), int(denominators[best]))
     pick = max if greatest else min
     return pick(Fraction(int(a), int(b)) for a, b in zip(numerators, denominators, strict=True))
+
+
+LEVELS = 5
+
+
+def region_of_depth(regions: DepthRegions, level: int) -> Corners:
+    """Return the corners of T(level) in the plane, in order around it; fewer than three where it has no area.
+
+    Every coordinate direction is among the normals, so the square that is cut can be any that holds the points.
+    """
+    reach = int(abs(regions.points).max(initial=0)) + 1
+    corners = square(-reach, reach)
+    for (a, b), low, high in zip(regions.normals.tolist(), *map(list, regions.bounds(level)), strict=True):
+        for sign, bound in ((1, -int(low)), (-1, int(high))):
+            corners = clip(corners, [sign * (a * x + b * y) + bound for x, y in corners])
+    return corners
+
+
+def contours(regions: DepthRegions, levels: int = LEVELS) -> list[tuple[int, Corners]]:
+    """Return some depths up to the greatest, evenly spread and ascending, each with its region."""
+    total = int(regions.weights.sum())
+    deepest = next((r for r in range(total, 0, -1) if region_of_depth(regions, r)), 0)
+    chosen = sorted({-(-deepest * i // levels) for i in range(1, levels + 1)} - {0})
+    return [(level, region_of_depth(regions, level)) for level in chosen]
+
+
+def depth_panel(
+    side: int, regions: DepthRegions, sample: Sequence[Shape], released: Sequence[tuple[Fraction, ...]]
+) -> Panel:
+    """Return the panel of depth contours over the grid {0 .. side}^2, the sample's markers and the released points."""
+    found = contours(regions)
+    shapes = [
+        Shape("polygon", tuple((float(x), float(y)) for x, y in corners), "blue", 0.12, 0.8, label=f"depth >= {level}")
+        for level, corners in found
+    ]
+    points = tuple((float(p[0]), float(p[1])) for p in released)
+    marks = Shape("points", points, "orange", marker="cross", sizes=(10.0,) * len(points), label="released")
+    n = int(regions.weights.sum())
+    deepest = found[-1][0] if found else 0
+    caption = (
+        f"Tukey depth of {n} examples: regions of points at least so deep, the deepest {deepest}, where n/3 is "
+        f"{n / 3:.0f}; and the points that were released."
+    )
+    margin = 0.06 * side
+    ends = (-margin, side + margin)
+    return Panel(caption, ends, ends, (*shapes, *sample, marks), x_label="x_1", y_label="x_2")

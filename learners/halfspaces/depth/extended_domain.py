@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
+from learners.arrays import Exact
 from learners.domains import Grid
 from learners.halfspaces.depth.depth_regions import DepthRegions, spanned_normals
-from learners.halfspaces.depth.directions import Integers
 from learners.halfspaces.depth.plane_slices import PlanePoints, PlaneSlices, crossings, plane_slices
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.parameters import check_integer
@@ -73,7 +73,7 @@ class ExtendedDomain:
         """The number of coordinates d."""
         return len(self.domain[0])
 
-    def regions(self, points: Integers, weights: NDArray[np.int64]) -> DepthRegions:
+    def regions(self, points: Exact, weights: NDArray[np.int64]) -> DepthRegions:
         """Return the depth regions of a multiset of points of X."""
         xs = np.asarray(points)
         # Few points span few planes: worth their own normals, where every slice looks at all pairs of these.
@@ -160,12 +160,12 @@ def _grid(side: int, dimension: int, literal: bool) -> ExtendedDomain:
 
 
 @lru_cache(maxsize=32)
-def _normals(domain: tuple[tuple[int, ...], ...]) -> Integers:
+def _normals(domain: tuple[tuple[int, ...], ...]) -> Exact:
     return spanned_normals(np.array(domain, dtype=np.int64))
 
 
 @lru_cache(maxsize=32)
-def _hyperplanes(domain: tuple[tuple[int, ...], ...]) -> tuple[Integers, Integers]:
+def _hyperplanes(domain: tuple[tuple[int, ...], ...]) -> tuple[Exact, Exact]:
     """Return normals (k, d) and offsets (k,) of the hyperplanes spanned by points of X."""
     points, rows = np.array(domain, dtype=np.int64), []
     for normal in _normals(domain):
@@ -195,7 +195,7 @@ def _coordinates(domain: tuple[tuple[int, ...], ...], prefix: tuple[Fraction, ..
     return tuple(sorted(_first_coordinates(rows[:, :-1], rows[:, -1])))
 
 
-def _first_coordinates(system: Integers, right: Integers) -> set[Fraction]:
+def _first_coordinates(system: Exact, right: Exact) -> set[Fraction]:
     """Return x_1 for every square subsystem <a, x> = b with exactly one solution, by Cramer's rule."""
     if system.shape[1] == 1:
         return {Fraction(int(b), int(a)) for (a,), b in zip(system, right, strict=True)}
@@ -210,7 +210,7 @@ def _first_coordinates(system: Integers, right: Integers) -> set[Fraction]:
     return found
 
 
-def _subsets(count: int, size: int) -> Iterator[Integers]:
+def _subsets(count: int, size: int) -> Iterator[Exact]:
     """Yield the index sets (rows, size) of all subsets of a size of 2 or 3, block by block."""
     i, j = np.triu_indices(count, 1)
     if size == 2:
@@ -221,7 +221,7 @@ def _subsets(count: int, size: int) -> Iterator[Integers]:
         yield np.column_stack([np.full(int(later.sum()), first), i[later], j[later]])
 
 
-def _determinant(a: Integers) -> Integers:
+def _determinant(a: Exact) -> Exact:
     """Return the determinants of (rows, k, k), k = 2 or 3, in int64: entries are far below 2^20."""
     if a.shape[1] == 2:
         return np.asarray(a[:, 0, 0] * a[:, 1, 1] - a[:, 0, 1] * a[:, 1, 0])

@@ -1,4 +1,4 @@
-"""Tukey depth of points in weighted multisets in dimensions 1, 2 and 3, exactly.
+"""Tukey depth of points in weighted multisets in dimensions 1, 2 and 3, exactly, and the vectors that it needs.
 
 The depth of x is the least weight of a closed halfspace that contains x. Its boundary may be taken through x, and may
 be turned a little so that it meets no other direction: what lies on a boundary can only be lost. So with v = y - x,
@@ -18,11 +18,33 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import InputError
-from learners.arrays import Bools
-from learners.halfspaces.depth.directions import Integers, cross, primitive
+from learners.arrays import Bools, Exact
 from learners.parameters import check_integer
 
-__all__ = ["MAX_DIMENSION", "centerpoint_bound", "tukey_depth", "tukey_depths"]
+__all__ = ["MAX_DIMENSION", "centerpoint_bound", "cross", "primitive", "tukey_depth", "tukey_depths"]
+
+
+def cross(a: Exact, b: Exact) -> Exact:
+    """Return the cross products (m, 3) of vectors of space."""
+    return np.stack([a[:, k - 2] * b[:, k - 1] - a[:, k - 1] * b[:, k - 2] for k in range(3)], axis=1)
+
+
+def primitive(vectors: Exact) -> Exact:
+    """Return the distinct directions, up to sign, of the vectors (m, d) that are not 0, in lexicographic order.
+
+    Each stands as coprime integers, the first that is not 0 positive.
+    """
+    v = vectors[(vectors != 0).any(axis=1)]
+    if not len(v):
+        return np.asarray(v)
+    v = v // np.gcd.reduce(v, axis=1)[:, None]
+    lead = v[np.arange(len(v)), (v != 0).argmax(axis=1)]
+    v = v * np.where(lead > 0, 1, -1)[:, None]
+    if v.dtype == object:
+        return np.array(sorted(set(map(tuple, v.tolist()))), dtype=object)
+    v = v[np.lexsort(v.T[::-1])]
+    return np.asarray(v[np.append(True, (v[1:] != v[:-1]).any(axis=1))])
+
 
 MAX_DIMENSION = 3
 
@@ -45,7 +67,7 @@ def tukey_depth(points: Any, weights: Any, query: Sequence[int | Fraction]) -> i
     return int(tukey_depths(points, weights, [query])[0])
 
 
-def tukey_depths(points: Any, weights: Any, queries: Sequence[Sequence[int | Fraction]]) -> Integers:
+def tukey_depths(points: Any, weights: Any, queries: Sequence[Sequence[int | Fraction]]) -> Exact:
     """Return td(x), the least weight of a closed halfspace containing x, for every query x.
 
     Parameters
@@ -87,7 +109,7 @@ def tukey_depths(points: Any, weights: Any, queries: Sequence[Sequence[int | Fra
     return np.concatenate(parts)
 
 
-def _block(points: Integers, weights: Integers, queries: Sequence[Sequence[int | Fraction]]) -> Integers:
+def _block(points: Exact, weights: Exact, queries: Sequence[Sequence[int | Fraction]]) -> Exact:
     vectors = _vectors(points, queries)
     if points.shape[1] == 1:
         found = _line(vectors[..., 0], weights)
@@ -98,7 +120,7 @@ def _block(points: Integers, weights: Integers, queries: Sequence[Sequence[int |
     return found.astype(np.int64)
 
 
-def _vectors(points: Integers, queries: Sequence[Sequence[int | Fraction]]) -> Integers:
+def _vectors(points: Exact, queries: Sequence[Sequence[int | Fraction]]) -> Exact:
     """Return D (y - x), (q, m, d), with D > 0 the common denominator of query x: int64 where nothing can overflow."""
     common = [lcm(*(Fraction(c).denominator for c in query)) for query in queries]
     scaled = [[int(Fraction(c) * d) for c in query] for query, d in zip(queries, common, strict=True)]
@@ -109,12 +131,12 @@ def _vectors(points: Integers, queries: Sequence[Sequence[int | Fraction]]) -> I
     return np.asarray(d[:, None, None] * points.astype(dtype)[None] - x[:, None, :])
 
 
-def _line(v: Integers, weights: Integers) -> Integers:
+def _line(v: Exact, weights: Exact) -> Exact:
     right, left = (np.where(side, weights, 0).sum(axis=1) for side in (v >= 0, v <= 0))
     return np.asarray(np.minimum(right, left))
 
 
-def _plane(v: Integers, weights: Integers) -> Integers:
+def _plane(v: Exact, weights: Exact) -> Exact:
     """Return the depth of the origin among vectors (q, m, 2) with weights (q, m).
 
     Opposite rays share a slope. As a line through the origin turns past a slope, its rays change sides together: the
@@ -135,7 +157,7 @@ def _plane(v: Integers, weights: Integers) -> Integers:
     return np.asarray(least + np.where(zero, weights, 0).sum(axis=1))
 
 
-def _slopes(x: Integers, y: Integers) -> Integers:
+def _slopes(x: Exact, y: Exact) -> Exact:
     """Return numbers ordered like y / x for x >= 0, that of a vertical vector (x = 0) above all others."""
     if x.dtype != object:
         return np.where(x == 0, np.inf, y / np.where(x == 0, 1, x))
@@ -144,7 +166,7 @@ def _slopes(x: Integers, y: Integers) -> Integers:
     return np.array(flat, dtype=object).reshape(x.shape)
 
 
-def _space(v: Integers, weights: Integers) -> int:
+def _space(v: Exact, weights: Exact) -> int:
     """Return the depth of the origin among vectors (m, 3).
 
     Every cell of normals has a corner orthogonal to two independent vectors. Near a corner u the weight is that above
@@ -170,7 +192,7 @@ def _space(v: Integers, weights: Integers) -> int:
     return at + best
 
 
-def _dropped(v: Integers, normals: Integers, inside: Bools) -> Integers:
+def _dropped(v: Exact, normals: Exact, inside: Bools) -> Exact:
     """Return coordinates (r, m, 2) of the vectors in each normal's plane: one where the normal is not 0 is dropped."""
     keep = np.array([[1, 2], [0, 2], [0, 1]])[np.abs(normals).argmax(axis=1)]
     flat = v.T[keep].transpose(0, 2, 1)

@@ -10,8 +10,7 @@ import pytest
 import dpaudit
 from dpaudit.errors import InputError
 from dpaudit.events.event import Cells
-from dpaudit.events.events import PlannedTest
-from dpaudit.events.learnable import learnable_delta
+from dpaudit.events.expected_bound import PlannedTest, learnable_delta
 
 
 def randomised_response(bit: int, rng: np.random.Generator) -> int:

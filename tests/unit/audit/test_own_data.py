@@ -15,7 +15,7 @@ import dpaudit
 from dpaudit import certificates
 from dpaudit.contract import OriginKind, Relation
 from dpaudit.events.event import Withheld
-from dpaudit.neighbours.own_data.kinds import read_table
+from dpaudit.neighbours.own_data.tables import read_table
 
 RUNS = 400
 

@@ -10,8 +10,8 @@ import numpy as np
 from dpaudit.audit.candidate import Candidate, promise
 from dpaudit.contract import Direction, Law, Pair
 from dpaudit.events.discretizers import Identity
-from dpaudit.events.histogram import CellEvent
-from dpaudit.events.selected_event import SelectedEvent
+from dpaudit.events.event import CellEvent
+from dpaudit.events.selection import SelectedEvent
 
 
 def _selected(slow: bool, expected: float, markdown: float) -> SelectedEvent:

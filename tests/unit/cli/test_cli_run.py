@@ -283,4 +283,4 @@ def test_a_task_that_kills_its_worker_is_a_failure_and_the_others_go_on(tmp_path
     assert [record.learner for record in stored.results] == [f"slow-{i}" for i in range(5)]
     (failure,) = stored.failures
     assert failure.learner == "slow-5"
-    assert re.match(r"WorkerDied: .*exit codes: .*9.*; and again when it ran alone", failure.error)
+    assert re.match(r"WorkerDied: the task ended its process \(exit status 9\)", failure.error)

@@ -15,22 +15,17 @@ from toy_records import privacy_finding, result, run_of
 
 from dpaudit.audit.audit import audit_privacy
 from dpaudit.contract import PrivacyClaim, Relation
-from dpaudit.engine import execute as execute_module
 from dpaudit.engine import perform as perform_module
 from dpaudit.engine.arguments import PrivacyArguments
-from dpaudit.engine.events import RunFinished, RunStarted, TaskFailed, TaskFinished
-from dpaudit.engine.execute import BACKENDS, execute
+from dpaudit.engine.execute import BACKENDS, Progress, RunFinished, RunStarted, TaskFailed, TaskFinished, execute
 from dpaudit.engine.outcome import outcome, word
 from dpaudit.engine.perform import perform
 from dpaudit.engine.plan import Plan, make_plan
-from dpaudit.engine.progress import Progress
 from dpaudit.engine.records import Fault
 from dpaudit.engine.store import FILENAME, Store, make_header
-from dpaudit.engine.tasks import Task, canonical, exact_task
-from dpaudit.engine.utility_tasks import utility_tasks
-from dpaudit.errors import InputError, ToolFault
+from dpaudit.engine.tasks import Task, canonical, exact_task, utility_tasks
+from dpaudit.errors import InputError
 from dpaudit.registry import load
-from dpaudit.running.workers import WorkerDied
 
 TOYS = (toy_learners.__file__,)
 
@@ -174,16 +169,6 @@ def test_an_interrupt_is_told_and_keeps_what_is_done():
         execute(tasks, seed=5, paths=TOYS, listeners=[interrupt])
     assert events[-1] == RunFinished(0, interrupted=True)
     assert len(results(events)) == 2
-
-
-def test_workers_that_die_before_they_begin_are_a_fault_of_the_tool(monkeypatch):
-    def die(*args, **options):
-        raise WorkerDied("a worker process died")
-        yield
-
-    monkeypatch.setattr(execute_module, "spread", die)
-    with pytest.raises(ToolFault, match="a worker process died"):
-        run(plan("toy-coin"), n_jobs=2)
 
 
 @pytest.mark.parametrize(

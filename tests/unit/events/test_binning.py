@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpaudit.events.binning import FEW_VALUES, GRIDS, GridBins, bins
+from dpaudit.events.cells import FEW_VALUES, GRIDS, GridBins, bins
 
 RNG = np.random.default_rng(0)
 NORMAL = RNG.normal(size=20_000)

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from dpaudit.events.classifiers import logistic
+from dpaudit.events.scores import logistic
 
 
 def test_a_regression_does_not_depend_on_the_number_of_threads() -> None:

@@ -9,18 +9,14 @@ import numpy as np
 import pytest
 
 from dpaudit.contract import Direction
-from dpaudit.events.cell_families import CellFamilies
-from dpaudit.events.columns import Flattener
-from dpaudit.events.discretizers import Atoms, Identity, PackedRows
-from dpaudit.events.event import Cells, Interval
-from dpaudit.events.events import PlannedTest, expected_bound, prefix_bounds
-from dpaudit.events.features import GROUPS, group_columns
-from dpaudit.events.fitting import fitted_discretizers
-from dpaudit.events.histogram import RARE, CellEvent, separation, tally
-from dpaudit.events.naive_bayes import NaiveBayes
-from dpaudit.events.pilot import Pilot
-from dpaudit.events.ranked import Ranked
-from dpaudit.events.scored import Scored
+from dpaudit.events.cells import separation, tally
+from dpaudit.events.columns import GROUPS, Flattener, group_columns
+from dpaudit.events.discretizers import Atoms, Identity, PackedRows, Pilot, Ranked
+from dpaudit.events.event import RARE, CellEvent, Cells, Interval
+from dpaudit.events.expected_bound import PlannedTest, expected_bound, prefix_bounds
+from dpaudit.events.fitting import Scored, fitted_discretizers
+from dpaudit.events.scores import NaiveBayes
+from dpaudit.events.selection import CellFamilies
 
 TEST = PlannedTest(1000, 0, 0.05)
 

@@ -8,10 +8,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from dpaudit.events.cell_families import CellFamilies
 from dpaudit.events.discretizers import Discretizer, Identity, ScoreBins
-from dpaudit.events.events import PlannedTest
+from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.families import likelier_first
+from dpaudit.events.selection import CellFamilies
 
 Z = 1.6448536
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dpaudit.events.feature_screening.feature import best_half_lines, best_promise, promise
 from dpaudit.events.feature_screening.search import _null_space, screen
-from dpaudit.events.feature_screening.wilson_scores import best_half_lines, best_promise, promise
 from dpaudit.outputs.plan import Plan
 
 RUNS = 600

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpaudit.events.feature_screening.float_support_gaps import DENSE, HOLE, Holes, round_numbers, samplers_of
+from dpaudit.events.feature_screening.featured import DENSE, HOLE, Holes, round_numbers, samplers_of
 
 
 def by_numpy(rng: np.random.Generator, scale: float) -> np.ndarray:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpaudit.events.fitting import fitted_discretizers
-from dpaudit.events.patterns import Patterns
-from dpaudit.events.scored import Scored
+from dpaudit.events.fitting import Scored, fitted_discretizers
+from dpaudit.events.scores import Patterns
 
 
 def _stopped(rng: np.random.Generator, shift: float, size: int) -> np.ndarray:

@@ -8,8 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from dpaudit.events import random_walk
-from dpaudit.events.random_walk import Walk, fit_walk
-from dpaudit.events.score_line import RIDGE, fit_line
+from dpaudit.events.random_walk import RIDGE, Walk, fit_line, fit_walk
 
 
 def _posterior(g: np.ndarray, hits: np.ndarray, others: np.ndarray, offset: float, precision: np.ndarray) -> float:

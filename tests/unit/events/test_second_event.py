@@ -9,8 +9,8 @@ from scipy.special import ndtri
 
 import dpaudit
 from dpaudit.bounds.melded import Melded
-from dpaudit.events.events import PlannedTest, PrefixRatio, confirmation_error
-from dpaudit.events.second_event import DISTRUST, SHARES, choose_second_event
+from dpaudit.events.expected_bound import PlannedTest, PrefixRatio, confirmation_error
+from dpaudit.events.selection import DISTRUST, SHARES, choose_second_event
 
 GAMMA, CONFIRM = 0.05, 100_000
 POOLED = np.array([0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0])

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpaudit.events import walk_modes
-from dpaudit.events.random_walk import fit_walk
-from dpaudit.events.walks import fit_walks
+from dpaudit.events import random_walk as walk_modes
+from dpaudit.events.random_walk import fit_walk, fit_walks
 
 
 def counts(runs: int, columns: int, spread: float) -> np.ndarray:

@@ -15,8 +15,7 @@ import dpaudit
 from dpaudit.contract import InputError, Instance, Law, Origin, Pair, PrivacyClaim, Relation
 from dpaudit.exact.profiles import LawTable, LossProfiles
 from dpaudit.neighbours.exhaustive import every_pair
-from dpaudit.neighbours.multisets import multisets, orbits, rank
-from dpaudit.neighbours.symmetry import check_symmetry
+from dpaudit.neighbours.multisets import check_symmetry, multisets, orbits, rank
 from learners.domains import Interval
 
 

@@ -11,14 +11,11 @@ from learner_cases import BROKEN, SOUND, example_of
 
 from dpaudit.contract import InputError
 from learners.conjunctions.concepts import Conjunction, Conjunctions
-from learners.conjunctions.elimination import ConjunctionElimination
-from learners.domains import Cube, Interval, grid_rows
+from learners.conjunctions.consistent import ConjunctionElimination
+from learners.domains import Cube, Interval, grid_rows, moving_points
 from learners.parities.concepts import Parities
 from learners.parities.gf2 import pack, parity, rank
-from learners.points.concepts import Constant, Points
-from learners.points.interval_class import Intervals
-from learners.points.threshold_class import Thresholds
-from learners.symmetries import moving_points
+from learners.points.concepts import Constant, Intervals, Points, Thresholds
 
 CLASSES = [
     (Points(5), Interval(5)),

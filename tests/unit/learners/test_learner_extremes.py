@@ -11,9 +11,8 @@ from dpaudit.contract import InputError
 from learners.boxes.tightest import BoxTightest
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.domains import Interval
-from learners.interior_points.rec_concave import InteriorPointRecConcave
+from learners.interior_points.interior_point import InteriorPointRecConcave, InteriorPointTreeLog
 from learners.interior_points.thresholds import ThresholdInteriorPoint
-from learners.interior_points.tree_log import InteriorPointTreeLog
 from learners.parities.restart import ParityRestart
 from learners.points.consistent import PointConsistent, ThresholdConsistent
 from learners.points.exponential import PointExponential, ThresholdExponential

@@ -13,7 +13,7 @@ from learner_cases import BROKEN, SOUND, example_of
 
 from dpaudit.contract import FAIL, InputError, Learner, Relation
 from dpaudit.seeding import generator
-from learners.conjunctions.elimination import ConjunctionElimination
+from learners.conjunctions.consistent import ConjunctionElimination
 from learners.conjunctions.laplace import ConjunctionLaplace
 from learners.domains import Cube, Interval
 from learners.parities.elimination import ParityElimination

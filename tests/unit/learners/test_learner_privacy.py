@@ -13,7 +13,7 @@ import dpaudit
 from dpaudit.contract import Relation
 from learners.conjunctions.controls import ConjunctionHalfSensitivity, ConjunctionUndivided
 from learners.conjunctions.laplace import ConjunctionLaplace
-from learners.parities.base import MAX_EPSILON
+from learners.parities.concepts import MAX_EPSILON
 from learners.parities.controls import ParityOversampled
 from learners.parities.private import ParityPrivate
 from learners.points.controls import PointDoubled, ThresholdDoubled

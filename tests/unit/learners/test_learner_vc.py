@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 from dpaudit.contract import InputError
-from learners.conjunctions.concepts import Conjunctions
-from learners.conjunctions.disjunctions import Disjunction, ShortDisjunctions
-from learners.conjunctions.short_conjunctions import ShortConjunctions
+from learners.conjunctions.concepts import Conjunctions, Disjunction, ShortConjunctions, ShortDisjunctions
 from learners.domains import Cube, Interval
 from learners.finite.vc import (
     lower_sample_size,
@@ -21,9 +19,7 @@ from learners.finite.vc import (
     vc_dimension,
 )
 from learners.parities.concepts import Parities
-from learners.points.concepts import Points
-from learners.points.interval_class import Intervals
-from learners.points.threshold_class import Thresholds
+from learners.points.concepts import Intervals, Points, Thresholds
 
 CLASSES: list[tuple[Any, Any]] = [
     (Points(6), Interval(6)),

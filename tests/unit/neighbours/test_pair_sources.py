@@ -11,15 +11,13 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import dpaudit
-from dpaudit.audit.budget import Budget
+from dpaudit.audit.request import Budget
 from dpaudit.contract import Origin, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import are_neighbours
 from dpaudit.neighbours.crafted import crafted_pairs
-from dpaudit.neighbours.local import SampleMoves
-from dpaudit.neighbours.patterns import query_patterns
-from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
-from dpaudit.neighbours.sources import is_source, pairs_of_source
+from dpaudit.neighbours.named import is_source, pairs_of_source, query_patterns
+from dpaudit.neighbours.sampled import SampleMoves, pairs_from_strategy, random_pairs
 from learners.domains import Cube, Interval
 
 

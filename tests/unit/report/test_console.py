@@ -18,9 +18,8 @@ from reporter_runs import (
     with_results,
 )
 
-from dpaudit.audit.no_evidence import Constant, Powerless
+from dpaudit.audit.evidence import Constant, Powerless
 from dpaudit.engine.records import Fault
-from dpaudit.engine.store import load_run
 from dpaudit.report import console
 
 
@@ -33,14 +32,6 @@ def lines(text: str) -> list[str]:
 
 def test_small_run_is_the_golden_text():
     assert lines(console.full(load_small())) == lines((GOLDEN / "run_small.txt").read_text())
-
-
-def test_a_run_of_schema_version_1_gives_the_same_text():
-    # Events, of which version 1 knew the words alone, are not in this text; `test_html` has them.
-    *same, seal, status = lines((GOLDEN / "run_small.txt").read_text())
-    assert seal.endswith(load_small().total)
-    today = lines(console.full(load_run(GOLDEN / "run_small_v1.jsonl")))
-    assert (today[:-2], today[-2].split(), today[-1]) == (same, ["seal", "not", "sealed"], status)
 
 
 def wide_run():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpaudit.contract import Pair
-from dpaudit.events.batches import join
+from dpaudit.outputs.shared import join
 from dpaudit.running.adapters import Mechanism
 from dpaudit.running.sampling import Sampler
 

@@ -14,7 +14,7 @@ import learners.conjunctions.set_cover as module
 from dpaudit.contract import InputError, Relation
 from dpaudit.seeding import generator
 from learners.conjunctions import controls as broken
-from learners.conjunctions.disjunctions import ShortDisjunctions
+from learners.conjunctions.concepts import ShortDisjunctions
 from learners.conjunctions.set_cover import LEARNERS, SetCoverConjunction, SetCoverDisjunction
 from learners.covers.accounting import VARIANTS
 from learners.covers.shares import composed_share, noiseless_share, paper_share

@@ -10,8 +10,7 @@ from scipy.optimize import linprog
 
 from dpaudit.contract import InputError
 from learners.domains import Grid
-from learners.halfspaces.concepts import Halfspace, Halfspaces
-from learners.halfspaces.halfspace_dichotomies import grid_halfspaces, halfspace_dichotomies
+from learners.halfspaces.concepts import Halfspace, Halfspaces, grid_halfspaces, halfspace_dichotomies
 
 
 def by_linear_programs(points: np.ndarray) -> set[tuple[int, ...]]:

@@ -15,18 +15,19 @@ from dpaudit.contract import Distribution, InputError, Pair
 from dpaudit.neighbours.crafted import crafted_pairs
 from dpaudit.seeding import generator
 from learners.boxes import controls as broken_boxes
-from learners.boxes.cells import Axis
 from learners.boxes.concepts import Box, Boxes, interval_number, interval_of
-from learners.boxes.exponential import BoxExponential
+from learners.boxes.exponential import Axis, BoxExponential
 from learners.boxes.interior_point import BoxInteriorPoint
 from learners.boxes.tightest import BoxTightest
 from learners.domains import Grid, Interval
 from learners.interior_points import controls as broken_interior_point
 from learners.interior_points import controls as broken_stable_select
-from learners.interior_points.exponential import InteriorPointExponential
-from learners.interior_points.rec_concave import InteriorPointRecConcave
+from learners.interior_points.interior_point import (
+    InteriorPointExponential,
+    InteriorPointRecConcave,
+    InteriorPointTreeLog,
+)
 from learners.interior_points.thresholds import ThresholdInteriorPoint
-from learners.interior_points.tree_log import InteriorPointTreeLog
 from learners.mechanisms.multisets import extremes
 
 SOUND = (

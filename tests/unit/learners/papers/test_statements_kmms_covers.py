@@ -8,8 +8,7 @@ import pytest
 from ledger_rows import ledger_row
 
 import dpaudit
-from learners.covers.game import game_curve, game_delta
-from learners.covers.game_pictures import calibration_picture
+from learners.covers.game import calibration_picture, game_curve, game_delta
 from learners.papers import kmms_covers
 
 VERDICTS = {

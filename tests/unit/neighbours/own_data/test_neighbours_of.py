@@ -16,9 +16,10 @@ from scipy import sparse
 
 import dpaudit
 from dpaudit.contract import MadePair, OriginKind
-from dpaudit.neighbours.own_data import kinds, make
-from dpaudit.neighbours.own_data.make import own_data
-from dpaudit.neighbours.own_data.rows import Rows
+from dpaudit.neighbours.own_data import pairs as make
+from dpaudit.neighbours.own_data import tables as kinds
+from dpaudit.neighbours.own_data.backgrounds import Rows
+from dpaudit.neighbours.own_data.pairs import own_data
 
 
 class Visit(NamedTuple):

@@ -1,0 +1,323 @@
+"""Scores of outputs, fitted to training runs: naive Bayes, patterns of repeated values, and classifiers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.events.cells import CutBins, GridBins, commonest, quantiles_of_sorted, steady
+from dpaudit.events.random_walk import fit_walks
+
+__all__ = ["Classifier", "NaiveBayes", "Patterns", "boosting", "logistic"]
+
+Array = NDArray[np.float64]
+Place: TypeAlias = CutBins | GridBins
+
+BINS = 64
+"""Bins of a continuous column: a random walk smooths their ratios, so that more would only take longer."""
+ATOMS = 80
+"""A column of so few values has a bin for each: some more than `BINS`, so that a short range of integers has."""
+CUT_VALUES = 100_000
+"""Values that say where bins are cut: some 1,500 in each."""
+
+
+@dataclass(frozen=True)
+class NaiveBayes:
+    """For each column its bins and a table of their smoothed log-likelihood ratios.
+
+    The sum over columns is the log-likelihood ratio itself where columns are independent given the side. With `pooled`
+    tables all columns share one, which is as good and far less noisy where columns are alike.
+    """
+
+    places: tuple[Place, ...]
+    ratios: tuple[Array, ...]
+    pooled: bool = False
+
+    @classmethod
+    def fit(cls, data: Array, neighbour: Array, *, pooled: bool = False) -> NaiveBayes:
+        """Fit on training rows of the two sides."""
+        return cls._fit(data, neighbour, (None,) * data.shape[1], pooled)
+
+    def refit(self, data: Array, neighbour: Array) -> NaiveBayes:
+        """Fit the ratios of the same bins on other rows."""
+        return self._fit(data, neighbour, self.places, self.pooled)
+
+    @classmethod
+    def _fit(cls, data: Array, neighbour: Array, places: Sequence[Place | None], pooled: bool) -> NaiveBayes:
+        width = data.shape[1]
+        if pooled:
+            ((place, ratio),) = _tables([(data.ravel(), neighbour.ravel(), places[0])])
+            return cls((place,) * width, (ratio,) * width, pooled=True)
+        columns = zip(data.T, neighbour.T, places, strict=True)
+        tables = _tables([(np.ascontiguousarray(x), np.ascontiguousarray(y), place) for x, y, place in columns])
+        return cls(tuple(place for place, _ in tables), tuple(ratio for _, ratio in tables))
+
+    def mean(self, other: NaiveBayes) -> NaiveBayes:
+        """Return the mean of this score and its `refit`, which takes no longer than either."""
+        return replace(self, ratios=tuple((a + b) / 2 for a, b in zip(self.ratios, other.ratios, strict=True)))
+
+    def __call__(self, rows: Array) -> Array:
+        """Return the score of each row: large where the first side is likelier."""
+        score = np.zeros(len(rows))
+        for column, place, ratio in zip(rows.T, self.places, self.ratios, strict=True):
+            if ratio.any():
+                score += place.gather(ratio, column)
+        return score
+
+
+def _tables(columns: Sequence[tuple[Array, Array, Place | None]]) -> list[tuple[Place, Array]]:
+    """Return the bins of each column, those given or new ones, and a table of the log-likelihood ratio in each."""
+    places = [place or _bins_of(np.concatenate([x, y])) for x, y, place in columns]
+    counts = [
+        [np.bincount(place(side), minlength=place.size).astype(np.float64) + 0.5 for side in (x, y)]
+        for place, (x, y, _) in zip(places, columns, strict=True)
+    ]
+    many = [i for i, place in enumerate(places) if place.size == BINS]
+    smooth = fit_walks(*(np.array([counts[i][side] for i in many]) for side in (0, 1)))
+    ratios = {i: steady(ratio) for i, ratio in zip(many, smooth, strict=True)}
+    return [(place, place.table_of(ratios[i] if i in ratios else _few(*counts[i]))) for i, place in enumerate(places)]
+
+
+def _few(a: Array, b: Array) -> Array:
+    """Return the log-likelihood ratio of few values, each shrunken by its own noise."""
+    raw = np.log(a / a.sum()) - np.log(b / b.sum())
+    return steady(shrunken(raw, np.sqrt(1 / a + 1 / b)))
+
+
+def _bins_of(pooled: Array) -> CutBins | GridBins:
+    """Return a bin for each of few values, or equally likely bins of many."""
+    pooled = np.sort(pooled[:: max(1, len(pooled) // CUT_VALUES)])
+    first = np.concatenate([[True], pooled[1:] > pooled[:-1]])
+    if np.count_nonzero(first) <= ATOMS:
+        return CutBins(pooled[first][1:])
+    quantiles = quantiles_of_sorted(pooled, np.arange(1, BINS) / BINS)
+    cuts, copies = np.unique(quantiles, return_counts=True)
+    if len(cuts) < BINS - 1:
+        # Values that fill several bins get bins of their own, with nothing between.
+        with np.errstate(over="ignore"):  # nothing but infinity is beyond the greatest number
+            return CutBins(np.unique(np.concatenate([cuts, np.nextafter(cuts[copies > 1], np.inf)])))
+    centres = quantiles_of_sorted(pooled, (np.arange(BINS) + 0.5) / BINS)
+    return GridBins.near(cuts, centres) or CutBins(cuts)
+
+
+def shrunken(value: Array, noise: Array | float) -> Array:
+    """Shrink values towards 0: nothing of what is below its noise, nearly all of what is far above."""
+    return np.where(np.abs(value) > noise, value - np.square(noise) / np.where(value == 0, 1.0, value), 0.0)
+
+
+ATOM_SHARE = 1e-3
+"""A value counts as repeated from this share of a column's runs on."""
+MOST_ATOMS = 24
+"""Repeated values of a column that are told apart, the most frequent first."""
+MOST_PATTERNS, LEAST_RUNS = 200, 100
+"""Patterns that are told apart, and the runs that each must have: the log-ratio of fewer errs by more than a fifth."""
+TABLE_RUNS = 2000
+"""Runs a side from which on a pattern's other values are scored: the 64 bins of a column hold 30 of them each."""
+LOOK = 50_000
+"""Runs a side that are looked through for repeated values: one of the share above is met 100 times."""
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """The log-likelihood ratio of a row's pattern of repeated values, plus one of its other values given the pattern.
+
+    It is the log-likelihood ratio itself where the other values are independent given side and pattern, as when one
+    noisy number is released and all else are flags.
+
+    Attributes
+    ----------
+    atoms : tuple of array
+        The repeated values of each column, ascending.
+    codes : array of int, shape (k,)
+        The known patterns, ascending; all others are one pattern, without a score.
+    base : array, shape (k,)
+        The shrunken log-likelihood ratio of each.
+    tables : tuple of (NaiveBayes, columns) or None
+        The score of the other values in each pattern; None where runs were too few.
+    """
+
+    atoms: tuple[Array, ...]
+    codes: NDArray[np.int64]
+    base: Array
+    tables: tuple[tuple[NaiveBayes, NDArray[np.intp]] | None, ...]
+
+    @classmethod
+    def fit(cls, data: Array, neighbour: Array) -> Patterns | None:
+        """Fit on training rows of the two sides; None unless some column mixes repeated values and others."""
+        atoms = tuple(_atoms(np.concatenate([x[:LOOK], y[:LOOK]])) for x, y in zip(data.T, neighbour.T, strict=True))
+        other = np.concatenate([_others(atoms, rows[:LOOK]) for rows in (data, neighbour)])
+        mixed = ((other.mean(axis=0) > 0.01) & (other.mean(axis=0) < 0.99)).any()
+        coded = _code(atoms, data), _code(atoms, neighbour)
+        codes, counts = np.unique(np.concatenate(coded), return_counts=True)
+        kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_PATTERNS])
+        codes = codes[kept[counts[kept] >= LEAST_RUNS]]
+        return cls._fit(atoms, codes, (data, neighbour), coded) if mixed and len(codes) else None
+
+    @classmethod
+    def _fit(
+        cls,
+        atoms: tuple[Array, ...],
+        codes: NDArray[np.int64],
+        sides: tuple[Array, Array],
+        coded: tuple[NDArray[np.int64], NDArray[np.int64]],
+    ) -> Patterns:
+        data, neighbour = sides
+        groups = [_groups(_which(codes, code), len(codes)) for code in coded]
+        hits = [np.array([len(group) for group in side]) + 0.5 for side in groups]
+        raw = np.log(hits[0] / len(data)) - np.log(hits[1] / len(neighbour))
+        tables = tuple(_table(atoms, data[x], neighbour[y]) for x, y in zip(*groups, strict=True))
+        return cls(atoms, codes, steady(shrunken(raw, np.sqrt(1 / hits[0] + 1 / hits[1]))), tables)
+
+    def refit(self, data: Array, neighbour: Array) -> Patterns:
+        """Fit the same patterns on other rows; those without a table keep their score: there both fits agree."""
+        coded = _code(self.atoms, data), _code(self.atoms, neighbour)
+        other = self._fit(self.atoms, self.codes, (data, neighbour), coded)
+        tables = [b if a else None for a, b in zip(self.tables, other.tables, strict=True)]
+        kept = np.array([table is None for table in tables])
+        return replace(self, base=np.where(kept, self.base, other.base), tables=tuple(tables))
+
+    def repeats(self) -> Array:
+        """Return the scores that whole patterns share, ascending."""
+        return np.unique(np.append(self.base[[table is None for table in self.tables]], 0.0))
+
+    def __call__(self, rows: Array) -> Array:
+        """Return the score of each row: large where the first side is likelier."""
+        which = _which(self.codes, _code(self.atoms, rows))
+        score = np.append(self.base, 0.0)[which]
+        for i, table in enumerate(self.tables):
+            if table is not None:
+                group = np.flatnonzero(which == i)
+                score[group] += table[0](rows[np.ix_(group, table[1])])
+        return score
+
+
+def _atoms(column: Array) -> Array:
+    return commonest(*np.unique(column, return_counts=True), max(5, ATOM_SHARE * len(column)), MOST_ATOMS)
+
+
+def _code(atoms: tuple[Array, ...], rows: Array) -> NDArray[np.int64]:
+    """Return a number for the pattern of each row; arithmetic wraps, which at worst makes two patterns one."""
+    code = np.zeros(len(rows), dtype=np.int64)
+    for values, column in zip(atoms, rows.T, strict=True):
+        digit = np.zeros(len(rows), dtype=np.int64)
+        if len(values):
+            at = np.minimum(np.searchsorted(values, column), len(values) - 1)
+            digit = np.where(values[at] == column, at + 1, 0)
+        code = code * (MOST_ATOMS + 1) + digit
+    return code
+
+
+def _others(atoms: tuple[Array, ...], rows: Array) -> NDArray[np.bool_]:
+    """Say which scalars are no repeated values."""
+    return ~np.column_stack([np.isin(column, values) for values, column in zip(atoms, rows.T, strict=True)])
+
+
+def _which(codes: NDArray[np.int64], code: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the place of each row's pattern among the known ones, -1 for others."""
+    which = np.minimum(np.searchsorted(codes, code), len(codes) - 1)
+    which[codes[which] != code] = -1
+    return which
+
+
+def _groups(which: NDArray[np.intp], patterns: int) -> list[NDArray[np.intp]]:
+    """Return the rows of each pattern."""
+    return [np.flatnonzero(which == i) for i in range(patterns)]
+
+
+def _table(atoms: tuple[Array, ...], data: Array, neighbour: Array) -> tuple[NaiveBayes, NDArray[np.intp]] | None:
+    """Return the score of the scalars that a pattern leaves open, and which columns they are in."""
+    if min(len(data), len(neighbour)) < TABLE_RUNS:
+        return None
+    free = np.flatnonzero(_others(atoms, data[:1])[0])
+    return (NaiveBayes.fit(data[:, free], neighbour[:, free]), free) if len(free) else None
+
+
+Matrix = NDArray[np.float64]
+
+TREE_ROWS = 50_000
+"""Rows a side that trees are fitted on: more cost more than they tell, where simpler scores are fitted on all."""
+TREE_NUMBERS, LEAST_TREE_ROWS = 1_000_000, 2_000
+"""Numbers a side of these rows, but not below so many rows: of wide rows trees take most of an audit's time."""
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    """Keep a fit on one thread: threads that wait for each other in a spin cost far more than they save.
+
+    On a machine that others use, the product of matrices in a regression took a hundred times as long on two threads;
+    and its last digits, which depend on the number of threads, are the same everywhere.
+    """
+    limit: AbstractContextManager[Any] = _controller().limit(limits=1)
+    return limit
+
+
+@dataclass(frozen=True, eq=False)
+class Classifier:
+    """A fitted classifier; its score is the log-odds of the first side."""
+
+    model: Any
+
+    def __call__(self, rows: Matrix) -> NDArray[np.float64]:
+        """Return the score of each row."""
+        with _one_thread():
+            return np.asarray(self.model.decision_function(np.clip(rows, -1e15, 1e15)), dtype=np.float64)
+
+
+def _rows(data: Matrix, neighbour: Matrix) -> tuple[Matrix, NDArray[np.int8]]:
+    labels = np.concatenate([np.ones(len(data), np.int8), np.zeros(len(neighbour), np.int8)])
+    return np.clip(np.concatenate([data, neighbour]), -1e15, 1e15), labels
+
+
+def boosting(data: Matrix, neighbour: Matrix) -> Classifier:
+    """Fit gradient-boosted trees: any interaction, given enough runs."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    rows = min(TREE_ROWS, max(LEAST_TREE_ROWS, TREE_NUMBERS // data.shape[1]))
+    data, neighbour = data[:rows], neighbour[:rows]
+    model = HistGradientBoostingClassifier(
+        max_iter=50,
+        learning_rate=0.1,
+        max_leaf_nodes=8,
+        # Leaves of few runs learn noise: the signals sought are weak.
+        min_samples_leaf=max(20, (len(data) + len(neighbour)) // 100),
+        early_stopping=False,
+        random_state=0,
+    )
+    pooled, labels = _rows(data, neighbour)
+    with _one_thread():
+        model.fit(pooled, labels)
+    return Classifier(model)
+
+
+def logistic(data: Matrix, neighbour: Matrix) -> Classifier:
+    """Fit a logistic regression on rank-like (winsorised, standardised) columns: best with few runs.
+
+    That a fit has not converged is nothing to warn of: fresh runs judge its score like any other.
+    """
+    from scipy.linalg import LinAlgWarning
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import RobustScaler, StandardScaler
+
+    regression = LogisticRegression(solver="newton-cholesky")
+    model = make_pipeline(RobustScaler(quantile_range=(5, 95)), StandardScaler(), regression)
+    pooled, labels = _rows(data, neighbour)
+    with _one_thread(), warnings.catch_warnings():
+        for kind in (ConvergenceWarning, LinAlgWarning):
+            warnings.simplefilter("ignore", kind)
+        model.fit(pooled, labels)
+    return Classifier(model)

@@ -1,0 +1,161 @@
+"""Pairs by name: "patterns:8", "random:50", or a list, a callable or a strategy that stands in a file or a module."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from dpaudit.arguments import read_integer
+from dpaudit.contract import Learner, Origin, OriginKind, Pair, Relation
+from dpaudit.errors import InputError
+from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
+from dpaudit.registry.import_spec import Place
+
+__all__ = ["is_source", "is_strategy", "pairs_at", "pairs_beside", "pairs_of_source", "query_patterns"]
+
+MOST_QUERIES = 1_000_000
+"""Sixteen vectors of so many numbers take 128 MB."""
+PAIRS = "PAIRS"
+"""The name of the pairs beside a mechanism."""
+PATTERNS, RANDOM = "patterns", "random"
+
+
+def query_patterns(dimension: int, *, every: bool = True, level: float = 1.0) -> list[Pair]:
+    """Return pairs of vectors of query answers that differ by at most 1 in each coordinate.
+
+    Parameters
+    ----------
+    dimension : int
+        The number of queries, at most 1,000,000.
+    every : bool
+        Whether one record may change every answer (eight patterns), or one answer only (two patterns).
+    level : float
+        The common answer on the first vector; answers go up and down by 1 from there.
+
+    Returns
+    -------
+    list of Pair
+        One above, one below; and, if `every`, also one above and the rest below, one below and the rest above, half up
+        and half down, all above, all below, and crossed halves. Both directions of a pair are audited in any case.
+    """
+    dimension = read_integer("dimension", dimension, most=MOST_QUERIES)
+    base, half = np.full(dimension, float(level)), dimension // 2
+    one, rest, front = np.zeros(dimension), np.ones(dimension), np.zeros(dimension)
+    one[0], rest[0], front[:half] = 1, 0, 1
+    back = 1 - front
+    shifts = {"one above": one, "one below": -one}
+    if every:
+        shifts |= {
+            "one above, rest below": one - rest,
+            "one below, rest above": rest - one,
+            "half above, half below": front - back,
+            "all above": np.ones(dimension),
+            "all below": -np.ones(dimension),
+        }
+    pairs = [Pair(base.copy(), base + shift, Origin(OriginKind.PATTERN, name)) for name, shift in shifts.items()]
+    if every:
+        pairs.append(Pair(base - back, base - front, Origin(OriginKind.PATTERN, "crossed halves")))
+    return [pair for pair in pairs if (pair.data != pair.neighbour).any()]
+
+
+def is_source(text: str) -> bool:
+    """Say whether a text is patterns:DIMENSION or random:COUNT; no MODULE:NAME is, since no name is a number."""
+    word, _, number = text.partition(":")
+    return word in (PATTERNS, RANDOM) and number.isascii() and number.isdigit()
+
+
+def pairs_of_source(
+    text: str, mechanism: Any, *, n: int | None = None, relation: Relation | str | None = None, seed: int = 0
+) -> list[Pair]:
+    """Return the pairs that a text names.
+
+    Parameters
+    ----------
+    text : str
+        "patterns:DIMENSION": the eight patterns of `query_patterns`, for a mechanism that answers queries;
+        "random:COUNT": `random_pairs` over a learner's domain.
+    mechanism : Learner or callable
+        The mechanism that is audited.
+    n : int, optional
+        Examples in a random sample; those of the learner's instance by default.
+    relation : Relation or str, optional
+        The relation of neighbours; that of the learner's claim by default.
+    seed : int
+        The root seed.
+
+    Raises
+    ------
+    InputError
+        If the text names no source, one that does not fit the mechanism, or a number below 1.
+    """
+    if not is_source(text):
+        raise InputError.of("pairs", text, "patterns:DIMENSION or random:COUNT")
+    word, _, number = text.partition(":")
+    if word == PATTERNS:
+        if isinstance(mechanism, Learner):
+            told = "{pairs} {given} are vectors of query answers; a learner takes samples, as of random:COUNT"
+            raise InputError(told, names=("pairs",), value=text, given=text)
+        return query_patterns(int(number))
+    if not isinstance(mechanism, Learner):
+        told = "{pairs} {given} are drawn over a learner's domain; the mechanism given is no learner"
+        raise InputError(told, names=("pairs",), value=text, given=text)
+    claim = mechanism.privacy
+    kin = relation if relation is not None else (claim.relation if claim else Relation.REPLACE_ONE)
+    return random_pairs(
+        mechanism.domain, mechanism.instance.n if n is None else n, Relation.parse(kin), count=int(number), seed=seed
+    )
+
+
+def pairs_beside(place: Place, role: str) -> Place:
+    """Return the place of the pairs beside a mechanism for which none were given.
+
+    Parameters
+    ----------
+    place : Place
+        The mechanism.
+    role : str
+        What the pairs are called, in messages.
+
+    Raises
+    ------
+    InputError
+        If there are none: the message names what might be meant.
+    """
+    module = place.module()
+    if hasattr(module, PAIRS):
+        return place.beside(role, PAIRS)
+    near = [name for name in vars(module) if name.upper().startswith("PAIR")]
+    hint = f" (did you mean {role} {place.source}:{near[0]}?)" if near else ""
+    raise InputError(
+        f"{role} must be given: {place.source} has no {PAIRS}, a list of (data, neighbour) tuples{hint}; such a list "
+        f"is given as {role} FILE.py:NAME, patterns:DIMENSION makes one for answers to counting queries, and "
+        "--data FILE.csv one of a dataset"
+    )
+
+
+def pairs_at(place: Place, seed: int = 0) -> list[Any]:
+    """Return the pairs at a place: a list of (data, neighbour), what a callable returns or a strategy makes."""
+    pairs, told = place.find(), f"{place.role} {place.source}:{place.name}"
+    if is_strategy(pairs):
+        return list(pairs_from_strategy(pairs, seed=seed))
+    if callable(pairs):
+        try:
+            pairs = pairs()
+        except (Exception, SystemExit) as error:
+            raise InputError(f"{told}() failed: {type(error).__name__}: {error}") from error
+    if isinstance(pairs, str | bytes | dict):
+        raise InputError(f"{told} must be a list of (data, neighbour) tuples, got {pairs!r:.100}")
+    try:
+        return list(pairs)
+    except TypeError:
+        raise InputError(
+            f"{told} must be a list of (data, neighbour) tuples or a callable that returns one, got {pairs!r:.100}"
+        ) from None
+
+
+def is_strategy(value: Any) -> bool:
+    """Say whether a value is a strategy of hypothesis, which is loaded already if there is one."""
+    strategies = sys.modules.get("hypothesis.strategies")
+    return strategies is not None and isinstance(value, strategies.SearchStrategy)

@@ -1,0 +1,233 @@
+"""All rows that neighbours are made of: those of the dataset, then new ones with values that attackers would try."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from dpaudit.jsonable import stable_repr
+from dpaudit.neighbours.own_data.columns import Bounds, Column, NewRow, ValueKind
+from dpaudit.neighbours.own_data.units import COLUMNS, UnitRows, Units, fresh_names
+
+__all__ = ["CandidateRows", "Value"]
+
+FAR = 1000
+"""Widths of the bounds by which the farther of the values outside lie outside."""
+LONG = 1000
+"""Words of the long text."""
+MANY = 10
+"""Times as many rows as the largest unit has, that a new unit has to test whether its contribution is bounded."""
+MOST_ROWS = 1000
+"""The most rows that a new unit has."""
+
+
+class Value(Enum):
+    """A value by its place among the others, in the words of a recipe; columns that have such a value have it together.
+
+    The least and the greatest value are the bounds, or those of the data where no bounds are given.
+    """
+
+    HIGH = "the greatest value"
+    LOW = "the least value"
+    MIDDLE = "the middle value"
+    TINY = "a value that floating-point sums lose"
+    FAR_ABOVE = "a value far above the greatest"
+    NAN = "NaN"
+    UNSEEN = "a text that the data do not hold"
+    FAR_BELOW = "a value far below the least"
+    EMPTY = "an empty text"
+    INFINITY = "infinity"
+    MOST = "the greatest number of its type"
+    LONG = "a long text"
+    BELOW = "a value below the least"
+    ABOVE = "a value above the greatest"
+    MINUS_INFINITY = "minus infinity"
+    LEAST = "the least number of its type"
+
+
+ALLOWED = (Value.HIGH, Value.LOW)
+"""Those that bounds allow, and that come to a background; of the other two backgrounds are made."""
+OUTSIDE = tuple(value for value in Value if value not in (*ALLOWED, Value.MIDDLE, Value.TINY))
+"""Those that bounds do not allow: what comes of them is part of the mechanism, which may have to clip."""
+
+
+@dataclass
+class CandidateRows:
+    """Rows of a dataset, and new ones.
+
+    Parameters
+    ----------
+    size : int
+        The number of rows of the dataset.
+    columns : tuple of Column
+        Its columns.
+    units : Units
+        Which of its rows are a unit.
+    bounds : dict
+        The bounds of columns.
+    group : int
+        How many units come or go together.
+    outside : bool
+        Whether values that the bounds do not allow are tried.
+    """
+
+    size: int
+    columns: tuple[Column, ...]
+    units: Units
+    bounds: Bounds
+    group: int
+    outside: bool
+    new: list[NewRow] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        unit = self.units.column
+        self.values = {i: _values(c, self.bounds.get(i)) for i, c in enumerate(self.columns) if i != unit}
+        self.names = [] if unit is None else fresh_names(self.columns[unit], self.group + 1)
+        self.adds_units = unit is None or len(self.names) > self.group
+        numeric = [column for column in self.columns if column.kind is ValueKind.REAL]
+        complete = (row for row in range(self.size) if all(math.isfinite(one.values[row]) for one in numeric))
+        self.template = next(complete, 0)
+        self._keys: dict[int, str] = {}
+        self._known: dict[tuple[int, str], int] = {}
+
+    def row(self, cells: Mapping[int, Any], unit: int = 0, template: int | None = None) -> int:
+        """Return the number of a row with these values, of the new unit of that number."""
+        found = dict(cells)
+        if self.units.column is not None:
+            found[self.units.column] = self.names[unit]
+        row = NewRow(self.template if template is None else template, found)
+        key = self._key_of(row.template, found)
+        number = self._known.setdefault((row.template, key), self.size + len(self.new))
+        if number == self.size + len(self.new):
+            self.new.append(row)
+            self._keys[number] = key
+        return number
+
+    def cells(self, value: Value, only: int | None = None) -> dict[int, Any]:
+        """Return a value in all columns that can have it, or in one of them."""
+        chosen = self.values if only is None else {only: self.values[only]}
+        return {i: held[value] for i, held in chosen.items() if value in held}
+
+    def all_with(self, value: Value, unit: int) -> int | None:
+        """Return a row that has a value in all columns that can have it; None where none can."""
+        cells = self.cells(value)
+        return self.row(cells, unit) if cells else None
+
+    def with_value(self, value: Value, only: int | None = None) -> UnitRows | None:
+        """Return `group` new units of one row each that have a value; None where no column can have it."""
+        cells = self.cells(value, only)
+        if not cells:
+            return None
+        where = "" if only is None else f" in {self.columns[only].title}"
+        rows = tuple(self.row(cells, i) for i in range(self.group)) if self.units.column is not None else ()
+        return UnitRows(rows or (self.row(cells),) * self.group, f"{self._noun()} with {value.value}{where}")
+
+    def made(self) -> list[UnitRows]:
+        """Return new units by value, those in all columns first."""
+        several = [i for i, held in self.values.items() if held][:COLUMNS]
+        tried = (*ALLOWED, *(OUTSIDE if self.outside else ()))
+        made = [self.with_value(value) for value in tried]
+        if len(several) > 1:
+            made += [self.with_value(value, i) for value in tried for i in several]
+        return [unit for unit in made if unit is not None]
+
+    def doubled(self, unit: UnitRows) -> UnitRows:
+        """Return the copy of a unit, under names of its own."""
+        rows = unit.rows if self.units.alone else unit.rows[:MOST_ROWS]
+        if self.units.column is not None:
+            codes = self.units.codes[list(rows)].tolist()
+            number = {code: i for i, code in enumerate(dict.fromkeys(codes))}
+            rows = tuple(self.row({}, number[code], row) for row, code in zip(rows, codes, strict=True))
+        return UnitRows(rows, f"a copy of {unit.words}")
+
+    def crowds(self) -> Iterator[UnitRows]:
+        """Yield new units of many rows, where rows are not units: their contribution may not be bounded."""
+        if self.units.alone:
+            return
+        times = min(MOST_ROWS, MANY * int(self.units.sizes().max()))
+        for value in ALLOWED:
+            one = self.with_value(value)
+            if one is not None:
+                yield UnitRows(one.rows * times, f"{self._noun()} of {times} rows each with {value.value}")
+
+    def like(self, unit: UnitRows, value: Value) -> UnitRows | None:
+        """Return records like a unit but for a value in all columns that can have it."""
+        cells = self.cells(value)
+        if not cells or not self.units.alone:
+            return None
+        row = self.row(cells, template=unit.rows[0])
+        return UnitRows((row,) * self.group, f"{self._noun()} like {unit.words} with {value.value}")
+
+    def key(self, row: int) -> str:
+        """Return the content of a row, new or not: rows of the same content have the same key."""
+        if row not in self._keys:
+            self._keys[row] = self._key_of(row, {})
+        return self._keys[row]
+
+    def _key_of(self, template: int, cells: Mapping[int, Any]) -> str:
+        return "|".join(_content(cells.get(i, column.values[template])) for i, column in enumerate(self.columns))
+
+    def _noun(self) -> str:
+        one, several = ("a record", "records") if self.units.alone else ("a new unit", "new units")
+        return one if self.group == 1 else f"{self.group} {several}"
+
+
+def _content(value: Any) -> str:
+    """Return a number as the same text whatever its type, and anything else as its own."""
+    plain = value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
+    if isinstance(plain, int | float):
+        return repr(float(plain))
+    # An object whose text does not show its content differs from all others.
+    return str(id(plain)) if repr(plain) == object.__repr__(plain) else stable_repr(plain)
+
+
+def _values(column: Column, bounds: tuple[float, float] | None) -> dict[Value, Any]:
+    """Return the values to put into a column, as its type has them."""
+    if column.kind is ValueKind.BOOLEAN:
+        return {Value.HIGH: True, Value.LOW: False}
+    if column.kind is ValueKind.TEXT:
+        held = set(column.values.tolist())
+        unseen = next(text for text in ("unseen" + "!" * i for i in range(len(held) + 1)) if text not in held)
+        return {Value.UNSEEN: unseen, Value.EMPTY: "", Value.LONG: " ".join(["long"] * LONG)}
+    if not column.numeric:
+        return {}
+    if bounds is None:
+        finite = column.values[column.finite()]
+        bounds = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+    made = _integers(column, *bounds) if column.kind is ValueKind.INTEGER else _reals(column, *bounds)
+    return {value: column.cast(number) for value, number in made.items() if column.fits(number)}
+
+
+def _integers(column: Column, low: float, high: float) -> dict[Value, int]:
+    least, most = math.ceil(low), math.floor(high)
+    limits = np.iinfo(column.type if column.type is not None else np.int64)
+    middle = {Value.HIGH: most, Value.LOW: least, Value.MIDDLE: (least + most) // 2}
+    return middle | _outside(least, most, max(1, most - least), int(limits.min), int(limits.max))
+
+
+def _reals(column: Column, low: float, high: float) -> dict[Value, float]:
+    limits = np.finfo(column.type if column.type is not None else np.float64)
+    made = {Value.HIGH: high, Value.LOW: low, Value.MIDDLE: low / 2 + high / 2}
+    # Added to the greatest value it is rounded up to a unit in the last place: sums of many gain a third.
+    tiny = 0.75 * column.precision * high
+    if low <= tiny <= high:
+        made[Value.TINY] = tiny
+    made |= {Value.NAN: math.nan, Value.INFINITY: math.inf, Value.MINUS_INFINITY: -math.inf}
+    return made | _outside(low, high, (high - low) or 1.0, float(limits.min), float(limits.max))
+
+
+def _outside(low: Any, high: Any, width: Any, least: Any, most: Any) -> dict[Value, Any]:
+    """Return the values outside of bounds of a width, and the ends of the type."""
+    return {
+        Value.ABOVE: high + width,
+        Value.BELOW: low - width,
+        Value.FAR_ABOVE: high + FAR * width,
+        Value.FAR_BELOW: low - FAR * width,
+        Value.MOST: most,
+        Value.LEAST: least,
+    }

@@ -1,0 +1,246 @@
+"""Neighbours of a dataset: the pairs that an attacker would try, the most useful first, and variations of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit import seeding
+from dpaudit.arguments import read_integer
+from dpaudit.contract import MadePair, Origin, OriginKind, Pair, Relation
+from dpaudit.errors import InputError
+from dpaudit.neighbours.own_data.backgrounds import Recipe, Rows, backgrounds_of, recipes_of
+from dpaudit.neighbours.own_data.candidate_rows import CandidateRows
+from dpaudit.neighbours.own_data.columns import read_bounds
+from dpaudit.neighbours.own_data.made import MadeData, Source
+from dpaudit.neighbours.own_data.units import UnitRows, read_units, small_groups, standing_out
+
+__all__ = ["COUNT", "OwnData", "OwnDataMoves", "neighbours_of", "own_data"]
+
+COUNT = 40
+"""The most pairs that are made by default."""
+FEW = 64
+"""Rows of a dataset that are compared one by one, to see whether it is made twice."""
+PROPOSALS = 6
+"""The most variations of a pair in one step of a local search."""
+
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class OwnData:
+    """The pairs made from a dataset, and the moves that vary one."""
+
+    pairs: tuple[Pair, ...]
+    moves: OwnDataMoves
+
+
+def neighbours_of(
+    data: Any,
+    relation: Relation | str = Relation.ADD_REMOVE_ONE,
+    *,
+    group: int = 1,
+    bounds: Any = None,
+    unit: Any = None,
+    count: int = COUNT,
+    outside: bool = True,
+    seed: int = 0,
+) -> list[Pair]:
+    """Return pairs of neighbouring datasets that an attacker would try, made from one dataset.
+
+    A record is removed, doubled, added with the values at the bounds and outside of them, or replaced by such; from the
+    dataset itself, from none and from few records, from equal ones, from ties, from one in which a group is about to
+    become empty, from one whose sum is about to lose digits or to wrap round. Every pair differs in one record, by
+    construction; values keep their types, and datasets their kind.
+
+    Parameters
+    ----------
+    data : list, tuple, array, DataFrame, Series, dict of columns, tuple of arrays, or sparse matrix
+        One dataset. Records of a list are numbers, texts, tuples, dictionaries or data classes of the same fields, or
+        anything else, of which none are then made. `register_dataset` adds a kind.
+    relation : Relation or str
+        ADD_REMOVE_ONE or REPLACE_ONE, or an alias that `Relation.parse` knows.
+    group : int
+        How many records (or units) the datasets of a pair differ in, at most.
+    bounds : (low, high), sequence of them, or dict of column to (low, high), optional
+        The values that are allowed, of all numbers or of each column. By default those between the least and the
+        greatest value of the data.
+    unit : str or sequence of n names, optional
+        What all rows of a user have in common: a column, or the names themselves. A record is then all rows of a user.
+    count : int
+        The most pairs.
+    outside : bool
+        Whether values outside of the bounds, NaN and infinity are tried. A mechanism that accepts any value has to
+        clip; pass False if something before it does.
+    seed : int
+        The root seed, for the few records that are drawn by chance.
+
+    Returns
+    -------
+    list of Pair
+        At least one; distinct, the most useful first. Their datasets are made each time they are asked for, so that
+        they take no memory meanwhile; their origins name recipes and no values.
+
+    Raises
+    ------
+    InputError
+        If the dataset is of a kind that is not known, is empty, or holds records of different kinds; if bounds are
+        reversed; if a column does not exist; if a row has no unit, or a unit no row.
+
+    Examples
+    --------
+    >>> pairs = neighbours_of([0.2, 0.9, 0.4], bounds=(0, 1), count=3)
+    >>> [pair.origin.text for pair in pairs][0]
+    'the data; row 1 removed'
+    >>> pairs[0].neighbour
+    [0.2, 0.4]
+    """
+    found = own_data(data, relation, group=group, bounds=bounds, unit=unit, count=count, outside=outside, seed=seed)
+    return list(found.pairs)
+
+
+def own_data(
+    data: Any,
+    relation: Relation | str,
+    *,
+    group: int = 1,
+    bounds: Any = None,
+    unit: Any = None,
+    count: int = COUNT,
+    outside: bool = True,
+    seed: int = 0,
+) -> OwnData:
+    """Return the pairs of `neighbours_of`, and the moves that vary them."""
+    from dpaudit.neighbours.own_data.tables import read_table  # loads pandas
+
+    relation = Relation.parse(relation)
+    group, count, seed = read_integer("group", group), read_integer("count", count), seeding.check_seed(seed)
+    if relation is Relation.REPLACE_PRIVATE:
+        text = "{relation} replace-private needs samples with public examples: {data} are made neighbours by "
+        raise InputError(text + "add-remove-one or replace-one", names=("relation", "data"), value=relation)
+    table = read_table(data)
+    columns = table.columns
+    units = read_units(unit, data, table.size, columns)
+    if group > units.size:
+        raise InputError(
+            "{group} must be at most {size}, the number of {what} in {data}; got {given}",
+            names=("group", "data"),
+            size=units.size,
+            what="records" if units.alone else "units",
+            given=group,
+        )
+    candidates = CandidateRows(table.size, columns, units, read_bounds(bounds, columns), group, bool(outside))
+    known = standing_out(columns, units, group, seed)
+    backgrounds = list(backgrounds_of(candidates, known, small_groups(columns, units.column)))
+    recipes = _distinct(recipes_of(backgrounds, relation), candidates, count)
+    moves = OwnDataMoves(candidates.made() if candidates.adds_units else [], units.alone, seed)
+    source = Source(table.extended(candidates.new), table.size, table.digest())
+    return OwnData(tuple(_pair(source, recipe) for recipe in recipes), moves)
+
+
+def _distinct(recipes: Iterable[Recipe], candidates: CandidateRows, count: int) -> list[Recipe]:
+    """Return the first recipes whose two sides differ, none twice, whichever way round."""
+    found: dict[frozenset[tuple[object, ...]], Recipe] = {}
+    for recipe in recipes:
+        gone, come = (sorted(map(candidates.key, rows)) for rows in (recipe.gone, recipe.come))
+        if gone != come:
+            sides = frozenset((_content(recipe.data, candidates), _content(recipe.neighbour, candidates)))
+            found.setdefault(sides, recipe)
+        if len(found) == count:
+            break
+    return list(found.values())
+
+
+def _content(rows: Rows, candidates: CandidateRows) -> tuple[object, ...]:
+    """Return what distinguishes datasets: in a few rows equal records are the same."""
+    if len(rows) <= FEW:
+        return tuple(map(candidates.key, rows.index().tolist()))
+    if len(rows.runs) > FEW:
+        return rows.runs
+    return tuple((candidates.key(start) if length == 1 else start, length, times) for start, length, times in rows.runs)
+
+
+def _pair(source: Source, recipe: Recipe) -> MadePair:
+    """Return the pair of a recipe."""
+    return MadePair(
+        MadeData(source, recipe.data, f"{recipe.background} (SHA-256 of the data: {source.digest})"),
+        MadeData(source, recipe.neighbour, f"the same, {recipe.change}"),
+        Origin(OriginKind.OWN_DATA, f"{recipe.background}; {recipe.change}"),
+    )
+
+
+class OwnDataMoves:
+    """Proposes pairs near a pair made from a dataset: what both sides share changes on both, or what comes changes.
+
+    Parameters
+    ----------
+    units : sequence of UnitRows
+        What may come.
+    alone : bool
+        Whether every row is a unit of its own; what both sides share is then free to change.
+    seed : int
+        The root seed; the proposals are a function of it, the step and the pair.
+    """
+
+    def __init__(self, units: Sequence[UnitRows], alone: bool, seed: int) -> None:
+        self.units, self.alone, self.seed = tuple(units), alone, seed
+
+    def __call__(self, pair: Any, step: int) -> list[Pair]:
+        """Return up to `PROPOSALS` distinct variations of a pair."""
+        rng = seeding.generator(self.seed, "own data", "local search", step)
+        first, second = pair.sides
+        origin = pair.origin
+        found: dict[Any, Pair] = {}
+        for sides, words in self._proposals(first.rows.index(), second.rows.index(), rng):
+            data, neighbour = map(Rows.of, sides)
+            if data == neighbour or (data, neighbour) == (first.rows, second.rows):
+                continue
+            made = replace(first, rows=data, words=f"{first.words}, {words}"), replace(second, rows=neighbour)
+            moved = replace(origin, text=f"{origin.text}; {words}", moves=origin.moves + 1)
+            found.setdefault((data, neighbour), MadePair(*made, moved, pair.shown))
+        return list(found.values())[:PROPOSALS]
+
+    def _proposals(
+        self, data: Index, neighbour: Index, rng: np.random.Generator
+    ) -> Iterator[tuple[tuple[Index, Index], str]]:
+        """Yield the rows of both sides of variations, and what was done in words."""
+        start, end = _shared(data, neighbour)
+        before, after = data[:start], data[len(data) - end :]
+        out, into = data[start : len(data) - end], neighbour[start : len(neighbour) - end]
+        half = len(before) // 2
+        for part, kept in (("second", before[:half]), ("first", before[half:])) if len(before) > 1 else ():
+            yield (_joined(kept, out, after), _joined(kept, into, after)), f"the {part} half of what precedes left out"
+        if not self.units or (min(len(out), len(into)) and not self.alone):
+            return
+        for _ in range(2 * PROPOSALS):
+            unit = self.units[int(rng.integers(len(self.units)))]
+            rows = np.array(unit.rows, dtype=np.int64)
+            if self.alone and len(before) + len(after) and rng.random() < 0.4:
+                some, rest = np.full(len(before), rows[0]), np.full(len(after), rows[0])
+                words = f"all that both share replaced by copies of {unit.words}"
+                yield (_joined(some, out, rest), _joined(some, into, rest)), words
+            elif len(out) and (not len(into) or rng.random() < 0.5):
+                yield (_joined(before, rows, after), neighbour), f"what goes replaced by {unit.words}"
+            else:
+                yield (data, _joined(before, rows, after)), f"what comes replaced by {unit.words}"
+
+
+def _joined(*parts: Index) -> Index:
+    return np.concatenate(parts)
+
+
+def _shared(data: Index, neighbour: Index) -> tuple[int, int]:
+    """Return how many rows both sides share at the start, and at the end beside those."""
+    least = min(len(data), len(neighbour))
+    start = _equal_at_start(data[:least], neighbour[:least])
+    left = least - start
+    return start, _equal_at_start(data[::-1][:left], neighbour[::-1][:left])
+
+
+def _equal_at_start(first: Index, second: Index) -> int:
+    unlike = np.flatnonzero(first != second)
+    return int(unlike[0]) if len(unlike) else len(first)

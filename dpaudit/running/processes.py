@@ -1,0 +1,172 @@
+"""What processes need from the system: copies, limits of memory, an end together with their parent, signals."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from dpaudit.errors import ToolFault
+
+__all__ = [
+    "STOPPING",
+    "ChildDied",
+    "Lifeline",
+    "bound_memory",
+    "can_fork",
+    "ended_by",
+    "ignore_requests",
+    "lifeline",
+    "postponed",
+]
+
+PULSE = 0.5
+"""Seconds between two checks of the parent, in case another process forked meanwhile holds the pipe open."""
+STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""The signals that ask a process to end. A terminal and a service manager send them to workers as well."""
+BACKGROUND = tuple(getattr(signal, name) for name in ("SIGTTIN", "SIGTTOU") if hasattr(signal, name))
+"""The signals that stop a process in the background which uses the terminal."""
+FREE = 0.8
+"""The share of the free memory that a process may take."""
+MEMORY, OWN, GROUPS = Path("/proc/meminfo"), Path("/proc/self/statm"), Path("/sys/fs/cgroup")
+"""The files in which Linux shows the memory of the machine, of this process, and of its container."""
+IN_GROUP = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
+
+_held: list[int] = []
+"""The writing end of the lifeline of this process."""
+
+
+class ChildDied(ToolFault):
+    """A child ended before it answered; the message says how."""
+
+
+def can_fork() -> bool:
+    """Return whether this system lets a process make a copy of itself."""
+    return hasattr(os, "fork")
+
+
+def ended_by(code: int) -> str:
+    """Return how a process ended, from its exit code, which is minus the number of a signal."""
+    if code >= 0:
+        return f"ended its process (exit status {code})"
+    why = ", for want of memory?" if -code == signal.SIGKILL else ""
+    return f"ended its process ({signal.Signals(-code).name}{why})"
+
+
+def bound_memory() -> None:
+    """Limit this process to the memory that is free now; beyond it Python raises `MemoryError`."""
+    with suppress(ImportError, ValueError, OSError):  # Windows has no limits; macOS knows this one and refuses it
+        import resource
+
+        held = int(OWN.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        known = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
+        resource.setrlimit(resource.RLIMIT_DATA, (min([int(FREE * min(_free())) + held, *known]), hard))
+
+
+def _free() -> Iterator[int]:
+    """Yield the bytes that are free on the machine, and in a container what is left of its share."""
+    fields = dict(line.split(":", 1) for line in MEMORY.read_text().splitlines())
+    yield 1024 * int(fields["MemAvailable"].split()[0])
+    for most, used in IN_GROUP:
+        with suppress(ValueError, OSError):  # "max", or another kind of groups
+            yield max(0, int((GROUPS / most).read_text()) - int((GROUPS / used).read_text()))
+
+
+@contextmanager
+def postponed(wanted: bool = True) -> Iterator[None]:
+    """Hold back signals that ask to end while processes are started, which inherit that until they handle them."""
+    if not wanted or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class Lifeline:
+    """The reading end of a pipe whose writing end only this process holds: the pipe closes with it, however it dies.
+
+    It is sent to worker processes while they are started, and only then.
+
+    Attributes
+    ----------
+    end : int or None
+        The descriptor; None where processes do not inherit descriptors (Windows).
+    """
+
+    def __init__(self, end: int | None) -> None:
+        self.end = end
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from multiprocessing.context import get_spawning_popen  # every command imports this module
+
+        popen: Any = get_spawning_popen()
+        return Lifeline, (None if self.end is None else popen.duplicate_for_child(self.end),)
+
+    def follow(self, thread: bool = True) -> None:
+        """End the calling process with the one that made the lifeline, or with its own parent.
+
+        The kernel does it where it can, even during a long call of C. `thread` asks for a thread in any case, which
+        also works if another process has inherited the writing end.
+        """
+        if self.end is not None and (not _killed_on_close(self.end) or thread):
+            watch = threading.Thread(target=_watch, args=(self.end, os.getppid()), name="dpaudit-lifeline", daemon=True)
+            watch.start()
+
+
+@cache
+def lifeline() -> Lifeline:
+    """Return the lifeline of this process."""
+    if os.name != "posix":
+        return Lifeline(None)
+    end, held = os.pipe()
+    _held.append(held)
+    return Lifeline(end)
+
+
+def ignore_requests(line: Lifeline) -> None:
+    """Begin a worker process: requests to end are for its parent, with which it ends."""
+    for number in (*STOPPING, *BACKGROUND):
+        signal.signal(number, signal.SIG_IGN)
+    line.follow()
+
+
+def _forget() -> None:
+    """Close the writing end in the copy of a fork, which would otherwise keep the workers of its parent alive."""
+    while _held:
+        os.close(_held.pop())
+    lifeline.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
+def _killed_on_close(end: int) -> bool:
+    """Ask the kernel to end this process when the pipe closes, and return whether it will."""
+    own = f"/proc/self/fd/{end}"  # opened again it has an owner of its own; the end that came is shared by all workers
+    if not os.path.exists(own) or signal.getsignal(signal.SIGIO) is not signal.SIG_DFL:
+        return False
+    import fcntl
+
+    alone = os.open(own, os.O_RDONLY | os.O_NONBLOCK)
+    fcntl.fcntl(alone, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(alone, fcntl.F_SETFL, fcntl.fcntl(alone, fcntl.F_GETFL) | os.O_ASYNC)
+    return True
+
+
+def _watch(end: int, parent: int) -> None:
+    """Wait until the pipe closes, or the parent is another one, and end the process."""
+    while os.getppid() == parent:
+        if select.select([end], [], [], PULSE)[0]:
+            break
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,334 @@
+"""The utility audit: run a learner and count how often it fails, in the setting that its theorem speaks of.
+
+Where a theorem speaks of independent examples ("realizable", "agnostic"), one trial draws n examples from the
+distribution, labels them, runs the learner once and computes the error of its hypothesis exactly. Where it speaks of
+every sample ("empirical", "solution"), all trials run the learner on one fixed sample. The failures are Bin(trials,
+failure rate) and nothing else.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.arguments import CONFIDENCE, check_built, check_jobs, read_integer, read_number
+from dpaudit.call_repr import remembering
+from dpaudit.contract import (
+    SETTINGS,
+    Distribution,
+    HasPopulations,
+    HasSampleSize,
+    HasSettings,
+    HasUtility,
+    Hypothesis,
+    Learner,
+    Solves,
+    UtilityClaim,
+    Verdict,
+)
+from dpaudit.errors import InputError
+from dpaudit.jsonable import stable_repr
+from dpaudit.progress import Progress, Tell, followed
+from dpaudit.seeding import check_seed
+from dpaudit.utility.error import best_error, labels_of
+from dpaudit.utility.finding import UtilityFinding
+from dpaudit.utility.interval import failure_interval, is_vacuous, looks, verdict
+from dpaudit.utility.trials import Problem, Trial, count_failures, stream_address
+
+__all__ = ["audit_utility", "read_setting", "stated_claim"]
+
+LOG = logging.getLogger(__name__)
+
+
+@remembering
+def audit_utility(
+    learner: Learner,
+    concept: int | Hypothesis,
+    distribution: Distribution | str,
+    *,
+    alpha: float,
+    beta: float,
+    n: int | None = None,
+    trials: int = 1000,
+    most: int | None = None,
+    confidence: float = CONFIDENCE,
+    seed: int = 0,
+    setting: str | None = None,
+    noise: float | Sequence[float] | NDArray[np.float64] | None = None,
+    n_jobs: int = 1,
+    progress: Progress = False,
+) -> UtilityFinding:
+    """Estimate a learner's failure rate Pr[error > alpha] and compare it with beta.
+
+    Parameters
+    ----------
+    learner : Learner
+        The learner.
+    concept : int or Hypothesis
+        The concept that labels the samples: a code of ``learner.concepts``, or any hypothesis.
+    distribution : Distribution or "uniform"
+        The distribution of the points; "uniform" is the uniform distribution on the learner's domain. To a learner from
+        public and private examples it may say which points are public; see `Distribution.mixture`. The error is then
+        that on the mixture of both populations, whether an example is public or not.
+    alpha, beta : float
+        The claim Pr[error > alpha] <= beta, both in (0, 1). Failing (`decode` answers None) counts as an
+        error > alpha; an error within 16 ulps above alpha counts as alpha.
+    n : int, optional
+        Examples per sample; by default what the learner's theorem asks for.
+    trials : int
+        Independent samples, one run on each.
+    most : int, optional
+        The most of them: where the interval contains beta there are four times as many, as often as this allows. All
+        looks share the error, so that the interval of the last one holds with probability `confidence` at least.
+    confidence : float
+        Of the two-sided exact interval of the failure rate; each side errs with probability (1 - confidence) / 2.
+    seed : int
+        Root seed; the result does not depend on `n_jobs`.
+    setting : {"realizable", "agnostic", "empirical", "solution"}, optional
+        The error and the randomness that the claim speaks of; see `contract.UtilityClaim`. By default the claim's, else
+        "realizable". "empirical" and "solution" take one sample, the n examples divided as the distribution says.
+    noise : float or sequence of float, optional
+        In the setting "agnostic" (and needed there): the probability in [0, 1] with which a point's label is not the
+        concept's; one for all points, or one for each point of the distribution (a point that is both public and
+        private has two). The error that counts is the excess
+        over the best concept of the class, whose own error is computed exactly.
+    n_jobs : int
+        Processes, as joblib counts them.
+    progress : bool or callable
+        As for `audit_privacy`.
+
+    Returns
+    -------
+    UtilityFinding
+        "holds" if the interval lies at or below beta ("vacuous" if the claim promises next to nothing, with alpha or
+        beta 1/2 or more), "violation" if above, else "undecided". `claim_id`
+        names the learner's theorem only where n is at least its sample size, the setting is its own, and it speaks of
+        the distribution's public and private examples.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range, noise is missing or does not belong to the setting, the learner offers no
+        `solves`, the best concept cannot be found, or n is not given and the learner claims none that fits.
+    """
+    check_built(learner)
+    check_numbers(alpha, beta, trials, confidence, n_jobs)
+    seed, most = check_seed(seed), None if most is None else read_integer("most", most)
+    asked = None if setting is None else read_setting(learner, setting)
+    claim = _claim(learner, alpha, beta, asked, needed=n is None)
+    setting = asked or read_setting(learner, claim.setting if claim else "realizable")
+    law, (target, name) = read_distribution(learner, distribution), read_concept(learner, concept)
+    flips = read_noise(noise, setting, law)
+    claim = claim if speaks_of(learner, law, target, flips) else None
+    size = _size(learner, n, claim)
+    best = _best(learner, concept, target, law, flips)
+    problem = Problem(learner, target, law, flips, alpha, setting, best)
+    trial = Trial(problem, size, seed, stream_address(problem, name, size))
+    planned = looks(trials, most, confidence)
+    with followed(progress, sum(runs for runs, _ in planned), "runs") as tell:
+        said, failures, runs, (lower, upper) = _counted(trial, planned, beta, n_jobs, tell)
+    LOG.info("utility of %s on %s: %s, %d failures in %d runs", learner.id, law.name, said, failures, runs)
+    return UtilityFinding(
+        verdict=said,
+        failure_rate=failures / runs,
+        failure_lower=lower,
+        failure_upper=upper,
+        failures=failures,
+        trials=int(runs),
+        alpha=float(alpha),
+        beta=float(beta),
+        n=size,
+        setting=setting,
+        concept=name,
+        distribution=law.name or "unnamed",
+        confidence=float(confidence),
+        seed=seed,
+        claim_id=claim.claim_id if claim and claim.setting == setting and size >= claim.sample_size else "",
+        failure=_failure(setting, alpha, claim),
+        best_error=best if setting == "agnostic" else None,
+    )
+
+
+def _counted(
+    trial: Trial, planned: Sequence[tuple[int, float]], beta: float, n_jobs: int, tell: Tell | None
+) -> tuple[Verdict, int, int, tuple[float, float]]:
+    """Return verdict, failures, runs and interval at the first look that decides, or at the last one."""
+    vacuous = is_vacuous(trial.problem.alpha, beta, trial.problem.setting)
+    for runs, level in planned:
+        failures = count_failures(trial, runs, n_jobs, tell)
+        interval = failure_interval(failures, runs, level)
+        said = verdict(*interval, beta, vacuous)
+        if said != Verdict.UNDECIDED:
+            break
+    return said, failures, runs, interval
+
+
+def _size(learner: Learner, n: int | None, claim: UtilityClaim | None) -> int:
+    """Return n, else that of the claim, which is None where the theorem does not speak of the examples."""
+    if n is not None:
+        return read_integer("n", n)
+    if claim is None:
+        told = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
+        raise InputError(told, names=("n",), id=learner.id)
+    return read_integer("n", claim.sample_size)
+
+
+def _best(
+    learner: Learner,
+    concept: int | Hypothesis,
+    target: Hypothesis,
+    law: Distribution,
+    flips: NDArray[np.float64] | None,
+) -> float:
+    """Return the error of the best concept of the class; 0 without noise, where the excess is the error itself."""
+    if flips is None:
+        return 0.0
+    truth = labels_of(target, law.points)
+    return best_error(learner.concepts, law, truth, flips, of_class=not isinstance(concept, Hypothesis))
+
+
+def _failure(setting: str, alpha: float, claim: UtilityClaim | None) -> str:
+    """Return the definition of a failure, in words."""
+    if setting == "solution":
+        return claim.failure if claim is not None and claim.failure else "the output is no solution"
+    above = f"> {alpha:.15g}"
+    words = {"realizable": "error", "agnostic": "error - the best concept's", "empirical": "error on the sample"}
+    return f"{words[setting]} {above}"
+
+
+def _claim(learner: Any, alpha: float, beta: float, setting: str | None, *, needed: bool) -> UtilityClaim | None:
+    """Return the learner's claim for (alpha, beta), in the setting asked for where it makes several.
+
+    None if the learner makes no such claim and n was given, so that none is needed.
+    """
+    try:
+        claim = stated_claim(learner, alpha, beta, setting)
+        if needed and claim is None:
+            raise InputError("{n} must be given: learner {id!r} states no sample size", names=("n",), id=learner.id)
+        if needed and claim is not None and setting not in (None, claim.setting):
+            raise InputError(
+                "{n} must be given: the sample size of {id!r} is for the setting {own!r}, not {setting!r}",
+                names=("n",),
+                id=learner.id,
+                own=claim.setting,
+                setting=setting,
+            )
+    except InputError:
+        if needed:
+            raise
+        return None
+    return claim
+
+
+def stated_claim(learner: Any, alpha: float, beta: float, setting: str | None = None) -> UtilityClaim | None:
+    """Return the claim for alpha and beta, in a setting if one is asked for and the learner makes several.
+
+    A bare `sample_size(alpha, beta)` is a claim in the setting "realizable". Whoever asks for a setting must look at
+    that of the answer: a learner with one claim has nothing else to say.
+
+    Returns
+    -------
+    UtilityClaim or None
+        None if the learner has no theorem.
+
+    Raises
+    ------
+    InputError
+        If the theorem does not reach alpha and beta in that setting.
+    """
+    if isinstance(learner, HasSettings) and setting is not None:
+        return learner.utility(alpha, beta, setting=setting)
+    if isinstance(learner, HasUtility):
+        return learner.utility(alpha, beta)
+    if isinstance(learner, HasSampleSize):
+        return UtilityClaim(alpha, beta, int(learner.sample_size(alpha, beta)))
+    return None
+
+
+def speaks_of(learner: Any, law: Distribution, concept: Hypothesis, flips: NDArray[np.float64] | None) -> bool:
+    """Say whether a learner's theorem speaks of points from this distribution, labelled so."""
+    if law.public is None or not isinstance(learner, HasPopulations):
+        return True
+    labels = labels_of(concept, law.points).astype(np.float64)
+    return learner.speaks_of(law, labels if flips is None else np.where(labels == 1, 1 - flips, flips))
+
+
+def read_distribution(learner: Learner, distribution: Distribution | str) -> Distribution:
+    """Return the distribution, after checking that its points belong to the learner's domain."""
+    if isinstance(distribution, str):
+        if distribution != "uniform":
+            raise InputError.of("distribution", distribution, "a Distribution or 'uniform'")
+        points = learner.domain.points()
+        return Distribution(points, np.full(len(points), 1 / len(points)), "uniform")
+    if not isinstance(distribution, Distribution):
+        raise InputError.of("distribution", distribution, "a Distribution or 'uniform'")
+    if distribution.public is not None and not isinstance(learner, HasPopulations):
+        told = "{distribution} must have no public examples for {id!r}, to which all examples are private"
+        raise InputError(told, names=("distribution",), id=learner.id)
+    inside = learner.domain.contains(distribution.points)
+    if not inside.all():
+        raise InputError(
+            "{distribution} must live on the domain {domain}, but has the point {point}",
+            names=("distribution",),
+            domain=repr(learner.domain),
+            point=distribution.points[~inside][0].tolist(),
+        )
+    return distribution
+
+
+def read_concept(learner: Any, concept: int | Hypothesis) -> tuple[Hypothesis, str]:
+    """Return the hypothesis that labels the samples, and its name."""
+    if isinstance(concept, int | np.integer) and not isinstance(concept, bool):
+        size = learner.concepts.size
+        if not 0 <= concept < size:
+            raise InputError.of("concept", concept, f"a code in 0 .. {size - 1} or a hypothesis")
+        return learner.concepts.concept(int(concept)), f"concept {int(concept)}"
+    if not isinstance(concept, Hypothesis):
+        raise InputError.of("concept", concept, "a code of the learner's concepts or a hypothesis")
+    return concept, stable_repr(concept)
+
+
+def check_numbers(alpha: float, beta: float, trials: int, confidence: float, n_jobs: int) -> None:
+    """Raise `InputError` for numbers out of range."""
+    for name, value in (("alpha", alpha), ("beta", beta), ("confidence", confidence)):
+        read_number(name, value, 0, 1)
+    read_integer("trials", trials)
+    check_jobs(n_jobs)
+
+
+def read_setting(learner: Any, setting: str) -> str:
+    """Return a setting that can be audited, or raise `InputError`."""
+    if setting not in SETTINGS:
+        raise InputError.among("setting", setting, SETTINGS)
+    if setting == "solution" and not isinstance(learner, Solves):
+        told = "{setting} must be another than 'solution' for {id!r}, which has no method solves"
+        raise InputError(told, names=("setting",), value=setting, id=learner.id)
+    return setting
+
+
+def read_noise(
+    noise: float | Sequence[float] | NDArray[np.float64] | None, setting: str, law: Distribution
+) -> NDArray[np.float64] | None:
+    """Return the noise of every point, or None in the settings without, or raise `InputError`."""
+    if (noise is not None) != (setting == "agnostic"):
+        raise InputError(
+            "{noise} must be given in the setting 'agnostic' and nowhere else; got {given:.100} in the "
+            "setting {where!r}",
+            names=("noise",),
+            value=noise,
+            given=repr(noise),
+            where=setting,
+        )
+    if noise is None:
+        return None
+    flips = np.asarray(noise)
+    if flips.dtype.kind not in "fiu" or flips.shape not in ((), (len(law.points),)):
+        raise InputError.of("noise", noise, f"a number or {len(law.points)} numbers, one a point")
+    flips = np.array(np.broadcast_to(flips, len(law.points)), dtype=np.float64)
+    if not ((flips >= 0) & (flips <= 1)).all():
+        raise InputError.of("noise", noise, "in [0, 1]")
+    return flips

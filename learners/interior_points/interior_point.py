@@ -1,0 +1,250 @@
+"""Learners of the interior point problem: find a point between the least and the greatest one of the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Sample, Supremum, UtilityClaim
+from learners.arrays import Integers
+from learners.citations import BMNS, STE
+from learners.domains import moving_points
+from learners.finite.counting import as_codes
+from learners.interior_points.solvers import ExponentialSolver, RecConcaveSolver, Solver
+from learners.mechanisms.multisets import multiset
+from learners.mechanisms.rec_concave import RecConcave
+from learners.mechanisms.tree_log import TreeLog
+from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
+from learners.points.concepts import Threshold, ThresholdsOnALine
+
+__all__ = ["LEARNERS", "InteriorPoint", "InteriorPointExponential", "InteriorPointRecConcave", "InteriorPointTreeLog"]
+
+
+class InteriorPoint(ThresholdsOnALine):
+    """A learner that finds an interior point, labels ignored: code x is the point x, decoded as the threshold x + 1.
+
+    The theorems promise no small error: the point solves the problem if it is between the least and the greatest one.
+    """
+
+    settings: ClassVar[tuple[str, ...]] = ("solution",)
+    claim_id: ClassVar[str]
+    source: ClassVar[str]
+
+    def _solver(self, n: int) -> Solver:
+        """Return the mechanism for n points."""
+        raise NotImplementedError("an interior point learner says its solver")
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """The sum of the mechanism's calls, with all levels made, under replacement of one example."""
+        cost = self._solver(2**63).cost
+        return PrivacyClaim(float(cost.epsilon), float(cost.delta), claim_id=self.claim_id, source=self.source)
+
+    def points_needed(self, beta: float) -> int:
+        """Return how many points suffice for an interior point with probability 1 - beta."""
+        raise NotImplementedError("an interior point learner says how many points it needs")
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return `points_needed(beta)`, whatever alpha."""
+        check_probability("alpha", alpha)
+        return self.points_needed(beta)
+
+    def utility(self, alpha: float, beta: float, setting: str = "solution") -> UtilityClaim:
+        """Return the claim that the point is interior with probability 1 - beta, for every sample of that size."""
+        if setting != "solution":
+            raise InputError(f"setting must be solution, got {setting!r}: the theorem is not on errors")
+        size = self.sample_size(alpha, beta)
+        failure = "the point lies outside the data"
+        return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source, failure)
+
+    def solves(self, code: int, sample: Sample) -> bool:
+        """Say whether the point lies between the least and the greatest point of the sample."""
+        points = sample.points[:, 0]
+        return bool(points.min() <= code <= points.max())
+
+    def decode(self, code: int) -> Threshold:
+        """Return the threshold c(z) = 1 iff z <= code."""
+        check_integer("code", code, 0, self.domain_size - 1)
+        return Threshold(int(code) + 1)
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[int]:
+        """Return the points found by `size` independent runs; a list of integers from 2^63 points on."""
+        check_run(sample, self.domain, size)
+        points, counts = multiset(sample.points[:, 0], sample.counts)
+        return as_codes(self._solver(sample.n).draw(points, counts, rng, size), self.domain_size)
+
+    def law(self, sample: Sample) -> Law:
+        """Return the law on all points of the domain; `InputError` if it has more than 4096."""
+        check_sample(sample, self.domain)
+        log_prob, error = self._solver(sample.n).log_law(*multiset(sample.points[:, 0], sample.counts))
+        return Law(range(self.domain_size), log_prob, error)
+
+    def symmetries(self) -> list[Integers]:
+        """Return the flip of all labels: they are ignored."""
+        return [moving_points(np.arange(self.domain_size), 1)]
+
+
+@dataclass(frozen=True)
+class InteriorPointExponential(InteriorPoint):
+    """Find an interior point by the exponential mechanism with the score q(x) = min(#{x_i <= x}, #{x_i >= x}). Pure.
+
+    The domain is never listed: between two neighbouring distinct points q is constant, so the choice is among at most
+    2 m + 1 runs, exactly (see `mechanisms.equal_scores`), and then uniform within a run: O(n log n) in all.
+
+    With n >= (4/epsilon) ln(domain_size/beta) the point is interior with probability 1 - beta (`points_needed`).
+
+    Parameters
+    ----------
+    domain_size : int
+        How many points there are, 2 .. 2^64. Codes are Python integers from 2^63 points on.
+    epsilon : float
+        The privacy claim, > 0.
+    """
+
+    domain_size: int
+    epsilon: float
+
+    id: ClassVar[str] = "interior-point-exponential"
+    instance: ClassVar[Instance] = Instance({"domain_size": 5, "epsilon": 1.0}, n=4)
+    claim_id: ClassVar[str] = "STE-IPP"
+    source: ClassVar[str] = f"{STE}, the interior point problem"
+
+    def __post_init__(self) -> None:
+        check_integer("domain_size", self.domain_size, 2, 2**64)
+        check_positive("epsilon", self.epsilon)
+
+    def _solver(self, n: int) -> ExponentialSolver:
+        return ExponentialSolver(self.domain_size, Fraction(self.epsilon))
+
+    def points_needed(self, beta: float) -> int:
+        """Return how many points suffice for an interior point with probability 1 - beta."""
+        check_probability("beta", beta)
+        return self._solver(0).points_needed(beta)
+
+    def supremum(self) -> Supremum:
+        """Return the supremum, epsilon, not attained.
+
+        Not above: the claim. Reached: S has 2 points at 0 and t at 1, one of those at 0 becomes 2 in S'. q(0) falls
+        from 2 to 1, q(1) = min(#{x <= 1}, #{x >= 1}) grows from t to t + 1, and the law of S tends to the point 1; so
+        the loss of 0 tends to epsilon/2 + epsilon/2. With a domain of two points one at 0 becomes 1 instead.
+        """
+        last = min(2, self.domain_size - 1)
+
+        def ray(t: int) -> Pair:
+            left = self.domain.sample([0, 1], [0, 0], [2, t])
+            return Pair(left, self.domain.sample([0, 1, last], [0, 0, 0], [1, t, 1]), "a point moves over t others")
+
+        proof = "2 points at 0 and t at 1; one at 0 moves over them: the score falls by 1 at 0 and grows by 1 at 1"
+        return Supremum(self.epsilon, proof, ray)
+
+    def symmetries(self) -> list[Integers]:
+        """Return the flip of the label of each point, and the reflection of the line."""
+        points = np.arange(self.domain_size)
+        flips = [moving_points(points, np.asarray(points == x, dtype=np.int64)) for x in points]
+        return [*flips, moving_points(points[::-1].copy())]
+
+
+@dataclass(frozen=True)
+class InteriorPointRecConcave(InteriorPoint):
+    """Find an interior point by RecConcave with the promise n/2.
+
+    The claim is the sum of the calls made; with 33 points or fewer that is one exponential mechanism and the claim is
+    pure. See `mechanisms.rec_concave` for the algorithm, its privacy and its utility.
+
+    Parameters
+    ----------
+    domain_size : int
+        2 .. 2^64.
+    epsilon, delta : float
+        The budget, epsilon > 0 and delta in (0, 1), divided over the calls.
+    alpha : float
+        With `points_needed` examples the point has q > (1 - alpha) n/2; in (0, 1/2], a number with few decimals.
+    """
+
+    domain_size: int
+    epsilon: float
+    delta: float
+    alpha: float = 0.5
+
+    id: ClassVar[str] = "interior-point-rec-concave"
+    instance: ClassVar[Instance] = Instance({"domain_size": 64, "epsilon": 2.0, "delta": 0.01}, n=24, exhaustive=False)
+    claim_id: ClassVar[str] = "BMNS-Prop2.11"
+    source: ClassVar[str] = f"{BMNS}, Proposition 2.11"
+
+    def __post_init__(self) -> None:
+        check_integer("domain_size", self.domain_size, 2, 2**64)
+        check_positive("epsilon", self.epsilon)
+        check_probability("delta", self.delta)
+        check_probability("alpha", self.alpha)
+        if self.alpha > 0.5:
+            raise InputError(f"alpha must be in (0, 1/2], got {self.alpha!r}")
+
+    def _concave(self, n: int) -> RecConcave:
+        # What the number shows in decimal: 0.1 is 1/10, a score with a small denominator.
+        alpha = Fraction(repr(float(self.alpha)))
+        return RecConcave.within(self.domain_size - 1, Fraction(n, 2), alpha, Fraction(self.epsilon), self.delta)
+
+    def _solver(self, n: int) -> Solver:
+        return RecConcaveSolver(self._concave(n))
+
+    def points_needed(self, beta: float) -> int:
+        """Return how many points suffice for q >= (1 - alpha) n/2 with probability 1 - beta."""
+        check_probability("beta", beta)
+        return RecConcaveSolver(self._concave(1)).points_needed(beta)
+
+
+@dataclass(frozen=True)
+class InteriorPointTreeLog(InteriorPoint):
+    """Find an interior point by TreeLog, every call charged; see `mechanisms.tree_log` for the proof of privacy.
+
+    The claim is the sum of the calls of all levels. Fewer than `points_needed` examples may get the exponential
+    mechanism at some level, which costs less.
+
+    Parameters
+    ----------
+    domain_size : int
+        2 .. 2^64.
+    epsilon, delta : float
+        The budget, epsilon > 0 and delta in (0, 1), divided over the calls.
+    beta : float
+        With `points_needed` examples the point is interior with probability 1 - beta; in (0, 1).
+    """
+
+    domain_size: int
+    epsilon: float
+    delta: float
+    beta: float
+
+    id: ClassVar[str] = "interior-point-tree-log"
+    # More points than these answer the crafted samples always in the same way, which shows nothing.
+    instance: ClassVar[Instance] = Instance(
+        {"domain_size": 32, "epsilon": 2.0, "delta": 0.01, "beta": 0.1}, n=130, exhaustive=False
+    )
+    claim_id: ClassVar[str] = "STE-TreeLog"
+    source: ClassVar[str] = f"{STE}, the interior point problem; proof in mechanisms.tree_log"
+
+    def __post_init__(self) -> None:
+        check_integer("domain_size", self.domain_size, 2, 2**64)
+        check_positive("epsilon", self.epsilon)
+        check_probability("delta", self.delta)
+        check_probability("beta", self.beta)
+
+    def _solver(self, n: int) -> Solver:
+        return self._tree(n)
+
+    def _tree(self, n: int) -> TreeLog:
+        return TreeLog.within(self.domain_size, n, Fraction(self.epsilon), self.delta, self.beta)
+
+    def points_needed(self, beta: float | None = None) -> int:
+        """Return how many points suffice for an interior point with probability 1 - beta (by default its own)."""
+        wanted = self.beta if beta is None else beta
+        check_probability("beta", wanted)
+        if wanted < self.beta:
+            raise InputError(f"beta must be at least {self.beta!r}, for which this learner is built; got {beta!r}")
+        return self._tree(0).points_needed
+
+
+LEARNERS = (InteriorPointExponential, InteriorPointRecConcave, InteriorPointTreeLog)

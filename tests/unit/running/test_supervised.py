@@ -1,0 +1,124 @@
+"""A command whose process is ended, by what it audits or from outside, says so and leaves nobody behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from waiting import wait_until
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes do not fork")
+
+CRASHING = """
+import ctypes, os, signal, sys, time
+
+PAIRS = [("good", "bad")]
+
+def noisy(data, rng):
+    return rng.random() < 0.6
+
+def crashes(data, rng):
+    if data == "bad" and rng.random() < 0.01:
+        ctypes.string_at(0)
+    return noisy(data, rng)
+
+def leaves(data, rng):
+    if data == "bad" and rng.random() < 0.01:
+        os._exit(0)
+    return noisy(data, rng)
+
+def exits(data, rng):
+    if data == "bad" and rng.random() < 0.01:
+        sys.exit(0)
+    return noisy(data, rng)
+
+def forks(data, rng):
+    if data == "bad" and rng.random() < 0.01 and not os.fork():
+        return 0
+    return noisy(data, rng)
+
+def hangs(data, rng):
+    os.write(2, b"%d\\n" % os.getpid())
+    int("9" * 4000) ** 10_000_000  # one call of C, for hours
+
+def hears_nothing(data, rng):
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    os.write(2, b"begun\\n")
+    time.sleep(600)  # longer than any test
+"""
+
+
+def begun(folder: Path, mechanism: str, *before: str) -> subprocess.Popen[str]:
+    """Begin an audit of one of the mechanisms."""
+    (folder / "crashing.py").write_text(CRASHING)
+    code = "; ".join(["import sys", *before, "from dpaudit.cli import main", "sys.exit(main())"])
+    words = ["privacy", f"crashing.py:{mechanism}", "--epsilon", "1", "--trials", "2000", "--quiet"]
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: [signal.signal(one, signal.SIG_DFL) for one in (signal.SIGINT, signal.SIGHUP)],
+    )
+
+
+def ended(pid: int) -> bool:
+    """Say whether a process has ended, also where nobody has waited for it yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "told"),
+    [
+        ("crashes", "the command ended its process (SIGSEGV), on "),
+        ("leaves", "the command ended its process (exit status 0), on "),
+        ("exits", "the mechanism exits raised SystemExit: 0 ("),
+        ("forks", "the mechanism forks, and returns in both processes: let the copy end with os._exit(0), on "),
+    ],
+)
+def test_what_ends_the_process_is_told_with_the_input(tmp_path: Path, mechanism: str, told: str) -> None:
+    out, err = begun(tmp_path, mechanism).communicate(timeout=120)
+    assert (out, err.count(told)) == ("", 1)
+    line = next(line for line in err.splitlines() if told in line)
+    assert "on 'bad'" in line or "on the neighbour of pairs[0]" in line
+    assert "Traceback" not in err
+
+
+def test_a_command_that_nothing_ends_has_its_own_status(tmp_path: Path) -> None:
+    process = begun(tmp_path, "noisy")
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (3 if out.startswith("NO EVIDENCE") else 0, "")
+    assert out.startswith(("CONSISTENT", "NO EVIDENCE"))
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="the kernel tells nothing of processes")
+def test_the_copy_dies_with_the_command_even_in_a_call_of_c(tmp_path: Path) -> None:
+    with begun(tmp_path, "hangs") as process:
+        copy = int(process.stderr.readline())
+        assert copy != process.pid
+        process.kill()
+        process.wait()
+        wait_until(lambda: ended(copy), seconds=10)
+
+
+def test_whoever_asks_again_later_ends_what_hears_nothing(tmp_path: Path) -> None:
+    before = "from dpaudit.running import supervised", "supervised.GRACE = 0.2"
+    with begun(tmp_path, "hears_nothing", *before) as process:
+        process.stderr.readline()
+        process.terminate()
+        time.sleep(0.5)  # longer than the grace, within which a second signal is the same request
+        assert process.poll() is None
+        process.terminate()
+        process.wait(timeout=60)
+        assert process.returncode == 2
+        assert "ended its process (SIGKILL" in process.stderr.read()

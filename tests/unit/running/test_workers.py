@@ -1,0 +1,59 @@
+"""A call that ends its process harms no other call."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from dpaudit.errors import ToolFault
+from dpaudit.running.processes import ChildDied
+from dpaudit.running.workers import apart
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
+
+
+def dies():
+    os._exit(3)
+
+
+def raises():
+    raise KeyboardInterrupt("from below")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_only_the_call_that_ends_its_process_is_lost(n_jobs):
+    calls = {"a": os.getpid, "dies": dies, "b": os.getpid, "raises": raises, "c": os.getpid}
+    found = dict(apart(calls, n_jobs))
+    assert found.keys() == calls.keys()
+    assert isinstance(found["dies"], ChildDied)
+    assert str(found["dies"]) == "ended its process (exit status 3)"
+    assert isinstance(found["raises"], ToolFault)
+    assert "KeyboardInterrupt: from below" in str(found["raises"])
+    workers = {found[key] for key in "abc"}
+    assert os.getpid() not in workers
+    assert len(workers) <= n_jobs + 2  # a process makes one call after another; each of two deaths began one
+
+
+def test_what_dies_beside_others_is_made_again_alone(tmp_path):
+    """It has taken too much memory, perhaps, because another had taken some."""
+    mark = tmp_path / "mark"
+
+    def once():
+        if mark.exists():
+            return "at the second time"
+        mark.touch()
+        dies()
+
+    calls = {"once": once, "slow": lambda: time.sleep(0.2)}
+    assert list(apart(calls, 2)) == [("slow", None), ("once", "at the second time")]
+
+
+def test_a_caller_that_stops_ends_the_processes():
+    calls = {str(i): os.getpid for i in range(2)} | {"hangs": lambda: time.sleep(600)}
+    results = apart(calls, 2)
+    (_, worker) = next(results)
+    results.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)
