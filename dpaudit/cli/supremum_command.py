@@ -8,8 +8,8 @@ from dpaudit.cli.verb import Given
 from dpaudit.contract import Verdict
 from dpaudit.engine.tasks import canonical
 from dpaudit.errors import blamed
-from dpaudit.exact.supremum.audit import audit_supremum
-from dpaudit.exact.supremum.finding import SupremumFinding
+from dpaudit.exact.finding import SupremumFinding
+from dpaudit.exact.supremum import audit_supremum
 from dpaudit.report.aligned import Lines, aligned
 from dpaudit.report.ci import Promise
 from dpaudit.report.measured import supremum_brief, supremum_lines

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.bounds.curve import claimed_delta
-from dpaudit.exact.finding import LawFinding
-from dpaudit.exact.supremum.finding import SupremumFinding
+from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.report.numbers import count, percent, significant, value_text
 from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text

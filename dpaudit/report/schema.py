@@ -13,8 +13,7 @@ from dpaudit.certificates.certificate import Certificate
 from dpaudit.engine.findings import LedgerRow, PictureFinding
 from dpaudit.engine.records import Failure, Header, Result, Seal
 from dpaudit.errors import InputError
-from dpaudit.exact.finding import LawFinding
-from dpaudit.exact.supremum.finding import SupremumFinding
+from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.record import schema_of_type
 from dpaudit.report.document import Report
 from dpaudit.results import SCHEMA_VERSION

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dpaudit.bounds.mean_test import MeanTest
+from dpaudit.bounds.limits import MeanTest
 from dpaudit.contract import Grade
 from dpaudit.seeding import generator
 from dpaudit.utility.failure_rate import CaseFailure

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import CONFIDENCE, check_built, read_integer
-from dpaudit.call_repr import remembering
 from dpaudit.contract import Distribution, Hypothesis, Learner, UtilityClaim, Verdict
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, Tell, followed
+from dpaudit.results import remembering
 from dpaudit.seeding import check_seed
 from dpaudit.utility.claims import speaks_of, stated_claim
 from dpaudit.utility.error import best_error, labels_of

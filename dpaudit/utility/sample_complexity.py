@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 
 from dpaudit.arguments import check_built, check_jobs, read_integer, read_number
-from dpaudit.call_repr import remembering
 from dpaudit.contract import Grade, HasFault, HasHardFailure, Learner, UtilityClaim, Verdict
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
+from dpaudit.results import remembering
 from dpaudit.seeding import check_seed
 from dpaudit.utility.claims import stated_claim
 from dpaudit.utility.complexity_finding import SampleComplexityFinding, WorstCase
