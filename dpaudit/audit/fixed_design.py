@@ -22,8 +22,7 @@ from dpaudit.events.event import Tally
 from dpaudit.events.families import likelier_first
 from dpaudit.events.feature_screening.search import ROWS as SCREENED
 from dpaudit.events.selection import SelectedEvent
-from dpaudit.running.sampling import Observed
-from dpaudit.running.wide_outputs import narrowed
+from dpaudit.running.sampling import Observed, narrowed
 
 __all__ = ["Confirmed", "confirm", "curve_of", "fixed_finding", "tests_of"]
 

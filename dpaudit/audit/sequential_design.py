@@ -48,8 +48,7 @@ from dpaudit.events.event import Bets
 from dpaudit.events.fitting import fitted_discretizers
 from dpaudit.events.wide import Reducer
 from dpaudit.outputs.shared import join
-from dpaudit.running.sampling import Job, Observed, Sampler
-from dpaudit.running.wide_outputs import held_runs, knowing, learned_reducer, narrowed, placing_runs
+from dpaudit.running.sampling import Job, Observed, Sampler, held_runs, knowing, learned_reducer, narrowed, placing_runs
 
 __all__ = ["LEAST_RUNS", "Look", "Session", "sequential_finding"]
 

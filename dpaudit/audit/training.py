@@ -29,8 +29,7 @@ from dpaudit.events.selection import CellFamilies, SelectedEvent
 from dpaudit.events.wide import Reducer, least_dense_shift, least_shift
 from dpaudit.outputs.plan import Plan
 from dpaudit.outputs.shared import join
-from dpaudit.running.sampling import Job, Sampler
-from dpaudit.running.wide_outputs import held_runs, knowing, learned_reducer, placing_runs
+from dpaudit.running.sampling import Job, Sampler, held_runs, knowing, learned_reducer, placing_runs
 
 __all__ = [
     "ROWS",

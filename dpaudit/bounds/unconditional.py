@@ -178,13 +178,7 @@ def _span(n: float, q_low: float, q_high: float, reach: float) -> tuple[float, f
     return float(max(first, 0)), float(min(last, n))
 
 
-def _divide(
-    a: Array,
-    b: Array,
-    upper: Array,
-    lower: Array,
-    enough: float,
-) -> tuple[Array, Array]:
+def _divide(a: Array, b: Array, upper: Array, lower: Array, enough: float) -> tuple[Array, Array]:
     """Return the cells, each cut into as many pieces as should bring its upper bound down to `enough`."""
     with np.errstate(divide="ignore", invalid="ignore"):
         wanted = np.log(upper / lower) / np.log(enough / lower)

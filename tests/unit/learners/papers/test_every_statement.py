@@ -18,7 +18,7 @@ from test_statements_refutable import CASES, Barely, Leaky, Shallow, domains, ma
 
 import dpaudit
 from dpaudit.contract import Distribution, HasSettings, HasUtility
-from dpaudit.engine.evidence import check_statement
+from dpaudit.engine.perform import check_statement
 from dpaudit.errors import InputError
 from dpaudit.registry import list_learners, list_statements
 from learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied

@@ -9,8 +9,7 @@ import pytest
 
 from dpaudit.contract import Instance
 from dpaudit.engine.perform import perform
-from dpaudit.engine.plan import make_plan
-from dpaudit.engine.work import PROFILES
+from dpaudit.engine.plan import PROFILES, make_plan
 from dpaudit.registry import Entry, load
 from dpaudit.utility.hard_cases import hard_cases
 from learners.regions.concepts import ConvexPolygons, PolygonUnions
