@@ -24,8 +24,8 @@ from dpaudit.exact.audit import audit_law
 from dpaudit.exact.supremum import audit_supremum
 from dpaudit.neighbours.multisets import check_symmetry
 from dpaudit.outputs.canonical import canonical
+from dpaudit.utility.audit import audit_utility
 from dpaudit.utility.hard_cases import hard_cases
-from dpaudit.utility.pac import audit_utility
 
 __all__ = ["FALSE_ALARM", "check_edges", "check_law_is_a_law", "check_run_agrees_with_law", "check_symmetries", "edges"]
 
