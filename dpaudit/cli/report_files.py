@@ -8,8 +8,7 @@ from pathlib import Path
 
 from dpaudit.cli.forms import FORMS, SUFFIXES
 from dpaudit.engine.files import keep_foreign, write_atomically
-from dpaudit.engine.records import Fault, Listed, Planned, Result, Run
-from dpaudit.engine.store import make_header
+from dpaudit.engine.records import Fault, Header, Listed, Planned, Result, Run
 from dpaudit.errors import InputError
 from dpaudit.report.html_one import render_finding
 
@@ -41,9 +40,11 @@ def run_of(
     listed: Mapping[str, Listed] | None = None,
 ) -> Run:
     """Return results of one command as a run: with the audits that raised, and those that a project lists."""
-    plan = [Planned(result.task, result.learner, result.kind) for result in results]
+    plan = tuple(Planned(result.task, result.learner, result.kind) for result in results)
     controls = {result.learner: result.fault for result in results if result.fault is not None}
-    header = make_header(plan, seed=seed, profile="single", command=command, controls=controls, faults=faults)
+    header = Header(
+        plan=plan, seed=seed, profile="single", command=command, controls=controls, faults=tuple(faults)
+    )
     return Run(header, tuple(results), listed=dict(listed or {}))
 
 

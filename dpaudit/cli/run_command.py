@@ -17,7 +17,7 @@ from dpaudit.engine.files import held, keep_foreign, write_atomically
 from dpaudit.engine.outcome import outcome
 from dpaudit.engine.plan import Plan, make_plan
 from dpaudit.engine.records import Failure, Header
-from dpaudit.engine.store import FILENAME, Store, load_run, make_header, sources
+from dpaudit.engine.store import FILENAME, Store, load_run, sources
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError
 from dpaudit.jsonable import jsonable
@@ -61,8 +61,8 @@ def _header(args: Given, plan: Plan, entries: Sequence[Entry], statements: Seque
     """Return the first line of the run."""
     modules = {entry.learner.__module__ for entry in entries}
     modules |= {str(getattr(entry.statement.check, "__module__", "")) for entry in statements}
-    return make_header(
-        plan.planned,
+    return Header(
+        plan=plan.planned,
         seed=args.seed,
         profile=args.profile,
         command=_repeat(args),
