@@ -21,7 +21,7 @@ from dpaudit.seeding import generator
 from learners.conjunctions.concepts import Conjunction
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.geometry.arrangement import sweep
-from learners.geometry.cells import Bits
+from learners.geometry.polygons import Bits
 from learners.regions.discs import DiscUnion, disc_family
 from learners.regions.halfplane_select import HalfplaneSelect
 from learners.regions.region_cover import ConvexPolygon, PolygonUnion

@@ -1,4 +1,4 @@
-"""The report of a run as one HTML page: the answer, a figure of all claims, the numbers, then a part a mechanism.
+"""Reports as one HTML page: of a run with a figure and a table of all mechanisms, or of the audits of one mechanism.
 
 Nothing is loaded from elsewhere, and nothing needs the few lines of script: they sort and filter the table.
 """
@@ -6,26 +6,28 @@ Nothing is loaded from elsewhere, and nothing needs the few lines of script: the
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpaudit.contract import Verdict
-from dpaudit.engine.records import LedgerRow, Run
+from dpaudit.engine.records import LedgerRow, Result, Run
 from dpaudit.escaping import harmless
 from dpaudit.record import Count, Frozen, Level, Size, decode
-from dpaudit.report import sentences as told
+from dpaudit.report import sentences
 from dpaudit.report.numbers import count, percent, raised, share, value_text
-from dpaudit.report.page.claim_figures import aside, claim_row, claims_axis, grid
+from dpaudit.report.page.claim_figures import aside, claim_bar, claim_row, claims_axis, grid, power_figure
 from dpaudit.report.page.part import part
+from dpaudit.report.repeat import repeat_command
 from dpaudit.report.summary import Summary, shown_of, summarise
-from dpaudit.report.view import Mechanism
+from dpaudit.report.view import Mechanism, Row, row_of
 
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["Calibration", "calibration_words", "filled", "line", "render"]
+__all__ = ["Calibration", "calibration_words", "filled", "line", "render", "render_finding"]
 
 _MOST = 12
 """The most mechanisms, or controls, that get a line each; more are folded together."""
@@ -64,13 +66,13 @@ def render(run: Run) -> str:
     learners, controls, missed, looked = shown_of(summary)
     rest = [m for m in controls if not m.state.needs_look]
     few = rest if len(rest) <= _MOST else []
-    parts = {m.id: part(m, run) for m in (*missed, *learners, *few)}
+    parts = {m.id: part(m, _command(m.tested, run)) for m in (*missed, *learners, *few)}
     page = {
-        "answer": told.answer(summary, learners, controls),
-        "counts": told.counts(learners, controls),
-        "missing": told.missing_words(summary),
-        "lede": told.lede(learners),
-        "ledger_words": told.ledger_words(summary),
+        "answer": sentences.answer(summary, learners, controls),
+        "counts": sentences.counts(learners, controls),
+        "missing": sentences.missing_words(summary),
+        "lede": sentences.lede(learners),
+        "ledger_words": sentences.ledger_words(summary),
         "contents": _contents(summary),
         "grid": grid(),
         "axis": claims_axis(),
@@ -82,14 +84,14 @@ def render(run: Run) -> str:
         "open": [parts[m.id] for m in looked],
         "calm": [parts[m.id] for m in learners if not m.needs_look],
         "most": _MOST,
-        "controls_words": told.controls_words(summary, controls),
+        "controls_words": sentences.controls_words(summary, controls),
         "controls": [parts[m.id] for m in few],
         "control_lines": [] if few else [line(m) for m in rest],
         "calibration": calibration_words(),
         "ledgers": _ledgers(summary.ledger),
         "pending": [key + (f": {summary.errors[key]}" if key in summary.errors else "") for key in summary.pending],
         "faults": [f"{fault.learner}: {fault.error}" for fault in summary.faults],
-        "words": told.WORDS,
+        "words": sentences.WORDS,
         "command": run.header.command,
         "remake": _remake(run),
     }
@@ -127,9 +129,9 @@ def line(mechanism: Mechanism) -> dict[str, Any]:
         "cells": [
             Cell("none", -1) if claim is None else _cell(raised(value_text(claim.epsilon)), claim.epsilon),
             Cell("", -1) if claim is None else _cell(raised(value_text(claim.delta)), claim.delta),
-            _cell(told.epsilon_exact(row), row.exact_epsilon),
-            _cell(told.epsilon_found(row), None if bound is None else bound.epsilon_lower),
-            _cell(told.epsilon_seen(row), None if bound is None else bound.detectable_epsilon),
+            _cell(sentences.epsilon_exact(row), row.exact_epsilon),
+            _cell(sentences.epsilon_found(row), None if bound is None else bound.epsilon_lower),
+            _cell(sentences.epsilon_seen(row), None if bound is None else bound.detectable_epsilon),
             _cell(share(found.failure_rate), found.failure_rate) if found else _cell("", None),
         ],
         "interval": interval,
@@ -200,6 +202,14 @@ def calibration_words() -> str:
     )
 
 
+def _command(row: Row, run: Run) -> str:
+    """Return the command that audits a mechanism again: the check of a project, or the audit that decided."""
+    if row.learner in run.listed:
+        return shlex.join(["dpaudit", "check", run.listed[row.learner].name])
+    deciding = next((finding for finding in (row.blackbox, row.exact, row.utility) if finding is not None), None)
+    return "" if deciding is None else repeat_command(row.result_of(deciding), run.header.seed)
+
+
 def _remake(run: Run) -> str:
     """Return what it takes to remake the page."""
     header = run.header
@@ -209,6 +219,39 @@ def _remake(run: Run) -> str:
         f"Profile {header.profile}, seed {header.seed}. The same command with the same versions gives the same bytes: "
         f"{used}{digests}. Seal of the results, as `dpaudit verify` prints it: {run.seal}."
     )
+
+
+def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
+    """Return the report of the audits of one mechanism as a self-contained page; equal results give equal bytes.
+
+    Parameters
+    ----------
+    result : Result or sequence of Result
+        The result of an audit, or several of one mechanism, as of its accuracy in several settings.
+    command : str
+        The command that repeats it; left out if empty.
+    """
+    results = [result] if isinstance(result, Result) else list(result)
+    row = row_of(results)
+    mechanism, privacy = Mechanism("mechanism", [row]), row.blackbox is not None or row.exact is not None
+    verdict, shown = row.verdict if privacy else row.utility_verdict, part(mechanism, command)
+    page = {
+        "name": row.learner.rpartition(":")[2],
+        "verdict": verdict,
+        "says": sentences.finding_words(mechanism),
+        "bar": claim_bar(mechanism) if privacy else "",
+        "power": "" if row.blackbox is None else power_figure(row.blackbox),
+        "part": {**shown, "says": [], "method": [*shown["method"], ("Seed and versions", _versions(results))]},
+        "words": sentences.FEW,
+    }
+    return filled("one.html.j2", page)
+
+
+def _versions(results: Sequence[Result]) -> str:
+    """Return the seeds and the versions that the numbers depend on."""
+    seeds = sorted({str(seed) for r in results if (seed := getattr(r.finding, "seed", None)) is not None})
+    used = ", ".join(f"{name} {version}" for name, version in sorted(results[0].finding.versions.items()))
+    return "; ".join(filter(None, (", ".join(seeds), used)))
 
 
 def filled(template: str, page: object) -> str:

@@ -36,7 +36,7 @@ def significant(
     error: float = 0.0,
     infinity: str = "inf",
 ) -> str:
-    """Return a number >= 0 with `digits` significant digits, and more where they are needed to tell it from another.
+    """Return a number >= 0 with `digits` significant digits, and more where it must differ from another.
 
     Parameters
     ----------

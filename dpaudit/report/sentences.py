@@ -27,11 +27,11 @@ __all__ = [
     "epsilon_exact",
     "epsilon_found",
     "epsilon_seen",
+    "finding_words",
     "lede",
     "ledger_words",
     "missing_words",
     "privacy_words",
-    "promise_words",
     "says",
 ]
 
@@ -50,7 +50,7 @@ WORDS = (
     ("Consistent", "nothing found, although something could have been. Not a proof."),
     ("No evidence", "nothing found, and nothing could have been. Says nothing."),
     ("Control", "a mechanism broken on purpose. The audit must catch it."),
-    ("Witness", "two neighbours and an answer whose chances differ too much: it refutes the claim by itself."),
+    ("Witness", "two neighbours and an answer whose chances differ too much: this alone refutes the claim."),
     ("Fails (β)", "a learner fails if its error is above α; β is how often it may."),
 )  # fmt: skip
 FEW = tuple(pair for pair in WORDS if pair[0] not in
@@ -130,7 +130,7 @@ def answer(summary: Summary, learners: Sequence[Mechanism], controls: Sequence[M
         return [Phrase(f"{_spelled(len(broken), len(claims), 'privacy claim')} are broken.")]
     if broken:
         head = f"{_spelled(1, len(claims), 'privacy claim')} is broken: "
-        return [Phrase(head), _link(broken[0]), Phrase(f" {promise_words(broken[0].tested)}.")]
+        return [Phrase(head), _link(broken[0]), Phrase(f" {_promise(broken[0].tested)}.")]
     if inaccurate:
         verb = "breaks" if len(inaccurate) == 1 else "break"
         head = f"{_spelled(len(inaccurate), len(learners), 'mechanism')} {verb} a promise of accuracy: "
@@ -247,7 +247,7 @@ def controls_words(summary: Summary, controls: Sequence[Mechanism]) -> str:
 # On one mechanism.
 
 
-def promise_words(row: Row) -> str:
+def _promise(row: Row) -> str:
     """Return what a mechanism whose claim is refuted promises, and what it has."""
     if row.claim is None:
         return "breaks its promise"
@@ -348,11 +348,38 @@ def _by_runs(row: Row) -> str:
 
 
 def accuracy_words(row: Row) -> list[Phrase]:
-    """Return the sentence about accuracy, where it is broken, undecided or not audited to the end."""
+    """Return the sentence about accuracy; the verdict is strong where it is broken, undecided or not finished."""
     verdict, found = row.utility_verdict, row.utility
-    if found is None or verdict in _UNFINISHED:
+    if verdict in _UNFINISHED:
         errors = [trouble.error for trouble in row.failures if trouble.kind in ("utility", "plan")]
         return [Phrase(" Accuracy not finished.", strong=True), Phrase(f" {errors[0]}." if errors else "")]
-    head = " Accuracy broken:" if verdict == Verdict.VIOLATION else " Accuracy undecided:"
-    rate = f" in {share(found.failure_rate)} % of {count(found.trials)} runs {failure_text(found)}"
-    return [Phrase(head, strong=True), Phrase(f"{rate}; {share(found.beta)} % are allowed.")]
+    if found is None:
+        return [Phrase(" Accuracy was not audited.")]
+    runs = f"{share(found.failure_rate)} % of {plural(found.trials, 'run')}"
+    allowed = f"{share(found.beta)} % are allowed"
+    if verdict.needs_look:
+        head = " Accuracy broken:" if verdict == Verdict.VIOLATION else " Accuracy undecided:"
+        return [Phrase(head, strong=True), Phrase(f" in {runs} {failure_text(found)}; {allowed}.")]
+    vacuous = ", and promises next to nothing" if verdict == Verdict.VACUOUS else ""
+    return [Phrase(f" It fails in {runs} at n = {count(found.n)}; {allowed}: it holds{vacuous}.")]
+
+
+def finding_words(mechanism: Mechanism) -> list[Phrase]:
+    """Return the answer of audits of one mechanism: what is claimed, what was found, and what that is worth."""
+    row, state = mechanism.tested, mechanism.state
+    parts = []
+    if row.blackbox is not None or row.exact is not None:
+        stated = row.claim is not None and state in (Verdict.CONSISTENT, Verdict.NO_EVIDENCE)
+        claimed = f"It claims {claim_words(row.claim)}." if row.claim is not None and stated else ""
+        parts.append(Phrase(" ".join(filter(None, (claimed, *_privacy(row, state), _worth(row))))))
+    return parts + (accuracy_words(row) if row.utility is not None else [])
+
+
+def _worth(row: Row) -> str:
+    """Return how far a verdict by runs can be trusted."""
+    if row.blackbox is None or row.blackbox.gaps:
+        return ""
+    if row.blackbox.verdict == Verdict.VIOLATION:
+        wrong = share(1 - row.blackbox.confidence)
+        return f"A private mechanism would be accused like this in at most {wrong} % of audits."
+    return "Silence is not proof: a leak on other inputs, or in rarer answers, would have gone unseen."

@@ -220,7 +220,11 @@ class Row:
 
     def decoded(self, finding: PrivacyFinding | LawFinding) -> Mapping[str, str]:
         """Return what the outputs stand for that one of its findings names, by code."""
-        return next(result.decoded for result in self.results if result.finding is finding)
+        return self.result_of(finding).decoded
+
+    def result_of(self, finding: PrivacyFinding | LawFinding | UtilityFinding) -> Result:
+        """Return the result that holds one of its findings."""
+        return next(result for result in self.results if result.finding is finding)
 
     @property
     def settings(self) -> tuple[str, ...]:

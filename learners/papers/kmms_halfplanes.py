@@ -15,7 +15,7 @@ from dpaudit.contract import Evidence, Tools
 from learners.citations import KMMS
 from learners.finite.vc import vc_dimension
 from learners.geometry.arrangement import Arrangement, sweep
-from learners.geometry.cells import Polygon, area, polygon
+from learners.geometry.polygons import Polygon, area, polygon
 from learners.papers.evidence import errors_data, exceeds, judged, judged_loss, losses_of, states, tightness
 from learners.papers.sizes import errors_of_law
 from learners.regions.families import halfplane_family

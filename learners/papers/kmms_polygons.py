@@ -12,7 +12,7 @@ import numpy as np
 from dpaudit.contract import Evidence, Tools
 from learners.citations import KMMS
 from learners.covers.game import game_epsilon
-from learners.geometry.triangulation import contains, cross, triangulate
+from learners.geometry.polygons import contains, cross, triangulate
 from learners.papers.evidence import judged, pair_data, states, tightness
 from learners.papers.sizes import judged_sizes
 from learners.regions.families import triangle_family

@@ -26,7 +26,7 @@ import numpy as np
 
 from learners.arrays import Integers
 from learners.geometry.arrangement import Arrangement
-from learners.geometry.cells import Bits, Box, UniformPoint, polygon
+from learners.geometry.polygons import Bits, Box, UniformPoint, polygon
 
 __all__ = ["Bounds", "Selector", "choose", "decided", "exponential_bounds"]
 

@@ -17,7 +17,7 @@ from dpaudit.contract import Hypothesis, InputError
 from learners.arrays import Labels
 from learners.domains import grid_rows
 from learners.finite.counting import Numbered, check_code
-from learners.geometry.clipping import clip, square
+from learners.geometry.polygons import clip, square
 from learners.parameters import check_integer
 from learners.regions.families import Family, Region, Regions, halfplane_family, labels_of, masks_of, triangle_family
 from learners.regions.snapping import LISTED_SIDE

@@ -15,7 +15,7 @@ from learners.arrays import Floats, Integers
 from learners.controls import GREEDY, MULTIPLIED, SPARING, control, rate, top
 from learners.domains import grid_rows
 from learners.geometry.arrangement import Arrangement, sweep
-from learners.geometry.cells import Box, polygon, vertex_mean
+from learners.geometry.polygons import Box, polygon, vertex_mean
 from learners.parameters import check_sample
 from learners.regions.cell_draws import Selector
 from learners.regions.discs import DiscUnion

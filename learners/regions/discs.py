@@ -20,8 +20,8 @@ from dpaudit.contract import Hypothesis, Instance, Picture, Sample, Shape
 from learners.arrays import Integers, Labels
 from learners.covers.accounting import AUDITED
 from learners.domains import Grid
-from learners.geometry.clipping import clip, square
 from learners.geometry.pictures import error_share, panel
+from learners.geometry.polygons import clip, square
 from learners.parameters import check_integer
 from learners.regions.concepts import Listed
 from learners.regions.families import Family, Regions

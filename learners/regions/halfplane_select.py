@@ -17,8 +17,8 @@ from learners.citations import KMMS
 from learners.domains import grid_rows, moving_points
 from learners.finite.exponential import softmax_supremum
 from learners.geometry.arrangement import Arrangement, sweep
-from learners.geometry.cells import Bits, Box
 from learners.geometry.pictures import panel, regions
+from learners.geometry.polygons import Bits, Box
 from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_law_limit, check_run, check_sample
 from learners.regions.cell_draws import Selector

@@ -13,8 +13,8 @@ from dpaudit.contract import Distribution, Hypothesis, Panel, Picture, Sample, S
 from learners.arrays import Floats
 from learners.domains import Grid
 from learners.geometry.arrangement import Arrangement, half_width
-from learners.geometry.cells import polygon
-from learners.geometry.pictures import plane
+from learners.geometry.pictures import panel, regions
+from learners.geometry.polygons import polygon
 from learners.regions.concepts import Halfplane, Intersection
 
 __all__ = ["dual_panels", "plane_picture", "regular_polygon", "uniform_sample"]
@@ -58,7 +58,8 @@ def uniform_sample(side: int, target: Hypothesis, n: int, rng: np.random.Generat
 
 def plane_picture(self: Any, sample: Sample, codes: Any, target: Any = None) -> Picture:
     """Return what a report draws: the sample, the target and some outputs."""
-    return plane(self.side, sample, [self.decode(code) for code in codes], target)
+    shapes = regions(self.side, sample, [self.decode(code) for code in codes], target)
+    return Picture((panel(self.side, sample, shapes),))
 
 
 def dual_panels(arrangement: Arrangement, shares: Floats, chosen: Sequence[Halfplane]) -> tuple[Panel, ...]:

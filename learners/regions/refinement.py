@@ -28,8 +28,7 @@ import numpy as np
 
 from dpaudit.contract import InputError
 from learners.arrays import Bools, Floats, Integers
-from learners.geometry.arrangement import half_width
-from learners.geometry.cells import Polygon, UniformPoint, cut
+from learners.geometry.polygons import Polygon, UniformPoint, cut, double_triangle, dual_box
 
 __all__ = ["Pieces", "Products", "Score"]
 
@@ -74,8 +73,6 @@ class Pieces:
         self._precision = 3 * side.bit_length() + 104 + (len(points) + 4).bit_length()
         self._x = np.array([float(x) for x, _ in points])
         self._y = np.array([float(y) for _, y in points])
-        width = half_width(side)
-        box = [(-width, -width, 1), (width, -width, 1), (width, width, 1), (-width, width, 1)]
         self._corners: list[Polygon] = []
         self._halves: list[tuple[int, int] | None] = []
         self._areas: list[dict[int, tuple[int, int]]] = []
@@ -83,7 +80,7 @@ class Pieces:
         self._inside = np.zeros((64, len(points)), dtype=np.bool_)
         self._log_areas = np.zeros(32)
         self._heights: dict[int, tuple[Integers, Floats, Floats]] = {}
-        self._add(box, np.zeros(len(points), dtype=np.bool_), np.zeros(len(points), dtype=np.bool_))
+        self._add(dual_box(side), np.zeros(len(points), dtype=np.bool_), np.zeros(len(points), dtype=np.bool_))
 
     def __len__(self) -> int:
         return len(self._corners)
@@ -170,11 +167,10 @@ class Pieces:
 
 def _enclosed_area(corners: Polygon, precision: int) -> tuple[int, int]:
     """Return integers that enclose 2^precision times the area: each triangle of a fan is rounded down."""
-    p0, r0, q0 = corners[0]
     total = 0
-    for (p1, r1, q1), (p2, r2, q2) in pairwise(corners[1:]):
-        det = p0 * (r1 * q2 - r2 * q1) - r0 * (p1 * q2 - p2 * q1) + q0 * (p1 * r2 - p2 * r1)
-        total += (abs(det) << (precision - 1)) // (q0 * q1 * q2)
+    for pair in pairwise(corners[1:]):
+        doubled, common = double_triangle(corners[0], *pair)
+        total += (doubled << (precision - 1)) // common
     return total, total + len(corners) - 2
 
 

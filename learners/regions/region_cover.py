@@ -15,7 +15,7 @@ from learners.covers.accounting import AUDITED
 from learners.covers.rounds import RoundedNoise
 from learners.covers.set_cover import SetCoverLearner
 from learners.domains import Grid, grid_rows
-from learners.geometry.cells import Bits
+from learners.geometry.polygons import Bits
 from learners.parameters import check_integer, check_run
 from learners.regions.concepts import (
     ConvexPolygons,

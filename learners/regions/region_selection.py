@@ -14,7 +14,7 @@ from learners.arrays import Bools, Floats, Integers
 from learners.citations import KMMS
 from learners.domains import Grid, grid_rows
 from learners.finite.exponential import softmax_supremum
-from learners.geometry.cells import Bits
+from learners.geometry.polygons import Bits
 from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_integer, check_positive, check_run, check_sample, check_statement
 from learners.regions.concepts import Intersection, Triangles, triangle, triangles

@@ -20,7 +20,7 @@ import numpy as np
 from dpaudit.contract import InputError
 from learners.arrays import Bools
 from learners.geometry.arrangement import Arrangement, sweep
-from learners.geometry.cells import Box, area, polygon, vertex_mean
+from learners.geometry.polygons import Box, area, polygon, vertex_mean
 
 __all__ = [
     "LISTED_SIDE",

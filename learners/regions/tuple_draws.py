@@ -23,7 +23,7 @@ import numpy as np
 
 from dpaudit.contract import InputError
 from learners.arrays import Integers
-from learners.geometry.cells import Bits, Box
+from learners.geometry.polygons import Bits, Box
 from learners.regions.cell_draws import Bounds, choose, decided, exponential_bounds
 from learners.regions.refinement import Pieces, Products, Score
 from learners.regions.snapping import Region, Resolver

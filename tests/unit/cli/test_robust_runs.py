@@ -140,6 +140,6 @@ def test_a_foreign_file_is_no_run_of_dpaudit(tmp_path, capsys, text):
 
 
 def test_no_memory_is_status_2_and_no_violation(capfd, monkeypatch):
-    monkeypatch.setattr("dpaudit.cli.status.app.invoke", lambda context: [0] * 2**60)
+    monkeypatch.setattr("dpaudit.cli.app.app.invoke", lambda context: [0] * 2**60)
     assert main(["list"]) == 2
     assert capfd.readouterr().err == "dpaudit: error: there is no memory left\n"

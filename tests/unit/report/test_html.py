@@ -213,7 +213,7 @@ def test_delta_decides_where_the_claim_has_one():
     text = Page(html.render(change(run, "exact", **told))).text
     assert "ε = 1, δ = 10⁻⁶" in text
     assert "Exact ε is 0.750 of the 1 claimed at δ = 10⁻⁶ on all inputs of 1 example." in text
-    assert "Exact δ at the claimed ε2.50 × 10⁻⁷" in text
+    assert "δ = 2.50 × 10⁻⁷exact at the claimed ε" in text
     assert "ε = ∞" not in text
     # A run of an earlier version knows the epsilon at 0 alone.
     old = Page(html.render(change(run, "exact", **{**told, "epsilon_at_claim": None}))).text

@@ -11,7 +11,7 @@ from ledger_rows import ledger_row
 import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.geometry.triangulation import contains, cross, triangulate
+from learners.geometry.polygons import contains, cross, triangulate
 from learners.papers import kmms_polygons
 from learners.regions.families import triangle_family
 

@@ -10,7 +10,7 @@ import pytest
 from ledger_rows import ledger_row
 
 import dpaudit
-from learners.geometry.cells import area
+from learners.geometry.polygons import area
 from learners.papers import kmms_halfplanes
 from learners.regions.families import halfplane_family
 

@@ -15,7 +15,7 @@ import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.geometry.arrangement import sweep
-from learners.geometry.cells import Bits
+from learners.geometry.polygons import Bits
 from learners.regions import controls
 from learners.regions.cell_draws import Selector, exponential_bounds
 from learners.regions.halfplane_select import HalfplaneSelect, _correct_by_cell, _scores

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpaudit.contract import InputError
-from learners.geometry.cells import UniformPoint, area
+from learners.geometry.polygons import UniformPoint, area
 from learners.regions.families import halfplane_family
 from learners.regions.snapping import columns, count_below, dyadic_square, floor_sum, full_grid
 

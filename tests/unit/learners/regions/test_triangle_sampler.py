@@ -14,7 +14,7 @@ import scipy.stats
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.geometry.arrangement import sweep
-from learners.geometry.cells import Bits, area, polygon
+from learners.geometry.polygons import Bits, area, polygon
 from learners.regions.families import halfplane_family, triangle_family
 from learners.regions.refinement import Pieces, Products
 from learners.regions.snapping import full_grid, region_of

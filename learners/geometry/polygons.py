@@ -1,22 +1,43 @@
-"""Polygons of cells, and uniformly random points in them, exactly.
+"""Polygons in exact arithmetic: cells of an arrangement and random points in them, clipping, and triangulation.
 
-Vertices are homogeneous integers (p, r, q), q > 0, for the point (a, b) = (p/q, r/q) of the dual plane.
+Vertices of cells are homogeneous integers (p, r, q), q > 0, for the point (a, b) = (p/q, r/q) of the dual plane.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import gcd, lcm
+from typing import Any, TypeVar
 
 import numpy as np
 
+from dpaudit.contract import InputError
 from learners.geometry.arrangement import LEFT, Arrangement, half_width
 
-__all__ = ["Bits", "Box", "Polygon", "UniformPoint", "area", "cut", "polygon", "vertex_mean"]
+__all__ = [
+    "Bits",
+    "Box",
+    "Corners",
+    "Polygon",
+    "UniformPoint",
+    "area",
+    "clip",
+    "contains",
+    "cross",
+    "cut",
+    "double_triangle",
+    "dual_box",
+    "polygon",
+    "square",
+    "triangulate",
+    "vertex_mean",
+]
 
+C = TypeVar("C")
 Homogeneous = tuple[int, int, int]
 Polygon = list[Homogeneous]
 
@@ -36,22 +57,31 @@ def polygon(arrangement: Arrangement, cell: int) -> Polygon:
         p, q = (y - v, x - u) if x > u else (v - y, u - x)
     x, y = lines[int(arrangement.lower[cell])]
     limit = (y * q - x * p, -x)
-    corners = [(-width, -width, 1), (width, -width, 1), (width, width, 1), (-width, width, 1)]
+    corners = dual_box(arrangement.side)
     for x, y in lines[:-2]:
         corners = cut(corners, x, y, 1 if (y * q - x * p, -x) <= limit else -1)
     return corners
 
 
+def dual_box(side: int) -> Polygon:
+    """Return the corners of the box [-2 side^2, 2 side^2]^2."""
+    width = half_width(side)
+    return [(-width, -width, 1), (width, -width, 1), (width, width, 1), (-width, width, 1)]
+
+
 def cut(corners: Polygon, x: int, y: int, side: int) -> Polygon:
     """Return the part of a convex polygon above (side 1) or below (side -1) the line b = y - x a."""
     heights = [side * (r + x * p - y * q) for p, r, q in corners]
-    if min(heights) >= 0:
-        return corners
-    kept: Polygon = []
-    for k, (corner, height) in enumerate(zip(corners, heights, strict=True)):
-        before, level = corners[k - 1], heights[k - 1]
+    return corners if min(heights) >= 0 else _kept(corners, heights, _crossing)
+
+
+def _kept(corners: list[C], heights: Sequence[Any], crossing: Callable[[C, Any, C, Any], C]) -> list[C]:
+    """Return the corners that are not below 0, and the crossings of the edges between those above and below."""
+    kept = []
+    for i, (corner, height) in enumerate(zip(corners, heights, strict=True)):
+        before, level = corners[i - 1], heights[i - 1]
         if (height > 0 > level) or (height < 0 < level):
-            kept.append(_crossing(before, level, corner, height))
+            kept.append(crossing(before, level, corner, height))
         if height >= 0:
             kept.append(corner)
     return kept
@@ -64,16 +94,15 @@ def _crossing(u: Homogeneous, f: int, v: Homogeneous, g: int) -> Homogeneous:
     return p // common, r // common, q // common
 
 
-def _double_triangle(u: Homogeneous, v: Homogeneous, w: Homogeneous) -> Fraction:
-    """Return twice the area of a triangle."""
+def double_triangle(u: Homogeneous, v: Homogeneous, w: Homogeneous) -> tuple[int, int]:
+    """Return numerator and denominator of twice the area of a triangle."""
     det = u[0] * (v[1] * w[2] - w[1] * v[2]) - u[1] * (v[0] * w[2] - w[0] * v[2]) + u[2] * (v[0] * w[1] - w[0] * v[1])
-    return Fraction(abs(det), u[2] * v[2] * w[2])
+    return abs(det), u[2] * v[2] * w[2]
 
 
 def area(corners: Polygon) -> Fraction:
     """Return the area of a convex polygon."""
-    doubled = sum((_double_triangle(corners[0], *pair) for pair in pairwise(corners[1:])), Fraction(0))
-    return doubled / 2
+    return sum((Fraction(*double_triangle(corners[0], *pair)) for pair in pairwise(corners[1:])), Fraction(0)) / 2
 
 
 def vertex_mean(corners: Polygon) -> tuple[Fraction, Fraction]:
@@ -112,7 +141,6 @@ class UniformPoint:
     v0 + s (v1 - v0) + t (v2 - v0), (s, t) uniform on s + t <= 1 by folding the unit square.
     """
 
-    corners: tuple[Homogeneous, ...]
     cumulative: tuple[int, ...]
     fans: tuple[tuple[int, int, int, int, int, int, int], ...]
 
@@ -120,10 +148,10 @@ class UniformPoint:
     def of(cls, corners: Polygon) -> UniformPoint:
         """Prepare the polygon."""
         pairs = list(pairwise(corners[1:]))
-        areas = [_double_triangle(corners[0], *pair) for pair in pairs]
+        areas = [Fraction(*double_triangle(corners[0], *pair)) for pair in pairs]
         common = lcm(*(part.denominator for part in areas))
         cumulative = tuple(accumulate(part.numerator * (common // part.denominator) for part in areas))
-        return cls(tuple(corners), cumulative, tuple(_fan(corners[0], *pair) for pair in pairs))
+        return cls(cumulative, tuple(_fan(corners[0], *pair) for pair in pairs))
 
     def box(self, pick: int, s: int, t: int, bits: int) -> Box | None:
         """Return where the point is, given the first `bits` bits of three uniform numbers; None if undecided."""
@@ -154,3 +182,69 @@ def _fan(u: Homogeneous, v: Homogeneous, w: Homogeneous) -> tuple[int, int, int,
     q = lcm(u[2], v[2], w[2])
     (a, b), (a1, b1), (a2, b2) = ((p * (q // d), r * (q // d)) for p, r, d in (u, v, w))
     return a, b, a1 - a, b1 - b, a2 - a, b2 - b, q
+
+
+Point = tuple[Fraction, Fraction]
+Corners = list[Point]
+
+
+def square(low: Fraction | int, high: Fraction | int) -> Corners:
+    """Return the corners of [low, high]^2, in order around it."""
+    a, b = Fraction(low), Fraction(high)
+    return [(a, a), (b, a), (b, b), (a, b)]
+
+
+def clip(corners: Corners, heights: Sequence[Fraction | int]) -> Corners:
+    """Return the part of a convex polygon where an affine function is >= 0, given its values at the corners.
+
+    What touches the line alone remains, as one corner or two.
+    """
+    return _kept(corners, heights, _between)
+
+
+def _between(u: Point, f: Fraction | int, v: Point, g: Fraction | int) -> Point:
+    share = Fraction(f) / (f - g)
+    return u[0] + share * (v[0] - u[0]), u[1] + share * (v[1] - u[1])
+
+
+Corner = tuple[int, int]
+
+
+def cross(o: Corner, p: Corner, q: Corner) -> int:
+    """Return twice the signed area of the triangle o, p, q: positive if it turns left."""
+    return (p[0] - o[0]) * (q[1] - o[1]) - (p[1] - o[1]) * (q[0] - o[0])
+
+
+def contains(corners: list[Corner], point: Corner) -> bool:
+    """Say whether the closed region of a simple polygon contains a point, by crossings of a ray and the boundary."""
+    inside = False
+    for p, q in pairwise([*corners, corners[0]]):
+        side = cross(p, q, point)
+        if side == 0 and all(min(u, v) <= w <= max(u, v) for u, v, w in zip(p, q, point, strict=True)):
+            return True
+        if (p[1] <= point[1]) != (q[1] <= point[1]):
+            inside ^= (side > 0) == (q[1] > p[1])
+    return inside
+
+
+def triangulate(corners: list[Corner]) -> list[tuple[Corner, Corner, Corner]]:
+    """Return at most k - 2 triangles whose union is the polygon with k corners, counter-clockwise and simple.
+
+    An ear is a corner that turns left and whose triangle holds no other corner; every simple polygon has one. Corners
+    on a straight edge are dropped.
+    """
+    rest, found = list(corners), []
+    while len(rest) > 2:
+        for i, corner in enumerate(rest):
+            before, after = rest[i - 1], rest[(i + 1) % len(rest)]
+            turn = cross(before, corner, after)
+            ear = (before, corner, after)
+            if turn > 0 and any(contains(list(ear), other) for other in rest if other not in ear):
+                continue
+            if turn >= 0:
+                found += [ear] if turn else []
+                del rest[i]
+                break
+        else:
+            raise InputError(f"corners must be those of a simple polygon, counter-clockwise; got {corners!r}")
+    return found

@@ -1,51 +1,58 @@
-"""The command that lists the learners; it loads nothing scientific beyond NumPy, for it must answer at once."""
+"""``dpaudit list``: the learners; it loads nothing scientific beyond NumPy, since it must answer at once."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from inspect import Parameter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from dpaudit.cli.learners import warn
+from dpaudit.cli.audits import check_plain, warn, write_plain
+from dpaudit.cli.command import command
+from dpaudit.cli.options import Color, Json, Learners, ShownOut, given
 from dpaudit.cli.streams import output, say, tell, wants_color, width_of
-from dpaudit.cli.text_output import check_plain, write_plain
-from dpaudit.cli.verb import Given
-from dpaudit.jsonable import jsonable
-from dpaudit.registry import Entry, load
-from dpaudit.report.grid import Column, grid
 
 if TYPE_CHECKING:
+    from dpaudit.registry import Entry
     from dpaudit.report.plain import Plain
 
-__all__ = ["command"]
+__all__ = ["list_learners"]
 
 _UNBROKEN = 10_000
-_COLUMNS = (
-    Column("id", "word"),
-    Column("privacy", "word"),
-    Column("parameters", "text"),
-    Column("what it is", "text"),
-)
+_HEADS = {"id": "word", "privacy": "word", "parameters": "text", "what it is": "text"}
 
 
-def command(args: Given) -> int:
-    """Show the learners; a module that does not load is a line on stderr and stands in no other's way.
+@command("list", "dpaudit list --all")
+def list_learners(
+    json: Json,
+    out: ShownOut,
+    all: Annotated[bool, given("positive controls too (default: without them)")],
+    color: Color,
+    learners: Learners,
+) -> int:
+    """List the learners that were found.
 
-    The status is 2 if it is one that the user named.
+    Shows the id, the kind of privacy claimed (pure means delta = 0), the parameters with their defaults, and what it
+    is. Positive controls, which leak on purpose, are listed with --all. The status is 2 if a module that was named by
+    --learners does not load.
     """
-    check_plain(args.out)
-    registry = load(tuple(args.learners))
+    from json import dumps
+
+    from dpaudit.registry import load
+
+    check_plain(out)
+    registry = load(tuple(learners))
     warn(registry)
-    rows = [_row(entry) for entry in registry.entries if args.all or entry.fault is None]
-    told = json.dumps(rows, indent=1, sort_keys=True) + "\n"
-    say(told if args.json else _table(rows, wants_color(args.color)))
-    write_plain(args.out, lambda: _plain(rows, told))
+    rows = [_row(entry) for entry in registry.entries if all or entry.fault is None]
+    data = dumps(rows, indent=1, sort_keys=True) + "\n"
+    say(data if json else _table(rows, wants_color(color)))
+    write_plain(out, lambda: _plain(rows, data))
     return 2 if any(problem.requested for problem in registry.problems) else 0
 
 
 def _row(entry: Entry) -> dict[str, Any]:
     """Return what is shown of a learner."""
+    from dpaudit.jsonable import jsonable
+
     required = {name: default is Parameter.empty for name, default in entry.parameters.items()}
     defaults = {name: jsonable(value) for name, value in entry.parameters.items() if not required[name]}
     return {
@@ -79,14 +86,16 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
 
 def _table(rows: Sequence[Mapping[str, Any]], color: bool) -> str:
     """Return the learners as a table as wide as a terminal; in a pipe each has one line, which a search finds."""
+    from dpaudit.report.grid import Column, grid
+
     width = width_of(output()) if output().isatty() else _UNBROKEN
     cells = [_cells(row) for row in rows]
-    return "\n".join(grid(_COLUMNS, cells, [""] * len(rows), width, color)) + "\n"
+    return "\n".join(grid([Column(*head) for head in _HEADS.items()], cells, [""] * len(rows), width, color)) + "\n"
 
 
-def _plain(rows: Sequence[Mapping[str, Any]], told: str) -> Plain:
+def _plain(rows: Sequence[Mapping[str, Any]], data: str) -> Plain:
     """Return the learners as they are written."""
     from dpaudit.report.plain import Plain  # SciPy comes with it, for which the table does not wait
 
-    heads, answer = [column.head for column in _COLUMNS], [("LEARNERS", f"{len(rows)} were found")]
-    return Plain("dpaudit: learners", told, _table(rows, False), answer, heads, [*map(_cells, rows)])
+    heads, answer = list(_HEADS), [("LEARNERS", f"{len(rows)} were found")]
+    return Plain("dpaudit: learners", data, _table(rows, False), answer, heads, [*map(_cells, rows)])
