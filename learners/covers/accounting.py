@@ -8,7 +8,15 @@ from typing import ClassVar
 from dpaudit.contract import InputError, PrivacyClaim, UtilityClaim
 from learners.citations import KMMS
 from learners.covers.shares import composed_share, noiseless_share, paper_share, pure_share
-from learners.parameters import check_budget, check_integer, check_positive, check_probability, check_statement
+from learners.finite.counting import ClassLearner
+from learners.parameters import (
+    check_budget,
+    check_integer,
+    check_own_beta,
+    check_positive,
+    check_probability,
+    check_statement,
+)
 
 __all__ = ["AUDITED", "VARIANTS", "CoverAccounting", "Measured", "rounds_for"]
 
@@ -17,7 +25,7 @@ AUDITED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.1, "beta": 0.05}
 VARIANTS = ("paper", "composition", "noiseless")
 
 
-class Measured:
+class Measured(ClassLearner):
     """A learner that selects among hypotheses with a measure."""
 
     @property
@@ -114,10 +122,6 @@ class CoverAccounting(Measured):
         }[self.variant]
         return PrivacyClaim(self.epsilon, self.delta, claim_id=claim, source=f"{KMMS}, {place}")
 
-    def sample_size(self, alpha: float, beta: float) -> int:
-        """Return the sample size of `utility(alpha, beta)`."""
-        return self.utility(alpha, beta).sample_size
-
     def utility(self, alpha: float, beta: float, setting: str | None = None) -> UtilityClaim:
         """Return the claim Pr[error > alpha] <= beta with its sample size, on examples labelled by k hypotheses.
 
@@ -143,8 +147,12 @@ class CoverAccounting(Measured):
         setting = self.settings[0] if setting is None else setting
         scale, offset = self._noise_scale
         own = self.beta if scale else 0.0
-        self._check_statement(alpha, beta, setting, own)
         parts = 2 if setting == "realizable" else 1
+        check_statement(alpha, beta, setting, ("realizable", "empirical"))
+        check_own_beta(beta, own, "this learner's noise exceeds its offset")
+        if alpha < parts * self.alpha:
+            raise InputError(f"alpha must be at least {parts * self.alpha!r}, which the learner's own alpha gives if "
+                             f"{setting}; got {alpha!r}. Build the learner with a smaller alpha")  # fmt: skip
         gap = (beta - own) / parts
         lam = 2 / self.selection_epsilon * (self._log_ratio + math.log(self.rounds / gap))
         n = 2 * max(4 * offset + 2 * self.k * lam, self.rounds * lam) * parts / alpha
@@ -152,13 +160,3 @@ class CoverAccounting(Measured):
             n = max(n, 8 / alpha * (self.rounds * self._log_behaviours - math.log(gap)))
         claim, place = self._theorem
         return UtilityClaim(alpha, beta, math.ceil(n), setting, claim, f"{KMMS}, {place} with its own constants")
-
-    def _check_statement(self, alpha: float, beta: float, setting: str, own: float) -> None:
-        check_statement(alpha, beta, setting, ("realizable", "empirical"))
-        parts = 2 if setting == "realizable" else 1
-        if beta <= own:
-            raise InputError(f"beta must be above {own!r}, the probability with which this learner's noise exceeds its "
-                             f"offset at any n; got {beta!r}. Build the learner with a smaller beta")  # fmt: skip
-        if alpha < parts * self.alpha:
-            raise InputError(f"alpha must be at least {parts * self.alpha!r}, which the learner's own alpha gives if "
-                             f"{setting}; got {alpha!r}. Build the learner with a smaller alpha")  # fmt: skip

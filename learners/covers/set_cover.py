@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Domain, InputError, Law, Sample
+from dpaudit.contract import InputError, Law, Sample
 from learners.arrays import Bools, Floats, Integers, Labels
 from learners.covers.accounting import CoverAccounting
 from learners.covers.rounds import LaplaceNoise, Round, RoundedNoise
@@ -104,11 +104,6 @@ class SetCoverLearner(CoverAccounting):
     """The parameter that sets how many sets there are."""
     _batch: ClassVar[int] = 2**21
     """The number of cells (run, point, set) that are worked on together."""
-
-    @property
-    def domain(self) -> Domain:
-        """The domain of the points."""
-        raise NotImplementedError("a learner says its domain")
 
     @property
     def _sets(self) -> int:

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError
 from learners.arrays import Integers, Labels
-from learners.domains import Grid, OnAGrid, grid_rows
-from learners.finite.counting import check_code
+from learners.domains import Grid, grid_rows, moving_points
+from learners.finite.counting import Numbered, check_code
 from learners.halfspaces.depth.depth_regions import spanned_normals
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.parameters import check_integer
 from learners.words import linear
 
-__all__ = ["Halfspace", "Halfspaces", "HalfspacesOnAGrid", "grid_halfspaces", "halfspace_dichotomies"]
+__all__ = ["Halfspace", "Halfspaces", "grid_halfspaces", "halfspace_dichotomies"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Halfspace:
 
 
 @dataclass(frozen=True)
-class Halfspaces:
+class Halfspaces(Numbered):
     """HALFSPACE(X): the labellings of the grid {0 .. side}^dimension by closed halfspaces, one representation each.
 
     Numbers follow the lexicographic order of the labellings of the grid's points.
@@ -65,6 +65,11 @@ class Halfspaces:
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1)
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
+
+    @property
+    def domain(self) -> Grid:
+        """The grid {0 .. side}^dimension."""
+        return Grid(self.side, self.dimension)
 
     @property
     def size(self) -> int:
@@ -91,9 +96,16 @@ class Halfspaces:
         *weights, threshold = (int(v) for v in self.representations[int(code)])
         return Halfspace(tuple(weights), threshold)
 
-    def domain(self) -> Grid:
-        """Return the grid."""
-        return Grid(self.side, self.dimension)
+    def symmetries(self) -> list[Integers]:
+        """Return generators: reflection and permutation of the axes, and flipping all labels (H is closed under it)."""
+        points = self.domain.points()
+        reflected = points.copy()
+        reflected[:, 0] = self.side - points[:, 0]
+        axes = list(range(self.dimension))
+        orders = ([*axes[1:], 0], [1, 0, *axes[2:]]) if self.dimension > 1 else ()
+        images = [reflected, *(points[:, order] for order in orders)]
+        generators = [moving_points(grid_rows(image, self.side)) for image in images]
+        return [*generators, moving_points(np.arange(len(points)), 1)]
 
 
 Row = tuple[int, ...]
@@ -196,12 +208,3 @@ def grid_halfspaces(side: int, dimension: int) -> tuple[Labels, Integers]:
     for table in tables:
         table.flags.writeable = False
     return tables
-
-
-class HalfspacesOnAGrid(OnAGrid):
-    """A learner of halfspaces on the grid {0 .. side}^dimension."""
-
-    @property
-    def concepts(self) -> Halfspaces:
-        """All halfspaces on the grid."""
-        return Halfspaces(self.side, self.dimension)

@@ -5,20 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from dpaudit.contract import Instance
-from learners.arrays import Integers
-from learners.domains import grid_rows, moving_points
 from learners.finite.exponential import ExponentialLearner
-from learners.halfspaces.concepts import HalfspacesOnAGrid
-from learners.parameters import check_positive
+from learners.halfspaces.concepts import Halfspaces
 
 __all__ = ["LEARNERS", "HalfspaceExponential"]
 
 
 @dataclass(frozen=True)
-class HalfspaceExponential(HalfspacesOnAGrid, ExponentialLearner):
+class HalfspaceExponential(ExponentialLearner):
     """Learn halfspaces on the grid by the exponential mechanism over all labellings, one representation each.
 
     Parameters
@@ -37,19 +32,13 @@ class HalfspaceExponential(HalfspacesOnAGrid, ExponentialLearner):
     instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=4)
 
     def __post_init__(self) -> None:
-        check_positive("epsilon", self.epsilon)
+        super().__post_init__()
         _ = self.concepts.size
 
-    def symmetries(self) -> list[Integers]:
-        """Return generators: reflection and permutation of the axes, and flipping all labels (H is closed under it)."""
-        points = self.domain.points()
-        reflected = points.copy()
-        reflected[:, 0] = self.side - points[:, 0]
-        axes = list(range(self.dimension))
-        orders = ([*axes[1:], 0], [1, 0, *axes[2:]]) if self.dimension > 1 else ()
-        images = [reflected, *(points[:, order] for order in orders)]
-        generators = [moving_points(grid_rows(image, self.side)) for image in images]
-        return [*generators, moving_points(np.arange(len(points)), 1)]
+    @property
+    def concepts(self) -> Halfspaces:
+        """All halfspaces on the grid."""
+        return Halfspaces(self.side, self.dimension)
 
 
 LEARNERS = (HalfspaceExponential,)

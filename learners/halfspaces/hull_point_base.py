@@ -11,16 +11,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Hypothesis, InputError, Law, Panel, Picture, Sample, UtilityClaim
-from learners.arrays import Floats, Integers
+from dpaudit.contract import Hypothesis, InputError, Law, Panel, Picture, PrivacyClaim, Sample, UtilityClaim
+from learners.arrays import Bools, Floats, Integers
 from learners.domains import moving_points
+from learners.finite.counting import ClassLearner
 from learners.geometry.pictures import examples
-from learners.halfspaces.concepts import Halfspace, HalfspacesOnAGrid
+from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.depth_regions import depth_panel
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.plane_slices import PlaneSlices
 from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.mechanisms.log_laws import ULP
+from learners.mechanisms.log_laws import ULP, greatest
 from learners.parameters import check_integer, check_probability, check_run, check_sample
 
 __all__ = ["PICTURED_EXAMPLES", "HullPoint", "Point", "Selected", "weighted_points"]
@@ -78,21 +79,35 @@ def _depths(extended: ExtendedDomain, points: tuple[tuple[int, ...], ...], weigh
     return _Depths(extended, table, np.array(weights, dtype=np.int64))
 
 
-class HullPoint(HalfspacesOnAGrid):
+class HullPoint(ClassLearner):
     """A learner that releases a deep point: coordinate i is selected from X~_i(prefix) by Q_prefix, of sensitivity 1.
 
     Q_prefix(x) is the greatest depth of a point that begins with (prefix, x); see `halfspaces.depth.depth_regions`.
     Outputs are tuples of d fractions. `decode` reads a point p as the halfspace x_1 >= p_1.
     """
 
+    side: int
+    dimension: int
+    epsilon: float
+
     settings: ClassVar[tuple[str, ...]] = ("solution",)
     claim_id: ClassVar[str]
     source: ClassVar[str]
 
     @property
+    def concepts(self) -> Halfspaces:
+        """All halfspaces on the grid."""
+        return Halfspaces(self.side, self.dimension)
+
+    @property
     def extended(self) -> ExtendedDomain:
         """The coordinates that can be released."""
         return ExtendedDomain.grid(self.side, self.dimension)
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """Pure epsilon-differential privacy under replacement of one example."""
+        return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=self.source)
 
     def decode(self, code: Point) -> Halfspace:
         """Return the halfspace x_1 >= p_1."""
@@ -117,6 +132,10 @@ class HullPoint(HalfspacesOnAGrid):
         check_probability("alpha", alpha)
         size, failure = self.sample_size(alpha, beta), "the point lies outside the convex hull"
         return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source, failure)
+
+    def _eligible(self, depths: Integers) -> Bools:
+        """Return which candidates an exponential mechanism may select."""
+        return np.ones(len(depths), dtype=np.bool_)
 
     def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
         """Return `size` indices into the candidates on an axis (from 0)."""
@@ -171,8 +190,7 @@ class HullPoint(HalfspacesOnAGrid):
                 )
             logs = np.concatenate([log for _, log, _ in parts])
             error += max(e for _, _, e in parts)
-        finite = logs[np.isfinite(logs)]
-        return Law(atoms, logs, error + self.dimension * ULP * float(-finite.min()))
+        return Law(atoms, logs, error + self.dimension * ULP * greatest(logs))
 
     def _plane_law(self, depths: _Depths, slices: PlaneSlices, n: int) -> Law:
         """Return the law on the points of the plane, slice by slice; no point is made where they are many."""
@@ -189,9 +207,8 @@ class HullPoint(HalfspacesOnAGrid):
             parts.append(log + selected)
             worst = max(worst, more)
         logs = np.concatenate(parts)
-        finite = logs[np.isfinite(logs)]
         atoms = self.extended.points if total <= MAX_ATOMS else self.extended.lazy_points
-        return Law(atoms, logs, error + worst + self.dimension * ULP * float(-finite.min()))
+        return Law(atoms, logs, error + worst + self.dimension * ULP * greatest(logs))
 
     def _extend(
         self, depths: _Depths, atoms: list[Point], logs: Floats, axis: int, n: int

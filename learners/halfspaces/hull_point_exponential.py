@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpaudit.contract import InputError, Instance, Law, PrivacyClaim
-from learners.arrays import Bools, Integers
+from dpaudit.contract import InputError, Instance, Law
+from learners.arrays import Integers
 from learners.citations import BMNS
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depths
 from learners.halfspaces.hull_point_base import PICTURED_EXAMPLES, HullPoint, Point, Selected
@@ -56,11 +56,6 @@ class HullPointExponential(HullPoint):
         check_positive("epsilon", self.epsilon)
         _ = self.extended
 
-    @property
-    def privacy(self) -> PrivacyClaim:
-        """Pure epsilon-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=self.source)
-
     def sample_size(self, alpha: float, beta: float) -> int:
         """Return the least n with `depth_guarantee(n, beta)` > 0: (d + 1) floor(L) + 1 for a loss of at most L."""
         return (self.dimension + 1) * math.floor(-self.depth_guarantee(0, beta)) + 1
@@ -68,10 +63,6 @@ class HullPointExponential(HullPoint):
     @property
     def _rate(self) -> float:
         return self.epsilon / (2 * self.dimension)
-
-    def _eligible(self, scores: Integers) -> Bools:
-        """Return which candidates may be selected."""
-        return np.ones(len(scores), dtype=np.bool_)
 
     def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
         kept = np.flatnonzero(self._eligible(scores))
@@ -134,17 +125,8 @@ class HullPointJoint(HullPoint):
             raise InputError.of("side", self.side, f"a grid with at most {MOST_POINTS} candidate points")
 
     @property
-    def privacy(self) -> PrivacyClaim:
-        """Pure epsilon-differential privacy under replacement of one example."""
-        return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=self.source)
-
-    @property
     def _rate(self) -> float:
         return self.epsilon / 2
-
-    def _eligible(self, depths: Integers) -> Bools:
-        """Return which candidates may be selected."""
-        return np.ones(len(depths), dtype=np.bool_)
 
     def _loss(self, beta: float) -> float:
         """Return L."""

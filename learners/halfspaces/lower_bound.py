@@ -150,45 +150,43 @@ def points_in_span(vectors: NDArray[Any], grid: NDArray[Any]) -> int:
     return len(grid) - len(outside) + int(np.unique(reduced, axis=0, return_counts=True)[1].max())
 
 
-def _complement(vectors: NDArray[Any]) -> NDArray[np.int64]:
-    """Return integer columns (d, r) that span the orthogonal complement of vectors (k, d), by exact elimination."""
-    rows, pivots = [[Fraction(int(v)) for v in row] for row in vectors], list[int]()
-    for column in range(vectors.shape[1]):
+def _reduced(rows: Sequence[Vector], columns: int) -> tuple[list[list[Fraction]], list[int]]:
+    """Return the reduced echelon form of rows by their first columns, exactly, and its pivots."""
+    table, pivots = [[Fraction(v) for v in row] for row in rows], list[int]()
+    for column in range(columns):
         at = len(pivots)
-        pivot = next((i for i in range(at, len(rows)) if rows[i][column]), None)
+        pivot = next((i for i in range(at, len(table)) if table[i][column]), None)
         if pivot is None:
             continue
-        rows[at], rows[pivot] = rows[pivot], rows[at]
-        rows[at] = [v / rows[at][column] for v in rows[at]]
-        for i, row in enumerate(rows):
+        table[at], table[pivot] = table[pivot], table[at]
+        lead = table[at][column]
+        table[at] = [v / lead for v in table[at]]
+        for i, row in enumerate(table):
             if i != at and row[column]:
-                rows[i] = [v - row[column] * w for v, w in zip(row, rows[at], strict=True)]
+                table[i] = [v - row[column] * w for v, w in zip(row, table[at], strict=True)]
         pivots.append(column)
+    return table, pivots
+
+
+def _complement(vectors: NDArray[Any]) -> NDArray[np.int64]:
+    """Return integer columns (d, r) that span the orthogonal complement of vectors (k, d), by exact elimination."""
+    width = vectors.shape[1]
+    rows, pivots = _reduced(vectors.tolist(), width)
     found = []
-    for free in sorted(set(range(vectors.shape[1])) - set(pivots)):
-        vector = [Fraction(int(column == free)) for column in range(vectors.shape[1])]
+    for free in sorted(set(range(width)) - set(pivots)):
+        vector = [Fraction(int(column == free)) for column in range(width)]
         for row, column in zip(rows, pivots, strict=False):
             vector[column] = -row[free]
         scale = math.lcm(*(v.denominator for v in vector))
         found.append([int(v * scale) for v in vector])
-    return np.array(found, dtype=np.int64).reshape(len(found), vectors.shape[1]).T
+    return np.array(found, dtype=np.int64).reshape(len(found), width).T
 
 
 def coefficients(point: Vector, points: Sequence[Vector]) -> list[Fraction] | None:
     """Return the c with point = sum c_j points_j; None unless the points are independent and span the point."""
     k = len(points)
-    rows = [[*map(Fraction, column), Fraction(value)] for *column, value in zip(*points, point, strict=True)]
-    for column in range(k):
-        pivot = next((i for i in range(column, len(rows)) if rows[i][column]), None)
-        if pivot is None:
-            return None
-        rows[column], rows[pivot] = rows[pivot], rows[column]
-        lead = rows[column][column]
-        rows[column] = [v / lead for v in rows[column]]
-        for i, row in enumerate(rows):
-            if i != column and row[column]:
-                rows[i] = [a - row[column] * b for a, b in zip(row, rows[column], strict=True)]
-    return None if any(row[k] for row in rows[k:]) else [rows[i][k] for i in range(k)]
+    rows, pivots = _reduced([[*column, value] for *column, value in zip(*points, point, strict=True)], k)
+    return None if len(pivots) < k or any(row[k] for row in rows[k:]) else [rows[i][k] for i in range(k)]
 
 
 def named_point(point: Vector, points: Sequence[Vector], *, literal: bool = False) -> int | None:

@@ -170,7 +170,7 @@ class Agreement:
     def scores(self, counts: Any) -> Integers:
         """Return q (|H|,)."""
         table = np.asarray(counts, dtype=np.int64)
-        labels = self.concepts.evaluate(self.concepts.domain().points()).astype(np.bool_)
+        labels = self.concepts.evaluate(self.concepts.domain.points()).astype(np.bool_)
         ones = table @ labels.astype(np.int64)
         return np.asarray(np.where(labels, ones, table.sum() - ones).min(axis=1), dtype=np.int64)
 

@@ -13,6 +13,7 @@ import numpy as np
 from dpaudit.contract import FAIL, Hypothesis, Instance, Law, PrivacyClaim, Sample
 from learners.arrays import Bools, Floats, Integers
 from learners.controls import control
+from learners.domains import Interval
 from learners.finite.counting import point_law
 from learners.interior_points.interior_point import (
     InteriorPoint,
@@ -30,7 +31,7 @@ from learners.mechanisms.stable_select import StableSelect, Standing, standing_o
 from learners.mechanisms.steps import Steps
 from learners.mechanisms.tree_log import TreeLog
 from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
-from learners.points.concepts import PointsOnALine
+from learners.points.concepts import Points
 
 __all__ = ["LEARNERS", "AlwaysStable", "BareStable", "StableMode", "StableSelectWrong", "WrongStable", "interior_only"]
 
@@ -181,7 +182,7 @@ class AlwaysStable(StableSelect):
 
 
 @dataclass(frozen=True)
-class StableMode(PointsOnALine):
+class StableMode:
     """Name the most frequent point by `StableSelect`; `FAIL` if it leads by too little."""
 
     domain_size: int
@@ -200,6 +201,16 @@ class StableMode(PointsOnALine):
     def privacy(self) -> PrivacyClaim:
         """The guarantee that a stable selection with the right calibration keeps."""
         return PrivacyClaim(self.epsilon, self.delta, claim_id="Stable-select-safe", source="mechanisms.stable_select")
+
+    @property
+    def concepts(self) -> Points:
+        """All point functions; code i is c_i."""
+        return Points(self.domain_size)
+
+    @property
+    def domain(self) -> Interval:
+        """The integers 0 .. domain_size - 1."""
+        return self.concepts.domain
 
     def _standing(self, sample: Sample) -> Standing:
         often = dict(zip(*multiset(sample.points[:, 0], sample.counts), strict=True))

@@ -12,26 +12,33 @@ from dpaudit.contract import InputError, Instance, Law, Pair, PrivacyClaim, Samp
 from learners.arrays import Integers
 from learners.citations import BMNS, STE
 from learners.domains import moving_points
-from learners.finite.counting import as_codes
+from learners.finite.counting import ClassLearner, as_codes
 from learners.interior_points.solvers import ExponentialSolver, RecConcaveSolver, Solver
 from learners.mechanisms.multisets import multiset
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.tree_log import TreeLog
 from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
-from learners.points.concepts import Threshold, ThresholdsOnALine
+from learners.points.concepts import Threshold, Thresholds
 
 __all__ = ["LEARNERS", "InteriorPoint", "InteriorPointExponential", "InteriorPointRecConcave", "InteriorPointTreeLog"]
 
 
-class InteriorPoint(ThresholdsOnALine):
+class InteriorPoint(ClassLearner):
     """A learner that finds an interior point, labels ignored: code x is the point x, decoded as the threshold x + 1.
 
     The theorems promise no small error: the point solves the problem if it is between the least and the greatest one.
     """
 
+    domain_size: int
+
     settings: ClassVar[tuple[str, ...]] = ("solution",)
     claim_id: ClassVar[str]
     source: ClassVar[str]
+
+    @property
+    def concepts(self) -> Thresholds:
+        """All thresholds."""
+        return Thresholds(self.domain_size)
 
     def _solver(self, n: int) -> Solver:
         """Return the mechanism for n points."""

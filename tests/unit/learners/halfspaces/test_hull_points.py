@@ -194,7 +194,7 @@ def test_the_law_of_the_subsamples_is_that_of_every_assignment() -> None:
 
 def test_the_law_of_independent_subsamples_is_that_of_every_sequence() -> None:
     concepts, p = Halfspaces(2, 1), [0.5, 0.2, 0.3]
-    table = concepts.evaluate(concepts.domain().points())
+    table = concepts.evaluate(concepts.domain.points())
     for target in (0, 3):
         expected = np.zeros(concepts.size)
         for drawn in itertools.product(range(3), repeat=4):
