@@ -12,28 +12,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import InputError, Sample
+from dpaudit.contract import Sample
 from learners.bisection import last
-from learners.domains import Grid
 from learners.mechanisms import equal_scores
 from learners.parameters import check_integer, check_positive, check_probability
 
 __all__ = [
-    "Reconstruction",
     "coefficients",
     "common_point",
     "common_point_examples",
     "common_point_in_span",
     "named_point",
     "points_in_span",
-    "reconstruction",
     "required_examples",
     "theorem_51_slack",
 ]
@@ -200,85 +196,3 @@ def named_point(point: Vector, points: Sequence[Vector], *, literal: bool = Fals
         return None
     sizes = found if literal else [abs(c) for c in found]
     return sizes.index(max(sizes))
-
-
-@dataclass(frozen=True)
-class Reconstruction:
-    """The rates at which B named x_i on S and on S', and A answered in span(S), with their simultaneous error.
-
-    `error` bounds |rate - probability| for all three rates with probability `confidence` (Hoeffding, union bound).
-    """
-
-    trials: int
-    named: float
-    named_without: float
-    in_span: float
-    error: float
-    confidence: float
-
-    def refutes(self, epsilon: float, delta: float, group: int) -> bool:
-        """Say whether the rates contradict (epsilon, delta)-privacy for a group of examples.
-
-        Pr[named on S] <= e^(g epsilon) Pr[named on S'] + delta (e^(g epsilon) - 1)/(e^epsilon - 1).
-        """
-        if group * epsilon > 700:
-            # The right-hand side is at least e^700 times the error of a rate: above 1.
-            return False
-        growth = math.exp(group * epsilon)
-        spill = delta * (growth - 1) / math.expm1(epsilon)
-        return self.named - self.error > growth * (self.named_without + self.error) + spill
-
-
-def reconstruction(
-    release: Callable[[Sample, np.random.Generator], Vector],
-    domain: Grid,
-    copies: int,
-    trials: int,
-    rng: np.random.Generator,
-    confidence: float = 0.95,
-) -> Reconstruction:
-    """Run the experiment of the proof on an algorithm that releases a point near the data.
-
-    Parameters
-    ----------
-    release : callable
-        Maps (sample, rng) to a point with d coordinates, d = domain.dimension >= 2.
-    domain : Grid
-        Points {0 .. side}^d stand for [T]^d, T = side + 1: 1 is added to every coordinate before spans are taken.
-    copies : int
-        m/k, how often each of the k = d // 2 points occurs: S and S' differ in so many examples.
-    trials : int
-        Independent choices of points, each run once on S and once on S'.
-    """
-    check_integer("copies", copies, 1)
-    check_integer("trials", trials, 1)
-    check_probability("confidence", confidence)
-    if domain.dimension < 2:
-        raise InputError(f"dimension must be at least 2, got {domain.dimension}")
-    k, hits = domain.dimension // 2, np.zeros(3)
-    for _ in range(trials):
-        points = rng.integers(0, domain.side + 1, (k + 1, domain.dimension))
-        i = int(rng.integers(k))
-        vectors = (points + 1).tolist()
-        other = np.append(np.delete(np.arange(k), i), k)
-        answers = [_answer(release, domain, points[rows], copies, rng) for rows in (np.arange(k), other)]
-        hits += [
-            named_point(answers[0], vectors) == i,
-            named_point(answers[1], vectors) == i,
-            coefficients(answers[0], vectors[:k]) is not None,
-        ]
-    error = math.sqrt(math.log(6 / (1 - confidence)) / (2 * trials))
-    named, without, spanned = (hits / trials).tolist()
-    return Reconstruction(trials, named, without, spanned, error, confidence)
-
-
-def _answer(
-    release: Callable[[Sample, np.random.Generator], Vector],
-    domain: Grid,
-    points: NDArray[Any],
-    copies: int,
-    rng: np.random.Generator,
-) -> list[Fraction]:
-    """Return the released point, as a vector of [T]^d."""
-    sample = domain.sample(points, np.zeros(len(points), dtype=np.int64), np.full(len(points), copies))
-    return [Fraction(c) + 1 for c in release(sample, rng)]

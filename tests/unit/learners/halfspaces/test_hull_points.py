@@ -22,7 +22,6 @@ from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.lower_bound import (
     coefficients,
     named_point,
-    reconstruction,
     required_examples,
     theorem_51_slack,
 )
@@ -224,20 +223,6 @@ def test_coefficients_and_the_procedure() -> None:
     assert named_point((-1, -2, 0), points) == 0
     assert named_point((-1, -2, 0), points, literal=True) == 1
     assert named_point((0, 0, 0), points) is None
-
-
-def test_the_experiment_tells_a_leak_from_privacy() -> None:
-    # Hoeffding's error bounds at 1e-6; both outcomes are far outside it.
-    learner = HullPointExponential(3, 2, 0.5)
-    private = reconstruction(
-        lambda s, g: learner.run(s, g, 1)[0], learner.domain, 1, 150, generator(0, "private"), 1 - 1e-6
-    )
-    assert not private.refutes(0.5, 0.0, 1)
-    leak = reconstruction(lambda s, g: tuple(s.points[0]), learner.domain, 1, 150, generator(0, "leak"), 1 - 1e-6)
-    assert leak.in_span == 1
-    assert leak.refutes(0.5, 0.0, 1)
-    # Groups so large that e^(g epsilon) is no float: nothing can be refuted.
-    assert not leak.refutes(0.5, 1e-6, 10**6)
 
 
 def test_lower_bounds_solve_their_equation() -> None:
