@@ -22,10 +22,10 @@ from learners.boxes.concepts import Boxes
 from learners.citations import STE
 from learners.domains import moving_negatives
 from learners.finite.counting import ClassLearner, as_codes
-from learners.interior_points.solvers import Solver, check_variant, make_solver
+from learners.interior_points.interior_point import Solver, check_variant, make_solver
 from learners.mechanisms.composition import Cost, best, largest_share
 from learners.mechanisms.log_laws import ULP, greatest, log_above, log_below, log_mixture, placed
-from learners.mechanisms.multisets import extremes
+from learners.mechanisms.steps import extremes
 from learners.parameters import (
     check_integer,
     check_own_beta,
@@ -52,7 +52,7 @@ class BoxInteriorPoint(ClassLearner):
        `side`), B_i one of the m largest (padded with 0). Return the box of all [A_i, B_i].
 
     Privacy. The count has sensitivity 1; the data of every call change in at most one value (see
-    `mechanisms.multisets.extremes`), for any sample. The claim is computed from the 2 d + 1 calls by basic or advanced
+    `mechanisms.steps.extremes`), for any sample. The claim is computed from the 2 d + 1 calls by basic or advanced
     composition, whichever is better; the budget is divided so that they fill it. `literal=True` does what the lecture
     says: the positives are counted without noise and only the 2 d interior points are paid for.
 

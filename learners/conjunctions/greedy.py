@@ -17,8 +17,7 @@ from learners.citations import STE
 from learners.conjunctions.concepts import Conjunction, Conjunctions, ShortConjunctions, contradicted
 from learners.conjunctions.greedy_counts import GreedyCounts, Remaining
 from learners.conjunctions.missed_literal import Rounds, missed_failure
-from learners.covers.accounting import rounds_for
-from learners.covers.shares import CHOICE_PROOF, choice_cost, choice_ray, pure_share
+from learners.covers.accounting import CHOICE_PROOF, choice_cost, choice_ray, pure_share, rounds_for
 from learners.finite.counting import ClassLearner
 from learners.mechanisms import exponential
 from learners.mechanisms.composition import largest_repeated_epsilon
@@ -80,7 +79,7 @@ class ConjunctionGreedy(ClassLearner):
         Whether every round must choose a literal, as in the text.
     budget : {"paper", "proved"}
         Whether e is that of composition, or the greater of it and 2 epsilon/max{J + 1, J (1 + 1/k)}, which is
-        epsilon-private by the theorem of `covers.shares.choice_cost`: up to 2 k/(k + 1) times as much.
+        epsilon-private by the theorem of `covers.accounting.choice_cost`: up to 2 k/(k + 1) times as much.
     """
 
     dimension: int
@@ -189,7 +188,7 @@ class ConjunctionGreedy(ClassLearner):
         return Law(range(4**self.dimension), log_prob, error)
 
     def supremum(self) -> Supremum | None:
-        """Return the supremum (e/2) J (1 + 1/k) of `covers.shares.choice_cost`, not attained; None if unproved.
+        """Return the supremum (e/2) J (1 + 1/k) of `covers.accounting.choice_cost`, not attained; None if unproved.
 
         It takes J >= k, and a product J e that does not depend on n: without `rounds`, no delta. J = ceil(2 k ln n) is
         then at least k from n = 2 on, and the defect of its rounds, J (2 d + 1) exp(-(e/2) (t/k - 1)) at most on the

@@ -21,11 +21,10 @@ from learners.conjunctions.concepts import (
 )
 from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.conjunctions.missed_literal import Rounds, missed_failure
-from learners.covers.accounting import AUDITED
+from learners.covers.accounting import AUDITED, CHOICE_PROOF, choice_cost, choice_ray
 from learners.covers.game import calibration_picture
 from learners.covers.rounds import LaplaceNoise
 from learners.covers.set_cover import SetCoverLearner
-from learners.covers.shares import CHOICE_PROOF, choice_cost, choice_ray
 from learners.parameters import check_integer
 
 __all__ = ["LEARNERS", "LiteralCover", "SetCoverConjunction", "SetCoverDisjunction"]
@@ -109,7 +108,7 @@ class LiteralCover(SetCoverLearner):
         return sum(1 << literal for literal in set(self._selected(code)))
 
     def supremum(self) -> Supremum | None:
-        """Return the supremum of the pure loss, by `covers.shares.choice_cost`; None with noise.
+        """Return the supremum of the pure loss, by `covers.accounting.choice_cost`; None with noise.
 
         J = ceil(2 k ln(2/alpha)) is at least k. With noise that is a bound, which is not known to be reached.
         """

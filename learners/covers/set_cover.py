@@ -94,7 +94,7 @@ class SetCoverLearner(CoverAccounting):
         rounds, the better of the two (Example 3.3); b = R and eps_hat from `noiseless_share`.
     budget : {"paper", "proved"}
         Whether eps_hat is the variant's, or the greater of it and 2 epsilon/max{J + 1, J (1 + 1/k)}, which is pure by
-        the theorem of `covers.shares.choice_cost`. At (1, 1e-6) and alpha = 0.1 that gains from k = 2 to 6 without
+        the theorem of `covers.accounting.choice_cost`. At (1, 1e-6) and alpha = 0.1 that gains from k = 2 to 6 without
         noise, to 17 for "composition".
     """
 

@@ -1,8 +1,9 @@
-"""Closed halfspaces, and the class of all of them on a small grid, listed with one integer representation each.
+"""Closed halfspaces, the class of all of them on a small grid, and its exponential mechanism.
 
-A labelling by a halfspace can be moved until its boundary is spanned by points; those on the boundary are then
-labelled by a halfspace of the boundary. So the labellings are, over all spanned hyperplanes and both sides,
-(the open side) together with (a labelling of the points on the hyperplane): a recursion over the dimension.
+All labellings are listed with one integer representation each. A labelling by a halfspace can be moved until its
+boundary is spanned by points; those on the boundary are then labelled by a halfspace of the boundary. So the labellings
+are, over all spanned hyperplanes and both sides, (the open side) together with (a labelling of the points on the
+hyperplane): a recursion over the dimension.
 """
 
 from __future__ import annotations
@@ -10,22 +11,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import InputError
+from dpaudit.contract import InputError, Instance
 from learners.arrays import Integers, Labels
 from learners.domains import Grid, grid_rows, moving_points
 from learners.finite.counting import Numbered, check_code
+from learners.finite.exponential import ExponentialLearner
 from learners.halfspaces.depth.depth_regions import spanned_normals
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.parameters import check_integer
 from learners.words import linear
 
-__all__ = ["Halfspace", "Halfspaces", "grid_halfspaces", "halfspace_dichotomies"]
-
+__all__ = ["LEARNERS", "Halfspace", "HalfspaceExponential", "Halfspaces", "grid_halfspaces", "halfspace_dichotomies"]
 
 @dataclass(frozen=True)
 class Halfspace:
@@ -208,3 +209,35 @@ def grid_halfspaces(side: int, dimension: int) -> tuple[Labels, Integers]:
     for table in tables:
         table.flags.writeable = False
     return tables
+
+
+@dataclass(frozen=True)
+class HalfspaceExponential(ExponentialLearner):
+    """Learn halfspaces on the grid by the exponential mechanism over all labellings, one representation each.
+
+    Parameters
+    ----------
+    side, dimension : int
+        The grid {0 .. side}^dimension, dimension 1, 2 or 3, with at most 2^21 >= 2 |X|^(d + 1).
+    epsilon : float
+        The privacy claim.
+    """
+
+    side: int
+    dimension: int
+    epsilon: float
+
+    id: ClassVar[str] = "halfspace-exponential"
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=4)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.concepts.size
+
+    @property
+    def concepts(self) -> Halfspaces:
+        """All halfspaces on the grid."""
+        return Halfspaces(self.side, self.dimension)
+
+
+LEARNERS = (HalfspaceExponential,)

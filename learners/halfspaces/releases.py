@@ -20,8 +20,7 @@ from learners.arrays import Integers
 from learners.halfspaces.concepts import Halfspaces
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound
-from learners.halfspaces.hull_point_base import HullPoint, Point
-from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point import HullPoint, HullPointExponential, Point
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.mechanisms import exponential
 

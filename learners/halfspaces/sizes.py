@@ -14,7 +14,7 @@ import numpy as np
 from dpaudit.contract import Panel, Sample, Shape
 from learners.bisection import least
 from learners.halfspaces.depth.tukey_depth import tukey_depths
-from learners.halfspaces.hull_point_base import HullPoint, weighted_points
+from learners.halfspaces.hull_point import HullPoint, weighted_points
 from learners.halfspaces.lower_bound import common_point_examples, required_examples
 from learners.mechanisms.rec_concave import RecConcave
 from learners.parameters import check_integer, check_positive, check_probability

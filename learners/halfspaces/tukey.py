@@ -14,7 +14,7 @@ from dpaudit.contract import FAIL, Hypothesis, InputError, Instance, Law, Privac
 from learners.citations import BMNS
 from learners.domains import Grid
 from learners.halfspaces.concepts import Halfspace, Halfspaces
-from learners.halfspaces.hull_point_base import Point
+from learners.halfspaces.hull_point import Point
 from learners.halfspaces.releases import Agreement, AnyHullPoint, DeepExponential, DeepRecConcave, Release
 from learners.halfspaces.subsamples import Counts, Subsamples, independent_counts
 from learners.mechanisms.log_laws import log_mixture

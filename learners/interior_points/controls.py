@@ -16,19 +16,19 @@ from learners.controls import control
 from learners.domains import Interval
 from learners.finite.counting import point_law
 from learners.interior_points.interior_point import (
+    ExponentialSolver,
     InteriorPoint,
     InteriorPointExponential,
     InteriorPointRecConcave,
     InteriorPointTreeLog,
+    Solver,
 )
-from learners.interior_points.solvers import ExponentialSolver, Solver
 from learners.interior_points.thresholds import ThresholdInteriorPoint
 from learners.mechanisms.composition import Cost
 from learners.mechanisms.log_laws import ULP, log_mixture, placed
-from learners.mechanisms.multisets import multiset
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.stable_select import StableSelect, Standing, standing_of_values
-from learners.mechanisms.steps import Steps
+from learners.mechanisms.steps import Steps, multiset
 from learners.mechanisms.tree_log import TreeLog
 from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
 from learners.points.concepts import Points

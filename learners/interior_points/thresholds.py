@@ -13,9 +13,9 @@ from dpaudit.contract import InputError, Instance, Law, PrivacyClaim, Sample, Ut
 from learners.arrays import Integers
 from learners.citations import STE
 from learners.finite.counting import ClassLearner, as_codes
-from learners.interior_points.solvers import Solver, check_variant, make_solver
+from learners.interior_points.interior_point import Solver, check_variant, make_solver
 from learners.mechanisms.composition import Cost
-from learners.mechanisms.multisets import Multiset, extremes, merged
+from learners.mechanisms.steps import Multiset, extremes, merged
 from learners.parameters import (
     check_integer,
     check_own_beta,

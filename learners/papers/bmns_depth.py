@@ -14,7 +14,7 @@ from dpaudit.contract import Evidence, Pair, Tools
 from learners.citations import BMNS
 from learners.domains import Grid
 from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.hull_point_exponential import HullPointExponential, HullPointJoint
+from learners.halfspaces.hull_point import HullPointExponential, HullPointJoint
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.sizes import measured_examples
 from learners.papers.evidence import judged, learner_data, pair_data, sample_data, states

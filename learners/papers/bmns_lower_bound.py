@@ -14,7 +14,7 @@ from dpaudit.contract import Evidence, Tools
 from dpaudit.contract import Sample as Examples
 from learners.citations import BMNS
 from learners.domains import Grid
-from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.lower_bound import (
     common_point_examples,

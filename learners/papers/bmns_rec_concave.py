@@ -10,8 +10,7 @@ import numpy as np
 from dpaudit.contract import Evidence, Pair, Tools
 from learners.bisection import least_beyond
 from learners.citations import BMNS
-from learners.interior_points.interior_point import InteriorPointRecConcave
-from learners.interior_points.solvers import ExponentialSolver
+from learners.interior_points.interior_point import ExponentialSolver, InteriorPointRecConcave
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps
 from learners.papers.evidence import judged, pair_data, states, tightness

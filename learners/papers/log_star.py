@@ -8,7 +8,7 @@ from fractions import Fraction
 from dpaudit.contract import Evidence, Tools
 from learners.bisection import least_beyond
 from learners.citations import BMNS
-from learners.interior_points.solvers import ExponentialSolver
+from learners.interior_points.interior_point import ExponentialSolver
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps, interior_scores
 from learners.mechanisms.tree_log import TreeLog

@@ -9,7 +9,7 @@ from fractions import Fraction
 from dpaudit.contract import Evidence, Pair, Tools
 from learners.citations import STE
 from learners.interior_points.interior_point import InteriorPointTreeLog
-from learners.mechanisms.multisets import Multiset, of_counter, ranks
+from learners.mechanisms.steps import Multiset, of_counter, ranks
 from learners.mechanisms.tree_log import TreeLog, leaving_depths
 from learners.papers.evidence import judged, states
 

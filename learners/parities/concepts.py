@@ -15,8 +15,7 @@ from learners.citations import NIS
 from learners.domains import Cube, grid_rows, moving_points
 from learners.finite.counting import ClassLearner, Numbered, check_code, check_listable
 from learners.parameters import check_integer, check_own_beta, check_positive, check_run, check_statement
-from learners.parities.gf2 import MAX_DIMENSION, pack, parity
-from learners.parities.subsample import Subsampler
+from learners.parities.gf2 import MAX_DIMENSION, Subsampler, pack, parity
 
 __all__ = ["LAW_DIMENSION", "MAX_EPSILON", "Parities", "Parity", "SubsamplingLearner"]
 

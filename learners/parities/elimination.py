@@ -14,7 +14,7 @@ from learners.finite.consistent import ConsistentLearner, occam_sample_size
 from learners.finite.counting import point_law
 from learners.parameters import check_law_limit, check_sample
 from learners.parities.concepts import Parities
-from learners.parities.subsample import equations_of
+from learners.parities.gf2 import equations_of
 
 __all__ = ["LEARNERS", "ParityElimination"]
 

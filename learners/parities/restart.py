@@ -12,8 +12,8 @@ from dpaudit.contract import FAIL, Instance, Law, Sample, Supremum
 from learners.arrays import Bools, Floats, Integers
 from learners.parameters import check_law_limit, check_probability, check_run, check_sample
 from learners.parities.concepts import LAW_DIMENSION, SubsamplingLearner
+from learners.parities.gf2 import RUNS
 from learners.parities.law import ULP, log_answers
-from learners.parities.subsample import RUNS
 
 __all__ = ["LEARNERS", "ParityRestart", "restart_rate"]
 

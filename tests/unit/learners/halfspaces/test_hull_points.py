@@ -13,11 +13,10 @@ import pytest
 import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.halfspaces.concepts import Halfspaces
+from learners.halfspaces.concepts import HalfspaceExponential, Halfspaces
 from learners.halfspaces.controls import LEARNERS as BROKEN
 from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.exponential import HalfspaceExponential
-from learners.halfspaces.hull_point_exponential import HullPointExponential
+from learners.halfspaces.hull_point import HullPointExponential
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.lower_bound import (
     coefficients,

@@ -14,7 +14,7 @@ from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
 from dpaudit.utility.instances import draw_noisy, fixed_sample
 from dpaudit.utility.trials import stream_address
-from learners.halfspaces.exponential import HalfspaceExponential
+from learners.halfspaces.concepts import HalfspaceExponential
 from learners.mixtures.halfspace import MixtureHalfspace
 
 LEARNER = MixtureHalfspace(1, 2.0, side=3)
