@@ -18,7 +18,6 @@ from typing import Any
 
 from dpaudit import audit_privacy, certificates
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.report.predicates import predicate_words
 from dpaudit.report.wording import event_words
 from examples.cases import Case
 
@@ -80,7 +79,7 @@ def _record(
         "verdict": str(finding.verdict),
         "epsilon_lower": _number(finding.epsilon_lower),
         "detectable_epsilon": _number(finding.detectable_epsilon),
-        "event": predicate_words(made.event) if made else event_words(finding.witness.event),
+        "event": event_words(made.event if made else finding.witness.event),
         "pair": [finding.witness.data, finding.witness.neighbour],
         "bits": None
         if stored is None

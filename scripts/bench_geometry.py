@@ -21,14 +21,12 @@ from dpaudit.seeding import generator
 from learners.conjunctions.concepts import Conjunction
 from learners.conjunctions.set_cover import SetCoverConjunction
 from learners.geometry.arrangement import sweep
-from learners.geometry.cells import Bits
-from learners.regions.convex_polygon import ConvexPolygon
-from learners.regions.disc_union import DiscUnion
+from learners.geometry.polygons import Bits
+from learners.regions.discs import DiscUnion, disc_family
 from learners.regions.halfplane_select import HalfplaneSelect
-from learners.regions.planar.disc_family import disc_family
-from learners.regions.planar.snapping import region_of
-from learners.regions.polygon_union import PolygonUnion
-from learners.regions.triangle_select import TriangleSelect
+from learners.regions.region_cover import ConvexPolygon, PolygonUnion
+from learners.regions.region_selection import TriangleSelect
+from learners.regions.snapping import region_of
 
 SIDE = 2**64
 LARGE = 2**32

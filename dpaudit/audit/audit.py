@@ -11,21 +11,12 @@ from typing import Any
 
 from dpaudit import seeding
 from dpaudit.arguments import CONFIDENCE, check_built, check_jobs
-from dpaudit.audit.arguments import (
-    OwnDataArguments,
-    check_bets,
-    resolve_bound,
-    resolve_claim,
-    resolve_inputs,
-    showing,
-)
-from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.audit.finding import PrivacyFinding, withheld
 from dpaudit.audit.fixed_design import fixed_finding
 from dpaudit.audit.options import RUNNING, Options
 from dpaudit.audit.preflight import preflight
 from dpaudit.audit.probing import FROM_DATA, probe_of
-from dpaudit.audit.redaction import withheld
-from dpaudit.audit.request import Request
+from dpaudit.audit.request import Request, resolve_bound, resolve_claim, resolve_inputs, showing
 from dpaudit.audit.sequential_design import sequential_finding
 from dpaudit.call_repr import remembering
 from dpaudit.clock import Clock, Stopped
@@ -38,6 +29,7 @@ from dpaudit.running.sampling import Sampler
 __all__ = ["audit_privacy", "sampler_of"]
 
 LOG = logging.getLogger(__name__)
+
 
 @remembering
 def audit_privacy(
@@ -176,16 +168,16 @@ def audit_privacy(
     """
     given = locals()
     check_built(mechanism, "mechanism")
-    check_bets(sequential, curve, strict, bound)
     limited = None if isinstance(time_limit, Stopped) else time_limit  # a stopped audit is repeated without a clock
     options = Options.taken({**given, "time_limit": limited})
+    tested = resolve_bound(options)
     if data is not None and relation is None:
         relation = Relation.ADD_REMOVE_ONE
     claim = resolve_claim(mechanism, epsilon, delta, relation)
     seed = seeding.check_seed(seed)
-    check_jobs(n_jobs, backend)
     known = claim.relation if isinstance(mechanism, Learner) or relation is not None else None
-    made, moves = resolve_inputs(mechanism, pairs, OwnDataArguments(data, bounds, unit), n, claim, known, seed)
+    inputs = {name: given[name] for name in ("data", "bounds", "unit", "n")}
+    made, moves = resolve_inputs(mechanism, pairs, claim, known, **inputs, seed=seed)
     probe = probe_of(made) if isinstance(probe, str) and probe == FROM_DATA else probe
     running = {name: given[name] for name in RUNNING}
     request = Request(
@@ -196,7 +188,7 @@ def audit_privacy(
         relation=known,
         options=options,
         trials=options.trials,
-        bound=resolve_bound(strict, bound),
+        bound=tested,
         moves=moves,
         clock=None if time_limit is None else Clock(time_limit),
     )

@@ -6,17 +6,39 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpaudit.audit.law_ratio import law_ratio
+import numpy as np
+
 from dpaudit.audit.power import REFUTING_SHARE
 from dpaudit.audit.request import Request
-from dpaudit.contract import Pair
-from dpaudit.events.cells import Tally, steady
+from dpaudit.contract import HasLaw, Pair
+from dpaudit.errors import InputError
+from dpaudit.events.cells import steady
 from dpaudit.events.discretizers import CountCells, Discretizer, Identity
+from dpaudit.events.event import Tally
 from dpaudit.events.expected_bound import PlannedTest
 from dpaudit.events.selection import CellFamilies, SelectedEvent
 from dpaudit.running.sampling import Sampler
 
-__all__ = ["Candidate", "best_event", "by_promise", "event_to_test", "promise", "refuting_event"]
+__all__ = ["Candidate", "best_event", "by_promise", "event_to_test", "law_ratio", "promise", "refuting_event"]
+
+NEVER = -745.0
+"""The log-probability of what a law excludes: that of the least positive float."""
+
+
+def law_ratio(source: Any, pair: Pair) -> Mapping[Any, float] | None:
+    """Return ln(Pr[output | data] / Pr[output | neighbour]) by output; None where the law is out of reach."""
+    if not isinstance(source, HasLaw):
+        return None
+    try:
+        laws = source.law(pair.data), source.law(pair.neighbour)
+    except InputError:  # the law is out of reach at this size; sampling is not
+        return None
+    p, q = (np.maximum(side.log_prob, NEVER) for side in laws)
+    if laws[0].atoms == laws[1].atoms:
+        return dict(zip(laws[0].atoms, (p - q).tolist(), strict=True))
+    first, second = (dict(zip(law.atoms, side.tolist(), strict=True)) for law, side in zip(laws, (p, q), strict=True))
+    return {atom: first.get(atom, NEVER) - second.get(atom, NEVER) for atom in {*first, *second}}
+
 
 HOPELESS = -2.0
 """An event that would refute the claim only if training were off by more standard errors than this is not tested."""

@@ -1,20 +1,192 @@
-"""Decide whether an audit could have seen that the claim fails; if not, say why."""
+"""Decide whether an audit could have seen that the claim fails; if not, say why.
+
+Checks of randomness and state, and the gaps in an audit, are data: `report.evidence` makes words of them and nothing
+else does. A new kind of gap is a new class here, a member of `Gap`, and its words there.
+"""
 
 from __future__ import annotations
 
+import enum
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dpaudit.audit.checks import Check
-from dpaudit.audit.no_evidence import AllRaised, Constant, FewRuns, Gap, Identical, Meaningless, NotLookedAt, Powerless
 from dpaudit.contract import Made, Pair, Verdict
 from dpaudit.errors import InputError
-from dpaudit.events.cells import Tally
+from dpaudit.events.event import Tally
 from dpaudit.outputs.canonical import canonical
+from dpaudit.record import Count, Frozen, Size, Words
 
-__all__ = ["Observations", "different", "gaps_of", "identical", "verdict_of"]
+__all__ = [
+    "AllRaised",
+    "Answer",
+    "Check",
+    "CheckName",
+    "Constant",
+    "FewRuns",
+    "Gap",
+    "Identical",
+    "Meaningless",
+    "NotLookedAt",
+    "Observations",
+    "Powerless",
+    "different",
+    "gaps_of",
+    "identical",
+    "verdict_of",
+]
+
+class CheckName(enum.StrEnum):
+    """The question that a check asks of a mechanism."""
+
+    INPUTS = "inputs"
+    """Whether runs leave their inputs as they are."""
+    GENERATOR = "generator"
+    """Whether all randomness comes from the generator that is passed."""
+    SEED = "seed"
+    """Whether different generators give different outputs."""
+    STATE = "state"
+    """Whether outputs depend on earlier calls: their order or their number."""
+    CLOCK = "clock"
+    """Whether outputs depend on the time of day."""
+    PROCESS = "process"
+    """Whether outputs depend on the id of the process."""
+    WORKERS = "workers"
+    """Whether workers repeat each other's streams."""
+
+
+class Answer(enum.StrEnum):
+    """The answer of a check; all but the first two are findings against the mechanism."""
+
+    PASSED = "passed"
+    NOT_ASKED = "not asked"
+    """Another answer, or what was declared, leaves nothing to ask."""
+    GLOBAL = "global generator"
+    """Equal generators gave equal outputs only where the global ones were set back too: a warning."""
+    TIME = "seeded by the clock"
+    """Equal generators gave equal outputs only while the clock stood still: a warning."""
+    OWN = "own randomness"
+    """Equal generators gave different outputs, and were not used: a warning."""
+    DEPENDS = "depends"
+    """The outputs depend on what they must not depend on: it makes an audit meaningless."""
+
+
+class Check(Frozen, frozen=True):
+    """One check of a mechanism's randomness or state.
+
+    Attributes
+    ----------
+    name : CheckName
+        The question.
+    answer : Answer
+        The answer.
+    runs : int
+        Runs that it took, on both sides together; a run that serves several checks counts with the first of them.
+    """
+
+    name: CheckName
+    answer: Answer
+    runs: Count
+
+    @property
+    def meaningless(self) -> bool:
+        """Whether the answer makes the audit meaningless."""
+        return self.answer == Answer.DEPENDS
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is nothing to tell."""
+        return self.answer in (Answer.PASSED, Answer.NOT_ASKED)
+
+
+class AllRaised(Frozen, frozen=True, tag="all raised", tag_field="kind"):
+    """Every run that decided ended in an exception, or nearly every one.
+
+    Attributes
+    ----------
+    raised, runs : int
+        Runs that did, and all of them.
+    usual : str
+        The most frequent exception: its type, with its message if there are few.
+    """
+
+    raised: Size
+    runs: Size
+    usual: Words
+
+
+class Constant(Frozen, frozen=True, tag="constant", tag_field="kind"):
+    """The runs that decided gave one outcome on both sides, or nearly all of them did.
+
+    Attributes
+    ----------
+    alike, runs : int
+        Runs with the commonest outcome, and all of them.
+    """
+
+    alike: Size
+    runs: Size
+
+
+class Identical(Frozen, frozen=True, tag="identical", tag_field="kind"):
+    """The two inputs of every pair are the same.
+
+    Attributes
+    ----------
+    pairs : int
+        How many pairs there are.
+    """
+
+    pairs: Size
+
+
+class Powerless(Frozen, frozen=True, tag="powerless", tag_field="kind"):
+    """No leak, however large, would have been detected, neither on the event tested nor on those of the frontier."""
+
+
+class FewRuns(Frozen, frozen=True, tag="few runs", tag_field="kind"):
+    """The runs that decided are fewer than can refute the claim at all.
+
+    Attributes
+    ----------
+    runs, least : int
+        Runs on each side, and the least number that could.
+    trials : int
+        The least `trials` with which one pair has so many.
+    """
+
+    runs: Count
+    least: Size
+    trials: Size
+
+
+class NotLookedAt(Frozen, frozen=True, tag="not looked at", tag_field="kind"):
+    """Parts of the output took no part in the audit.
+
+    Attributes
+    ----------
+    parts : tuple of str
+        The parts.
+    """
+
+    parts: tuple[Words, ...]
+
+
+class Meaningless(Frozen, frozen=True, tag="meaningless", tag_field="kind"):
+    """A check of randomness and state failed, after which counts of runs say nothing of the mechanism.
+
+    Attributes
+    ----------
+    check : CheckName
+        The check.
+    """
+
+    check: CheckName
+
+
+Gap = AllRaised | Constant | Identical | Powerless | FewRuns | NotLookedAt | Meaningless
+
 
 RETURNED_SHARE = 0.01
 """The share of runs that must return something: below it even the likeliest of what is returned is rarer than the

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Iterable
 from typing import ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
-from dpaudit.audit.checks import Check
-from dpaudit.audit.no_evidence import Gap
+from dpaudit.audit.evidence import AllRaised, Check, Gap, NotLookedAt
 from dpaudit.bounds.curve import Curve
 from dpaudit.clock import Stopped
-from dpaudit.contract import OF_PRIVACY, Direction, Grade, Origin, Pair, Relation, Verdict
+from dpaudit.contract import OF_PRIVACY, Direction, Grade, Made, MadePair, Origin, Pair, Relation, Verdict
 from dpaudit.errors import InputError
-from dpaudit.events.event import Event
+from dpaudit.events.event import Cells, Event, Interval, Withheld
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
 from dpaudit.results import AuditFinding
 
-__all__ = ["EventTest", "PowerAt", "PrivacyFinding", "Witness"]
+__all__ = ["EventTest", "PowerAt", "PrivacyFinding", "Witness", "withheld"]
 
 _BUDGETS = {
     "fixed": {"halving", "local", "pilot", "training", "confirmation", "checks"},
@@ -81,6 +82,12 @@ class Witness(Frozen, frozen=True):
         if not self.trials or not self.neighbour_trials or self.hits is None or self.neighbour_hits is None:
             return None
         return self.hits / self.trials, self.neighbour_hits / self.neighbour_trials
+
+    @property
+    def ratio(self) -> float:
+        """How many times as often the event came on the likelier side; nan where it never came or was not counted."""
+        likely, other = self.rates or (0.0, 0.0)
+        return likely / other if other else math.inf if likely else math.nan
 
 
 class EventTest(Frozen, frozen=True):
@@ -239,3 +246,71 @@ class PrivacyFinding(AuditFinding, kw_only=True, frozen=True, tag="privacy"):
             raise InputError("the verdict is 'no evidence' where there are gaps and no violation, and only there")
         if self.grade != Grade.STATISTICAL:
             raise InputError.of("grade", self.grade, "statistical")
+
+
+WITHHELD = "(withheld: it names a value of the data)"
+"""The words in the place of others that name a value."""
+
+
+def withheld(finding: PrivacyFinding, pairs: Iterable[Pair]) -> PrivacyFinding:
+    """Return a finding that names no value of the records that its pairs were made from.
+
+    An event over outputs may name one, where the mechanism releases it as it is; so may the name of a score, and the
+    message of an exception. What a value does not stand in stays as it is.
+
+    Parameters
+    ----------
+    finding : PrivacyFinding
+        The finding.
+    pairs : iterable of Pair
+        The pairs that were audited; those that are given as they are, or may be shown, withhold nothing.
+    """
+    made = next((pair.sides[0] for pair in pairs if isinstance(pair, MadePair) and not pair.shown), None)
+    if made is None:
+        return finding
+    stored = finding.representation
+    return replace(
+        finding,
+        witness=replace(finding.witness, event=_event(made, finding.witness.event)),
+        tests=tuple(_test(made, test) for test in finding.tests),
+        representation=stored and _test(made, stored),
+        gaps=tuple(_gap(made, gap) for gap in finding.gaps),
+        scores=_texts(made, finding.scores),
+        not_looked_at=_texts(made, finding.not_looked_at),
+        distinguisher=_text(made, finding.distinguisher),
+    )
+
+
+def _test(made: Made, test: EventTest) -> EventTest:
+    return replace(test, event=_event(made, test.event))
+
+
+def _event(made: Made, event: Event) -> Event:
+    """Return an event, or that it is withheld."""
+    named: tuple[object, ...]
+    if isinstance(event, Cells):
+        named = (*(end for ends in event.ranges for end in ends), *event.values, *event.path)
+    elif isinstance(event, Interval):
+        named = (event.low, event.high, *event.path)
+    else:
+        return event
+    tells = any(map(made.names_a_value, named)) or made.names_a_value(event.feature, numbers=False)
+    return Withheld() if tells else event
+
+
+def _gap(made: Made, gap: Gap) -> Gap:
+    """Return a gap without a message that names a value, or a part of the output that does."""
+    if isinstance(gap, NotLookedAt):
+        return NotLookedAt(_texts(made, gap.parts))
+    if not isinstance(gap, AllRaised) or not made.names_a_value(gap.usual):
+        return gap
+    return replace(gap, usual=f"{gap.usual.partition(':')[0]}: {WITHHELD}")
+
+
+def _texts(made: Made, texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(_text(made, text) for text in texts)
+
+
+def _text(made: Made, text: str) -> str:
+    """Return words of ours, whose numbers are ours, unless they name a text of the data."""
+    return WITHHELD if made.names_a_value(text, numbers=False) else text

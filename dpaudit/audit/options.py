@@ -191,7 +191,7 @@ OPTIONS = {name: one for name, one in vars(Options).items() if isinstance(one, O
 """The declarations by name."""
 SEED = Option(0, name="seed", ge=0, metavar="N", help="root of all randomness")
 """The root seed, of a run rather than of one audit."""
-JOBS = Option(1, name="n_jobs", metavar="JOBS", help="processes; -1 for one a processor; no result depends on it")
+JOBS = Option(1, name="n_jobs", metavar="JOBS", help="-1 for one a processor; no result depends on it")
 """The processes; stored nowhere, because no result depends on them."""
 
 RUNNING = ("batched", "timeout", "timeout_is")

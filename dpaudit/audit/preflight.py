@@ -1,23 +1,48 @@
-"""Make a few runs before an audit, to find what would make it meaningless."""
+"""Make a few runs before an audit, and some at its end, to find what would make it meaningless.
+
+Where outputs of equal generators are compared the answer is exact; where different ones are, chance gives a wrong
+answer with a probability below `ERROR`.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import math
+import os
+import time
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
-from dpaudit.audit.checks import Answer, Check, CheckName
-from dpaudit.audit.hygiene import Hygiene, look_runs
+from dpaudit import seeding
+from dpaudit.audit.evidence import Answer, Check, CheckName
+from dpaudit.audit.probe_runs import (
+    Label,
+    arrangements,
+    equal_global_generators,
+    labels,
+    moved_clocks,
+    one_way,
+    other_process,
+    ticking_clocks,
+)
+from dpaudit.audit.probing import probe_warnings
 from dpaudit.contract import MadePair, Pair
 from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import contents
+from dpaudit.running.adapters import Mechanism
+from dpaudit.running.isolated import Context, naming_input
+from dpaudit.running.run_notes import running_on
 from dpaudit.running.sampling import Sampler
+from dpaudit.running.workers import spread
 
-__all__ = ["preflight"]
+__all__ = ["Hygiene", "look_runs", "preflight", "runs_a_side"]
 
 _SIDES = ("data", "neighbour")
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
@@ -92,3 +117,180 @@ def _advice(output: Any) -> str:
     if inspect.isasyncgen(output) or isinstance(output, Iterator):
         return "return list(...) of it, since a run's output is what it yields"
     return "call it, and return what it returns" if isinstance(output, _FUNCTIONS) else ""
+
+
+ERROR = 1e-3
+"""The greatest probability with which a check may accuse a mechanism whose runs are independent."""
+LOOKS = 3
+"""Looks on each side: two before the audit and one at its end. (A check that fails makes some more, to say why.)"""
+ONE_BY_ONE, BATCHED = 8, 16
+"""The most runs of a look: 7! orders are more than 1 / ERROR, and eight choose four of a coin are not far from it."""
+SHARE = 50
+"""Runs of an audit for each run of a look, so that looks take at most a twelfth of a small budget or so."""
+CALLS, PAUSE = 4, 0.2
+"""Calls sent to the workers, and seconds that each waits for another worker to take the next one."""
+ROUNDS = 4
+"""The most times that calls are sent: on a busy machine one worker may answer all before another has started."""
+
+
+def look_runs(trials: int, batched: bool) -> int:
+    """Return the runs of one look in an audit of so many runs a side."""
+    return min(BATCHED if batched else ONE_BY_ONE, max(1, trials // SHARE))
+
+
+def runs_a_side(trials: int, batched: bool, own: bool) -> int:
+    """Return the runs on each side that all looks take out of the budget; in batches they cost next to nothing."""
+    return 0 if batched else look_runs(trials, batched) * (1 if own else LOOKS)
+
+
+@dataclass
+class Hygiene:
+    """The checks of one mechanism on one pair.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        The mechanism, the root seed and the workers.
+    pair : Pair
+        The inputs.
+    runs : int
+        Runs of a look.
+    own : bool
+        Whether the mechanism is declared to have randomness of its own: nothing is then asked of its generator.
+    refuse : callable
+        Raises for outputs that no audit can take.
+    """
+
+    sampler: Sampler
+    pair: Pair
+    runs: int
+    own: bool
+    refuse: Callable[[Any], None]
+    spent: int = 0
+    used: bool = False
+    outputs: list[Any] = field(default_factory=list)
+    others: list[Any] = field(default_factory=list)
+    first: tuple[list[Label] | None, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The mechanism."""
+        return self.sampler.mechanism
+
+    def open(self) -> tuple[Check, ...]:
+        """Make the looks before an audit and return what they say."""
+        checks = self._before()
+        self.warnings = probe_warnings(self.mechanism, [*self.outputs, *self.others])
+        self.others = []
+        return checks
+
+    def _before(self) -> tuple[Check, ...]:
+        data = self._look(0, "data")
+        # At once, with no run on the other input between: at the end of the audit there will have been many.
+        again = None if self.own or data is None else self._look(0, "data", moved_clocks, other_process)
+        if data is None or again is None:
+            self._look(1, "neighbour")
+            checks = self._check(CheckName.GENERATOR, Answer.NOT_ASKED), self._state(Answer.NOT_ASKED)
+            return (*checks, self._workers()) if self.own else checks
+        if again != data:
+            return self._blame(data)
+        neighbour, other = self._look(1, "neighbour"), self._look(1, "another")
+        self.first = data, neighbour
+        repeated = other == neighbour and arrangements(other or ()) * ERROR > 1
+        return (
+            self._check(CheckName.GENERATOR, Answer.PASSED),
+            self._check(CheckName.SEED, Answer.DEPENDS if repeated else Answer.PASSED),
+            self._check(CheckName.STATE, Answer.PASSED),
+            self._check(CheckName.CLOCK, Answer.PASSED),
+            self._check(CheckName.PROCESS, Answer.PASSED),
+        )
+
+    def shown(self) -> list[list[Any]]:
+        """Return an output that the looks before an audit have shown, as a batch, and forget all of them."""
+        first, self.outputs = [self.outputs[:1]], []
+        return first
+
+    def close(self, checks: tuple[Check, ...]) -> tuple[Check, ...]:
+        """Return the checks after the looks at the end of an audit, which show what its many calls have changed."""
+        if not all(check.passed for check in checks) or CheckName.SEED not in [check.name for check in checks]:
+            return checks
+        last = self._look(0, "data"), self._look(1, "neighbour")
+        answer = Answer.PASSED if None in last or last == self.first else Answer.DEPENDS
+        runs, self.spent = self.spent, 0
+        return tuple(
+            replace(check, answer=answer, runs=check.runs + runs) if check.name == CheckName.STATE else check
+            for check in checks
+        )
+
+    def _look(self, side: int, address: str, *contexts: Context) -> list[Label] | None:
+        """Make the runs of a look on one side with the generator at an address, in other surroundings if given."""
+        rng = seeding.generator(self.sampler.seed, "probe", address)
+        before = rng.bit_generator.state
+        where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
+        with running_on(lambda: where, self.runs):
+            outputs = naming_input(lambda: where, self.mechanism.amid(contexts), self.pair.sides[side], rng, self.runs)
+        self.refuse(outputs)
+        self.spent += self.runs
+        self.used |= rng.bit_generator.state != before
+        (self.others if side else self.outputs).extend(outputs)
+        return labels(outputs)
+
+    def _blame(self, data: list[Label]) -> tuple[Check, ...]:
+        """Return the checks where equal generators gave different outputs while clock and process were changed."""
+        again = self._look(0, "data")
+        if again == data:
+            clock, process = (self._look(0, "data", context) != data for context in (moved_clocks, other_process))
+            return (
+                self._check(CheckName.GENERATOR, Answer.PASSED),
+                self._state(Answer.PASSED if clock or process else Answer.DEPENDS),
+                self._check(CheckName.CLOCK, Answer.DEPENDS if clock else Answer.PASSED),
+                self._check(CheckName.PROCESS, Answer.DEPENDS if process else Answer.PASSED),
+            )
+        if self._look(0, "data") == again:  # only the first look differs
+            return (self._check(CheckName.GENERATOR, Answer.PASSED), self._check(CheckName.STATE, Answer.DEPENDS))
+        if self._repeats(equal_global_generators):
+            return (self._check(CheckName.GENERATOR, Answer.GLOBAL), self._state(Answer.NOT_ASKED), self._workers())
+        if self._repeats(ticking_clocks):
+            return (self._check(CheckName.GENERATOR, Answer.TIME), self._state(Answer.NOT_ASKED), self._workers())
+        if self.used:
+            return (self._check(CheckName.GENERATOR, Answer.NOT_ASKED), self._check(CheckName.STATE, Answer.DEPENDS))
+        return (self._check(CheckName.GENERATOR, Answer.OWN), self._state(Answer.NOT_ASKED), self._workers())
+
+    def _repeats(self, context: Context) -> bool:
+        return self._look(0, "data", context) == self._look(0, "data", context)
+
+    def _state(self, answer: Answer) -> Check:
+        """Return the check of state: that of an output which only rises from run to run fails in any case."""
+        drifts = 2 / math.factorial(min(len(self.outputs), 20)) < ERROR and one_way(self.outputs)
+        return self._check(CheckName.STATE, Answer.DEPENDS if drifts else answer)
+
+    def _workers(self) -> Check:
+        """Return whether workers repeat each other's streams: equal outputs from different generators betray them."""
+        sampler = self.sampler
+        if sampler.n_jobs == 1 or sampler.backend in ("threading", "sequential"):
+            return self._check(CheckName.WORKERS, Answer.NOT_ASKED)
+        runs = BATCHED if self.mechanism.batched else ONE_BY_ONE
+        look = partial(_remote_look, self.mechanism, self.pair.data, sampler.seed)
+        found: dict[int, list[Label] | None] = {}
+        for start in range(0, ROUNDS * CALLS, CALLS):
+            calls = [partial(look, number, runs) for number in range(start, start + CALLS)]
+            found |= dict(spread(calls, n_jobs=sampler.n_jobs, backend=sampler.backend))
+            self.spent += CALLS * runs
+            if len(found) > 1:
+                break
+        told = [tuple(seen) for seen in found.values() if seen is not None and arrangements(seen) * ERROR > 1]
+        if len(found) < 2:
+            return self._check(CheckName.WORKERS, Answer.NOT_ASKED)
+        return self._check(CheckName.WORKERS, Answer.PASSED if len(set(told)) == len(told) else Answer.DEPENDS)
+
+    def _check(self, name: CheckName, answer: Answer) -> Check:
+        """Return a check that has the runs made since the last one."""
+        runs, self.spent = self.spent, 0
+        return Check(name, answer, runs)
+
+
+def _remote_look(mechanism: Mechanism, data: Any, seed: int, number: int, runs: int) -> tuple[int, list[Label] | None]:
+    """Make a look in a worker; return the worker and the labels."""
+    time.sleep(PAUSE)  # a call that ends at once would leave all of them to one worker
+    return os.getpid(), labels(mechanism(data, seeding.generator(seed, "probe", "worker", number), runs))

@@ -1,20 +1,258 @@
-"""Train on the pair found: fit scores, keep those that promise most, count the cells of the remaining runs."""
+"""Make the runs that choose: look at a few outputs, search the pair, and train on it.
+
+The pilot shows what outputs look like. Of several pairs successive halving finds the most promising one, and a local
+search varies it. On that pair scores are fitted, those that promise most are kept, and their cells are counted.
+
+How floats are stored is looked at beside the verdict, which speaks of their values. Noise added in floating point leaks
+through the bits of the sum whatever its scale: a sum lies on a coarser grid than a draw, and holes in what a sampler
+can return lie elsewhere around another centre. An event over these bits is chosen on training runs and tested on the
+runs that confirm, with an error of its own.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
-from dpaudit.audit.candidate import Candidate, by_promise, refuting_event
-from dpaudit.audit.reduction import reduce_outputs
-from dpaudit.audit.representation import representation_event
+from dpaudit.audit.candidate import Candidate, best_event, by_promise, refuting_event
 from dpaudit.audit.request import Request
-from dpaudit.audit.runs import PilotRuns, count_runs
 from dpaudit.events.cells import separation, tally
+from dpaudit.events.discretizers import CountCells, Pilot
+from dpaudit.events.expected_bound import PlannedTest
+from dpaudit.events.feature_screening.featured import hole_discretizers, screened_discretizers
 from dpaudit.events.fitting import fitted_discretizers
+from dpaudit.events.selection import CellFamilies, SelectedEvent
+from dpaudit.events.wide import Reducer, least_dense_shift, least_shift
+from dpaudit.outputs.plan import Plan
 from dpaudit.outputs.shared import join
+from dpaudit.running.sampling import Job, Sampler, held_runs, knowing, learned_reducer, placing_runs
 
-__all__ = ["train"]
+__all__ = [
+    "ROWS",
+    "Found",
+    "PilotRuns",
+    "count_runs",
+    "reduce_outputs",
+    "representation_event",
+    "run_pilot",
+    "search",
+    "train",
+    "wide_limits",
+]
+
+TOLD_SHIFT = 3.0
+"""Standard deviations: where all weaker shifts of all numbers of a row escape, the finding says so."""
+
+
+def reduce_outputs(candidate: Candidate, training: int, pilot: list[Any] | None = None) -> tuple[Reducer, int]:
+    """Sum up half of the training runs; from then on the candidate sees the columns that differ most.
+
+    Parameters
+    ----------
+    candidate : Candidate
+        The pair; its sampler is replaced.
+    training : int
+        Training runs on each side; those summed up must not choose anything else.
+    pilot : list of two batches, optional
+        Outputs of both sides, beside these runs, which say what the leaves are and about where, and are summed up too.
+
+    Returns
+    -------
+    reducer : Reducer
+        The map to those columns.
+    runs : int
+        The runs made on each side.
+    """
+    if pilot:
+        first, placing, runs = pilot, 0, max(0, (training - len(pilot[0])) // 2)
+    else:
+        placing = placing_runs(candidate.sampler, training)
+        first = candidate.sampler.sides(candidate.pair, ("place", candidate.index), placing)
+        runs = max(0, training // 2 - placing)
+    address = ("reduce", candidate.index, candidate.phase)
+    reducer = learned_reducer(candidate.sampler, candidate.pair, first, address, runs)
+    candidate.sampler = replace(candidate.sampler, view=reducer)
+    return reducer, placing + runs
+
+
+def wide_limits(width: int, runs: int) -> tuple[str, ...]:
+    """Return what `runs` runs a side cannot learn of rows of so many numbers; nothing where it is little.
+
+    Width 0 stands for outputs that are not wide.
+    """
+    dense = least_dense_shift(width, runs) if width else 0.0
+    if dense < TOLD_SHIFT:
+        return ()
+    return (
+        f"outputs hold rows of {width} numbers: {runs} runs a side can learn a shift of one number by "
+        f"{least_shift(width, runs):.2g} standard deviations, and one of all numbers by unknown signs only if it is "
+        f"{dense:.2g} or more in all (Mahalanobis distance)",
+    )
+
+
+PILOT_PAIRS = 8
+"""The most pairs that the pilot's runs are spread over."""
+QUICK_ROWS = 10_000
+"""The most runs a side that a quick fit takes: it has only to tell promising pairs from others."""
+
+
+@dataclass(frozen=True)
+class PilotRuns:
+    """The pilot's outputs, and what they suggest.
+
+    Attributes
+    ----------
+    pilot : Pilot
+        What they suggest.
+    sampler : Sampler
+        The audit's, which now knows how wide outputs are.
+    sides : mapping
+        The outputs of both sides by the index of their pair.
+    """
+
+    pilot: Pilot
+    sampler: Sampler
+    sides: Mapping[int, list[Any]]
+
+
+def run_pilot(request: Request) -> PilotRuns:
+    """Look at some outputs of a few pairs; one run a side of the first pair tells how many numbers they hold."""
+    some = range(0, len(request.pairs), -(-len(request.pairs) // PILOT_PAIRS))
+    first = request.sampler.sides(request.pairs[0], ("peek",), 1)
+    sampler = knowing(request.sampler, first)
+    runs = min(request.budget.pilot // len(some), held_runs(sampler))
+    sides = {i: sampler.sides(request.pairs[i], ("pilot", i), runs - int(i == 0)) for i in some}
+    sides[0] = [join(batches) for batches in zip(first, sides[0], strict=True)]
+    return PilotRuns(Pilot.of(join([side for pair in sides.values() for side in pair])), sampler, sides)
+
+
+def count_runs(request: Request, candidates: Sequence[Candidate], runs: int) -> None:
+    """Add runs on each side to each candidate's counts; where one has no discretizers, half of them fit quick ones."""
+    work: list[tuple[Job, Candidate, int, bool]] = []
+    for candidate in candidates:
+        counted = runs
+        if not candidate.discretizers:
+            fitted = min(QUICK_ROWS, max(1, runs // 2))
+            _fit_quickly(request, candidate, fitted)
+            counted -= fitted
+        for side, data in enumerate(candidate.pair.sides):
+            chunks = candidate.sampler.jobs(data, ("select", candidate.index, side, candidate.phase), max(1, counted))
+            work += [(job, candidate, side, candidate.take_slowly(side, job.size)) for job in chunks]
+        candidate.phase += 1
+    # Jobs of candidates that share their discretizers run together, so that no worker waits.
+    for (_, slow), group in groupby(work, key=lambda one: (id(one[1].discretizers), one[3])):
+        jobs, owners, sides, _ = zip(*group, strict=True)
+        counts = owners[0].sampler.reduced(jobs, CountCells(tuple(owners[0].discretizers), slow))
+        for candidate, side, tallies in zip(owners, sides, counts, strict=True):
+            candidate.count(side, tallies)
+
+
+def _fit_quickly(request: Request, candidate: Candidate, runs: int) -> None:
+    """Fit quick scores on some runs; of wide outputs half of them tell before that which columns to look at."""
+    reducer = None
+    if request.wide:
+        reducer, used = reduce_outputs(candidate, runs)
+        runs = max(1, runs - used)
+    raw = candidate.sampler.sides(candidate.pair, ("quick", candidate.index), runs)
+    candidate.restart(
+        fitted_discretizers(
+            *raw,
+            thorough=False,
+            float_bits=request.options.float_bits,
+            reducer=reducer,
+            confirm=request.budget.confirmation,
+            epsilon=request.claim.epsilon,
+        )
+    )
+
+
+LOCAL_ROUNDS = 3
+"""Rounds in which the best pair meets variations of itself: of more of them each would have fewer runs."""
+LOCAL_PHASE = 100
+"""The first local round's part of the address, above that of any round of halving: the best so far gets fresh runs."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The most promising pair, how many pairs were tried, and how many events were compared to find it."""
+
+    candidate: Candidate
+    pairs: int
+    compared: int
+
+
+def search(request: Request, looked: PilotRuns) -> Found:
+    """Return the most promising pair.
+
+    In each of ceil(log2 pairs) rounds the surviving pairs share an equal part of the halving budget, and the half with
+    the greater expected bound survives. Then, if variations of a pair are proposed, three rounds compare the best so
+    far with them on equally many fresh runs.
+    """
+    budget, shared = request.budget, looked.pilot.shared
+    alive = [Candidate(i, pair, shared, looked.sampler) for i, pair in enumerate(request.pairs)]
+    compared, pairs = 0, len(alive)
+    rounds = math.ceil(math.log2(pairs))
+    for _ in range(rounds):
+        ranked, more = _ranked(request, alive, budget.halving // (rounds * len(alive)))
+        alive, compared = ranked[: (len(alive) + 1) // 2], compared + more
+    (winner,) = alive
+    for step in range(LOCAL_ROUNDS if request.moves and budget.local else 0):
+        nearby = request.moves(winner.pair, step) if request.moves else []
+        rivals = [Candidate(winner.index, winner.pair, shared, looked.sampler, LOCAL_PHASE + step)]
+        rivals += [
+            Candidate(pairs + i, pair, shared, looked.sampler, LOCAL_PHASE + step) for i, pair in enumerate(nearby)
+        ]
+        (winner, *_), more = _ranked(request, rivals, budget.local // (LOCAL_ROUNDS * len(rivals)))
+        compared, pairs = compared + more, pairs + len(nearby)
+    return Found(winner, pairs, compared)
+
+
+def _ranked(request: Request, candidates: Sequence[Candidate], runs: int) -> tuple[list[Candidate], int]:
+    """Return the candidates after more runs, the most promising first, and how many events were compared.
+
+    Where none promises anything, one whose outputs vary comes before a constant one, which could show nothing.
+    """
+    count_runs(request, candidates, runs)
+    events = [best_event(request, candidate) for candidate in candidates]
+
+    def rank(i: int) -> tuple[float, bool, float, int]:
+        expected = events[i].expected
+        return -max(expected, 0.0), not candidates[i].varies, -expected, candidates[i].index
+
+    order = sorted(range(len(events)), key=rank)
+    return [candidates[i] for i in order], sum(event.compared for event in events)
+
+
+ROWS = 10_000
+"""Runs a side that choose the event over the bits: they leak outright or hardly at all."""
+
+
+def representation_event(request: Request, plan: Plan, first: list[Any], second: list[Any]) -> SelectedEvent | None:
+    """Return the best event over how floats are stored; None where outputs hold none, or where bits count anyway.
+
+    Parameters
+    ----------
+    request : Request
+        The audit.
+    plan : Plan
+        The leaves of the outputs.
+    first, second : list of two batches
+        Training outputs of both sides: of the first the features are compared, on the second the cells counted.
+    """
+    if request.options.float_bits or request.wide:
+        return None
+    runs, claim = request.budget.confirmation, request.claim
+    (data, neighbour), others = ([outputs[:ROWS] for outputs in half] for half in (first, second))
+    found = screened_discretizers(data, neighbour, runs, epsilon=claim.epsilon, stored=None, plan=plan)[:1]
+    found += hole_discretizers(data, neighbour, plan)
+    test = PlannedTest(runs, claim.delta, request.gamma)
+    events = [CellFamilies.of(one, (tally(one(others[0])), tally(one(others[1])))).best(test) for one in found]
+    return max(events, key=lambda event: event.expected, default=None)
+
 
 FIT_ROWS = 250_000
 """Runs a side of each half that scores are fitted on: the ratio in each of 64 bins then errs by 2 %."""

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from dpaudit.certificates.predicates import Learned, Predicate
-from dpaudit.certificates.values import Value
+from dpaudit.bounds.limits import lower_limit, upper_limit
+from dpaudit.bounds.names import get_bound
 from dpaudit.contract import Direction, Origin, Relation
 from dpaudit.errors import InputError, ToolFault
+from dpaudit.events.event import Learned, Predicate
+from dpaudit.outputs.values import Value
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, decode, encodable
 
-__all__ = ["MOST_BYTES", "Certificate", "Counts", "Given", "Input", "Referred", "read", "seal_of"]
+__all__ = ["CLOPPER_PEARSON", "MOST_BYTES", "Certificate", "Counts", "Given", "Input", "Referred", "read", "seal_of"]
 
+CLOPPER_PEARSON = "clopper-pearson"
 MOST_BYTES = 2**24
 """No longer file is read, here or by `dpaudit.verify_certificate`."""
 
@@ -76,6 +80,30 @@ class Counts(Frozen, frozen=True):
     runs: Size
     neighbour_hits: Count
     neighbour_runs: Size
+
+    def epsilon_lower(self, bound: str, delta: float, error: float) -> float:
+        r"""Return a lower confidence bound on ln((p - delta) / q).
+
+        By "clopper-pearson" it joins the exact limits of both sides by the union bound: valid without further argument,
+        and lower than the melded bound by about a fifth of its distance from the estimate,
+
+        .. math:: \epsilon_L = \ln \frac{p_L - \delta}{q_U}, \quad \Pr[\mathrm{Bin}(n_1, p_L) \ge x] =
+                  \Pr[\mathrm{Bin}(n_2, q_U) \le y] = \gamma / 2 .
+
+        Parameters
+        ----------
+        bound : {"melded", "clopper-pearson", "unconditional"}
+            The kind of the bound.
+        delta : float
+            The claim's delta.
+        error : float
+            The probability gamma that the bound is too high.
+        """
+        x, n1, y, n2 = self.hits, self.runs, self.neighbour_hits, self.neighbour_runs
+        if bound != CLOPPER_PEARSON:
+            return float(get_bound(bound).epsilon_lower(x, n1, y, n2, delta=delta, gamma=error))
+        gain, upper = float(lower_limit(x, n1, error / 2)) - delta, float(upper_limit(y, n2, error / 2))
+        return math.log(gain / upper) if gain > upper else 0.0
 
 
 class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_field="kind"):
@@ -171,9 +199,9 @@ class Certificate(Frozen, frozen=True, kw_only=True, tag="certificate", tag_fiel
         Path(path).write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
-def seal_of(told: Mapping[str, Any]) -> str:
+def seal_of(data: Mapping[str, Any]) -> str:
     """Return the BLAKE2b-256 digest over a certificate as JSON-safe data: keys sorted, with an empty seal."""
-    text = json.dumps({**told, "seal": ""}, sort_keys=True, allow_nan=False)
+    text = json.dumps({**data, "seal": ""}, sort_keys=True, allow_nan=False)
     return hashlib.blake2b(text.encode(), digest_size=32).hexdigest()
 
 

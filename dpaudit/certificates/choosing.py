@@ -14,25 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.certificates.certificate import Counts
-from dpaudit.certificates.limits import epsilon_lower
-from dpaudit.certificates.predicates import (
+from dpaudit.contract import Direction, Pair
+from dpaudit.errors import InputError
+from dpaudit.events.cells import LEAST
+from dpaudit.events.event import (
     FEATURES,
     MISSING,
     Explicit,
+    Path,
     Threshold,
     cell_of,
-    holds,
     listed_outputs,
     numbers_of,
     part_of,
 )
-from dpaudit.certificates.values import encode_value
-from dpaudit.contract import Direction, Pair
-from dpaudit.errors import InputError
-from dpaudit.events.cells import LEAST
-from dpaudit.events.event import Path
 from dpaudit.events.families import likelier_first
 from dpaudit.jsonable import stable_repr
+from dpaudit.outputs.values import encode_value
 from dpaudit.running.sampling import Sampler
 
 __all__ = ["Chosen", "choose", "counted"]
@@ -84,7 +82,7 @@ def counted(sampler: Sampler, purpose: str, pair: Pair, event: Explicit, directi
 
 
 def _hits(event: Explicit, outputs: Any) -> int:
-    return int(holds(event, outputs).sum())
+    return int(event.holds(outputs).sum())
 
 
 def _in_order(hits: Sequence[tuple[int, int]], direction: Direction) -> Counts:
@@ -110,7 +108,7 @@ def choose(sides: Sequence[Any], delta: float, error: float, *, float_bits: bool
     found = []
     for event, direction in proposed.values():
         counts = _in_order([(_hits(event, outputs), len(outputs)) for outputs in halves[1]], direction)
-        lower = epsilon_lower("melded", counts, delta, error)
+        lower = counts.epsilon_lower("melded", delta, error)
         found.append(Chosen(event, direction, lower))
     best = max((one.lower for one in found), default=0.0)
     near = [one for one in found if one.lower >= WORTH * best > 0]

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpaudit.arguments import check_built, read_choice, read_integer
 from dpaudit.audit.audit import sampler_of
-from dpaudit.audit.finding import PrivacyFinding, Witness
-from dpaudit.certificates.certificate import Certificate, Counts
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.certificates.certificate import CLOPPER_PEARSON, Certificate, Counts, Given, Input, Referred
 from dpaudit.certificates.choosing import counted
-from dpaudit.certificates.limits import CLOPPER_PEARSON, epsilon_lower
-from dpaudit.certificates.predicates import predicate_of
-from dpaudit.certificates.shrinking import SEARCH, Search, Small, shrink, shrink_by_strategy
-from dpaudit.certificates.simpler import Bounds
-from dpaudit.certificates.telling import Place, tell
-from dpaudit.contract import Learner, MadePair, Pair, Relation, Verdict
+from dpaudit.certificates.shrinking import SEARCH, Bounds, Kept, Search, Small, shrink, shrink_by_strategy
+from dpaudit.contract import Learner, MadePair, OriginKind, Pair, Relation, Verdict
 from dpaudit.errors import InputError
+from dpaudit.events.event import predicate_of
 from dpaudit.neighbours.check import check_pairs
 from dpaudit.neighbours.crafted import crafted_pairs
+from dpaudit.outputs.values import digest_of, encode_value
 from dpaudit.progress import Progress, followed
 from dpaudit.results import STREAMS_VERSION, versions
 
@@ -28,6 +26,36 @@ __all__ = ["make"]
 KINDS = ("melded", CLOPPER_PEARSON)
 STARTS = 8
 """Crafted pairs from which a search begins where the audit's own was a variation of them."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The place of a pair, as ``FILE.py:PAIRS[3]``, and whether people's data may be shown."""
+
+    place: str
+    include_data: bool
+
+    def hides(self, pair: Pair) -> bool:
+        """Return whether the values of a pair must not be shown."""
+        return pair.origin.kind == OriginKind.OWN_DATA and not self.include_data
+
+    def inputs(self, pair: Pair, records: Kept, *, whole: bool) -> tuple[Input, Input] | None:
+        """Return both inputs of a pair, as values or else by reference; None where neither identifies them.
+
+        `records` are those of either side that were kept of the pair at this place; `whole` is whether nothing of it
+        was changed.
+        """
+        found: list[Input] = []
+        for value, kept in zip((pair.data, pair.neighbour), records or (None, None), strict=True):
+            try:
+                if self.hides(pair):
+                    raise InputError("data of people are not shown")
+                found.append(Given(encode_value(value), digest_of(value)))
+            except InputError:
+                if kept is None and not whole:
+                    return None
+                found.append(Referred(self.place, pair.origin.text, digest_of(value), kept))
+        return found[0], found[1]
 
 
 def make(
@@ -69,7 +97,7 @@ def make(
     name : str
         The mechanism as the certificate names it, as ``FILE.py:function``; by default as audits name it.
     place : str
-        The place of the pairs, as ``FILE.py:PAIRS``; inputs that JSON cannot hold are told as ``FILE.py:PAIRS[3]``.
+        The place of the pairs, as ``FILE.py:PAIRS``; inputs that JSON cannot hold are named as ``FILE.py:PAIRS[3]``.
     include_data : bool
         Whether inputs that are made from somebody's data are shown; else they are named by recipe and digest.
     shrinks : bool
@@ -105,16 +133,17 @@ def make(
         check_built(mechanism, "mechanism")
         runs = finding.confirmation_trials or finding.trials if trials is None else read_integer("trials", trials, 10)
         made = sampler_of(mechanism, finding.seed, **running)
-        with followed(progress, (SEARCH + 2) * runs, "runs for the certificate") as told:
-            sampler = replace(made, tell=told)
+        with followed(progress, (SEARCH + 2) * runs, "runs for the certificate") as report:
+            sampler = replace(made, tell=report)
             name = name or sampler.mechanism.name
             search = Search(sampler, finding.epsilon, finding.delta, 1 - finding.confidence, float_bits)
             for index, start, share in _begun(search, finding, listed, runs):
-                where = Place(f"{place}[{index}]", include_data)
+                where = _Place(f"{place}[{index}]", include_data)
                 smaller = _smaller(search, start, where, strategy, bounds) if shrinks else [start]
                 error = (1 - finding.confidence) / share
                 found = _confirmed(finding, search, smaller, where, bound, error, runs, name)
-                if found is not None and (include_data or not _names_a_value(found, listed[index])):
+                hidden = isinstance(listed[index], MadePair) and not include_data
+                if found and not (hidden and listed[index].sides[0].names_a_value(repr(found.event))):
                     return found
     return _of_finding(finding, listed, place, include_data, name or "a mechanism")
 
@@ -128,8 +157,8 @@ def _listed(finding: PrivacyFinding, pairs: Any, mechanism: Any, n: int | None) 
         pairs = crafted_pairs(mechanism.domain, mechanism.instance.n if n is None else n, relation)
     listed = check_pairs(pairs, None)
     if [pair.origin for pair in listed] != list(finding.origins):
-        told = "{pairs} must be the {audited} that were audited, in their order; got {given} pairs"
-        raise InputError(told, names=("pairs",), audited=len(finding.origins), given=len(listed))
+        text = "{pairs} must be the {audited} that were audited, in their order; got {given} pairs"
+        raise InputError(text, names=("pairs",), audited=len(finding.origins), given=len(listed))
     return listed
 
 
@@ -163,27 +192,20 @@ def _starts(finding: PrivacyFinding, listed: Sequence[Pair]) -> list[int]:
     return sorted(range(len(listed)), key=lambda i: listed[i].origin.text != text)[:STARTS]
 
 
-def _names_a_value(certificate: Certificate, pair: Pair) -> bool:
-    """Say whether the event names a value of the records that a pair was made from."""
-    return isinstance(pair, MadePair) and pair.sides[0].names_a_value(repr(certificate.event))
-
-
-def _smaller(search: Search, start: Small, place: Place, strategy: Any, bounds: Bounds) -> list[Small]:
-    """Return ever smaller pairs that refute the claim and that a certificate can tell, the first one the start."""
+def _smaller(search: Search, start: Small, place: _Place, strategy: Any, bounds: Bounds) -> list[Small]:
+    """Return ever smaller pairs that refute the claim and that a certificate can hold, the first one the start."""
     if strategy is not None:
         found = shrink_by_strategy(search, start, strategy)
     else:
         found = shrink(search, start, values=not place.hides(start.pair), bounds=bounds)
-    return [
-        small for small in found if small is start or tell(small.pair, place, small.records, whole=False) is not None
-    ]
+    return [small for small in found if small is start or place.inputs(small.pair, small.records, whole=False)]
 
 
 def _confirmed(
     finding: PrivacyFinding,
     search: Search,
     smaller: Sequence[Small],
-    place: Place,
+    place: _Place,
     bound: str,
     error: float,
     runs: int,
@@ -191,31 +213,31 @@ def _confirmed(
 ) -> Certificate | None:
     """Return the certificate by fresh runs of the smallest pair that holds up on others; None if they refute nothing.
 
-    Which pair it is, other runs say; the fresh ones are looked at once, by one event.
+    Other runs choose the pair; the fresh ones are looked at once, by one event.
     """
     for small in reversed(smaller):
-        again = counted(search.sampler, "validate", small.pair, small.chosen.event, small.chosen.direction, search.runs)
+        chosen = small.chosen
+        again = counted(search.sampler, "validate", small.pair, chosen.event, chosen.direction, search.runs)
         search.made += 2 * search.runs
-        if epsilon_lower("melded", again, finding.delta, error) > finding.epsilon:
+        if again.epsilon_lower("melded", finding.delta, error) > finding.epsilon:
             break
     else:
         return None
-    counts = counted(search.sampler, "confirm", small.pair, small.chosen.event, small.chosen.direction, runs)
-    lower = epsilon_lower(bound, counts, finding.delta, error)
-    inputs = tell(small.pair, place, small.records, whole=small is smaller[0])
+    counts = counted(search.sampler, "confirm", small.pair, chosen.event, chosen.direction, runs)
+    lower = counts.epsilon_lower(bound, finding.delta, error)
+    inputs = place.inputs(small.pair, small.records, whole=small is smaller[0])
     if lower <= finding.epsilon or inputs is None:
         return None
     return _certificate(
         finding,
-        mechanism=name,
+        name,
+        small.pair,
+        inputs,
         epsilon_lower=lower,
         error=error,
         bound=bound,
-        origin=small.pair.origin,
-        data=inputs[0],
-        neighbour=inputs[1],
-        direction=small.chosen.direction,
-        event=small.chosen.event,
+        direction=chosen.direction,
+        event=chosen.event,
         counts=counts,
         runs="fresh",
         searched=search.made,
@@ -234,44 +256,42 @@ def _of_finding(
             names=("mechanism", "trials"),
         )
     pair = listed[witness.pair]
-    inputs = tell(pair, Place(f"{place}[{witness.pair}]", include_data), None, whole=True)
+    inputs = _Place(f"{place}[{witness.pair}]", include_data).inputs(pair, None, whole=True)
     assert inputs is not None
     best = max(finding.tests, key=lambda test: test.epsilon_lower, default=None)
+    counts = [witness.hits, witness.trials, witness.neighbour_hits, witness.neighbour_trials]
+    known = [number for number in counts if number is not None]
     return _certificate(
         finding,
-        mechanism=name,
+        name,
+        pair,
+        inputs,
         epsilon_lower=finding.epsilon_lower,
         error=1 - finding.confidence if best is None else best.error,
         bound=finding.bound,
-        origin=pair.origin,
-        data=inputs[0],
-        neighbour=inputs[1],
         direction=witness.direction,
         event=predicate_of(witness.event, finding.trials),
-        counts=_counts_of(witness),
+        counts=Counts(*known) if len(known) == len(counts) else None,  # bets have none
         runs="finding",
         searched=0,
     )
 
 
-def _counts_of(witness: Witness) -> Counts | None:
-    """Return the counts of a finding's witness; None where it has none, as for bets."""
-    if witness.hits is None or witness.trials is None:
-        return None
-    if witness.neighbour_hits is None or witness.neighbour_trials is None:
-        return None
-    return Counts(witness.hits, witness.trials, witness.neighbour_hits, witness.neighbour_trials)
-
-
-def _certificate(finding: PrivacyFinding, **told: Any) -> Certificate:
+def _certificate(
+    finding: PrivacyFinding, name: str, pair: Pair, inputs: tuple[Input, Input], **found: Any
+) -> Certificate:
     """Return a certificate with what it has of the finding in any case."""
     return Certificate(
+        mechanism=name,
         epsilon=finding.epsilon,
         delta=finding.delta,
         relation=finding.relation,
         confidence=finding.confidence,
+        origin=pair.origin,
+        data=inputs[0],
+        neighbour=inputs[1],
         seed=finding.seed,
         streams_version=STREAMS_VERSION,
         versions=versions(),
-        **told,
+        **found,
     )

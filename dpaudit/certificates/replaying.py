@@ -9,14 +9,14 @@ from typing import Any
 from dpaudit import seeding
 from dpaudit.arguments import check_built, read_integer
 from dpaudit.audit.audit import audit_privacy, sampler_of
-from dpaudit.certificates.certificate import Certificate, Counts
+from dpaudit.certificates.certificate import Certificate, Counts, Given, Input
 from dpaudit.certificates.choosing import counted
-from dpaudit.certificates.limits import epsilon_lower
-from dpaudit.certificates.predicates import Learned
-from dpaudit.certificates.telling import pair_of
-from dpaudit.contract import Learner, Pair, Verdict
+from dpaudit.certificates.shrinking import take_rows
+from dpaudit.contract import Domain, Learner, Pair, Verdict
 from dpaudit.errors import InputError
+from dpaudit.events.event import Learned
 from dpaudit.neighbours.check import check_pairs
+from dpaudit.outputs.values import decode_value, digest_of
 from dpaudit.progress import Progress, followed
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability
 
@@ -103,7 +103,7 @@ def replay(
         raise InputError.of("seed", seed, "another one than the certificate's: runs on that one are not fresh")
     given = None if pair is None else check_pairs([pair], None)[0]
     domain = mechanism.domain if isinstance(mechanism, Learner) else None
-    known = pair_of((certificate.data, certificate.neighbour), given, domain)
+    known = _pair_of((certificate.data, certificate.neighbour), given, domain)
     runs = None if trials is None else read_integer("trials", trials, 10)
     event, made = certificate.event, certificate.counts
     if made is None or isinstance(event, Learned):
@@ -115,7 +115,7 @@ def replay(
     with followed(progress, 2 * most, "runs") as tell:
         followable = replace(sampler, tell=tell)
         counts = counted(followable, "replay", known, event, certificate.direction, most)
-    lower = epsilon_lower(certificate.bound, counts, certificate.delta, 1 - certificate.confidence)
+    lower = counts.epsilon_lower(certificate.bound, certificate.delta, 1 - certificate.confidence)
     return _replay(certificate, lower, certificate.bound, counts, seed)
 
 
@@ -152,3 +152,34 @@ def _replay(certificate: Certificate, lower: float, bound: str, counts: Counts |
         counts=counts,
         seed=seed,
     )
+
+
+def _pair_of(inputs: tuple[Input, Input], given: Pair | None, domain: Domain | None) -> Pair:
+    """Return the pair of a certificate; inputs that it does not hold are taken from the pair given."""
+    sides = (None, None) if given is None else (given.data, given.neighbour)
+    data, neighbour = (_input_of(stored, side, domain) for stored, side in zip(inputs, sides, strict=True))
+    return Pair(data, neighbour)
+
+
+def _input_of(stored: Input, given: Any, domain: Domain | None) -> Any:
+    if isinstance(stored, Given):
+        value = decode_value(stored.value, domain)
+    elif given is None:
+        raise InputError(
+            "the certificate names its inputs and does not hold them: give {pair}, which is {place} ({recipe})",
+            names=("pair",),
+            place=stored.place or "one that was audited",
+            recipe=stored.recipe or "as it was given",
+        )
+    else:
+        value = given if stored.records is None else take_rows(given, stored.records)
+    digest = digest_of(value)
+    if stored.digest and digest != stored.digest:
+        raise InputError(
+            "an input is not the one that was audited: its digest is {found}, and the certificate has {digest}",
+            parameter="pair",
+            names=("pair",),
+            found=digest or "unknown",
+            digest=stored.digest,
+        )
+    return value

@@ -1,21 +1,31 @@
-"""Shrink the witness of a violation: a smaller pair that still refutes the claim, on runs that prove nothing."""
+"""Shrink the witness of a violation: a smaller pair that still refutes the claim, on runs that prove nothing.
+
+What both inputs share is left out on both sides, and their values are made simpler, so that the rest stays neighbours.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from dpaudit.certificates.choosing import Chosen, choose
-from dpaudit.certificates.parts import Kept, Parts, parts_of
-from dpaudit.certificates.simpler import Bounds, complexity, simpler
-from dpaudit.certificates.values import digest_of
 from dpaudit.contract import Pair
 from dpaudit.errors import InputError
-from dpaudit.outputs.canonical import Raised
+from dpaudit.jsonable import stable_repr
+from dpaudit.neighbours.check import as_multiset, sample_of
+from dpaudit.outputs.canonical import Raised, canonical
+from dpaudit.outputs.values import digest_of
 from dpaudit.running.sampling import Sampler
 
-__all__ = ["SEARCH", "Search", "Small", "shrink", "shrink_by_strategy"]
+if TYPE_CHECKING:
+    from dpaudit.neighbours.own_data.adapters import Table
+
+__all__ = ["SEARCH", "Bounds", "Kept", "Search", "Small", "shrink", "shrink_by_strategy", "take_rows"]
 
 FIRST_RUNS = 500
 """Runs a side that are tried first to refute the claim; they are doubled until they do."""
@@ -26,20 +36,15 @@ MOST_PAIRS = 200
 SEARCH = 16
 """The runs of a whole search, in units of the most on one side of a pair: about eight audits of one."""
 
+Kept = tuple[tuple[int, ...], tuple[int, ...]] | None
+"""The numbers of the records of either input that stay; None where parts are no numbered records, or all stay."""
+Bounds = tuple[float, float] | None
+"""The range of values that a mechanism is made for, where it is known."""
+
 
 @dataclass(frozen=True)
 class Small:
-    """A pair that refutes the claim.
-
-    Attributes
-    ----------
-    pair : Pair
-        The pair.
-    chosen : Chosen
-        The event.
-    records : tuple of two tuples of int, or None
-        The records of either original input that are left; None where the pair is as it was, or they have no numbers.
-    """
+    """A pair that refutes the claim, the event, and the records of either original input that are left."""
 
     pair: Pair
     chosen: Chosen
@@ -63,9 +68,9 @@ class Search:
     made : int
         Runs made so far, on both sides together.
     limit : int
-        No further pair is looked at once so many were made.
+        No further pair is tried once so many were made.
     tried : int
-        Pairs looked at.
+        Pairs tried.
     """
 
     sampler: Sampler
@@ -81,7 +86,7 @@ class Search:
     known: dict[tuple[str, str], Chosen | None] = field(default_factory=dict)
 
     def begin(self, pair: Pair, most: int) -> Small | None:
-        """Return how many runs a pair takes to refute the claim, and the event; None if `most` runs a side do not."""
+        """Return a pair with an event that refutes the claim on it; None if `most` runs a side find none."""
         self.runs, self.limit = min(FIRST_RUNS, most), self.made + SEARCH * most
         while True:
             chosen = self.refutes(pair, first=True)
@@ -94,7 +99,7 @@ class Search:
         """Return an event that refutes the claim on a pair, if there is one.
 
         A pair on which runs raise, where they did not on the first one, is an input that the mechanism refuses, and
-        none to refute the claim with.
+        refutes nothing.
         """
         self.tried += not first
         address = ("certificate", "search", digest_of(pair.data), digest_of(pair.neighbour), self.runs)
@@ -133,47 +138,60 @@ def shrink(search: Search, start: Small, *, values: bool = True, bounds: Bounds 
     """
     yield start
     small = start
-    parts = parts_of(start.pair)
-    for found in _fewer(search, parts) if parts else ():
+    for found in _fewer(search, start.pair):
         yield (small := found)
     while values and (changed := _simpler(search, small, bounds)) is not None:
         yield (small := changed)
 
 
-def _fewer(search: Search, parts: Parts) -> Iterator[Small]:
+def _fewer(search: Search, pair: Pair) -> Iterator[Small]:
     """Yield the pair with fewer and fewer shared parts: all, then ever smaller blocks of them are left out."""
-    kept = list(range(parts.shared))
+    parts = _parts_of(pair)
+    kept = list(range(parts.shared)) if parts else []
     block = len(kept)
-    while block:
+    while parts and block:
         at = 0
         while at < len(kept):
             fewer = kept[:at] + kept[at + block :]
-            pair = _attempt(parts, fewer)
-            chosen = search.better(pair) if pair else None
-            if pair is not None and chosen is not None:
+            try:
+                smaller = parts.keep(fewer)
+            except (InputError, ValueError, TypeError):  # so few make no input
+                smaller = None
+            chosen = search.better(smaller) if smaller else None
+            if smaller is not None and chosen is not None:
                 kept = fewer
-                yield Small(pair, chosen, parts.records(kept))
+                yield Small(smaller, chosen, parts.records(kept))
             else:
                 at += block
         block = min(block // 2, len(kept))
 
 
-def _attempt(parts: Parts, kept: list[int]) -> Pair | None:
-    """Return a pair with some of its shared parts; None where so few make no input."""
-    try:
-        return parts.keep(kept)
-    except (InputError, ValueError, TypeError):
-        return None
-
-
 def _simpler(search: Search, small: Small, bounds: Bounds) -> Small | None:
     """Return the first pair with simpler values that refutes the claim."""
-    limit = complexity(small.pair)
-    for pair in simpler(small.pair, bounds):
-        chosen = search.better(pair) if complexity(pair) < limit else None
+    limit = _complexity(small.pair)
+    for pair in _simpler_pairs(small.pair, bounds):
+        chosen = search.better(pair) if _complexity(pair) < limit else None
         if chosen is not None:
             return Small(pair, chosen)
     return None
+
+
+def _simpler_pairs(pair: Pair, bounds: Bounds) -> Iterator[Pair]:
+    """Yield pairs with simpler values: 0, 1, or the ends of a column's range; and with fewer copies of examples.
+
+    0 and 1 are tried only within the bounds, for outside of them a mechanism may promise nothing.
+    """
+    if _are_samples(pair):
+        common = as_multiset(pair.data) & as_multiset(pair.neighbour)
+        for fewer in (lambda count: 1, lambda count: count // 2):
+            yield _with_common(pair, Counter({example: max(1, fewer(count)) for example, count in common.items()}))
+        return
+    try:
+        rows = _Rows.of(pair)
+    except (InputError, TypeError, ValueError):
+        return
+    if rows is not None:
+        yield from rows.simpler(bounds)
 
 
 def shrink_by_strategy(search: Search, start: Small, strategy: Any) -> Iterator[Small]:
@@ -197,5 +215,170 @@ def shrink_by_strategy(search: Search, start: Small, strategy: Any) -> Iterator[
         return
     pair = Pair(data, neighbour, start.pair.origin)
     chosen = search.better(pair)
-    if chosen is not None and complexity(pair) < complexity(start.pair):
+    if chosen is not None and _complexity(pair) < _complexity(start.pair):
         yield Small(pair, chosen)
+
+
+def _complexity(pair: Pair) -> tuple[int, int, str]:
+    """Return how much there is to say of a pair: its distinct values, then the length of its text."""
+    text = ""
+    for side in (pair.data, pair.neighbour):
+        text += stable_repr(sorted(as_multiset(side).items()) if hasattr(side, "counts") else canonical(side))
+    return len(set(re.findall(r"[^\s,()\[\]]+", text))), len(text), text
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """A pair as what both inputs share, in parts that can be left out: how many, and the pair with some of them.
+
+    `records` returns the numbers of the records of either input that then stay, where parts are numbered records.
+    """
+
+    shared: int
+    keep: Callable[[Sequence[int]], Pair]
+    records: Callable[[Sequence[int]], Kept] = lambda kept: None
+
+
+def _parts_of(pair: Pair) -> _Parts | None:
+    """Return the parts of a pair; None for inputs that have none, as numbers and texts."""
+    if _are_samples(pair):
+        common = as_multiset(pair.data) & as_multiset(pair.neighbour)
+        examples = sorted(common)
+        return _Parts(
+            len(examples), lambda kept: _with_common(pair, Counter({examples[i]: common[examples[i]] for i in kept}))
+        )
+    try:
+        rows = _Rows.of(pair)
+        if rows is None and type(pair.data) is type(pair.neighbour) is dict:
+            return _entries(pair)
+    except (InputError, TypeError, ValueError):
+        return None
+    return _Parts(rows.before + rows.after, rows.keep, rows.kept) if rows else None
+
+
+def _are_samples(pair: Pair) -> bool:
+    return all(hasattr(side, "counts") and getattr(side, "domain", None) for side in (pair.data, pair.neighbour))
+
+
+def _with_common(pair: Pair, common: Counter[tuple[Any, ...]]) -> Pair:
+    """Return a pair of samples with other examples in place of those that both share."""
+    first, second = as_multiset(pair.data), as_multiset(pair.neighbour)
+    flagged, domain = pair.data.public is not None, pair.data.domain
+    data, neighbour = (sample_of(own - (first & second) + common, domain, flagged) for own in (first, second))
+    return Pair(data, neighbour, pair.origin)
+
+
+def _entries(pair: Pair) -> _Parts:
+    """Return the parts of two dictionaries: the entries that both have."""
+    data, neighbour = pair.data, pair.neighbour
+    alike = [key for key in data if key in neighbour and canonical(data[key]) == canonical(neighbour[key])]
+
+    def keep(kept: Sequence[int]) -> Pair:
+        gone = {alike[i] for i in set(range(len(alike))) - set(kept)}
+        first, second = ({k: v for k, v in side.items() if k not in gone} for side in (data, neighbour))
+        return Pair(first, second, pair.origin)
+
+    return _Parts(len(alike), keep)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Two datasets as tables, and how many rows both have at the start and, after those that differ, at the end."""
+
+    pair: Pair
+    tables: tuple[Table, Table]
+    before: int
+    after: int
+
+    @classmethod
+    def of(cls, pair: Pair) -> _Rows | None:
+        """Return the rows of a pair; None for inputs that have none."""
+        first, second = _table(pair.data), _table(pair.neighbour)
+        if first is None or second is None or type(pair.data) is not type(pair.neighbour):
+            return None
+        data, neighbour = ([canonical(row) for row in table.records()] for table in (first, second))
+        least = min(len(data), len(neighbour))
+        before = next((i for i in range(least) if data[i] != neighbour[i]), least)
+        most = least - before
+        after = next((i for i in range(most) if data[-1 - i] != neighbour[-1 - i]), most)
+        return cls(pair, (first, second), before, after)
+
+    @property
+    def own(self) -> list[range]:
+        """The rows of each side that the other lacks."""
+        return [range(self.before, table.size - self.after) for table in self.tables]
+
+    def kept(self, shared: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the numbers of the rows of either input that stay with some of the shared ones."""
+        early = [i for i in shared if i < self.before]
+        late = [i - self.before for i in shared if i >= self.before]
+        first, second = ((*early, *own, *(own.stop + i for i in late)) for own in self.own)
+        return first, second
+
+    def keep(self, shared: Sequence[int]) -> Pair:
+        """Return the pair with some of the shared rows alone."""
+        kept = zip(self.tables, self.kept(shared), strict=True)
+        data, neighbour = (_taken(table, rows) for table, rows in kept)
+        return Pair(data, neighbour, self.pair.origin)
+
+    def simpler(self, bounds: Bounds) -> Iterator[Pair]:
+        """Yield the pair with 0, 1 or the ends of a column's range in the rows that are shared, or those of a side."""
+        try:
+            cells = [table.cells() for table in self.tables]
+        except InputError:  # records of different fields
+            return
+        own = self.own
+        shared = [[i for i in range(t.size) if i not in rows] for t, rows in zip(self.tables, own, strict=True)]
+        for column in range(cells[0].shape[1]):
+            sides = [side.iloc[:, column].tolist() if column < side.shape[1] else [] for side in cells]
+            plain = [values for values in sides if values and all(type(x) in (int, float) for x in values)]
+            numbers = [x for values in plain for x in values if abs(x) < np.inf]
+            if not numbers:
+                continue
+            least, greatest = bounds or (min(numbers), max(numbers))
+            for target in dict.fromkeys([*(x for x in (0, 1) if least <= x <= greatest), least, greatest]):
+                for rows in (shared, [own[0], []], [[], own[1]]):
+                    data, neighbour = (
+                        _changed(table, column, {row: type(values[row])(target) for row in some})
+                        for table, values, some in zip(self.tables, sides, rows, strict=True)
+                    )
+                    yield Pair(data, neighbour, self.pair.origin)
+
+
+def _table(value: Any) -> Table | None:
+    """Return a dataset as a table; None for other inputs."""
+    from dpaudit.neighbours.own_data.tables import table_of  # loads pandas
+
+    if isinstance(value, list | tuple | dict) and type(value) not in (list, tuple, dict):
+        return None
+    try:
+        return table_of(value)
+    except InputError:
+        return None
+
+
+def take_rows(value: Any, rows: Sequence[int]) -> Any:
+    """Return some rows of a dataset, as a dataset of the same type; rows of pandas are numbered anew.
+
+    Raises
+    ------
+    InputError
+        If it has not these rows, or none.
+    """
+    table = _table(value)
+    if table is None or any(row >= table.size for row in rows):
+        raise InputError("the input given has not the records that the certificate names")
+    return _taken(table, rows)
+
+
+def _taken(table: Table, rows: Sequence[int]) -> Any:
+    taken = table.take(np.array(rows, dtype=np.int64))
+    return taken.reset_index(drop=True) if hasattr(taken, "reset_index") else taken
+
+
+def _changed(table: Table, column: int, values: dict[int, Any]) -> Any:
+    """Return a dataset with other values in a column; rows of pandas keep their labels."""
+    changed = table.with_values(column, values)
+    if hasattr(changed, "iloc"):
+        changed.index = table.data.index
+    return changed

@@ -1,7 +1,7 @@
-"""The command line: verbs, what they do, and what they print."""
+"""The command line: commands, what they do, and what they print."""
 
 from __future__ import annotations
 
-from dpaudit.cli.status import main
+from dpaudit.cli.app import main
 
 __all__ = ["main"]

@@ -1,36 +1,51 @@
-"""The command `dpaudit`: its verbs, each loaded when it is typed, and the help of the whole."""
+"""The command `dpaudit`: its commands, each loaded when it is typed; what one raises becomes a message and a status."""
 
 from __future__ import annotations
 
+import errno
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
+from types import FrameType
+from typing import Any, NoReturn
 
 import click
 
 from dpaudit import __version__
-from dpaudit.cli.topics import VERBS, WHOLE
+from dpaudit.cli.command import BadInput, Command
+from dpaudit.cli.help import COMMANDS, COMPLETION, WHOLE
+from dpaudit.cli.streams import complain, drop_output, tell
+from dpaudit.errors import DpauditError
+from dpaudit.escaping import harmless
+from dpaudit.running.processes import STOPPING, ChildDied
+from dpaudit.running.supervised import supervised
 
-__all__ = ["App", "app"]
+__all__ = ["App", "app", "main"]
 
 
 class App(click.Group):
-    """A group whose verbs stand in modules of ``dpaudit.cli.verbs`` that are loaded when they are called."""
+    """A group whose commands stand in modules of ``dpaudit.cli`` that are loaded when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the verbs, in the order of the help."""
-        return list(VERBS)
+        """Return the commands, in the order of the help."""
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a verb, or None."""
-        if cmd_name not in VERBS:
+        """Return a command, or None."""
+        if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"dpaudit.cli.verbs.{cmd_name.replace('-', '_')}").command
-        return command
+        home = import_module(f"dpaudit.cli.{COMMANDS[cmd_name][0]}")
+        return next(one for one in vars(home).values() if isinstance(one, Command) and one.name == cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the verb that was typed; of a word that is none, say which one was meant."""
+        """Return the command that was typed; for an unknown word, the error names the closest one."""
         word = args[0]
         command = self.get_command(ctx, word)
         if command is None and not word.startswith("-"):
@@ -43,11 +58,11 @@ class App(click.Group):
 
 
 def _unknown(word: str) -> str:
-    """Return what to type instead of a verb that there is not."""
+    """Return what to type instead of an unknown command."""
     if ":" in word or word.endswith(".py"):
         return f"there is no command {word!r}; a mechanism is audited by: dpaudit privacy {word} --epsilon 1"
-    near = get_close_matches(word, VERBS)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(VERBS)}"
+    near = get_close_matches(word, COMMANDS)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(COMMANDS)}"
     return f"there is no command {word!r}; {hint}"
 
 
@@ -55,7 +70,122 @@ def _unknown(word: str) -> str:
 @click.version_option(__version__, prog_name="dpaudit", message="%(prog)s %(version)s")
 @click.pass_context
 def app(ctx: click.Context) -> int:
-    """Show the help where no verb is given."""
+    """Show the help where no command is given."""
     if ctx.invoked_subcommand is None:
         click.echo(WHOLE, nl=False)
     return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status: see `cli.command.STATUS`."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if instruction := os.environ.get(COMPLETION):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(app, {}, "dpaudit", COMPLETION, instruction)
+    if argv is not None:  # a program that calls this handles its own end, and reads what is written to its streams
+        return _run(words, ends=False)
+    try:
+        return supervised(partial(_run, words, ends=True))
+    except ChildDied as died:
+        tell("error", str(died))
+        return 2
+
+
+def _run(words: list[str], ends: bool) -> int:
+    """Run one command; `ends` says that its process ends with it."""
+    with _stoppable(ends):
+        try:
+            return _status(words)
+        except MemoryError:  # not even for the words of an error; uncaught it would end with 1, a violation
+            os.write(2, b"dpaudit: error: there is no memory left\n")
+            return 2
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal asks the command to end.
+
+    Attributes
+    ----------
+    signal : int
+        Its number.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.signal = number
+        super().__init__()
+
+
+@contextmanager
+def _stoppable(ends: bool) -> Iterator[None]:
+    """Let a request to end do so as Ctrl-C does: results kept, workers ended, a message, a status that names it.
+
+    Where the process ends with the command, further requests are ignored until it has.
+    """
+    import threading
+
+    here = threading.current_thread() is threading.main_thread()
+    before: dict[int, Any] = {number: signal.getsignal(number) for number in STOPPING if here}
+    # A program that embeds the command, or ignores a signal, keeps its own handlers.
+    ours = [n for n, handler in before.items() if handler in (signal.SIG_DFL, signal.default_int_handler)]
+
+    def stop(number: int, frame: FrameType | None) -> NoReturn:
+        for each in ours:  # a second one would break off the end of the workers, and be waited for in vain
+            signal.signal(each, signal.SIG_IGN)
+        raise Stopped(number)
+
+    for number in ours:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        stopped = any(signal.getsignal(number) == signal.SIG_IGN for number in ours)
+        for number in ours if not (ends and stopped) else ():
+            signal.signal(number, before[number])
+
+
+def _status(words: list[str]) -> int:
+    """Run one command; whatever it raises becomes a message on stderr and a status."""
+    try:
+        with app.make_context("dpaudit", words) as context:
+            return int(app.invoke(context) or 0)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.UsageError as error:
+        asked = error.ctx.command if error.ctx else app
+        example = [("example", asked.example)] if isinstance(asked, Command) else []
+        complain("BAD INPUT", error.format_message(), *example, *_help(asked))
+    except BadInput as error:
+        complain("BAD INPUT", str(error), *_help(error.command))
+    except DpauditError as error:
+        tell("error", str(error))
+    except BrokenPipeError:
+        drop_output()
+    except OSError as error:
+        tell("error", f"{error.filename or _unnamed(error)}: {error.strerror or error}")
+    except KeyboardInterrupt as stop:
+        first, *more = getattr(stop, "__notes__", ()) or ["nothing was stored"]
+        complain("INTERRUPTED", first, *(("resume", line) for line in more))
+        return 128 + getattr(stop, "signal", signal.SIGINT)
+    except MemoryError:
+        raise
+    # An uncaught exception would exit with 1, which means a violation; an exit of audited code even with 0.
+    except (Exception, SystemExit) as error:
+        import traceback
+
+        print(*map(harmless, traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
+        tell("error", f"unexpected {type(error).__name__}: {error}")
+    return 2
+
+
+def _unnamed(error: OSError) -> str:
+    """Return where an error lies that names no file: our own files are named, those of the libraries' workers not."""
+    if error.errno != errno.ENOSPC:
+        return "file system"
+    from tempfile import gettempdir
+
+    return f"/dev/shm or {gettempdir()}, which processes share data in"
+
+
+def _help(asked: click.Command) -> list[tuple[str, str]]:
+    return [("help", f"dpaudit help {asked.name}" if isinstance(asked, Command) else "dpaudit help")]

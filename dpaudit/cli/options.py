@@ -1,34 +1,86 @@
-"""The options that verbs share, and the values that they read."""
+"""The options that commands share, each with the type of its value, and the groups that they come in."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import click
 
 from dpaudit.audit.options import JOBS, OPTIONS, SEED, Option
-from dpaudit.cli.forms import PLAIN, SUFFIXES
 
 __all__ = [
-    "ALLOWANCE",
-    "COLOR",
-    "JSON",
-    "LEARNERS",
-    "OUT",
-    "PARAMETER",
-    "QUIET",
-    "RESULT",
-    "TOLD",
-    "VERBOSE",
-    "declared",
-    "flag",
-    "identity",
-    "jobs",
-    "of_declaration",
-    "option",
-    "statistics",
-    "whole",
-]
+    "FORMS", "PLAIN", "SUFFIXES", "AllowNoEvidence", "Color", "Config", "Declared", "Json", "Learners", "Measured",
+    "Out", "Parameters", "Quiet", "Relation", "Seed", "Shown", "ShownOut", "Size", "TimeLimit", "Timeout", "Verbose",
+    "argument", "given", "jobs", "of", "whole",
+]  # fmt: skip
+
+FORMS = {
+    ".html": ("html", "render"),
+    ".json": ("json", "render"),
+    ".md": ("markdown", "render"),
+    ".sarif": ("ci", "sarif"),
+    ".txt": ("overview", "render"),
+    ".xml": ("ci", "junit"),
+}
+"""Suffix -> the module of `dpaudit.report` and its function that writes a run."""
+SUFFIXES = ", ".join(FORMS)
+PLAIN = (".html", ".json", ".md", ".txt")
+"""Suffixes of what `dpaudit.report.plain` writes, which help does not load; ``.xml`` and ``.svg`` for audits alone."""
+
+
+class given(NamedTuple):
+    """How a parameter of a command is given: the second part of its ``Annotated[type, given(...)]``.
+
+    Attributes
+    ----------
+    help : str
+        What it is, with its default.
+    default : object
+        Its default.
+    metavar : str or None
+        How the help names the value of an option; None for what its type says.
+    choices : sequence of str
+        The values that are allowed; empty for all.
+    names : sequence of str
+        The option as it is typed; empty for the name of the parameter.
+    place : str
+        How the help names an argument; empty for an option.
+    read : callable, optional
+        Reads the value; by default what the type says.
+    """
+
+    help: str = ""
+    default: Any = None
+    metavar: str | None = None
+    choices: Sequence[str] = ()
+    names: Sequence[str] = ()
+    place: str = ""
+    read: Callable[[str], Any] | None = None
+
+    def declared(self, name: str, kind: Any) -> click.Parameter:
+        """Return the argument or the option that sets a parameter of a type."""
+        several = get_origin(kind) is tuple
+        plain = next((one for one in get_args(kind) if isinstance(one, type) and one is not type(None)), kind)
+        read: Any = self.read or {int: whole, bool: None}.get(plain, plain)
+        read = click.Choice(self.choices) if self.choices else read
+        if self.place:
+            return click.Argument([name], metavar=self.place, nargs=-1 if several else 1, type=read)
+        typed = [*(self.names or [f"--{name.replace('_', '-')}"]), name]
+        settings: dict[str, Any] = {"help": self.help, "default": self.default, "metavar": self.metavar}
+        if plain is bool:
+            settings |= {"is_flag": True, "default": bool(self.default)}
+        elif several:
+            settings |= {"multiple": True}
+        elif plain is int and self.metavar is None:
+            settings |= {"metavar": "N"}
+        return click.Option(typed, type=read, **settings)
+
+
+def argument(place: str, choices: Sequence[str] = ()) -> given:
+    """Return an argument, and how the help names it."""
+    return given(place=place, choices=choices)
+
 
 def whole(text: str | int) -> int:
     """Read a whole number, also one written as 1e5."""
@@ -42,107 +94,106 @@ def whole(text: str | int) -> int:
     raise click.BadParameter(f"must be a whole number, such as 20000 or 1e5; got {text!r}")
 
 
-def _processes(text: str | int) -> int:
+def _processes(text: str) -> int:
     if (number := whole(text)) == 0:
         raise click.BadParameter("must be a positive number of processes, or -1 for one a processor; got 0")
     return number
 
 
-def option(*names: str, **settings: Any) -> click.Option:
-    """Return an option: its names as they are typed, and, if it sets a parameter of another name, that one."""
-    return click.Option(list(names), **settings)
-
-
-def flag(*names: str, help: str) -> click.Option:
-    """Return an option without a value."""
-    return option(*names, is_flag=True, help=help)
-
-
-def jobs(what: str, default: int) -> click.Option:
+def jobs(what: str, default: int) -> given:
     """Return the number of processes."""
-    told = f"{what}; {JOBS.help.partition('; ')[2]}"
-    return of_declaration(JOBS, "--jobs", JOBS.name, type=_processes, default=default, usual=str(default), help=told)
+    text = f"{what}; {JOBS.help} (default: {default})"
+    return given(text, default, JOBS.metavar, names=("--jobs",), read=_processes)
 
 
-JSON = flag("--json", help="JSON instead of text (default: text)")
-VERBOSE = flag("-v", "--verbose", help="show how it was measured too: pairs, events, budget (default: the verdict)")
-QUIET = flag("--quiet", help="no progress on stderr (default: progress where it takes over two seconds)")
-COLOR = option(
-    "--color",
-    type=click.Choice(["auto", "always", "never"]),
-    default="auto",
-    help="colour the verdict (default: auto, on a terminal unless NO_COLOR is set)",
-)
-ALLOWANCE = flag(
-    "--allow-no-evidence", help="end with status 0 where there is no evidence, or a case is undecided (default: with 3)"
-)
-LEARNERS = option(
-    "--learners",
-    metavar="PATH",
-    multiple=True,
-    help="look for learners in this .py file or folder too; repeatable (default: installed ones only)",
-)
-OUT = option(
-    "--out",
-    metavar="FILE",
-    help=f"write a report too, in the format of its suffix: {SUFFIXES} (default: none)",
-)
-TOLD = option(
-    "--out",
-    metavar="FILE",
-    help=f"write what is shown too, in the format of its suffix: {', '.join(PLAIN)} (default: none)",
-)
-RESULT = (JSON, OUT, VERBOSE, QUIET, COLOR, ALLOWANCE, LEARNERS)
-"""The options of the single audits on what they show."""
+def of(one: Option, help: str = "", default: Any = None) -> given:
+    """Return a declared option, with another help or default if given."""
+    usual = one.usual if default is None else str(default)
+    return given(f"{help or one.help} (default: {usual})", one.default if default is None else default, one.metavar)
 
 
-PARAMETER = option(
-    "-p",
-    "--parameter",
-    metavar="NAME=VALUE",
-    multiple=True,
-    help="a parameter of the learner; repeatable (default: those of the learner's example, with a note)",
-)
+class Declared(NamedTuple):
+    """Options of a black-box audit by name: a parameter so annotated is a dictionary of their values."""
+
+    names: tuple[str, ...]
+
+    def declared(self) -> list[click.Parameter]:
+        """Return the options."""
+        return [of(OPTIONS[name]).declared(name, OPTIONS[name].kind) for name in self.names]
 
 
-def identity(n: str = "the example's") -> tuple[click.Parameter, ...]:
-    """Return what says which learner is audited, and on how many examples."""
-    return (
-        click.Argument(["id"], metavar="ID"),
-        PARAMETER,
-        option("--n", type=whole, metavar="N", help=f"examples in a sample (default: {n})"),
-    )
+_VERBOSE = "show how it was measured too: pairs, events, budget (default: the verdict)"
+_WRITTEN = "too, in the format of its suffix"
+
+Json = Annotated[bool, given("JSON instead of text (default: text)")]
+Verbose = Annotated[bool, given(_VERBOSE, names=("-v", "--verbose"))]
+Quiet = Annotated[bool, given("no progress on stderr (default: progress where it takes over two seconds)")]
+Color = Annotated[
+    str,
+    given(
+        "colour the verdict (default: auto, on a terminal unless NO_COLOR is set)",
+        "auto",
+        choices=["auto", "always", "never"],
+    ),
+]
+AllowNoEvidence = Annotated[
+    bool, given("end with status 0 where there is no evidence, or a case is undecided (default: with 3)")
+]
+Learners = Annotated[
+    tuple[str, ...],
+    given(
+        "look for learners in this .py file or folder too; repeatable (default: installed ones only)", metavar="PATH"
+    ),
+]
+Parameters = Annotated[
+    tuple[str, ...],
+    given(
+        "a parameter of the learner; repeatable (default: those of the learner's example, with a note)",
+        metavar="NAME=VALUE",
+        names=("-p", "--parameter"),
+    ),
+]
+Size = Annotated[int | None, of(OPTIONS["n"])]
+Config = Annotated[
+    str | None, given("the settings (default: audit.toml or pyproject.toml, here or above)", metavar="FILE")
+]
+Timeout = Annotated[float | None, of(OPTIONS["timeout"])]
+TimeLimit = Annotated[float | None, of(OPTIONS["time_limit"])]
+Relation = Annotated[
+    str | None, given("replace-one, add-remove-one or replace-private (default: the claim's)", metavar="NAME")
+]
+Seed = Annotated[int, of(SEED)]
+Out = Annotated[str | None, given(f"write a report {_WRITTEN}: {SUFFIXES} (default: none)", metavar="FILE")]
+ShownOut = Annotated[
+    str | None, given(f"write what is shown {_WRITTEN}: {', '.join(PLAIN)} (default: none)", metavar="FILE")
+]
+_Figure = Annotated[
+    str | None,
+    given(
+        f"write the finding {_WRITTEN}: {', '.join(PLAIN)}, .xml, or .svg, its figure (default: none)", metavar="FILE"
+    ),
+]
 
 
-def declared(*names: str, **changes: Any) -> tuple[click.Option, ...]:
-    """Return options of a black-box audit: all but the numbers of runs, the level and n, or some by their names.
+class Shown(NamedTuple):
+    """The options of single audits on what they show."""
 
-    Parameters
-    ----------
-    *names : str
-        The names.
-    **changes : object
-        Settings of `click.Option` that differ from the declaration.
-    """
-    wanted = names or [name for name in OPTIONS if name not in ("n", "trials", "confidence")]
-    return tuple(of_declaration(OPTIONS[name], **changes) for name in wanted)
+    json: Json
+    out: Out
+    verbose: Verbose
+    quiet: Quiet
+    color: Color
+    allow_no_evidence: AllowNoEvidence
+    learners: Learners
 
 
-def of_declaration(one: Option, *names: str, usual: str = "", **changes: Any) -> click.Option:
-    """Return a declared option, with its default in words, under other names if given."""
-    told = f"{changes.pop('help', one.help)} (default: {usual or one.usual})"
-    names = names or (f"--{one.name.replace('_', '-')}",)
-    if one.kind is bool:
-        return flag(*names, help=told)
-    settings = {"type": whole if one.kind is int else one.kind, "default": one.default, "metavar": one.metavar}
-    return option(*names, help=told, **settings | changes)
+class Measured(NamedTuple):
+    """The options of measurements that draw a figure."""
 
-
-def statistics(trials: int | None, what: str, of: str, processes: click.Option) -> tuple[click.Option, ...]:
-    """Return the options that the verbs share that run learners."""
-    return (
-        *declared("trials", default=trials, help=what, usual=str(trials or "the profile's")),
-        *declared("confidence", help=of),
-        of_declaration(SEED),
-        processes,
-    )
+    json: Json
+    out: _Figure
+    verbose: Verbose
+    quiet: Quiet
+    color: Color
+    allow_no_evidence: AllowNoEvidence
+    learners: Learners

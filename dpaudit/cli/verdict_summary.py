@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.cli.verb import Given, in_options
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.outcome import is_ladder, leaves_open, refutes
 from dpaudit.engine.records import Result
@@ -22,13 +21,13 @@ from dpaudit.utility.finding import UtilityFinding
 __all__ = ["brief_block"]
 
 
-def brief_block(args: Given, results: Sequence[Result], repeat: str) -> Lines:
+def brief_block(shown: Callable[[str, str | None], str], results: Sequence[Result], repeat: str) -> Lines:
     """Return the lines on the gravest of some results of one learner.
 
     Parameters
     ----------
-    args : Given
-        Of the command.
+    shown : callable
+        Names a parameter as it is given; see `InputError.told`.
     results : sequence of Result
         All of one learner and one kind.
     repeat : str
@@ -37,7 +36,6 @@ def brief_block(args: Given, results: Sequence[Result], repeat: str) -> Lines:
     result = max(results, key=lambda one: (refutes(one), leaves_open(one)))
     finding = result.finding
     assert isinstance(finding, PrivacyFinding | LawFinding | UtilityFinding)
-    shown = in_options(args.verb)
     (label, told), *rest, last = brief_lines(
         finding, result.learner, repeat=repeat, decoded=result.decoded or None, shown=shown
     )

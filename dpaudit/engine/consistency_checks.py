@@ -18,8 +18,7 @@ from dpaudit.engine.arguments import (
     PrivacyArguments,
     UtilityArguments,
 )
-from dpaudit.engine.findings import LedgerRow, PictureFinding
-from dpaudit.engine.records import Failure, Header, Result, State
+from dpaudit.engine.records import Failure, Header, LedgerRow, PictureFinding, Result, State
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import ToolFault
 from dpaudit.exact.finding import LawFinding

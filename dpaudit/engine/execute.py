@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
+from typing import TextIO
 
 from dpaudit.arguments import check_jobs
-from dpaudit.engine.events import Listener, RunEvent, RunFinished, RunStarted, TaskFailed, TaskFinished
+from dpaudit.engine.outcome import word
 from dpaudit.engine.perform import perform
-from dpaudit.engine.tasks import Task
+from dpaudit.engine.records import Result
+from dpaudit.engine.tasks import Task, canonical
 from dpaudit.errors import DpauditError, InputError, place_of
+from dpaudit.progress import Line
 from dpaudit.registry import load
 from dpaudit.running.processes import can_fork
 from dpaudit.running.workers import apart, spread
 
-__all__ = ["BACKENDS", "execute"]
+__all__ = [
+    "BACKENDS",
+    "Listener",
+    "Progress",
+    "RunEvent",
+    "RunFinished",
+    "RunStarted",
+    "TaskFailed",
+    "TaskFinished",
+    "execute",
+]
 
 BACKENDS = ("loky", "threading", "sequential")
 
@@ -121,3 +137,111 @@ def _events(
 
         for key, ended in apart(calls, effective_n_jobs(n_jobs)):
             yield TaskFailed(key, f"WorkerDied: the task {ended}") if isinstance(ended, DpauditError) else ended
+
+
+@dataclass(frozen=True)
+class RunStarted:
+    """A run begins: `total` tasks are planned, `done` of them have their results already."""
+
+    total: int
+    done: int
+
+
+@dataclass(frozen=True)
+class TaskFinished:
+    """A task ended with a finding."""
+
+    task: str
+    record: Result
+
+
+@dataclass(frozen=True)
+class TaskFailed:
+    """A task raised, or killed its worker process; nothing is known of its learner."""
+
+    task: str
+    error: str
+
+
+@dataclass(frozen=True)
+class RunFinished:
+    """A run is over: every task ended, or the user interrupted it."""
+
+    failed: int
+    interrupted: bool = False
+
+
+RunEvent = RunStarted | TaskFinished | TaskFailed | RunFinished
+Listener = Callable[[RunEvent], None]
+
+
+_CONTROLS = "on controls"
+_WORDS = {"detected": _CONTROLS, "not detected": _CONTROLS, "ladder": "at smaller n"}
+_SHOWN = (
+    "violation",
+    "failed",
+    "no evidence",
+    "undecided",
+    "vacuous",
+    "consistent",
+    "at smaller n",
+    _CONTROLS,
+    "checked",
+    "drawn",
+)
+
+
+class Progress:
+    """A listener that writes progress: how many audits ended how, and how many controls are detected.
+
+    Parameters
+    ----------
+    stream : text file
+        Usually ``sys.stderr``; see `progress.Line`.
+    clock : callable
+        Seconds, monotonic.
+    noun : str
+        The unit: what is done.
+    """
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic, noun: str = "audits") -> None:
+        self._line = partial(Line, stream, noun, clock)
+        self._shown = self._line()
+        self._total = self._done = 0
+        self._counts: Counter[str] = Counter()
+        self._detected: dict[str, bool] = {}
+
+    def __call__(self, event: RunEvent) -> None:
+        """Take note of an event and show it."""
+        if isinstance(event, RunStarted):
+            self._total, self._done = event.total, event.done
+            self._shown = self._line(already=event.done)
+            if event.done:
+                self._shown.keep(event.done, event.total, before="resuming: ")
+        elif isinstance(event, RunFinished):
+            before = "interrupted: " if event.interrupted else ""
+            self._shown.keep(self._done, self._total, self._told(), before)
+        elif isinstance(event, TaskFailed):
+            self._step("failed")
+        else:
+            self._count(event.record)
+            self._step(_WORDS.get(word(event.record), word(event.record)), event.record.learner)
+
+    def _step(self, said: str, learner: str = "") -> None:
+        """Count a task that has ended, and show the sum."""
+        self._done += 1
+        self._counts[said] += 1
+        self._shown(self._done, self._total, "  ".join(filter(None, (self._told(), learner))))
+
+    def _count(self, record: Result) -> None:
+        """Take note of a control: it is detected as soon as one of its audits detects its leak."""
+        if record.fault is not None:
+            control = canonical([record.learner, record.parameters])
+            self._detected[control] = word(record) == "detected" or self._detected.get(control, False)
+
+    def _told(self) -> str:
+        """Return how many audits ended how."""
+        caught = f" ({sum(self._detected.values())} of {len(self._detected)} detected)"
+        return ", ".join(
+            f"{self._counts[name]} {name}{caught if name == _CONTROLS else ''}" for name in _SHOWN if self._counts[name]
+        )

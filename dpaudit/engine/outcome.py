@@ -11,8 +11,7 @@ from typing import TypeVar
 
 from dpaudit.contract import OPEN, Verdict
 from dpaudit.engine.arguments import UtilityArguments
-from dpaudit.engine.findings import LedgerRow, PictureFinding
-from dpaudit.engine.records import Failure, Fault, Result, Run
+from dpaudit.engine.records import Failure, Fault, LedgerRow, PictureFinding, Result, Run
 from dpaudit.engine.tasks import canonical
 
 __all__ = [

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
+import linecache
+import math
+import re
+import shlex
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from numbers import Integral, Real
+from types import FrameType
 from typing import Any
 
 import numpy as np
-from msgspec.structs import asdict, replace
+from msgspec import structs
 from numpy.typing import NDArray
 
+from dpaudit.arguments import addressed_parameters_of, stream_id_of
 from dpaudit.audit.audit import audit_privacy
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.contract import Distribution
+from dpaudit.contract import Distribution, Evidence, Grade, HasScene, Picture, Statement, Verdict
 from dpaudit.engine.arguments import (
     ExactArguments,
     LedgerArguments,
-    PictureArguments,
     PrivacyArguments,
     UtilityArguments,
 )
-from dpaudit.engine.decoding import decoded
-from dpaudit.engine.drawing import draw_picture
-from dpaudit.engine.evidence import check_statement
-from dpaudit.engine.findings import PictureFinding
-from dpaudit.engine.records import Result
+from dpaudit.engine.records import AnyFinding, LedgerRow, PictureFinding, Result, decoded
 from dpaudit.engine.tasks import Task
+from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.composition import tabulate
 from dpaudit.exact.finding import LawFinding
@@ -34,11 +41,12 @@ from dpaudit.neighbours.named import pairs_of_source
 from dpaudit.progress import Progress
 from dpaudit.registry import PRIVATE, load
 from dpaudit.registry.import_spec import send_by_value
+from dpaudit.seeding import check_seed, generator
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.hard_cases import hard_cases
 from dpaudit.utility.pac import audit_utility
 
-__all__ = ["perform"]
+__all__ = ["check_statement", "draw_picture", "perform"]
 
 
 def perform(
@@ -47,7 +55,7 @@ def perform(
     """Run one audit, or check one statement, and return its record.
 
     The record of an audit also holds the learner's claim and, for a positive control, its fault; that of an audit of
-    privacy, what the outputs stand for that its finding names.
+    privacy, the meaning of the outputs that its finding names.
 
     Parameters
     ----------
@@ -58,7 +66,7 @@ def perform(
     paths : tuple of str
         Files and folders with learners, besides the installed packages.
     n_jobs : int
-        Processes for this one audit; checks of statements use one.
+        Processes for this one audit; checks of statements, exact audits and pictures use one.
     progress : bool or callable
         As for the audits.
     """
@@ -72,7 +80,16 @@ def perform(
     package = entry.learner.__module__.partition(".")[0]
     if n_jobs != 1 and package.startswith(PRIVATE):
         send_by_value(package)
-    finding = _audit(arguments, learner, seed=seed, n_jobs=n_jobs, progress=progress)
+    options: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "progress": progress}
+    finding: AnyFinding
+    if isinstance(arguments, ExactArguments):
+        finding = _exact(arguments, learner, progress)
+    elif isinstance(arguments, PrivacyArguments):
+        finding = _privacy(arguments, learner, options)
+    elif isinstance(arguments, UtilityArguments):
+        finding = _utility(arguments, learner, options)
+    else:
+        finding = draw_picture(learner, arguments.n, arguments.runs, seed)
     return Result(
         task=task.key,
         learner=task.learner,
@@ -85,15 +102,7 @@ def perform(
     )
 
 
-@singledispatch
-def _audit(arguments: Any, learner: Any, **options: Any) -> Any:
-    """Make one audit; the type of its arguments says which."""
-    raise TypeError(f"no audit takes {arguments!r:.100}")
-
-
-@_audit.register
-def _exact(arguments: ExactArguments, learner: Any, *, seed: int, n_jobs: int, progress: Progress) -> LawFinding:
-    """Enumerate; there is nothing to draw and nothing to spread over processes."""
+def _exact(arguments: ExactArguments, learner: Any, progress: Progress) -> LawFinding:
     chosen: dict[str, Any] = {"n": arguments.n}
     if arguments.samples == "crafted":
         chosen = {"samples": crafted_pairs(learner.domain, arguments.n, arguments.relation)}
@@ -102,53 +111,189 @@ def _exact(arguments: ExactArguments, learner: Any, *, seed: int, n_jobs: int, p
     )
     if arguments.compose is None:
         return finding
-    return replace(finding, composition=tabulate(finding.profiles, arguments.compose, finding.grade))
+    return structs.replace(finding, composition=tabulate(finding.profiles, arguments.compose, finding.grade))
 
 
-@_audit.register
-def _privacy(
-    arguments: PrivacyArguments, learner: Any, *, seed: int, n_jobs: int, progress: Progress
-) -> PrivacyFinding:
-    chosen = asdict(arguments)
-    source = chosen.pop("pairs")
-    if source is not None:
-        pairs = pairs_of_source(source, learner, n=chosen.pop("n"), relation=arguments.relation, seed=seed)
-        chosen["pairs"] = pairs
-    return audit_privacy(learner, **chosen, seed=seed, n_jobs=n_jobs, progress=progress)
+def _privacy(arguments: PrivacyArguments, learner: Any, options: dict[str, Any]) -> PrivacyFinding:
+    chosen = structs.asdict(arguments)
+    if (source := chosen.pop("pairs")) is not None:
+        n, relation = chosen.pop("n"), arguments.relation
+        chosen["pairs"] = pairs_of_source(source, learner, n=n, relation=relation, seed=options["seed"])
+    return audit_privacy(learner, **chosen, **options)
 
 
-@_audit.register
-def _utility(
-    arguments: UtilityArguments, learner: Any, *, seed: int, n_jobs: int, progress: Progress
-) -> UtilityFinding:
+def _utility(arguments: UtilityArguments, learner: Any, options: dict[str, Any]) -> UtilityFinding:
     concept = arguments.concept
-    distribution: Distribution | str = "uniform"
     noise: NDArray[np.float64] | float | None = arguments.noise
+    distribution: Distribution | str = "uniform"
     if arguments.case_index is not None:
         case = hard_cases(learner, arguments.alpha, arguments.setting)[arguments.case_index]
-        concept = case.concept_code if concept is None else concept
         distribution = case.distribution
+        concept = case.concept_code if concept is None else concept
         noise = case.noise if noise is None else noise
-    return audit_utility(
-        learner,
-        0 if concept is None else concept,
-        distribution,
-        alpha=arguments.alpha,
-        beta=arguments.beta,
-        n=arguments.n,
-        trials=arguments.trials,
-        most=arguments.most,
-        confidence=arguments.confidence,
-        setting=arguments.setting,
-        noise=noise,
-        seed=seed,
-        n_jobs=n_jobs,
-        progress=progress,
+    shared = ("alpha", "beta", "n", "trials", "most", "confidence", "setting")
+    given = {name: getattr(arguments, name) for name in shared}
+    return audit_utility(learner, concept or 0, distribution, noise=noise, **given, **options)
+
+
+def draw_picture(learner: Any, n: int, runs: int, seed: int) -> PictureFinding:
+    """Return the picture of `runs` outputs of a learner on one sample.
+
+    Parameters
+    ----------
+    learner : Learner
+        With `picture(sample, codes, target)`, and optionally `scene(rng) -> (sample, target)`.
+    n : int
+        Examples of the sample where the learner has no `scene`: drawn from the uniform distribution on the domain,
+        labelled by the middle concept.
+    runs : int
+        The number of outputs.
+    seed : int
+        The root seed. Sample and outputs live at addresses of their own below it.
+
+    Raises
+    ------
+    ToolFault
+        If the learner's `picture` returns something other than a `Picture`.
+    """
+    seed = check_seed(seed)
+    address = ("picture", stream_id_of(learner), jsonable(addressed_parameters_of(learner)), n)
+    rng = generator(seed, *address, "scene")
+    if isinstance(learner, HasScene):
+        sample, target = learner.scene(rng)
+    else:
+        points, target = learner.domain.points(), learner.concepts.concept(learner.concepts.size // 2)
+        uniform = Distribution(points, np.full(len(points), 1 / len(points)), "uniform")
+        sample = learner.domain.draw(target, uniform, n, rng)
+    outputs = learner.run(sample, generator(seed, *address, "run"), runs)
+    codes = [output.item() if isinstance(output, np.generic) else output for output in outputs]
+    picture = learner.picture(sample, codes, target)
+    if not isinstance(picture, Picture):
+        raise ToolFault(f"picture of {learner.id} must return dpaudit.contract.Picture, got {picture!r:.200}")
+    return PictureFinding(picture=picture, n=int(sample.n), runs=runs, seed=seed)
+
+
+def check_statement(statement: Statement, *, paths: tuple[str, ...] = (), time_limit: float | None = None) -> LedgerRow:
+    """Run the check of a statement, which gets the public names of dpaudit.
+
+    Parameters
+    ----------
+    statement : Statement
+        The statement.
+    paths : tuple of str
+        Where statements were looked for besides the installed packages: the command that repeats the row names them.
+    time_limit : float, optional
+        Seconds after which the check is stopped; the statement is then undecided, and the row says in which part.
+
+    Raises
+    ------
+    ToolFault
+        If the check returns something other than `Evidence`, or a number that JSON cannot hold. Whatever the check
+        itself raises goes through: nothing is then known of the statement.
+    """
+    templates, stopped_in = (statement.printed, statement.found, statement.best), ""
+    try:
+        with _time_limited(time_limit):
+            # The public names stand above the engine, which passes them on by name and uses none of them.
+            evidence = statement.check(import_module("dpaudit"))
+    except _OutOfTime as ended:
+        templates, stopped_in = ("", "", ""), ended.part(statement.check)  # there are no numbers to fill in
+        evidence = Evidence("undecided", f"not decided within {time_limit:g} s; stopped in {stopped_in}", {}, "exact")
+    if not isinstance(evidence, Evidence):
+        raise ToolFault(f"the check of {statement.id} must return dpaudit.contract.Evidence, got {evidence!r}")
+    printed, found, best = (_filled(statement, template, evidence.numbers) for template in templates)
+    return LedgerRow(
+        id=statement.id,
+        statement=statement.statement,
+        source=statement.source,
+        verdict=Verdict(evidence.verdict),
+        summary=evidence.summary,
+        numbers={str(name): _number(statement, name, value) for name, value in evidence.numbers.items()},
+        grade=Grade(evidence.grade),
+        witness=evidence.witness,
+        short=statement.short,
+        printed=printed,
+        found=found,
+        best=best,
+        witness_data=jsonable(evidence.witness_data),
+        repeat=shlex.join(["dpaudit", "ledger", statement.id, *(w for path in paths for w in ("--learners", path))]),
+        stopped_in=stopped_in,
     )
 
 
-@_audit.register
-def _picture(
-    arguments: PictureArguments, learner: Any, *, seed: int, n_jobs: int, progress: Progress
-) -> PictureFinding:
-    return draw_picture(learner, arguments.n, arguments.runs, seed)
+def _number(statement: Statement, name: str, value: Any) -> float:
+    """Return a number of the evidence as a Python integer or float; a fraction is rounded to the nearest float."""
+    # A truth value is no number: written as 1 or 0 it would pass for a count.
+    if isinstance(value, Real) and not isinstance(value, bool):
+        if isinstance(value, Integral):
+            return int(value)
+        if not math.isnan(value):
+            return float(value)
+    raise ToolFault(f"the check of {statement.id} gives {name} = {value!r}, which is not a number")
+
+
+def _filled(statement: Statement, template: str, numbers: Mapping[str, Any]) -> str:
+    """Return a few words with the numbers that they name in braces."""
+
+    def number(found: re.Match[str]) -> str:
+        name, form = (found[1], "") if found[1] in numbers else found[1].rpartition(":")[::2]
+        try:
+            return format(numbers[name], form)
+        except (KeyError, ValueError, TypeError) as error:
+            raise ToolFault(f"{statement.id} names {found[0]}, which its evidence does not give: {error!r}") from error
+
+    return re.sub(r"{([^{}]*)}", number, template)
+
+
+class _OutOfTime(BaseException):
+    """The time is over. Not an `Exception`, so that no handler of other errors keeps the computation going.
+
+    Attributes
+    ----------
+    frame : frame or None
+        What ran when the time was over.
+    """
+
+    def __init__(self, frame: FrameType | None) -> None:
+        super().__init__("the time is over")
+        self.frame = frame
+
+    def part(self, check: Any) -> str:
+        """Return the line of the check's file that was being executed; outside of the file, the innermost line."""
+        code = getattr(check, "__code__", None)
+        frame = self.frame
+        while frame is not None and (code is None or frame.f_code.co_filename != code.co_filename):
+            frame = frame.f_back
+        frame = frame or self.frame
+        if frame is None:
+            return "an unknown place"
+        line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+        return f"{frame.f_code.co_name}, line {frame.f_lineno}: {line}"
+
+
+@contextmanager
+def _time_limited(seconds: float | None) -> Iterator[None]:
+    """Raise `_OutOfTime` in the block once so many seconds have passed; never where `seconds` is None.
+
+    Raises
+    ------
+    InputError
+        If the platform, or a thread other than the main one, has no timer that interrupts.
+    """
+    if seconds is None:
+        yield
+        return
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        message = "{time_limit} needs the main thread of a process on a POSIX system"
+        raise InputError(message, names=("time_limit",), value=seconds)
+
+    def stop(_: int, frame: FrameType | None) -> None:
+        raise _OutOfTime(frame)
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

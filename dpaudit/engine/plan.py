@@ -15,16 +15,21 @@ from dpaudit.clock import Clock
 from dpaudit.contract import HasLaw, Instance, Learner, Pictured
 from dpaudit.engine.arguments import UtilityArguments
 from dpaudit.engine.records import Fault, Planned
-from dpaudit.engine.tasks import Task, exact_task, ledger_task, picture_task, privacy_task
-from dpaudit.engine.utility_tasks import offered_settings, utility_tasks
-from dpaudit.engine.work import PROFILES, Profile
+from dpaudit.engine.tasks import (
+    Task,
+    exact_task,
+    ledger_task,
+    offered_settings,
+    picture_task,
+    privacy_task,
+    utility_tasks,
+)
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry, StatementEntry
 from dpaudit.running.isolated import Timeout
 from dpaudit.utility.interval import is_vacuous
 
-__all__ = ["Plan", "make_plan"]
-
+__all__ = ["PROFILES", "Plan", "Profile", "make_plan"]
 
 @dataclass(frozen=True)
 class Plan:
@@ -219,3 +224,73 @@ def _ladder(entry: Entry, learner: Learner, work: Profile, at: Mapping[str, Any]
     return [
         Task(entry.id, first.parameters, replace(claim, role="ladder", n=size)) for size in sorted(steps, reverse=True)
     ]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The amount of work that a run does.
+
+    Parameters
+    ----------
+    privacy_trials : int
+        Runs on each side of each pair, on average, in the black-box audit.
+    control_trials : int
+        The same for positive controls, whose leaks are known to be large.
+    utility_trials : int
+        Samples drawn for each hard case at the theorem's n.
+    fixed_trials : int
+        Runs for each hard case of the settings that take one sample for all runs, which are cheap.
+    utility_growth : int
+        By how much both may grow where an interval contains beta.
+    ladder_trials : int
+        Samples drawn at each smaller n.
+    ladder_steps : int
+        The number of smaller n: the theorem's halved, quartered, ...
+    sequential_controls : bool
+        Whether positive controls are audited by bets, which end as soon as the leak is found.
+    slow_statements : bool
+        Whether statements of papers are checked whose checks take seconds.
+    """
+
+    privacy_trials: int
+    control_trials: int
+    utility_trials: int
+    fixed_trials: int
+    utility_growth: int
+    ladder_trials: int
+    ladder_steps: int
+    sequential_controls: bool = False
+    slow_statements: bool = True
+
+
+PROFILES = {
+    "quick": Profile(
+        privacy_trials=1_000,
+        control_trials=1_000,
+        utility_trials=100,
+        fixed_trials=1_000,
+        utility_growth=256,
+        ladder_trials=30,
+        ladder_steps=3,
+        sequential_controls=True,
+        slow_statements=False,
+    ),
+    "default": Profile(
+        privacy_trials=10_000,
+        control_trials=2_000,
+        utility_trials=2_000,
+        fixed_trials=10_000,
+        utility_growth=64,
+        ladder_trials=300,
+        ladder_steps=6,
+    ),
+    "full": Profile(
+        privacy_trials=200_000,
+        control_trials=20_000,
+        utility_trials=10_000,
+        fixed_trials=100_000,
+        utility_growth=64,
+        ladder_trials=2_000,
+        ladder_steps=6,
+    ),
+}

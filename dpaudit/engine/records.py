@@ -1,23 +1,126 @@
-"""The records of a run: its header, a line for each result, and a line for each task that failed."""
+"""The records of a run: its findings, its header, a line for each result, and a line for each task that failed."""
 
 from __future__ import annotations
 
 import enum
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from dpaudit.contract import PrivacyClaim
+from dpaudit.audit.finding import PrivacyFinding
+from dpaudit.contract import FAIL, OF_STATEMENTS, Grade, Picture, PrivacyClaim, Verdict
 from dpaudit.engine.arguments import Arguments
-from dpaudit.engine.findings import AnyFinding
 from dpaudit.errors import InputError
-from dpaudit.record import Count, Frozen, Words
-from dpaudit.results import SCHEMA_VERSION, STREAMS_VERSION
+from dpaudit.events.event import Cells, Event
+from dpaudit.exact.finding import LawFinding
+from dpaudit.record import Count, Extended, Frozen, Size, Words
+from dpaudit.results import SCHEMA_VERSION, STREAMS_VERSION, Finding
+from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["Failure", "Fault", "Header", "Listed", "Parameters", "Planned", "Record", "Result", "Run", "Seal", "State"]
+__all__ = [
+    "AnyFinding",
+    "Failure",
+    "Fault",
+    "Header",
+    "LedgerRow",
+    "Listed",
+    "Parameters",
+    "PictureFinding",
+    "Planned",
+    "Record",
+    "Result",
+    "Run",
+    "Seal",
+    "State",
+    "codes_of",
+    "decoded",
+]
 
 Parameters = dict[str, Any]
 """A learner's keyword arguments, JSON-safe."""
+
+
+class LedgerRow(Finding, kw_only=True, frozen=True, tag="ledger"):
+    """The verdict on a statement of a paper, and the evidence for it.
+
+    Attributes
+    ----------
+    id : str
+        The statement's id.
+    statement, source : str
+        The statement as it is checked, and its paper and place.
+    verdict : {"holds", "loose", "refuted", "undecided"}
+        "loose" if the statement is true and its constant far from the truth.
+    summary : str
+        The finding in a sentence, numbers included.
+    numbers : dict of str to number
+        The numbers that decided.
+    grade : {"exact", "numeric", "statistical"}
+        The kind of the evidence.
+    witness : str
+        The instance that refutes; empty otherwise.
+    short : str
+        The statement in a line; empty where its author gave none.
+    printed, found, best : str
+        What the paper prints, what computation finds, and the best constant known, in a few words.
+    witness_data : dict of str to data
+        The instance that decides, as data from which another program computes the numbers again.
+    repeat : str
+        The command that makes this row, and no other, again.
+    stopped_in : str
+        The part of the check that was running when its time was over; empty where it ended by itself.
+    """
+
+    kind: ClassVar[str] = "ledger"
+    verdicts: ClassVar[tuple[Verdict, ...]] = OF_STATEMENTS
+    id: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9]+([-._][A-Za-z0-9]+)*$")]
+    statement: Words
+    source: Words
+    verdict: Verdict
+    summary: Words
+    numbers: dict[str, Extended]
+    grade: Grade
+    witness: str = ""
+    short: str = ""
+    printed: str = ""
+    found: str = ""
+    best: str = ""
+    witness_data: dict[str, Any] = msgspec.field(default_factory=dict)
+    repeat: str = ""
+    stopped_in: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("statement", "source", "summary"):
+            if not getattr(self, name):
+                raise InputError(f"{name} must not be empty")
+        if self.verdict == Verdict.REFUTED and not self.witness:
+            raise InputError("a refutation needs a witness")
+
+
+class PictureFinding(Finding, kw_only=True, frozen=True, tag="picture"):
+    """The picture of some outputs of a learner on one sample: an illustration, and evidence of nothing.
+
+    Attributes
+    ----------
+    picture : Picture
+        The picture.
+    n : int
+        Examples of the sample.
+    runs : int
+        Outputs drawn.
+    seed : int
+        The root seed.
+    """
+
+    kind: ClassVar[str] = "picture"
+    picture: Picture
+    n: Count
+    runs: Size
+    seed: Count
+
+
+AnyFinding = PrivacyFinding | LawFinding | UtilityFinding | LedgerRow | PictureFinding
 
 
 class State(enum.StrEnum):
@@ -236,3 +339,45 @@ class Run(Frozen, frozen=True):
     def seal(self) -> str:
         """The total of a sealed run; of any other its state, in words."""
         return self.total or str(self.header.state)
+
+
+
+_MOST = 4
+_LONGEST = 60
+
+
+def codes_of(named: Event | str) -> list[int]:
+    """Return the integer outputs that an event or a worst atom names; none if they are more than four, or not integers.
+
+    >>> codes_of(Cells("output", ((-1, -1), (3, 5)))), codes_of("7"), codes_of("(1, 2)")
+    ([-1, 3, 4, 5], [7], [])
+    """
+    if isinstance(named, str):
+        return [int(named)] if named.removeprefix("-").isdecimal() else []
+    if not isinstance(named, Cells) or named.feature != "output" or named.values or named.size > _MOST:
+        return []
+    return [code for low, high in named.ranges for code in range(low, high + 1)]
+
+
+def decoded(learner: Any, finding: AnyFinding) -> dict[str, str]:
+    """Return what the codes named by a finding on privacy stand for, by code; without what cannot be said in short."""
+    if isinstance(finding, LawFinding):
+        codes = codes_of(finding.worst_atom)
+    elif isinstance(finding, PrivacyFinding):
+        codes = codes_of(finding.witness.event)
+    else:
+        codes = []
+    words = {str(code): _words(learner, code) for code in codes}
+    return {code: word for code, word in words.items() if word}
+
+
+def _words(learner: Any, code: int) -> str:
+    """Return an output in words; an empty text if that is long, or would differ from run to run."""
+    if code == FAIL:
+        return "failure"
+    try:
+        hypothesis = learner.decode(code)
+        text = "failure" if hypothesis is None else str(hypothesis)
+    except Exception:  # a learner may refuse a code that its law has; what was found does not depend on it
+        return ""
+    return "" if len(text) > _LONGEST or " at 0x" in text or "\n" in text else text

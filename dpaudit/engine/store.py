@@ -7,21 +7,22 @@ is the seal. Nothing in the file depends on the machine's load: no times, no hos
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from dpaudit.engine.files import append_line, free_backup, refuse_link, write_atomically
-from dpaudit.engine.lines import chained, digest_in, linked, write_line
 from dpaudit.engine.records import Failure, Fault, Header, Planned, Result, Run, State
-from dpaudit.engine.signature import signature_of
-from dpaudit.engine.stored import Stored, read_stored
+from dpaudit.engine.run_file import Stored, chained, digest_in, linked, read_stored, write_line
 from dpaudit.errors import InputError
-from dpaudit.results import SCHEMA_VERSION, versions
+from dpaudit.registry import PRIVATE
+from dpaudit.results import versions
 
-__all__ = ["FILENAME", "Store", "find_run", "load_run", "make_header"]
+__all__ = ["FILENAME", "Store", "digest_of", "find_run", "load_run", "make_header", "sources"]
 
 FILENAME = "run.jsonl"
 
@@ -77,10 +78,7 @@ class Store:
         """Begin a run; a file that is already there is kept as ``run.jsonl.bak`` (``.bak2``, ...)."""
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.stat().st_size:
-            backup = free_backup(path)
-            os.replace(path, backup)
-            if signature_of(path).exists():
-                os.replace(signature_of(path), signature_of(backup))
+            os.replace(path, free_backup(path))
         header = replace(header, state=State.OPEN)
         write_atomically(path, write_line(header))
         return cls(path, header, set())
@@ -100,11 +98,8 @@ class Store:
         if not path.exists() or b"\n" not in path.read_bytes():
             return cls.start(path, header)
         stored = read_stored(path, torn=True)
-        if stored.version != SCHEMA_VERSION:
-            told = f"it was written in schema version {stored.version}, this dpaudit writes {SCHEMA_VERSION}"
-            raise _not_resumed(path, told)
         _same_run(path, stored.header, header)
-        done = {result.task for result in stored.results}
+        done = {result.task for result in stored.run.results}
         if stored.header.state != State.OPEN and (stored.seal is None or len(done) < len(header.plan)):
             write_atomically(path, _opened(stored))
         elif stored.whole < path.stat().st_size:
@@ -132,7 +127,6 @@ class Store:
         stored = read_stored(self.path)
         if stored.seal is None:
             header = replace(stored.header, state=State.SEALED)
-            signature_of(self.path).unlink(missing_ok=True)  # of what the run was before it was gone on with
             write_atomically(self.path, chained(header, (line + b"\n" for line in _ordered(stored))))
 
 
@@ -157,7 +151,7 @@ def find_run(path: Path | str) -> Path:
 
 
 def load_run(path: Path | str) -> Run:
-    """Return a stored run, finished or not; one of schema version 1 is upgraded.
+    """Return a stored run, finished or not.
 
     Parameters
     ----------
@@ -167,12 +161,11 @@ def load_run(path: Path | str) -> Run:
     Raises
     ------
     InputError
-        If there is no such file or it has no header yet.
+        If there is no such file, it has no header yet, or it has another schema version.
     ToolFault
         If a line is corrupt: the message names the file, the line and the field.
     """
-    file = find_run(path)
-    return read_stored(file).run
+    return read_stored(find_run(path)).run
 
 
 def _same_run(path: Path, stored: Header, header: Header) -> None:
@@ -197,10 +190,54 @@ def _same_run(path: Path, stored: Header, header: Header) -> None:
         told = [", ".join(sorted(ids)) or "none" for ids in (unplanned, today)]
         differs.append(f"the learners without a plan were {told[0]}, are now {told[1]}")
     if differs:
-        raise _not_resumed(path, "; ".join(differs))
+        message = "cannot resume {path}: {reason}. Leave out {resume:=True} to start afresh"
+        raise InputError(message, names=("resume",), path=path, reason="; ".join(differs))
 
 
-def _not_resumed(path: Path, reason: str) -> InputError:
-    """Return the error that a run cannot be gone on with."""
-    told = "cannot resume {path}: {reason}. Leave out {resume:=True} to start afresh"
-    return InputError(told, names=("resume",), path=path, reason=reason)
+def sources(modules: Iterable[str], paths: Iterable[str] = ()) -> dict[str, str]:
+    """Return the digest of each piece of code that a run depends on, by its name.
+
+    Parameters
+    ----------
+    modules : iterable of str
+        Names of the modules that the learners and the claims of the run come from. All of a package counts.
+    paths : iterable of str
+        Files and folders in which the user has learners looked for.
+    """
+    found: dict[str, list[str]] = {}
+    for name in sorted({module.partition(".")[0] for module in (__name__, *modules)}):
+        home = _home(name)
+        if home is not None:
+            found[name] = [digest_of(home)]
+    for path in {Path(path).resolve() for path in paths}:
+        found.setdefault(f"{path.name}/" if path.is_dir() else path.name, []).append(digest_of(path))
+    # Two folders of the same name stand as one, whichever was given first.
+    return {name: "-".join(sorted(digests)) for name, digests in sorted(found.items())}
+
+
+def _home(name: str) -> Path | None:
+    """Return the file or the folder of a module that is loaded; None for those of the user's paths, and for none."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if file is None or name.startswith(PRIVATE):
+        return None
+    return Path(file).parent if Path(file).name == "__init__.py" else Path(file)
+
+
+def digest_of(place: Path) -> str:
+    """Return the digest of a file, or of all modules of a folder and of the packages in it."""
+    digest = hashlib.blake2b(digest_size=8)
+    for name, file in sorted(_files(place)):
+        content = file.read_bytes().replace(b"\r\n", b"\n")  # as a checkout elsewhere may have it
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def _files(place: Path) -> Iterator[tuple[str, Path]]:
+    if place.is_file():
+        yield place.name, place
+        return
+    for file in place.iterdir():
+        if file.suffix == ".py":
+            yield file.name, file
+        elif (file / "__init__.py").exists():
+            yield from ((f"{file.name}/{name}", inner) for name, inner in _files(file))

@@ -14,10 +14,8 @@ from msgspec.structs import replace
 from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.perform import perform
 from dpaudit.engine.records import Header, Result, State
-from dpaudit.engine.signature import signer
-from dpaudit.engine.sources import sources
-from dpaudit.engine.store import find_run
-from dpaudit.engine.stored import Stored, read_stored
+from dpaudit.engine.run_file import Stored, read_stored
+from dpaudit.engine.store import find_run, sources
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError, ToolFault, place_of
 from dpaudit.progress import Progress, followed
@@ -59,8 +57,6 @@ class Verified(Frozen, frozen=True, kw_only=True):
         The total of a sealed run; empty for any other.
     results, failures, missing : int
         Planned tasks that have a result, that failed, and that have neither.
-    signer : str
-        The name of the one who signed it; empty if that was not asked.
     again : tuple of Again
         The tasks that were done again.
     changed : tuple of str
@@ -73,7 +69,6 @@ class Verified(Frozen, frozen=True, kw_only=True):
     results: Count
     failures: Count
     missing: Count
-    signer: str = ""
     again: tuple[Again, ...] = ()
     changed: tuple[str, ...] = ()
 
@@ -82,7 +77,6 @@ def verify_run(
     path: Path | str,
     *,
     total: str | None = None,
-    signers: str | None = None,
     again: int | None = None,
     paths: Sequence[str] = (),
     n_jobs: int = 1,
@@ -96,8 +90,6 @@ def verify_run(
         Its file, or the folder of it.
     total : str, optional
         The total that was told elsewhere.
-    signers : str, optional
-        A file of allowed signers, one of whom must have signed the run.
     again : int, optional
         The number of tasks, chosen at random, that are done again and must give the same bytes; the same verdict where
         the mechanism has randomness of its own, its runs had a timeout, or versions or code are not those with which
@@ -130,7 +122,6 @@ def verify_run(
         results=len(run.results),
         failures=len(run.failures),
         missing=len(run.header.plan) - len(run.results) - len(run.failures),
-        signer=signer(file, signers) if signers is not None else "",
     )
     if again is None:
         return found

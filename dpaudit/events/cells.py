@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.events.event import Cells, ranges_of
-from dpaudit.outputs.canonical import canonical, in_words
+from dpaudit.events.event import Tally
+from dpaudit.outputs.canonical import canonical
 
 __all__ = [
-    "FEW_VALUES", "GRIDS", "LEAST", "RARE", "CellEvent", "CutBins", "GridBins", "Tally", "bins", "commonest",
-    "quantiles_of_sorted", "separation", "steady", "tally",
+    "FEW_VALUES", "GRIDS", "LEAST", "CutBins", "GridBins", "bins", "commonest", "quantiles_of_sorted", "separation",
+    "steady", "tally",
 ]  # fmt: skip
 
 Array = NDArray[np.float64]
@@ -175,12 +174,8 @@ def steady(values: NDArray[np.float64] | float) -> NDArray[np.float64]:
 
 
 LEAST = 5
-"""Cells seen fewer times in training are one cell, RARE, which is also that of outputs never seen: a ratio of fewer
-counts says next to nothing."""
-RARE: Hashable = ("rare",)
-"""A cell that no output has."""
-
-Tally = Counter[Hashable]
+"""Cells seen fewer times in training are one cell, `event.RARE`, which is also that of outputs never seen: a ratio of
+fewer counts says next to nothing."""
 
 
 def tally(cells: Any) -> Tally:
@@ -196,36 +191,6 @@ def tally(cells: Any) -> Tally:
         values, counts = np.unique(cells, return_counts=True)
         return Counter(dict(zip(values.tolist(), counts.tolist(), strict=True)))
     return Counter(canonical(value) for value in cells)
-
-
-@dataclass(frozen=True)
-class CellEvent:
-    """The event that the cell is in `inside`; a cell in neither set is inside if `rare` says so."""
-
-    inside: frozenset[Hashable]
-    outside: frozenset[Hashable]
-    rare: bool
-
-    def has(self, cell: Hashable) -> bool:
-        """Say whether a cell is in the event."""
-        return cell in self.inside or (self.rare and cell not in self.outside)
-
-    def known(self, counts: Tally) -> Tally:
-        """Return the counts with all cells in neither set as one, `RARE`."""
-        merged: Tally = Counter()
-        for cell, count in counts.items():
-            merged[cell if cell in self.inside or cell in self.outside else RARE] += count
-        return merged
-
-    def hits(self, counts: Tally) -> int:
-        """Return how many of the counted outputs are in the event."""
-        return sum(count for cell, count in counts.items() if self.has(cell))
-
-    def cells(self, feature: str) -> Cells:
-        """Return the event as data, given the feature whose values the cells are."""
-        whole = [cell for cell in self.inside if isinstance(cell, int)]
-        others = sorted(in_words(cell) for cell in self.inside if not isinstance(cell, int))
-        return Cells(feature, ranges_of(whole), tuple(others), self.rare)
 
 
 def separation(data: Tally, neighbour: Tally) -> float:

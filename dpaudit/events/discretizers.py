@@ -12,9 +12,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.events.cells import LEAST, CellEvent, Tally, quantiles_of_sorted, steady, tally
+from dpaudit.events.cells import LEAST, quantiles_of_sorted, steady, tally
 from dpaudit.events.columns import GROUPS, Flattener
-from dpaudit.events.event import Event, Interval
+from dpaudit.events.event import CellEvent, Event, Interval, Tally
 from dpaudit.events.wide import wide_leaves
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import canonical

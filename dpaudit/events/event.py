@@ -1,15 +1,42 @@
-"""Events as data: the set of outputs of a mechanism whose probability an audit bounds.
+"""Events: sets of outputs of a mechanism whose probabilities an audit bounds.
 
-Words are made from an event in `report.wording` and nowhere else; nothing parses them. A new kind of event is a new
-class here, a member of `Event`, and its words there.
+Training selects a `CellEvent`, over the outcome cells of a discretizer, which counts runs. A finding stores the event
+as data: `Cells`, `Interval`, `Bets` or `Withheld`. A certificate needs one that everybody can check: a `Threshold` or
+`Outputs`, which say whether an output is in them, or `Learned`, which only an audit can repeat. Words are made from
+events in `report.wording` and nowhere else; nothing parses them. A new kind of event is a class here, a member of
+`Event` or `Predicate`, and its words there.
 """
 
 from __future__ import annotations
 
-from dpaudit.record import Extended, Frozen
+import math
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
-__all__ = ["Bets", "Cells", "Event", "Interval", "Path", "Told", "Withheld", "ranges_of"]
+import numpy as np
+from numpy.typing import NDArray
 
+from dpaudit.outputs.canonical import Raised, canonical, in_words
+from dpaudit.outputs.readers import DIGITS, stored
+from dpaudit.outputs.values import Value, decode_value, encode_value
+from dpaudit.record import Count, Extended, Frozen
+
+__all__ = [
+    "FEATURES", "MISSING", "RARE", "Bets", "CellEvent", "Cells", "Event", "Explicit", "Interval", "Learned",
+    "Outputs", "Path", "Predicate", "Tally", "Threshold", "Told", "Withheld", "cell_of", "listed_outputs",
+    "numbers_of", "part_of", "predicate_of", "ranges_of",
+]  # fmt: skip
+
+Array = NDArray[np.float64]
+FeatureName = Literal["value", "sum", "maximum", "minimum", "length", "lowest bit", "raised"]
+Tally: TypeAlias = Counter[Hashable]
+
+RARE: Hashable = ("rare",)
+"""A cell that no output has."""
+MISSING = object()
+"""Stands for the part of an output that has no such part."""
 Path = tuple[int | str, ...]
 """The place in an output where a feature is read: the indices and keys down to a leaf; empty for all of the output."""
 
@@ -94,6 +121,114 @@ class Withheld(Frozen, frozen=True, tag="withheld", tag_field="kind"):
 
 
 Event = Cells | Interval | Bets | Told | Withheld
+"""The events of findings."""
+
+
+class Threshold(Frozen, frozen=True, tag="threshold", tag_field="kind"):
+    """The event low <= feature < high, where an infinite end is no limit; an output without such a number is outside.
+
+    Attributes
+    ----------
+    feature : str
+        "value": the number itself. "sum", "maximum", "minimum", "length": of the numbers of a sequence or an array, or
+        the length of a text. "lowest bit": the exponent of the lowest bit that is set in a float. "raised": 1 if the
+        run ended in an exception, else 0.
+    path : tuple of int or str
+        The indices and keys that lead from the output to what has the feature.
+    low, high : float
+        The ends.
+    """
+
+    feature: FeatureName
+    low: Extended
+    high: Extended
+    path: Path = ()
+
+    def holds(self, outputs: Any) -> NDArray[np.bool_]:
+        """Say for each output of a batch whether it is in the event."""
+        found = numbers_of(outputs, self.feature, self.path)
+        inside: NDArray[np.bool_] = self.low <= found
+        return inside & (found < self.high) if self.high < math.inf else inside
+
+
+class Outputs(Frozen, frozen=True, tag="outputs", tag_field="kind"):
+    """The event that the output is one of some, or none of them.
+
+    Attributes
+    ----------
+    values : tuple of Value
+        Outputs.
+    ranges : tuple of (int, int)
+        Integers, as ranges with both ends included.
+    complement : bool
+        Whether the event is that the output is none of these.
+    path : tuple of int or str
+        Where in the output the value is read.
+    """
+
+    values: tuple[Value, ...]
+    ranges: tuple[tuple[int, int], ...] = ()
+    complement: bool = False
+    path: Path = ()
+
+    def holds(self, outputs: Any) -> NDArray[np.bool_]:
+        """Say for each output of a batch whether it is in the event."""
+        listed = {canonical(decode_value(value)) for value in self.values}
+        cells = (cell_of(part_of(output, self.path)) for output in outputs)
+        return np.array([cell in listed or self._in_ranges(cell) for cell in cells], dtype=np.bool_) ^ self.complement
+
+    def _in_ranges(self, cell: Hashable) -> bool:
+        return type(cell) is int and any(low <= cell <= high for low, high in self.ranges)
+
+
+class Learned(Frozen, frozen=True, tag="learned", tag_field="kind"):
+    """An event that only the audit itself can tell: by a fitted score, by bets, or by outputs that are not listed.
+
+    Attributes
+    ----------
+    event : Event
+        The event, as findings describe it.
+    runs : int
+        Runs a side of an audit that learns such an event anew.
+    """
+
+    event: Event
+    runs: Count
+
+
+Explicit = Threshold | Outputs
+Predicate = Threshold | Outputs | Learned
+"""The events of certificates."""
+
+
+@dataclass(frozen=True)
+class CellEvent:
+    """The event that the cell is in `inside`; a cell in neither set is inside if `rare` says so."""
+
+    inside: frozenset[Hashable]
+    outside: frozenset[Hashable]
+    rare: bool
+
+    def has(self, cell: Hashable) -> bool:
+        """Say whether a cell is in the event."""
+        return cell in self.inside or (self.rare and cell not in self.outside)
+
+    def known(self, counts: Tally) -> Tally:
+        """Return the counts with all cells in neither set as one, `RARE`."""
+        merged: Tally = Counter()
+        for cell, count in counts.items():
+            merged[cell if cell in self.inside or cell in self.outside else RARE] += count
+        return merged
+
+    def hits(self, counts: Tally) -> int:
+        """Return how many of the counted outputs are in the event."""
+        return sum(count for cell, count in counts.items() if self.has(cell))
+
+    def cells(self, feature: str) -> Cells:
+        """Return the event as data, given the feature whose values the cells are."""
+        whole = [cell for cell in self.inside if isinstance(cell, int)]
+        others = sorted(in_words(cell) for cell in self.inside if not isinstance(cell, int))
+        return Cells(feature, ranges_of(whole), tuple(others), self.rare)
 
 
 def ranges_of(values: list[int]) -> tuple[tuple[int, int], ...]:
@@ -109,3 +244,90 @@ def ranges_of(values: list[int]) -> tuple[tuple[int, int], ...]:
         else:
             found.append((value, value))
     return tuple(found)
+
+
+def predicate_of(event: Event, runs: int) -> Predicate:
+    """Return the explicit predicate of a finding's event, where the finding itself says all of it; else `Learned`."""
+    match event:
+        case Interval(feature="value"):
+            return Threshold("value", event.low, event.high, event.path)
+        case Cells(feature="output", values=(), rare=False) if event.ranges:
+            return Outputs((), event.ranges, path=event.path)
+    return Learned(event, runs)
+
+
+def cell_of(part: Any) -> Hashable:
+    """Return the canonical cell of a part of an output, or that of a missing one."""
+    return ("missing",) if part is MISSING else canonical(part)
+
+
+def numbers_of(outputs: Any, feature: str, path: Path = ()) -> Array:
+    """Return a feature of each output of a batch, NaN for those that have none; shape (len(outputs),)."""
+    if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "iufb" and feature in ("value", "lowest bit"):
+        if outputs.ndim == 1 + len(path) and all(type(step) is int for step in path):
+            inside = all(int(step) < size for step, size in zip(path, outputs.shape[1:], strict=True))
+            at: Any = (slice(None), *path)
+            column = np.asarray(outputs[at] if inside else np.full(len(outputs), np.nan), dtype=np.float64)
+            return column if feature == "value" else _lowest_bits(column)
+        return np.full(len(outputs), np.nan)
+    measure = FEATURES[feature]
+    return np.array([measure(part_of(output, path)) for output in outputs], dtype=np.float64)
+
+
+def part_of(output: Any, path: Path) -> Any:
+    """Return a part of an output; a mark where it has no such part."""
+    for step in path:
+        try:
+            output = output[step]
+        except (TypeError, LookupError):
+            return MISSING
+    return output
+
+
+def _value(value: Any) -> float:
+    if isinstance(value, str | bytes):
+        return math.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def _flat(value: Any) -> Array:
+    """Return the numbers of a sequence or an array; none of anything else."""
+    if not isinstance(value, list | tuple | np.ndarray):
+        return np.zeros(0)
+    try:
+        return np.asarray(value, dtype=np.float64).ravel()
+    except (TypeError, ValueError, OverflowError):
+        return np.zeros(0)
+
+
+def _length(value: Any) -> float:
+    return float(len(value)) if isinstance(value, list | tuple | dict | str | bytes | np.ndarray | set) else math.nan
+
+
+def _lowest_bits(values: Array) -> Array:
+    """Return e where a float is an odd multiple of 2^e; NaN for zeros and what is not finite."""
+    exponent, whole, zeros = stored(np.where(np.isfinite(values), values, 0.0))
+    return np.where(whole > 0, exponent - DIGITS + zeros, np.nan)
+
+
+FEATURES: dict[str, Any] = {
+    "value": _value,
+    "sum": lambda value: float(flat.sum()) if len(flat := _flat(value)) else math.nan,
+    "maximum": lambda value: float(flat.max()) if len(flat := _flat(value)) else math.nan,
+    "minimum": lambda value: float(flat.min()) if len(flat := _flat(value)) else math.nan,
+    "length": _length,
+    "lowest bit": lambda value: float(_lowest_bits(np.array([_value(value)]))[0]),
+    "raised": lambda value: float(type(value) is Raised),
+}
+"""The features by name: what each makes of one part of an output."""
+
+
+def listed_outputs(values: Sequence[Any], *, complement: bool, path: Path) -> Outputs:
+    """Return the event that a part of the output is one of some values, or none of them."""
+    cells = list(map(canonical, values))
+    whole = ranges_of([cell for cell in cells if type(cell) is int])
+    others = tuple(encode_value(value) for value, cell in zip(values, cells, strict=True) if type(cell) is not int)
+    return Outputs(others, whole, complement=complement, path=path)

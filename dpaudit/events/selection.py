@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from dpaudit.contract import Direction
-from dpaudit.events.cells import LEAST, RARE, CellEvent, Tally, steady
+from dpaudit.events.cells import LEAST, steady
 from dpaudit.events.discretizers import Discretizer
+from dpaudit.events.event import RARE, CellEvent, Tally
 from dpaudit.events.expected_bound import (
     PlannedTest,
     PrefixRatio,

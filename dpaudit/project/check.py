@@ -14,9 +14,8 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.options import OPTIONS
 from dpaudit.contract import HasLaw, Verdict, exit_status
 from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments
-from dpaudit.engine.decoding import decoded
 from dpaudit.engine.outcome import leaves_open, refutes
-from dpaudit.engine.records import Result
+from dpaudit.engine.records import Result, decoded
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import DpauditError, InputError
 from dpaudit.exact.audit import audit_law

@@ -10,8 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from dpaudit.engine.files import append_line
-from dpaudit.engine.lock import held
+from dpaudit.engine.files import append_line, held
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.project.rows import Row
 from dpaudit.record import Frozen, decode, encodable

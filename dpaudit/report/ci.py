@@ -20,10 +20,9 @@ from xml.etree.ElementTree import Element, SubElement
 from dpaudit.contract import Verdict
 from dpaudit.engine.records import Run
 from dpaudit.escaping import harmless
-from dpaudit.report.page.sentences import Phrase, accuracy_words, privacy_words
-from dpaudit.report.page.text import share
+from dpaudit.report.sentences import Phrase, accuracy_words, privacy_words
 from dpaudit.report.summary import Summary, summarise
-from dpaudit.report.view import Mechanism, mechanisms
+from dpaudit.report.view import mechanisms
 
 __all__ = ["Promise", "junit", "junit_of", "promises", "sarif"]
 
@@ -73,23 +72,9 @@ def promises(summary: Summary) -> list[Promise]:
             found.append(Promise(mechanism.name, "control", mechanism.state, told))
         else:
             found.append(Promise(mechanism.name, "privacy", mechanism.state, told))
-            found.append(Promise(mechanism.name, "accuracy", mechanism.accuracy, _accuracy_text(mechanism)))
+            accuracy = _plain(accuracy_words(mechanism.accurate))
+            found.append(Promise(mechanism.name, "accuracy", mechanism.accuracy, accuracy))
     return sorted(found, key=lambda promise: promise.verdict.rank)
-
-
-def _accuracy_text(mechanism: Mechanism) -> str:
-    """Return the sentence on accuracy."""
-    row = mechanism.accurate
-    if mechanism.accuracy.needs_look:
-        return _plain(accuracy_words(row))
-    found = row.utility
-    if found is None:
-        return "Accuracy was not audited."
-    vacuous = ", and promises next to nothing" if mechanism.accuracy == Verdict.VACUOUS else ""
-    return (
-        f"It fails in {share(found.failure_rate)} % of {found.trials:,} runs at n = {found.n:,}; "
-        f"{share(found.beta)} % are allowed: it holds{vacuous}."
-    )
 
 
 def _plain(phrases: Sequence[Phrase]) -> str:

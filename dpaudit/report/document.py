@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from dpaudit.audit.checks import Check
+from dpaudit.audit.evidence import Check, Gap
 from dpaudit.audit.finding import PowerAt, PrivacyFinding
-from dpaudit.audit.no_evidence import Gap
 from dpaudit.contract import Grade, PrivacyClaim, Verdict
-from dpaudit.engine.findings import LedgerRow
-from dpaudit.engine.records import Failure, Header, Parameters, Result
+from dpaudit.engine.records import Failure, Header, LedgerRow, Parameters, Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import Amount, Count, Frozen, Level, NonNegative, Probability, Share, Size, Words
 from dpaudit.results import SCHEMA_VERSION

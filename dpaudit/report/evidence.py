@@ -6,11 +6,22 @@ import math
 from collections import Counter
 from collections.abc import Callable
 
-from dpaudit.audit.budget import Budget
-from dpaudit.audit.checks import Answer, Check, CheckName
+from dpaudit.audit.evidence import (
+    AllRaised,
+    Answer,
+    Check,
+    CheckName,
+    Constant,
+    FewRuns,
+    Gap,
+    Identical,
+    Meaningless,
+    NotLookedAt,
+    Powerless,
+)
 from dpaudit.audit.finding import PowerAt, PrivacyFinding
-from dpaudit.audit.no_evidence import AllRaised, Constant, FewRuns, Gap, Identical, Meaningless, NotLookedAt, Powerless
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS, Power
+from dpaudit.audit.request import Budget
 from dpaudit.contract import Origin, OriginKind, PrivacyClaim, Relation
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.wording import event_words
@@ -34,7 +45,6 @@ __all__ = [
     "remedy",
     "representation_text",
     "scores_text",
-    "spent_text",
 ]
 
 POWER = "95 %"
@@ -91,7 +101,7 @@ _REMEDIES = {
     CheckName.INPUTS: "let the mechanism copy its input before it changes it",
     CheckName.GENERATOR: "draw all randomness from the generator that is passed",
     CheckName.SEED: "take the seed that is fixed out of the mechanism, and draw from the generator that is passed",
-    CheckName.STATE: "let every run begin anew, with no state of an earlier one",
+    CheckName.STATE: "start every run without state of an earlier one",
     CheckName.CLOCK: "keep the clock out of the output",
     CheckName.PROCESS: "keep the id of the process out of the output",
     CheckName.WORKERS: "draw all randomness from the generator that is passed, or use one process",
@@ -105,7 +115,7 @@ def gap_words(gap: Gap) -> str:
             usual = f"most often {gap.usual}: what the mechanism answers was hardly seen"
             return f"{_of_runs(gap.raised, gap.runs)} ended in an exception, {usual}"
         case Constant():
-            why = "the output is constant, or nothing in it was told apart"
+            why = "the output is constant, or nothing in it was distinguished"
             return f"{_of_runs(gap.alike, gap.runs)} had one outcome, on both sides: {why}"
         case Identical():
             return f"both inputs are the same in all of {plural(gap.pairs, 'pair')}, so that nothing can differ"
@@ -254,18 +264,13 @@ def assumed_text(finding: PrivacyFinding) -> str:
     )
 
 
-def spent_text(finding: PrivacyFinding) -> str:
+def budget_text(finding: PrivacyFinding) -> str:
     """Return how the runs were spent."""
     budget = finding.budget
     if finding.design == "sequential":
         return f"{count(budget['used'])} runs used of {count(budget['allowed'])} allowed, on both sides of all pairs"
-    return ", ".join(f"{count(budget[name])} {words}" for name, words in _PURPOSES.items() if budget[name])
-
-
-def budget_text(finding: PrivacyFinding) -> str:
-    """Return how the runs were spent, and what is counted."""
-    counted = "" if finding.design == "sequential" else "runs on each side, all pairs together: "
-    return counted + spent_text(finding)
+    spent = ", ".join(f"{count(budget[name])} {words}" for name, words in _PURPOSES.items() if budget[name])
+    return f"runs on each side, all pairs together: {spent}"
 
 
 def errors_text(finding: PrivacyFinding) -> str:

@@ -1,31 +1,38 @@
-"""The report of a run as one HTML page: the answer, a figure of all claims, the numbers, then a part a mechanism.
+"""Reports as one HTML page: of a run with a figure and a table of all mechanisms, or of the audits of one mechanism.
 
 Nothing is loaded from elsewhere, and nothing needs the few lines of script: they sort and filter the table.
 """
 
 from __future__ import annotations
 
+import math
+import shlex
+from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpaudit.contract import Verdict
-from dpaudit.engine.records import Run
+from dpaudit.engine.records import LedgerRow, Result, Run
+from dpaudit.escaping import harmless
 from dpaudit.record import Count, Frozen, Level, Size, decode
-from dpaudit.report.numbers import count, percent
-from dpaudit.report.page.answer import answer, controls_words, counts, lede, ledger_words, missing_words
-from dpaudit.report.page.claim_figures import aside, claim_row, claims_axis, grid
-from dpaudit.report.page.ledger import ledgers
-from dpaudit.report.page.part import part, repeat
-from dpaudit.report.page.table import control_line, line
-from dpaudit.report.page.template import filled
-from dpaudit.report.page.words import WORDS
+from dpaudit.report import sentences
+from dpaudit.report.numbers import count, percent, raised, share, value_text
+from dpaudit.report.page.claim_figures import aside, claim_bar, claim_row, claims_axis, grid, power_figure
+from dpaudit.report.page.part import part
+from dpaudit.report.repeat import repeat_command
 from dpaudit.report.summary import Summary, shown_of, summarise
-from dpaudit.report.view import Mechanism
+from dpaudit.report.view import Mechanism, Row, row_of
 
-__all__ = ["render"]
+if TYPE_CHECKING:
+    import jinja2
+
+__all__ = ["Calibration", "calibration_words", "filled", "line", "render", "render_finding"]
 
 _MOST = 12
 """The most mechanisms, or controls, that get a line each; more are folded together."""
+_LARGEST = 1e99
+"""Sorts infinity, which no number in a page can be, behind everything."""
 _VERDICTS = (
     ("bad", "violation"),
     ("none", "no evidence"),
@@ -33,6 +40,18 @@ _VERDICTS = (
     ("nc", "no claim"),
     ("caught", "caught"),
 )
+_ACCURACY = {
+    Verdict.VIOLATION: "broken",
+    Verdict.NOT_CHECKED: "not run",
+    Verdict.INCOMPLETE: "not finished",
+}
+"""The verdict on accuracy, where its word would not say so."""
+_LEDGERS = {
+    Verdict.REFUTED: "Refuted, with a witness",
+    Verdict.UNDECIDED: "Undecided",
+    Verdict.LOOSE: "True, but loose",
+    Verdict.HOLDS: "Holding",
+}
 
 
 def render(run: Run) -> str:
@@ -47,13 +66,13 @@ def render(run: Run) -> str:
     learners, controls, missed, looked = shown_of(summary)
     rest = [m for m in controls if not m.state.needs_look]
     few = rest if len(rest) <= _MOST else []
-    parts = {m.id: part(m, repeat(run, m.name)) for m in (*missed, *learners, *few)}
+    parts = {m.id: part(m, _command(m.tested, run)) for m in (*missed, *learners, *few)}
     page = {
-        "answer": answer(summary, learners, controls),
-        "counts": counts(learners, controls),
-        "missing": missing_words(summary),
-        "lede": lede(learners),
-        "ledger_words": ledger_words(summary),
+        "answer": sentences.answer(summary, learners, controls),
+        "counts": sentences.counts(learners, controls),
+        "missing": sentences.missing_words(summary),
+        "lede": sentences.lede(learners),
+        "ledger_words": sentences.ledger_words(summary),
         "contents": _contents(summary),
         "grid": grid(),
         "axis": claims_axis(),
@@ -65,14 +84,14 @@ def render(run: Run) -> str:
         "open": [parts[m.id] for m in looked],
         "calm": [parts[m.id] for m in learners if not m.needs_look],
         "most": _MOST,
-        "controls_words": controls_words(summary, controls),
+        "controls_words": sentences.controls_words(summary, controls),
         "controls": [parts[m.id] for m in few],
-        "control_lines": [] if few else [control_line(m) for m in rest],
+        "control_lines": [] if few else [line(m) for m in rest],
         "calibration": calibration_words(),
-        "ledgers": ledgers(summary.ledger),
+        "ledgers": _ledgers(summary.ledger),
         "pending": [key + (f": {summary.errors[key]}" if key in summary.errors else "") for key in summary.pending],
         "faults": [f"{fault.learner}: {fault.error}" for fault in summary.faults],
-        "words": WORDS,
+        "words": sentences.WORDS,
         "command": run.header.command,
         "remake": _remake(run),
     }
@@ -87,18 +106,62 @@ def _contents(summary: Summary) -> list[tuple[str, str]]:
     return [*found, ("words", "Words"), ("again", "Repeat")]
 
 
-class ClaimRow(NamedTuple):
-    """A row of the figure of all claims."""
-
-    id: str
-    name: str
-    state: Verdict
-    svg: str
-    aside: str
+def _row(mechanism: Mechanism) -> dict[str, Any]:
+    """Return a row of the figure of all claims."""
+    return {"mechanism": mechanism, "svg": claim_row(mechanism), "aside": aside(mechanism)}
 
 
-def _row(mechanism: Mechanism) -> ClaimRow:
-    return ClaimRow(mechanism.id, mechanism.name, mechanism.state, claim_row(mechanism), aside(mechanism))
+class Cell(NamedTuple):
+    """The text of a cell and the number that it is sorted by."""
+
+    text: str
+    key: float
+
+
+def line(mechanism: Mechanism) -> dict[str, Any]:
+    """Return a mechanism's line in the table of all, or of the controls."""
+    row, found = mechanism.tested, mechanism.accurate.utility
+    claim, bound = row.claim, row.blackbox
+    interval = f"{share(found.failure_lower, 'down')}–{share(found.failure_upper, 'up')}" if found else "–"
+    caught_by = " and ".join("the laws" if kind == "exact" else "runs" for kind in row.convicted_by)
+    return {
+        "mechanism": mechanism,
+        "cells": [
+            Cell("none", -1) if claim is None else _cell(raised(value_text(claim.epsilon)), claim.epsilon),
+            Cell("", -1) if claim is None else _cell(raised(value_text(claim.delta)), claim.delta),
+            _cell(sentences.epsilon_exact(row), row.exact_epsilon),
+            _cell(sentences.epsilon_found(row), None if bound is None else bound.epsilon_lower),
+            _cell(sentences.epsilon_seen(row), None if bound is None else bound.detectable_epsilon),
+            _cell(share(found.failure_rate), found.failure_rate) if found else _cell("", None),
+        ],
+        "interval": interval,
+        "allowed": _cell(share(found.beta), found.beta) if found else _cell("", None),
+        "accuracy": _ACCURACY.get(mechanism.accuracy, mechanism.accuracy),
+        "caught_by": caught_by,
+    }
+
+
+def _cell(text: str, value: float | None) -> Cell:
+    """Return a cell; a dash where there is no number."""
+    if value is None:
+        return Cell("–", -1)
+    return Cell(text, value if math.isfinite(value) else _LARGEST)
+
+
+def _ledgers(rows: Sequence[LedgerRow]) -> list[dict[str, Any]]:
+    """Return the statements of papers by verdict; those to look at are open."""
+    found = {verdict: [_statement(row) for row in rows if row.verdict == verdict] for verdict in _LEDGERS}
+    return [
+        {"id": f"ledger-{verdict}", "label": _LEDGERS[verdict], "rows": found[verdict], "open": verdict.needs_look}
+        for verdict in _LEDGERS
+        if found[verdict]
+    ]
+
+
+def _statement(row: LedgerRow) -> dict[str, Any]:
+    """Return a statement with its numbers as the page writes them."""
+    numbers = {name: raised(getattr(row, name)) for name in ("printed", "found", "best")}
+    return {"row": row, "short": row.short or row.statement, "summary": row.summary.rstrip("."), **numbers}
 
 
 def _confidence(summary: Summary) -> str:
@@ -139,6 +202,14 @@ def calibration_words() -> str:
     )
 
 
+def _command(row: Row, run: Run) -> str:
+    """Return the command that audits a mechanism again: the check of a project, or the audit that decided."""
+    if row.learner in run.listed:
+        return shlex.join(["dpaudit", "check", run.listed[row.learner].name])
+    deciding = next((finding for finding in (row.blackbox, row.exact, row.utility) if finding is not None), None)
+    return "" if deciding is None else repeat_command(row.result_of(deciding), run.header.seed)
+
+
 def _remake(run: Run) -> str:
     """Return what it takes to remake the page."""
     header = run.header
@@ -146,5 +217,63 @@ def _remake(run: Run) -> str:
     digests = "".join(f"; {name} has the digest {digest}" for name, digest in sorted(header.sources.items()))
     return (
         f"Profile {header.profile}, seed {header.seed}. The same command with the same versions gives the same bytes: "
-        f"{used}{digests}. Seal of the results, as `dpaudit verify` tells it: {run.seal}."
+        f"{used}{digests}. Seal of the results, as `dpaudit verify` prints it: {run.seal}."
     )
+
+
+def render_finding(result: Result | Sequence[Result], command: str = "") -> str:
+    """Return the report of the audits of one mechanism as a self-contained page; equal results give equal bytes.
+
+    Parameters
+    ----------
+    result : Result or sequence of Result
+        The result of an audit, or several of one mechanism, as of its accuracy in several settings.
+    command : str
+        The command that repeats it; left out if empty.
+    """
+    results = [result] if isinstance(result, Result) else list(result)
+    row = row_of(results)
+    mechanism, privacy = Mechanism("mechanism", [row]), row.blackbox is not None or row.exact is not None
+    verdict, shown = row.verdict if privacy else row.utility_verdict, part(mechanism, command)
+    page = {
+        "name": row.learner.rpartition(":")[2],
+        "verdict": verdict,
+        "says": sentences.finding_words(mechanism),
+        "bar": claim_bar(mechanism) if privacy else "",
+        "power": "" if row.blackbox is None else power_figure(row.blackbox),
+        "part": {**shown, "says": [], "method": [*shown["method"], ("Seed and versions", _versions(results))]},
+        "words": sentences.FEW,
+    }
+    return filled("one.html.j2", page)
+
+
+def _versions(results: Sequence[Result]) -> str:
+    """Return the seeds and the versions that the numbers depend on."""
+    seeds = sorted({str(seed) for r in results if (seed := getattr(r.finding, "seed", None)) is not None})
+    used = ", ".join(f"{name} {version}" for name, version in sorted(results[0].finding.versions.items()))
+    return "; ".join(filter(None, (", ".join(seeds), used)))
+
+
+def filled(template: str, page: object) -> str:
+    """Return a template filled with what a page shows, without the empty lines that tags leave behind."""
+    text = _environment().get_template(template).render(page=page)
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip()) + "\n"
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """Return the template environment: all text is escaped, and an unknown name is an error."""
+    import jinja2
+    from markupsafe import Markup
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("dpaudit.report"),
+        autoescape=True,
+        finalize=lambda value: harmless(value) if isinstance(value, str) and not hasattr(value, "__html__") else value,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    # For figures alone, which `report.svg` escapes.
+    environment.filters["markup"] = Markup
+    return environment

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from dpaudit.contract import OF_STATEMENTS, Verdict
-from dpaudit.engine.findings import LedgerRow
+from dpaudit.engine.records import LedgerRow
 from dpaudit.report.grid import Column, grid
 from dpaudit.report.numbers import plural
 from dpaudit.report.table import WIDTH

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from dpaudit.engine.records import Run
 from dpaudit.escaping import harmless
-from dpaudit.report.page.answer import answer, controls_words, lede, ledger_words, missing_words
-from dpaudit.report.page.sentences import Phrase, says
-from dpaudit.report.page.table import line
+from dpaudit.report.html import line
+from dpaudit.report.sentences import Phrase, answer, controls_words, lede, ledger_words, missing_words, says
 from dpaudit.report.summary import shown_of, summarise
 from dpaudit.report.view import Mechanism
 
@@ -61,9 +60,9 @@ def _table(shown: Sequence[Mechanism]) -> str:
     rows = [_HEADS, ("---", "---", *["--:"] * 7, "---")]
     for mechanism in shown:
         found = line(mechanism)
-        verdict = f"{_MARKS[found.state.tone]} {found.state}{' (!)' * found.conflict}"
-        numbers = [cell.text for cell in (*found.cells, found.allowed)]
-        rows.append((escaped(found.name), verdict, *map(escaped, numbers), found.accuracy))
+        verdict = f"{_MARKS[mechanism.state.tone]} {mechanism.state}{' (!)' * mechanism.tested.conflict}"
+        numbers = [escaped(cell.text) for cell in (*found["cells"], found["allowed"])]
+        rows.append((escaped(mechanism.name), verdict, *numbers, found["accuracy"]))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

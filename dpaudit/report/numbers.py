@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import math
+import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Any
 
-__all__ = ["count", "percent", "plural", "rate", "significant", "value_text"]
+__all__ = [
+    "allowed_times",
+    "count",
+    "number",
+    "percent",
+    "plural",
+    "raised",
+    "rate",
+    "share",
+    "significant",
+    "spelled",
+    "times",
+    "value_text",
+]
 
 _ROUNDING = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SPELLED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
 def significant(
@@ -20,7 +36,7 @@ def significant(
     error: float = 0.0,
     infinity: str = "inf",
 ) -> str:
-    """Return a number >= 0 with `digits` significant digits, and more where they are needed to tell it from another.
+    """Return a number >= 0 with `digits` significant digits, and more where it must differ from another.
 
     Parameters
     ----------
@@ -86,3 +102,48 @@ def count(n: int) -> str:
 def plural(n: int, noun: str) -> str:
     """Return a count with its noun: 2, "pair" is "2 pairs"."""
     return f"{count(n)} {noun}{'' if n == 1 else 's'}"
+
+
+def number(value: float, towards: str = "nearest", *, apart_from: float | None = None, digits: int = 3) -> str:
+    """Return a number with three digits, infinity as its sign, and powers of ten raised."""
+    return raised(significant(value, towards, digits=digits, apart_from=apart_from, infinity="∞"))
+
+
+def raised(text: str) -> str:
+    """Return a text in which 4.20e-8 is 4.20 × 10⁻⁸, 1e-06 is 10⁻⁶ and inf its sign."""
+    return re.sub(r"\binf\b", "∞", re.sub(r"\b(\d[\d.]*)e([+-]?)0*(\d+)", _power_of_ten, text))
+
+
+def _power_of_ten(found: re.Match[str]) -> str:
+    power = f"10{(found[2].strip('+') + found[3]).translate(_RAISED)}"
+    return power if found[1] == "1" else f"{found[1]} × {power}"
+
+
+def share(rate: float, towards: str = "nearest") -> str:
+    """Return a probability in per cent without its sign, to a tenth: 0.0412 is "4.1".
+
+    The ends of intervals are rounded outwards; a rate that is not 0 or 1 never looks like it.
+    """
+    value = 100 * rate
+    scaled = 10 * round(value, 9)
+    tenths = math.floor(scaled) if towards == "down" else math.ceil(scaled) if towards == "up" else round(scaled)
+    if towards == "nearest" and tenths in (0, 1000) and value not in (0, 100):
+        return significant(value, digits=1, apart_from=100.0)
+    return f"{tenths / 10:.1f}".removesuffix(".0")
+
+
+def times(ratio: float) -> str:
+    """Return by which factor one probability exceeds another."""
+    if ratio < 10:
+        return f"{ratio:.2g}"
+    return f"{ratio:,.0f}" if ratio < 1e6 else raised(f"{ratio:.1e}")
+
+
+def allowed_times(epsilon: float) -> str:
+    """Return the factor that a claimed epsilon allows, rounded up."""
+    return "any number of" if epsilon > 500 else raised(significant(math.exp(epsilon), "up", digits=3))
+
+
+def spelled(n: int) -> str:
+    """Return a small number as a word."""
+    return _SPELLED[n] if n < len(_SPELLED) else f"{n:,}"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from dpaudit.report.aligned import Lines
 from dpaudit.report.ci import Promise, junit_of
+from dpaudit.report.html import filled
 from dpaudit.report.markdown import escaped, fenced
-from dpaudit.report.page.template import filled
 
 __all__ = ["FORMS", "Plain", "rendered", "summed"]
 

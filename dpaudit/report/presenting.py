@@ -18,9 +18,8 @@ from dpaudit.exact.finding import LawFinding
 from dpaudit.exact.supremum.finding import SupremumFinding
 from dpaudit.report.aligned import aligned, laid_out
 from dpaudit.report.brief import brief_lines
-from dpaudit.report.complexity import complexity_lines, complexity_page
+from dpaudit.report.measured import complexity_lines, complexity_page, supremum_brief, supremum_lines
 from dpaudit.report.plots import figure_of
-from dpaudit.report.supremum import supremum_brief, supremum_lines
 from dpaudit.report.verdict_block import finding_lines
 from dpaudit.report.view import row_of
 from dpaudit.utility.complexity_finding import SampleComplexityFinding

@@ -10,8 +10,7 @@ import msgspec
 
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.certificates.certificate import Certificate
-from dpaudit.engine.findings import LedgerRow, PictureFinding
-from dpaudit.engine.records import Failure, Header, Result, Seal
+from dpaudit.engine.records import Failure, Header, LedgerRow, PictureFinding, Result, Seal
 from dpaudit.errors import InputError
 from dpaudit.exact.finding import LawFinding
 from dpaudit.exact.supremum.finding import SupremumFinding

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpaudit.arguments import read_number
-from dpaudit.engine.events import Listener, RunEvent, TaskFailed, TaskFinished
-from dpaudit.engine.execute import execute
-from dpaudit.engine.findings import LedgerRow
+from dpaudit.engine.execute import Listener, RunEvent, TaskFailed, TaskFinished, execute
+from dpaudit.engine.records import LedgerRow
 from dpaudit.engine.tasks import ledger_task
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.registry import load

@@ -14,9 +14,8 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from dpaudit.contract import Verdict
-from dpaudit.engine.findings import LedgerRow, PictureFinding
 from dpaudit.engine.outcome import AUDITS, outcome
-from dpaudit.engine.records import Failure, Fault, Parameters, Result, Run
+from dpaudit.engine.records import Failure, Fault, LedgerRow, Parameters, PictureFinding, Result, Run
 from dpaudit.engine.tasks import canonical
 from dpaudit.report.numbers import plural
 from dpaudit.report.view import Drawn, Mechanism, Row, Trouble, mechanisms

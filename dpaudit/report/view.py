@@ -12,9 +12,8 @@ from typing import NamedTuple, TypeVar
 from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.contract import PrivacyClaim, Verdict
 from dpaudit.engine.arguments import ExactArguments, UtilityArguments
-from dpaudit.engine.findings import PictureFinding
 from dpaudit.engine.outcome import AUDITS, PRIVACY_AUDITS, is_ladder, refuting
-from dpaudit.engine.records import Parameters, Result
+from dpaudit.engine.records import Parameters, PictureFinding, Result
 from dpaudit.exact.finding import LawFinding
 from dpaudit.utility.finding import UtilityFinding
 
@@ -221,7 +220,11 @@ class Row:
 
     def decoded(self, finding: PrivacyFinding | LawFinding) -> Mapping[str, str]:
         """Return what the outputs stand for that one of its findings names, by code."""
-        return next(result.decoded for result in self.results if result.finding is finding)
+        return self.result_of(finding).decoded
+
+    def result_of(self, finding: PrivacyFinding | LawFinding | UtilityFinding) -> Result:
+        """Return the result that holds one of its findings."""
+        return next(result for result in self.results if result.finding is finding)
 
     @property
     def settings(self) -> tuple[str, ...]:

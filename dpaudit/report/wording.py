@@ -8,14 +8,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from dpaudit.contract import FAIL, Verdict
-from dpaudit.engine.decoding import codes_of
-from dpaudit.events.event import Bets, Cells, Event, Interval, Told, Withheld, ranges_of
+from dpaudit.engine.records import codes_of
+from dpaudit.events.event import (
+    Bets,
+    Cells,
+    Event,
+    Interval,
+    Learned,
+    Outputs,
+    Predicate,
+    Threshold,
+    Told,
+    Withheld,
+    ranges_of,
+)  # fmt: skip
+from dpaudit.outputs.canonical import canonical, in_words
+from dpaudit.outputs.values import decode_value
 from dpaudit.report.numbers import value_text
 from dpaudit.utility.finding import UtilityFinding
 
 __all__ = [
     "BOUNDS",
-    "SETTINGS",
     "answer_words",
     "answers_of",
     "claim_text",
@@ -28,14 +41,6 @@ __all__ = [
     "verdict_words",
 ]
 
-SETTINGS = {
-    "realizable": "the error on the distribution; examples drawn anew for every run, labelled by a concept",
-    "agnostic": "by how much the error on the distribution exceeds the best concept's; labels with noise",
-    "empirical": "the error on the sample; one sample for all runs, labelled by a concept",
-    "solution": "whether the output solves the learner's problem on the sample; one sample for all runs",
-}
-"""The subject of a failure rate, in each setting of utility."""
-
 BOUNDS = {
     "melded": "melded, one joint confidence statement on both probabilities",
     "unconditional": "unconditional, proved valid by an exact supremum",
@@ -46,7 +51,7 @@ _FAILURE = {str(FAIL): "failure"}
 _MOST = 12
 """The most labels of an event that are shown."""
 _FEW, _LONG = 4, 60
-"""The most answers that are told one by one, and the most characters of one."""
+"""The most answers that are listed one by one, and the most characters of one."""
 _RARE = "any output rare or unseen in training"
 _SHORT = {
     Verdict.NO_CLAIM: "no privacy claim",
@@ -54,13 +59,13 @@ _SHORT = {
 }
 
 
-def event_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
+def event_words(event: Event | Predicate, decoded: Mapping[str, str] | None = None) -> str:
     """Return an event in words.
 
     Parameters
     ----------
-    event : Event
-        The event.
+    event : Event or Predicate
+        The event, of a finding or of a certificate.
     decoded : mapping of str to str, optional
         What the codes that the finding names stand for, by code, as far as it is known; -1 is failure in any case. None
         for a mechanism, whose integers are no codes.
@@ -70,6 +75,14 @@ def event_words(event: Event, decoded: Mapping[str, str] | None = None) -> str:
             return _cells_words(event, decoded)
         case Interval():
             return f"{_subject(event.feature, event.path)} in [{event.low:.6g}, {event.high:.6g})"
+        case Threshold():
+            return _threshold_words(event)
+        case Outputs():
+            ranges = [f"{low}..{high}" if low < high else str(low) for low, high in event.ranges]
+            values = [in_words(canonical(decode_value(value))) for value in event.values]
+            return f"{_part(event.path)} {'not ' * event.complement}in {{{', '.join([*ranges, *values])}}}"
+        case Learned():
+            return event_words(event.event, decoded)
         case Bets():
             stake = f"raised the stake by exp({event.log_stake:.4g})"
             return f"no single event: bets on {event.runs} runs of this pair {stake}"
@@ -110,6 +123,21 @@ def _readable(label: str) -> str:
     """Return the label of an outcome, or an output, with its exact rationals as fractions."""
     pattern = r"(?:\('rational', |Fraction\()(-?\d+), (\d+)\)"
     return re.sub(pattern, lambda r: r[1] if r[2] == "1" else f"{r[1]}/{r[2]}", label)
+
+
+def _threshold_words(event: Threshold) -> str:
+    """Return an explicit interval without the ends that are infinite, as "output >= 0.8"."""
+    if event.feature == "raised":
+        return "an exception" if event.low > 0 else "no exception"
+    what = _part(event.path) if event.feature == "value" else f"{event.feature} of {_part(event.path)}"
+    if event.high == math.inf and event.low > -math.inf:
+        return f"{what} >= {event.low:g}"
+    low = f"{event.low:g} <= " if event.low > -math.inf else ""
+    return low + what + (f" < {event.high:g}" if event.high < math.inf else "")
+
+
+def _part(path: Sequence[int | str]) -> str:
+    return "output" + "".join(f"[{step!r}]" for step in path)
 
 
 def _interval_words(event: Interval) -> str:
@@ -164,7 +192,7 @@ def _codes(event: Cells) -> Sequence[int]:
 
 def _subject(feature: str, path: Sequence[int | str]) -> str:
     """Return a feature with the place in the output where it is read, if that is not the whole output."""
-    where = "output" + "".join(f"[{step!r}]" for step in path)
+    where = _part(path)
     if feature == "output":
         return where
     return f"{feature} of {where}" if path else feature

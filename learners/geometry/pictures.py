@@ -1,34 +1,16 @@
-"""Pictures of learned regions of the plane: the sample, what labelled it, and some outputs."""
+"""Panels of learned regions of the plane: the sample, what labelled it, and some outputs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from dpaudit.contract import Hypothesis, Panel, Picture, Sample, Shape
+from dpaudit.contract import Hypothesis, Panel, Sample, Shape
 
-__all__ = ["error_share", "examples", "plane", "regions"]
+__all__ = ["error_share", "examples", "panel", "regions"]
 
 LARGEST, LEAST = 9.0, 3.0
 """Diameters of the markers of the heaviest point and of the lightest points."""
-
-
-def plane(side: int, sample: Sample, hypotheses: Sequence[Hypothesis], target: Hypothesis | None) -> Picture:
-    """Return the picture of some hypotheses over the grid {0 .. side}^2, in one panel.
-
-    Parameters
-    ----------
-    side : int
-        d of the grid.
-    sample : Sample
-        What was learned from.
-    hypotheses : sequence
-        Each with `region(side)`: the polygons whose union is labelled 1, as tuples of rational vertices; they may
-        overlap.
-    target : Hypothesis or None
-        What labelled the sample, with `region` too.
-    """
-    return Picture((panel(side, sample, regions(side, sample, hypotheses, target)),))
 
 
 def panel(side: int, sample: Sample, shapes: Sequence[Shape], what: str = "regions") -> Panel:
@@ -42,7 +24,10 @@ def panel(side: int, sample: Sample, shapes: Sequence[Shape], what: str = "regio
 def regions(
     side: int, sample: Sample, hypotheses: Sequence[Hypothesis], target: Hypothesis | None
 ) -> tuple[Shape, ...]:
-    """Return the outlines of the hypotheses, each with its error on the sample, and of the target."""
+    """Return the outlines of the hypotheses, each with its error on the sample, and of the target, if any.
+
+    Each has `region(side)`: the polygons whose union is labelled 1, as tuples of rational vertices; they may overlap.
+    """
     shapes = []
     for hypothesis in hypotheses:
         label = f"learned, error {error_share(sample, hypothesis):.3g} on the sample"

@@ -7,7 +7,9 @@ label-determined model an example is public exactly if it has the public label.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -19,28 +21,30 @@ from dpaudit.contract import (
     InputError,
     Instance,
     Law,
+    Panel,
     Picture,
     PrivacyClaim,
     Relation,
     Sample,
+    Shape,
     UtilityClaim,
     later,
 )
 from learners.arrays import Bools, Floats, Integers
 from learners.bisection import least_beyond
 from learners.citations import BMN
+from learners.domains import Grid
+from learners.geometry.pictures import error_share
+from learners.geometry.polygons import Corners, clip, square
 from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
 from learners.mechanisms import equal_scores, exponential
-from learners.mixtures.grid import MixtureGrid
-from learners.mixtures.intersections import Intersections, Outside, members_of
+from learners.mixtures.intersections import MAX_LISTED, Intersections, Listed, Outside, Ranking, Tallied, members_of
 from learners.mixtures.missed_facets import facets_failure
-from learners.mixtures.pictures import mixture_panel
 from learners.mixtures.public_family import PublicFamily, log_collections, public_family
-from learners.mixtures.ranking import MAX_LISTED, Listed, Ranking, Tallied
 from learners.parameters import check_integer, check_positive, check_run, check_sample, check_statement
 
-__all__ = ["LEARNERS", "MixtureHalfspace"]
+__all__ = ["LEARNERS", "MixtureGrid", "MixtureHalfspace"]
 
 MAX_SIDE = 2**18
 """Below this, heights of points over spanned hyperplanes fit an int64."""
@@ -49,6 +53,35 @@ LARGEST = 512
 """The largest dimension whose sample sizes are computed: there each takes 10 to 25 seconds."""
 PICTURED_POINTS = 40
 Code = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class MixtureGrid(Grid):
+    """A grid whose samples carry public flags: those given, else the label-determined ones.
+
+    Parameters
+    ----------
+    side, dimension : int
+        The grid {0 .. side}^dimension.
+    public_label : {0, 1}
+        Without flags, examples with this label are public, all others private.
+    """
+
+    public_label: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_integer("public_label", self.public_label, 0, 1)
+
+    def sample(self, points: Any, labels: Any, counts: Any = None, public: Any = None) -> Any:
+        """Return the labelled multiset with its public flags."""
+        flags = np.asarray(labels) == self.public_label if public is None else public
+        return super().sample(points, labels, counts, flags)
+
+    def draw(self, concept: Hypothesis, distribution: Distribution, n: int, rng: np.random.Generator) -> Any:
+        """Draw n labelled examples; public are those that the distribution says, else those with the public label."""
+        plain = super().draw(concept, distribution, n, rng)
+        return self.sample(plain.points, plain.labels, plain.counts, plain.public)
 
 
 @dataclass(frozen=True)
@@ -271,9 +304,24 @@ class MixtureHalfspace:
     def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
         """Return the sample and the regions that were learned to have the public label; dimension 2 only."""
         check_integer("dimension", self.dimension, 2, 2)
-        row = (*target.weights, target.threshold) if isinstance(target, Halfspace) else None
-        learned = [self.decode(code) for code in codes]
-        return Picture((mixture_panel(self.side, sample, learned, row, self.public_label),))
+        shapes = []
+        for code in codes:
+            hypothesis = self.decode(code)
+            opposite = [tuple(-v for v in row) for row in hypothesis.flat]
+            corners = _region(self.side, [*hypothesis.halfspaces, *hypothesis.flat, *opposite] or None)
+            label = f"learned to be {self.public_label}, error {error_share(sample, hypothesis):.3g} on the sample"
+            shapes.append(_polygon(corners, "blue", 0.16, label))
+        if isinstance(target, Halfspace):
+            row = (*target.weights, target.threshold)
+            corners = _region(self.side, [row if self.public_label else tuple(-v for v in row)])
+            shapes.append(_polygon(corners, "orange", 0.0, f"target: {self.public_label} on this side"))
+        ends = (-0.06 * self.side, self.side + 0.06 * self.side)
+        caption = (
+            "Public and private examples, and the regions that were learned to be labelled "
+            f"{self.public_label}: intersections of halfplanes through public points. A region without area is drawn "
+            "as a line or not at all."
+        )
+        return Picture((Panel(caption, ends, ends, (*shapes, *_markers(sample)), x_label="x_1", y_label="x_2"),))
 
     def symmetries(self) -> list[Integers]:
         """Return no symmetry: outputs name points of the plane."""
@@ -291,6 +339,32 @@ def _ranking(learner: MixtureHalfspace, sample: Any) -> tuple[PublicFamily, Rank
         raise InputError(f"{learner.id} lists all hypotheses, at most {MAX_LISTED}; these public points give {size}")
     errors = collections.all_errors
     return family, Listed.of(errors, learner._eligible(sample, errors))
+
+
+def _region(side: int, rows: Sequence[tuple[int | Fraction, ...]] | None) -> Corners:
+    """Return the part of the square in all halfplanes; nothing for None, the empty hypothesis."""
+    corners = square(0, side) if rows is not None else []
+    for a, b, t in rows or ():
+        corners = clip(corners, [a * x + b * y - t for x, y in corners])
+    return corners
+
+
+def _polygon(corners: Corners, tone: str, shade: float, label: str) -> Shape:
+    points = tuple((float(x), float(y)) for x, y in corners)
+    return Shape("polygon", points, tone, shade, 1.2 if shade else 2.0, dashed=not shade, label=label)
+
+
+def _markers(sample: Sample) -> list[Shape]:
+    """Return the markers of public and private points of either label."""
+    public = np.zeros(len(sample.labels), dtype=np.bool_) if sample.public is None else sample.public
+    shapes = []
+    for flag, kind, markers in ((True, "public", ("square", "cross")), (False, "private", ("ring", "dot"))):
+        for label, marker in enumerate(markers):
+            rows = sample.points[(public == flag) & (sample.labels == label)].tolist()
+            points = tuple((float(x), float(y)) for x, y in rows)
+            if points:
+                shapes.append(Shape("points", points, "ink", marker=marker, label=f"{kind}, labelled {label}"))
+    return shapes
 
 
 LEARNERS = (MixtureHalfspace,)

@@ -1,11 +1,15 @@
-"""Intersections of at most three halfspaces: the hypotheses, their numbers, and their errors on a sample."""
+"""Intersections of at most three halfspaces: the hypotheses, their numbers, their errors, and groups of equal errors.
+
+Hypotheses are listed where they are few, else counted in blocks and found again when one is drawn.
+"""
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +17,14 @@ from numpy.typing import NDArray
 from learners.arrays import Bools, Integers
 from learners.words import linear
 
-__all__ = ["Intersections", "Outside", "members_of"]
+__all__ = ["MAX_LISTED", "Intersections", "Listed", "Outside", "Ranking", "Tallied", "members_of"]
 
 Row = tuple[int, ...]
 
 BLOCK_CELLS = 2**22
 """Numbers of a block of pairs that are held at once."""
+MAX_LISTED = 2**23
+"""The most hypotheses whose errors are held at once."""
 
 
 @dataclass(frozen=True)
@@ -156,3 +162,98 @@ def members_of(indices: Integers, count: int, most: int) -> list[tuple[int, ...]
         for place, members in zip(which.tolist(), np.array(columns).T.tolist(), strict=True):
             found[place] = tuple(members)
     return found
+
+
+class Ranking(Protocol):
+    """Groups of hypotheses with equal errors."""
+
+    @property
+    def errors(self) -> Integers:
+        """The errors of each group, increasing."""
+
+    @property
+    def sizes(self) -> Integers:
+        """The hypotheses of each group."""
+
+    def pick(self, groups: Integers, within: Integers) -> Integers:
+        """Return the numbers of the hypotheses at these places of these groups, which are in the order of numbers."""
+
+
+@dataclass(frozen=True, eq=False)  # arrays have no one truth value
+class Listed:
+    """All hypotheses in the order of their errors: group j is order[starts[j] : starts[j] + sizes[j]]."""
+
+    order: Integers
+    starts: Integers
+    sizes: Integers
+    errors: Integers
+
+    @classmethod
+    def of(cls, errors: Integers, eligible: Bools | None = None) -> Listed:
+        """Return the ranking of hypotheses with these errors, or of those that are eligible."""
+        order = np.argsort(errors, kind="stable")
+        order = order if eligible is None else order[eligible[order]]
+        values, starts, sizes = np.unique(errors[order], return_index=True, return_counts=True)
+        return cls(order, starts, sizes, values)
+
+    def pick(self, groups: Integers, within: Integers) -> Integers:
+        """Return the numbers of the hypotheses at these places of these groups."""
+        return np.asarray(self.order[self.starts[groups] + within])
+
+
+@dataclass(frozen=True, eq=False)  # arrays have no one truth value
+class Tallied:
+    """Counts of the hypotheses of each block by their errors; a block is recomputed when one of it is drawn."""
+
+    collections: Intersections
+
+    @cached_property
+    def _blocks(self) -> list[tuple[Integers, Integers]]:
+        """The distinct errors of each block, and how many hypotheses have them."""
+        return [_tally(self.collections.errors(block)) for block in range(len(self.collections.blocks))]
+
+    @cached_property
+    def errors(self) -> Integers:
+        """The errors of each group, increasing."""
+        return np.unique(np.concatenate([values for values, _ in self._blocks]))
+
+    @cached_property
+    def sizes(self) -> Integers:
+        """The hypotheses of each group."""
+        total = np.zeros(len(self.errors), dtype=np.int64)
+        for values, counts in self._blocks:
+            total[np.searchsorted(self.errors, values)] += counts
+        return total
+
+    def pick(self, groups: Integers, within: Integers) -> Integers:
+        """Return the numbers of the hypotheses at these places of these groups."""
+        wanted: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        for group in np.unique(groups).tolist():
+            counts = np.array([self._count(block, self.errors[group]) for block in range(len(self._blocks))])
+            ends = np.cumsum(counts)
+            for run in np.flatnonzero(groups == group).tolist():
+                block = int(np.searchsorted(ends, within[run], side="right"))
+                wanted[block].append((run, group, int(within[run] - ends[block] + counts[block])))
+        found = np.zeros(len(groups), dtype=np.int64)
+        lengths = np.array([counts.sum() for _, counts in self._blocks])
+        firsts = np.cumsum(lengths) - lengths
+        for block, draws in wanted.items():
+            errors = self.collections.errors(block)
+            for run, group, place in draws:
+                found[run] = firsts[block] + np.flatnonzero(errors == self.errors[group])[place]
+        return found
+
+    def _count(self, block: int, error: int) -> int:
+        values, counts = self._blocks[block]
+        at = int(np.searchsorted(values, error))
+        return int(counts[at]) if at < len(values) and values[at] == error else 0
+
+
+def _tally(errors: Integers) -> tuple[Integers, Integers]:
+    """Return the distinct values and their counts; by counting where their range is small, which takes no sorting."""
+    if not len(errors) or int(errors.max()) - int(errors.min()) > len(errors):
+        return np.unique(errors, return_counts=True)
+    least = int(errors.min())
+    counts = np.bincount(errors - least)
+    values = np.flatnonzero(counts)
+    return values + least, counts[values]

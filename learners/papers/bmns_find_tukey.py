@@ -19,7 +19,7 @@ from learners.halfspaces.sizes import (
     shallow_probability,
 )
 from learners.papers.evidence import exceeds, judged, judged_loss, learner_data, losses_of, states, tightness
-from learners.papers.optimal_composition import composed_delta, greatest_share
+from learners.papers.mechanisms import composed_delta, greatest_share
 
 __all__ = ["STATEMENTS"]
 

@@ -1,8 +1,11 @@
-"""RecConcave (BMNS, Proposition 2.11): its privacy, and the promise that it needs as printed and as proved."""
+"""RecConcave (BMNS, Proposition 2.11): its privacy, the promise it needs, growth by log*, and its stable selections."""
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -10,13 +13,15 @@ import numpy as np
 from dpaudit.contract import Evidence, Pair, Tools
 from learners.bisection import least_beyond
 from learners.citations import BMNS
+from learners.interior_points.controls import StableSelectWrong, WrongStable
 from learners.interior_points.interior_point import ExponentialSolver, InteriorPointRecConcave
 from learners.mechanisms.rec_concave import RecConcave
-from learners.mechanisms.steps import Steps
-from learners.papers.evidence import judged, pair_data, states, tightness
+from learners.mechanisms.stable_select import StableSelect, Standing
+from learners.mechanisms.steps import Steps, interior_scores
+from learners.mechanisms.tree_log import TreeLog
+from learners.papers.evidence import against, exceeds, judged, pair_data, states, tightness
 
-__all__ = ["STATEMENTS", "crossover", "printed_promise"]
-
+__all__ = ["STATEMENTS", "crossover", "exponential_needs", "rec_concave_needs", "tree_log_fallback_needs"]
 
 def crossover(epsilon: float, delta: float, beta: float, alpha: Fraction = Fraction(1, 2)) -> int:
     """Return the least k for which RecConcave needs a smaller promise on 2^k indices than the exponential mechanism."""
@@ -104,4 +109,226 @@ def _uneven(learner: InteriorPointRecConcave) -> Pair:
     return Pair(sample([10, 19, 30], [0] * 3, left), sample([10, 19, 30], [0] * 3, right), "10 replaced by 19")
 
 
-STATEMENTS = (_crossover,)
+EPSILON, DELTA, BETA = Fraction(1), 1e-6, 0.1
+HALF = Fraction(1, 2)
+STAIRS = (6, 12, 20, 32, 48, 64)
+"""log2 of the domains up to 2^64."""
+SKIPPED = 1e-4
+"""By at most this the failure rate beyond 2^64 is overestimated."""
+HUGE = 2**16
+"""log2 of the domain beyond."""
+
+
+def exponential_needs(bits: int, epsilon: Fraction = EPSILON) -> int:
+    """Return n* of the exponential mechanism on 2^bits points: two adjacent ones have half of the data each."""
+    solver = ExponentialSolver(2**bits, epsilon)
+
+    def failure(n: int) -> float:
+        middle, scores = _close_pair(solver.size, n)
+        return float(scores.outside(solver.rate, middle, middle + 1))
+
+    return _needed(failure)
+
+
+def rec_concave_needs(bits: int, guess: int = 0) -> tuple[int, int]:
+    """Return n* of RecConcave on the same data, and its levels of recursion; a right guess spares the search."""
+
+    def mechanism(n: int) -> RecConcave:
+        return RecConcave.within(2**bits - 1, Fraction(n, 2), HALF, EPSILON, DELTA)
+
+    def failure(n: int) -> float:
+        middle, scores = _close_pair(2**bits, n)
+        return mechanism(n).outside(scores, middle, middle + 1, SKIPPED if bits > 64 else 0.0)
+
+    right = guess > 1 and failure(guess) <= BETA < failure(guess - 1)
+    return guess if right else _needed(failure), mechanism(1).levels
+
+
+def tree_log_fallback_needs(bits: int) -> tuple[int, bool, int]:
+    """Return n* of TreeLog where it falls back, whether it does at that n, and the n that its theorem asks for.
+
+    With too few points for its recursion TreeLog runs the exponential mechanism with its share of epsilon.
+    """
+    share = TreeLog.within(2**bits, 1, EPSILON, DELTA, BETA)
+    n = exponential_needs(bits, share.epsilon)
+    tree = TreeLog.within(2**bits, n, EPSILON, DELTA, BETA)
+    return n, tree.inner is None, tree.points_needed
+
+
+def _close_pair(size: int, n: int) -> tuple[int, Steps]:
+    """Return the first of two points side by side with half of n points each, and the scores of the domain."""
+    middle = size // 2
+    return middle, interior_scores([middle, middle + 1], [n - n // 2, n // 2], size)
+
+
+def _needed(failure: Callable[[int], float]) -> int:
+    """Return the least n >= 2 at which a failure rate that falls with n is at most `BETA`."""
+    most = 4
+    while failure(most) > BETA:
+        most *= 2
+    return least_beyond(lambda n: failure(n) <= BETA, most // 2, most)
+
+
+@states(
+    "BMNS-Prop2.11-log-star",
+    "The points that RecConcave needs depend on the domain X by log*|X| alone; those of the exponential mechanism grow "
+    "like ln|X|, so that RecConcave needs fewer on a large enough domain.",
+    f"{BMNS}, Proposition 2.11",
+    short="Growth by log* of the domain",
+    printed="log*|X|",
+    found="{RecConcave, 2^64:,.0f} at 2^64, {RecConcave, 2^65536:,.0f} at 2^(2^16)",
+    slow=True,
+)
+def _log_star(tools: Tools) -> Evidence:
+    numbers: dict[str, float] = {}
+    levels: dict[int, set[int]] = {}
+    n = 0
+    for bits in (*STAIRS, HUGE):
+        n, depth = rec_concave_needs(bits, n)
+        levels.setdefault(depth, set()).add(n)
+        numbers |= {f"RecConcave, 2^{bits}": n, f"levels, 2^{bits}": depth}
+        numbers[f"exponential, 2^{bits}"] = exponential_needs(bits)
+    branches = []
+    for bits in (12, 16, 64):
+        n, fell_back, asked = tree_log_fallback_needs(bits)
+        numbers |= {f"TreeLog, 2^{bits}": n, f"TreeLog asks for, 2^{bits}": asked}
+        branches.append(fell_back)
+    spread = max(max(sizes) / min(sizes) for sizes in levels.values())
+    gain = numbers[f"exponential, 2^{HUGE}"] / numbers[f"RecConcave, 2^{HUGE}"]
+    a_bit = (numbers["TreeLog, 2^64"] - numbers["TreeLog, 2^16"]) / 48
+    numbers |= {"spread within a level": spread, "gain at 2^65536": gain, "TreeLog, examples a bit": a_bit}
+    steps = ", ".join(f"{depth} levels {min(sizes)} to {max(sizes)}" for depth, sizes in sorted(levels.items()))
+    summary = (
+        f"two adjacent points, n/2 each, epsilon 1, delta 1e-6, beta 0.1: {steps}, a factor of at most {spread:.3f} "
+        f"within a level. Up to 2^64 the exponential mechanism needs fewer ({numbers['exponential, 2^64']:.0f} there); "
+        f"on 2^(2^16) points it needs {numbers[f'exponential, 2^{HUGE}']:,.0f}, {gain:.0f} times as many. TreeLog's n* "
+        f"grows by {a_bit:.1f} a bit from 2^16 to 2^64, "
+        + ("all of them from its fallback, the exponential mechanism" if all(branches) else "its recursion included")
+        + f": its recursion starts near the {numbers['TreeLog asks for, 2^64']:.0f} that its theorem asks for"
+    )
+    return judged(
+        "holds",
+        summary,
+        numbers,
+        f"two adjacent points on 2^{HUGE}, or within a level",
+        {"kind": "sizes", "epsilon": EPSILON, "delta": DELTA, "beta": BETA, "points": numbers},
+        failed=spread > 1.1 or gain <= 1,
+        grade="numeric",
+    )
+
+
+SELECTIONS = f"{BMNS}, the selections inside Proposition 2.11"
+NAMED = Fraction(1, 10**6)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Loose(StableSelect):
+    """Bun, Nissim and Stemmer's calibration."""
+
+    @property
+    def scale(self) -> float:
+        """4/epsilon."""
+        return 4 / float(self.epsilon)
+
+    @property
+    def threshold(self) -> float:
+        """(4/epsilon) ln(2/delta)."""
+        return self.scale * math.log(2 / float(self.delta))
+
+
+def _measured(select: StableSelect) -> tuple[float, float]:
+    """Return the worst ratio for a common best solution, and the greatest probability of naming one at gap 2."""
+    logs = [select.log_law(Standing(0, gap))[:2] for gap in range(0, 4 * math.ceil(select.threshold))]
+    ratio = max(abs(x - y) for one, two in zip(logs, logs[2:], strict=False) for x, y in zip(one, two, strict=True))
+    return ratio, math.exp(select.log_law(Standing(0, 2))[0])
+
+
+@states(
+    "Stable-select-safe",
+    "Lap(2/eps), threshold 2 + (2/eps) ln(1/(2 delta)) is (eps, delta)-private.",
+    SELECTIONS,
+    short="Lap(2/ε) with threshold 2 + (2/ε) ln(1/(2 δ))",
+    printed="(1, 10⁻⁶)",
+    found="({epsilon:.3g}, {delta:.2g})",
+)
+def _safe(tools: Tools) -> Evidence:
+    select = StableSelect(Fraction(1), NAMED)
+    ratio, named = _measured(select)
+    return _as_claimed(
+        select, ratio, named, f"ratio e^{ratio:.6f} with a common best solution, else named with chance {named:.3g}"
+    )
+
+
+@states(
+    "Stable-select-loose",
+    "Lap(4/eps), threshold (4/eps) ln(2/delta) is (eps, delta)-private.",
+    SELECTIONS,
+    short="Lap(4/ε) with threshold (4/ε) ln(2/δ)",
+    printed="(1, 10⁻⁶)",
+    found="({epsilon:.3g}, {delta:.2g})",
+    best="Lap(2/ε) with threshold 2 + (2/ε) ln(1/(2 δ))",
+)
+def _loose(tools: Tools) -> Evidence:
+    select = _Loose(Fraction(1), NAMED)
+    ratio, named = _measured(select)
+    return _as_claimed(select, ratio, named, f"really ({ratio:.4f}, {named:.3g})-private")
+
+
+def _as_claimed(select: StableSelect, ratio: float, named: float, text: str) -> Evidence:
+    """Return the evidence on a calibration that promises (1, 1e-6)-privacy."""
+    delta = float(NAMED)
+    return judged(
+        tightness(max(ratio, named / delta), 1.0),
+        f"epsilon 1, delta 1e-6: {text}",
+        {"epsilon": ratio, "delta": named},
+        f"epsilon 1, delta 1e-6: {text}",
+        {"scale": select.scale, "threshold": select.threshold, "ratio": ratio, "named at gap 2": named},
+        failed=exceeds(ratio, 1.0) or exceeds(named, delta),
+    )
+
+
+@states(
+    "Stable-select-wrong",
+    "Lap(1/eps), threshold ln(1/delta)/eps is (eps, delta)-private.",
+    SELECTIONS,
+    short="Lap(1/ε) with threshold ln(1/δ)/ε is (ε, δ)-private",
+    printed="(1, 0.02)",
+    found="ε = {epsilon:.3g}, δ(1) = {delta at claim:.3g}",
+)
+def _wrong(tools: Tools) -> Evidence:
+    learner = StableSelectWrong(2, 1.0, 0.02)
+    finding = tools.audit_law(learner, n=6)
+    hidden = _hidden(tools)
+    ratio, named = _measured(WrongStable(Fraction(1), Fraction(1, 50)))
+    failed = finding.verdict == "violation" or exceeds(ratio, 1.0) or exceeds(named, 0.02)
+    numbers = {"epsilon": ratio, "delta": named, "delta at claim": finding.delta_at_claim, "inside RecConcave": hidden}
+    text = (
+        f"claimed (1, 0.02): really ratio e^{ratio:.3f} and naming with probability {named:.3f} at gap 2; delta(1) = "
+        f"{finding.delta_at_claim:.3f}. Inside RecConcave the slack of composition hides it (ratio {hidden:.2f} of 4)"
+    )
+    verdict, witness = tightness(max(ratio, named / 0.02), 1.0), against(finding.worst_pair)
+    data = pair_data(learner, finding.worst_pair, at=1.0, delta=finding.delta_at_claim)
+    return judged(verdict, text, numbers, witness, data, failed=failed)
+
+
+def _hidden(tools: Tools) -> float:
+    """Return the worst ratio of RecConcave with the wrong calibration, over a few pairs."""
+
+    class Hidden(InteriorPointRecConcave):
+        """RecConcave with the wrong calibration."""
+
+        def _concave(self, n: int) -> RecConcave:
+            return dataclasses.replace(super()._concave(n), stable=WrongStable)
+
+    learner = Hidden(64, 4.0, 0.05)
+    points = [[1, 8, 43], [17, 20, 55], [22, 51, 60], [31, 32, 40]]
+    counts = [[5, 10, 9], [12, 10, 2], [2, 1, 21]]
+    pairs = []
+    for xs, ns, source in itertools.product(points, counts, range(3)):
+        moved = [n - (i == source) + (i == (source + 1) % 3) for i, n in enumerate(ns)]
+        left, right = (learner.domain.sample(xs, [0] * 3, c) for c in (ns, moved))
+        pairs.append(Pair(left, right))
+    return float(tools.audit_law(learner, samples=pairs).epsilon)
+
+
+STATEMENTS = (_crossover, _log_star, _safe, _loose, _wrong)

@@ -12,12 +12,11 @@ import numpy as np
 from dpaudit.contract import Evidence, Tools
 from learners.citations import KMMS
 from learners.covers.game import game_epsilon
-from learners.geometry.triangulation import contains, cross, triangulate
+from learners.geometry.polygons import contains, cross, triangulate
 from learners.papers.evidence import judged, pair_data, states, tightness
 from learners.papers.sizes import judged_sizes
-from learners.regions.convex_polygon import ConvexPolygon
-from learners.regions.planar.families import triangle_family
-from learners.regions.polygon_union import PolygonUnion
+from learners.regions.families import triangle_family
+from learners.regions.region_cover import ConvexPolygon, PolygonUnion
 
 __all__ = ["STATEMENTS", "random_polygon"]
 

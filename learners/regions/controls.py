@@ -1,24 +1,32 @@
-"""Selections and Set Cover Learners of regions with one known leak each; halfplanes have a module of their own."""
+"""Selections and Set Cover Learners of regions with one known leak each."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from fractions import Fraction
+from typing import Any, cast
 
 import numpy as np
 
-from dpaudit.contract import Instance, Sample
-from learners.arrays import Floats
+from dpaudit.contract import Instance, Law, Sample
+from learners.arrays import Floats, Integers
 from learners.controls import GREEDY, MULTIPLIED, SPARING, control, rate, top
 from learners.domains import grid_rows
-from learners.regions.convex_polygon import ConvexPolygon
-from learners.regions.disc_union import DiscUnion
-from learners.regions.planar.families import Family
-from learners.regions.polygon_union import PolygonUnion
-from learners.regions.polynomial_select import PolynomialSelect
+from learners.geometry.arrangement import Arrangement, sweep
+from learners.geometry.polygons import Box, polygon, vertex_mean
+from learners.parameters import check_sample
+from learners.regions.cell_draws import Selector
+from learners.regions.discs import DiscUnion
+from learners.regions.families import Family
+from learners.regions.halfplane_select import HalfplaneSelect
+from learners.regions.polynomials import PolynomialSelect
 from learners.regions.polytopes import ConvexPolytope, SimplexSelect, SimplexUnion
-from learners.regions.region_selection import ListedSelection
-from learners.regions.triangle_select import TriangleSelect
+from learners.regions.region_cover import ConvexPolygon, PolygonUnion
+from learners.regions.region_selection import ListedSelection, TriangleSelect
+from learners.regions.snapping import Region, full_grid
+from learners.samples import distinct_points
 
 __all__ = ["LEARNERS"]
 
@@ -47,22 +55,109 @@ def _flat_base(self: ListedSelection, family: Family, sample: Sample) -> Floats:
     return np.asarray(family.log_shares - np.log(np.bincount(kinds, weights=shares)[kinds]))
 
 
+def _steep_selector(self: HalfplaneSelect, build: Callable[[int], Arrangement], scores: Integers) -> Selector:
+    """Return the sampler of the cells with the greatest score: the others keep a share below e^-1000."""
+    steep = math.ceil(1000 / self._rate)
+    return HalfplaneSelect._selector(self, build, np.where(scores == scores.max(), scores, scores - steep))
+
+
+def _flat_selector(self: HalfplaneSelect, build: Callable[[int], Arrangement], scores: Integers) -> Selector:
+    """Return the sampler of the cells as if all had the same area."""
+    flat = replace(build(0), areas=[1] * build(0).cells, precision=0, slack=0)
+    return HalfplaneSelect._selector(self, lambda extra: flat, scores)
+
+
+def _flat_law(self: HalfplaneSelect, sample: Sample) -> Law:
+    """Return the law on the cells of the full grid: a cell's share of the area of the sample's cell around it."""
+    check_sample(sample, self.domain)
+    grid, points = full_grid(self.side), distinct_points(sample)[0]
+    around = [_signs(points, point) for point in grid.points]
+    total: dict[tuple[bool, ...], float] = {}
+    for key, value in zip(around, grid.areas, strict=True):
+        total[key] = total.get(key, 0.0) + float(value)
+    shares = [float(value) / total[key] for key, value in zip(around, grid.areas, strict=True)]
+    whole = HalfplaneSelect(self.side, self.epsilon, self.convention).law(sample)
+    # exp(rate q) = Pr / area up to a constant, in each copy.
+    logs = whole.log_prob - np.log([float(value) for value in grid.areas] * 2) + np.log(shares * 2)
+    best = float(logs.max())
+    logs = logs - best - math.log(math.fsum(np.exp(logs - best)))
+    return Law(whole.atoms, logs, 4 * whole.error + 2.0**-45)
+
+
+def _own_resolver(self: HalfplaneSelect, arrangement: Arrangement) -> Callable[[int, int, Box, int], Region]:
+    """Return what turns a cell of the sample's arrangement into a fixed point of it."""
+    means = [vertex_mean(polygon(arrangement, cell)) for cell in range(arrangement.cells)]
+    return lambda z, cell, box, bits: (z, *means[cell])
+
+
+def _own_law(self: HalfplaneSelect, sample: Sample) -> Law:
+    """Return the law on the vertex means of the sample's own cells, from the cells of the full grid in each."""
+    whole = HalfplaneSelect.law(self, sample)
+    points, weights = distinct_points(sample)
+    own = sweep(points, weights, self.side)
+    means = [vertex_mean(polygon(own, cell)) for cell in range(own.cells)]
+    place = {_signs(points, mean): mean for mean in means}
+    mass: dict[Region, list[float]] = {}
+    for atom, value in zip(whole.atoms, whole.log_prob, strict=True):
+        z, a, b = cast(Region, atom)
+        mass.setdefault((z, *place[_signs(points, (a, b))]), []).append(math.exp(value))
+    logs = np.log([math.fsum(values) for values in mass.values()])
+    return Law(tuple(mass), logs, whole.error + 2.0**-50 * len(full_grid(self.side).points))
+
+
+def _signs(points: list[tuple[int, int]], at: tuple[Fraction, Fraction]) -> tuple[bool, ...]:
+    """Return which dual lines lie below a dual point."""
+    a, b = at
+    return tuple(y - x * a < b for x, y in points)
+
+
 UNHALVED: dict[str, Any] = {
     "fault": "weights exp(2 epsilon q) under a claim of epsilon: four times the rate",
     "_rate": rate(2),
 }
 CONSISTENT_FIRST: dict[str, Any] = {
     "fault": "chooses among the regions with the greatest score alone: the support shows the sample",
-    "check": lambda self: self._listed(),
+    "check": lambda self: self._regions.family,
     "_eligible": lambda self, correct: top(correct),
 }
 UNWEIGHTED: dict[str, Any] = {
     "fault": "chooses how to label the sample without regard to measures: rare labels show its points",
-    "check": lambda self: self._listed(),
+    "check": lambda self: self._regions.family,
     "_log_base": _flat_base,
 }
 
 LEARNERS = (
+    control(
+        HalfplaneSelect,
+        "broken-halfplane-unhalved",
+        Instance({"side": 1, "epsilon": 0.5}, n=3),
+        fault="weights exp(2 epsilon q) under a claim of epsilon: four times the rate of the convention half",
+        _rate=property(lambda self: self.epsilon * (2 if self.convention == "half" else 4)),
+    ),
+    control(
+        HalfplaneSelect,
+        "broken-halfplane-consistent-first",
+        Instance({"side": 1, "epsilon": 1.0}, n=2),
+        fault="chooses among the cells with the greatest score alone: the support shows the sample",
+        _selector=_steep_selector,
+        _eligible=lambda self, correct: top(correct),
+    ),
+    control(
+        HalfplaneSelect,
+        "broken-halfplane-own-cell",
+        Instance({"side": 1, "epsilon": 1.0}, n=2),
+        fault="returns the vertex mean of the sample's cell: the range of outputs shows the sample's lines",
+        _resolver=_own_resolver,
+        law=_own_law,
+    ),
+    control(
+        HalfplaneSelect,
+        "broken-halfplane-unweighted",
+        Instance({"side": 1, "epsilon": 1.0}, n=2),
+        fault="chooses cells by exp(rate q) without their areas: small cells show the sample's lines",
+        _selector=_flat_selector,
+        law=_flat_law,
+    ),
     control(TriangleSelect, "broken-triangle-unhalved", SELECTION, **UNHALVED),
     control(TriangleSelect, "broken-triangle-consistent-first", SELECTION, **CONSISTENT_FIRST),
     control(TriangleSelect, "broken-triangle-unweighted", UNWEIGHTED_SELECTION, **UNWEIGHTED),

@@ -17,18 +17,17 @@ from learners.citations import KMMS
 from learners.domains import grid_rows, moving_points
 from learners.finite.exponential import softmax_supremum
 from learners.geometry.arrangement import Arrangement, sweep
-from learners.geometry.cells import Bits, Box
 from learners.geometry.pictures import panel, regions
+from learners.geometry.polygons import Bits, Box
 from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_law_limit, check_run, check_sample
-from learners.regions.halfplane_class import Halfplane, Halfplanes
-from learners.regions.kinds import HalfplaneRegions
-from learners.regions.planar.dual_pictures import dual_panels
-from learners.regions.planar.scenes import regular_polygon
-from learners.regions.planar.selection import Selector
-from learners.regions.planar.snapping import LISTED_SIDE, FullGrid, Region, check_regions, full_grid, region_of
-from learners.regions.polygon_class import Intersection
+from learners.regions.cell_draws import Selector
+from learners.regions.concepts import Halfplane, Halfplanes, Intersection, halfplanes
+from learners.regions.families import Regions
+from learners.regions.pictures import dual_panels, regular_polygon
 from learners.regions.region_selection import RegionSelection, log_total
+from learners.regions.snapping import LISTED_SIDE, FullGrid, Region, check_regions, full_grid, region_of
+from learners.regions.targets import plane_targets
 from learners.samples import distinct_points
 
 __all__ = ["LEARNERS", "HalfplaneSelect"]
@@ -37,7 +36,7 @@ CONVENTIONS = ("half", "full")
 
 
 @dataclass(frozen=True)
-class HalfplaneSelect(HalfplaneRegions, RegionSelection):
+class HalfplaneSelect(RegionSelection):
     """Select the halfplane f(x, y) = 1 iff z y >= z (a x + b) with density proportional to exp(rate q(f)).
 
     The score q is the number of examples that f labels correctly; replacing one example moves it by at most 1. The dual
@@ -45,9 +44,9 @@ class HalfplaneSelect(HalfplaneRegions, RegionSelection):
     the paper's Section 2) the learner is epsilon-differentially private, with rate = epsilon (convention "full", the
     paper's Select Halfplane) 2 epsilon-differentially private: p_S <= exp(2 rate) p_S'.
 
-    The point is drawn exactly; see `regions.planar.selection`. The output is (z, a, b), where (a, b) stands for the
+    The point is drawn exactly; see `regions.cell_draws`. The output is (z, a, b), where (a, b) stands for the
     region of the full grid that contains the point, never for a cell of the sample: for side <= 6 the vertex mean of
-    the cell of the arrangement of all grid points, else the centre of a dyadic square; see `regions.planar.snapping`.
+    the cell of the arrangement of all grid points, else the centre of a dyadic square; see `regions.snapping`.
 
     Utility. Each cell of a sample has area at least 1/(2 d^3), hence with probability 1 - b over the coins
     q >= max q - (1/rate) ln(64 d^7/b): the worse cells have total area at most 32 d^4.
@@ -82,10 +81,16 @@ class HalfplaneSelect(HalfplaneRegions, RegionSelection):
         claimed = self.epsilon if self.convention == "half" else 2 * self.epsilon
         return PrivacyClaim(claimed, claim_id="KMMS-SelHP-priv", source=f"{KMMS}, Section 4, Select Halfplane")
 
+    hard_targets = plane_targets
+
     @property
     def concepts(self) -> Halfplanes:
         """The labellings of the grid by halfplanes."""
         return Halfplanes(self.side)
+
+    @property
+    def _regions(self) -> Regions:
+        return halfplanes(self.side)
 
     @property
     def _rate(self) -> float:

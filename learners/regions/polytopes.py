@@ -1,8 +1,16 @@
-"""Simplices and polytopes over small grids in three dimensions (KMMS, Section 6, the extension to R^d)."""
+"""Simplices and polytopes over small grids in three dimensions (KMMS, Section 6, the extension to R^d).
+
+Where planar regions have Lebesgue measure on their dual points, these have the counting measure: every labelling by a
+halfspace weighs 1, and a labelling by simplices as much as there are ordered quadruples of halfspaces that make it.
+Either measure does not depend on the sample.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,29 +18,197 @@ import numpy as np
 from dpaudit.contract import Hypothesis, InputError, Instance, Sample
 from learners.arrays import Integers
 from learners.covers.accounting import AUDITED
-from learners.domains import grid_rows
+from learners.domains import grid_rows, moving_points
+from learners.halfspaces.concepts import Halfspace, grid_halfspaces
 from learners.mechanisms import equal_scores
 from learners.parameters import check_run
-from learners.regions.kinds import HalfspaceRegions, SimplexRegions
-from learners.regions.planar.families import Family
-from learners.regions.planar.polytope_families import DIMENSION, HALFSPACE_SIDE, SIMPLEX_SIDE, halfspace_family
-from learners.regions.planar.tuple_counts import TupleCounts
-from learners.regions.polytope_class import Polytopes, SimplexUnions, polytope
+from learners.regions.concepts import Intersection, Joins
+from learners.regions.families import Family, Region, Regions, family_of, joined, listed_entries
 from learners.regions.region_cover import RegionCover
 from learners.regions.region_selection import ListedSelection
 
-__all__ = ["LEARNERS", "ConvexPolytope", "SimplexSelect", "SimplexUnion"]
+__all__ = [
+    "LEARNERS",
+    "MAX_POINTS",
+    "ConvexPolytope",
+    "Polytopes",
+    "SimplexSelect",
+    "SimplexUnion",
+    "SimplexUnions",
+    "TupleCounts",
+    "halfspace_family",
+    "simplex_family",
+]
+
+DIMENSION = 3
+HALFSPACE_SIDE, SIMPLEX_SIDE = 2, 1
+"""The largest sides: 2,702 halfspaces over {0, 1, 2}^3, and the simplices over the cube."""
+MAX_POINTS = 18
+"""The most points whose 2^m subsets are held."""
+
+
+@lru_cache(maxsize=4)
+def halfspace_family(side: int) -> Family:
+    """Return the labellings of {0 .. side}^3 by halfspaces <w, x> >= t, regions ((w_1, w_2, w_3, t),), side at most 2.
+
+    No point of the grid lies on the boundary of one of these, so that (-w, -t) is its complement.
+    """
+    if side > HALFSPACE_SIDE:
+        raise InputError(f"side must be at most {HALFSPACE_SIDE} to list the halfspaces, got {side}")
+    labels, functionals = grid_halfspaces(side, DIMENSION)
+    return Family(labels, (1,) * len(labels), tuple((tuple(row),) for row in functionals.tolist()))
+
+
+@lru_cache(maxsize=2)
+def simplex_family(side: int) -> Family:
+    """Return the labellings of the cube by intersections of four halfspaces; side 1."""
+    if side > SIMPLEX_SIDE:
+        raise InputError(f"side must be at most {SIMPLEX_SIDE} to list the labellings by simplices, got {side}")
+    halfspaces = listed_entries(halfspace_family(side))
+    pairs = [(mask, *found) for mask, found in joined(halfspaces, halfspaces).items()]
+    return family_of(joined(pairs, pairs), (side + 1) ** DIMENSION)
+
+
+def polytope(parts: Sequence[Region]) -> Intersection:
+    """Return the intersection of the halfspaces (w_1, w_2, w_3, t)."""
+    return Intersection(tuple(Halfspace(tuple(w), t) for *w, t in parts))
 
 
 @dataclass(frozen=True)
-class SimplexSelect(SimplexRegions, ListedSelection):
+class Polytopes(Joins):
+    """The labellings of the grid by intersections of at most k halfspaces."""
+
+    _family, _region, _united = staticmethod(halfspace_family), staticmethod(polytope), False
+
+
+@dataclass(frozen=True)
+class SimplexUnions(Joins):
+    """The labellings of the cube by unions of at most k simplices, each the intersection of four halfspaces."""
+
+    _family, _region, _united = staticmethod(simplex_family), staticmethod(polytope), True
+
+
+def halfspaces(side: int) -> Regions:
+    """Return the halfspaces, with equal measure."""
+
+    def halfspace(parts: tuple[Region, ...]) -> Halfspace:
+        ((*normal, threshold),) = parts
+        return Halfspace(tuple(normal), threshold)
+
+    return Regions(side, DIMENSION, partial(halfspace_family, side), halfspace)
+
+
+def simplices(side: int) -> Regions:
+    """Return the intersections of four halfspaces; a labelling measures as much as there are quadruples that give it.
+
+    The least measure is that of one quadruple of the N halfspaces: V = 4 ln N.
+    """
+
+    def log_quadruples() -> float:
+        return (DIMENSION + 1) * math.log(len(halfspace_family(side)))
+
+    if side > SIMPLEX_SIDE:
+        return Regions(side, DIMENSION, None, polytope, log_quadruples, log_quadruples)
+    return Regions(side, DIMENSION, partial(simplex_family, side), polytope, log_quadruples)
+
+
+def space_symmetries(self: Any) -> list[Integers]:
+    """Return generators of the symmetries of the grid: two permutations of the axes and a reflection.
+
+    They permute the labellings by halfspaces and keep their counting measures.
+    """
+    points = self.domain.points().astype(np.int64)
+    reflected = points.copy()
+    reflected[:, 0] = self.side - points[:, 0]
+    images = (points[:, [1, 0, 2]], points[:, [1, 2, 0]], reflected)
+    return [moving_points(grid_rows(image, self.side)) for image in images]
+
+
+class TupleCounts:
+    """The ordered t-tuples of listed regions by the set of points that all of the tuple contain.
+
+    Masks of m points are subsets of {0 .. m - 1}. With F(T) the number of regions that contain T, F(T)^t tuples of t
+    have an intersection that contains T; inclusion and exclusion over the supersets of S leaves those whose
+    intersection is S. Both are sums over subcubes, point by point: m 2^m additions of integers.
+
+    Parameters
+    ----------
+    masks : array of int64, shape (N,)
+        For each region the points that it contains, as bits.
+    points : int
+        m, at most `MAX_POINTS`.
+    components : int
+        t; N^t and N^(t - 1) 2^m must be below 2^62.
+    """
+
+    def __init__(self, masks: Integers, points: int, components: int) -> None:
+        most = len(masks) ** (components - 1) * max(len(masks), 1 << points)
+        if points > MAX_POINTS or most >= 2**62:
+            raise InputError(
+                f"the sample must have at most {MAX_POINTS} distinct points where regions are not listed, got {points}"
+            )
+        self._masks, self._points, self._components = masks, points, components
+
+    @cached_property
+    def _containing(self) -> Integers:
+        """F (2^m,)."""
+        table = np.bincount(self._masks, minlength=1 << self._points).astype(np.int64)
+        for bit in range(self._points):
+            view = table.reshape(-1, 2, 1 << bit)
+            view[:, 0] += view[:, 1]
+        return table
+
+    @cached_property
+    def counts(self) -> Integers:
+        """The number of tuples that intersect in each set of points (2^m,).
+
+        After the first bits these are tuples whose intersection is right there and contains the rest: never above N^t.
+        """
+        table = self._containing**self._components
+        for bit in range(self._points):
+            view = table.reshape(-1, 2, 1 << bit)
+            view[:, 0] -= view[:, 1]
+        return table
+
+    def _ways(self, target: int, more: int) -> Integers:
+        """Return for each set A (2^m,) how many tuples of `more` regions intersect, together with A, in the target.
+
+        The sum over target <= T <= A of (-1)^|T - target| F(T)^more; 0 where A does not contain the target.
+        """
+        subsets = np.arange(1 << self._points)
+        odd = np.zeros(len(subsets), dtype=np.int64)
+        for bit in range(self._points):
+            odd ^= (subsets & ~target) >> bit & 1
+        table = np.where(subsets & target == target, (1 - 2 * odd) * self._containing**more, 0)
+        for bit in range(self._points):
+            view = table.reshape(-1, 2, 1 << bit)
+            view[:, 1] += view[:, 0]
+        return table
+
+    def draw(self, target: int, rng: np.random.Generator, size: int) -> Integers:
+        """Return `size` independent uniform tuples (size, t) among those that intersect in the target."""
+        chosen = np.zeros((size, self._components), dtype=np.int64)
+        now = np.full(size, (1 << self._points) - 1)
+        for place in range(self._components):
+            ways = self._ways(target, self._components - 1 - place)
+            for state in np.unique(now).tolist():
+                ends = np.cumsum(np.where(self._masks & target == target, ways[state & self._masks], 0))
+                rows = np.flatnonzero(now == state)
+                uniform = rng.integers(0, ends[-1], size=len(rows))
+                chosen[rows, place] = np.searchsorted(ends, uniform, side="right")
+            now &= self._masks[chosen[:, place]]
+        return chosen
+
+
+@dataclass(frozen=True)
+class SimplexSelect(ListedSelection):
     """Select an intersection of four halfspaces over the cube with probability proportional to exp(epsilon q / 2).
 
     q is the number of examples that it labels correctly. The exponential mechanism runs over all quadruples of the N
     labellings of the grid by halfspaces, 104 for the cube and 2,702 for side 2. For side 1 the output is the number of
     the labelling that the quadruple gives, so that a labelling has as much measure as quadruples make it. For side 2
     it is the quadruple itself, sorted numbers of halfspaces: how the quadruples label the sample is counted exactly,
-    without a list of the 5e13, for at most 18 distinct points; see `regions.planar.tuple_counts`. Pure
+    without a list of the 5e13, for at most 18 distinct points; see `TupleCounts`. Pure
     epsilon-differential privacy.
 
     Utility. With probability 1 - b over the coins q >= max q - (2/epsilon) (4 ln N + ln(1/b)).
@@ -51,21 +227,20 @@ class SimplexSelect(SimplexRegions, ListedSelection):
     _statement: ClassVar[tuple[str, str]] = ("KMMS-Prop2.5", "Proposition 2.5 over quadruples of halfspaces")
     _most_side: ClassVar[int | None] = HALFSPACE_SIDE
 
+    symmetries = space_symmetries
+
     @property
     def concepts(self) -> Polytopes:
         """The labellings of the grid by intersections of at most four halfspaces; they can be listed for the cube."""
         return Polytopes(self.side, DIMENSION + 1)
 
-    def _family(self) -> Family | None:
-        return super()._family() if self.side <= SIMPLEX_SIDE else None
-
     @property
-    def _log_behaviours(self) -> float:
-        return super()._log_behaviours if self.side <= SIMPLEX_SIDE else self._log_ratio
+    def _regions(self) -> Regions:
+        return simplices(self.side)
 
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
         """Return the outputs of independent runs."""
-        if self._family() is not None:
+        if self._regions.listing is not None:
             return super().run(sample, rng, size)
         check_run(sample, self.domain, size)
         return self._quadruples(sample, rng, size)
@@ -100,7 +275,7 @@ class SimplexSelect(SimplexRegions, ListedSelection):
 
     def decode(self, code: Any) -> Hypothesis:
         """Return the simplex."""
-        if self._family() is not None:
+        if self._regions.listing is not None:
             return super().decode(code)
         regions = halfspace_family(self.side).regions
         members = tuple(code) if isinstance(code, tuple | list) else ()
@@ -112,7 +287,7 @@ class SimplexSelect(SimplexRegions, ListedSelection):
 
 
 @dataclass(frozen=True)
-class ConvexPolytope(HalfspaceRegions, RegionCover):
+class ConvexPolytope(RegionCover):
     """Convex polytopes with at most k facets: cover the negatives by complements of halfspaces, spare the positives.
 
     The halfspaces are the labellings of {0 .. side}^3, side at most 2, with equal measure: a region is the number of
@@ -126,16 +301,23 @@ class ConvexPolytope(HalfspaceRegions, RegionCover):
     )
     audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 1, "k": 2}, n=2, alpha=0.2, beta=0.1),)
     _covered_label: ClassVar[int] = 0
+    _most_side: ClassVar[int] = HALFSPACE_SIDE
     _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm3.2", "Theorem 3.2 and Section 6, in three dimensions,")
+
+    symmetries = space_symmetries
 
     @property
     def concepts(self) -> Polytopes:
         """The labellings of the grid by intersections of at most k halfspaces."""
         return Polytopes(self.side, self.k)
 
+    @property
+    def _regions(self) -> Regions:
+        return halfspaces(self.side)
+
 
 @dataclass(frozen=True)
-class SimplexUnion(SimplexRegions, RegionCover):
+class SimplexUnion(RegionCover):
     """Unions of at most k simplices over the cube: cover the positives by simplices, spare the negatives.
 
     The simplices have the measure of `simplex-select`. A union of polytopes is one of simplices. See
@@ -146,12 +328,19 @@ class SimplexUnion(SimplexRegions, RegionCover):
     instance: ClassVar[Instance] = Instance(ConvexPolytope.instance.parameters, n=1, alpha=0.9, beta=0.5)
     audited: ClassVar[tuple[Instance, ...]] = ConvexPolytope.audited
     _covered_label: ClassVar[int] = 1
+    _most_side: ClassVar[int] = SIMPLEX_SIDE
     _theorem: ClassVar[tuple[str, str]] = ConvexPolytope._theorem
+
+    symmetries = space_symmetries
 
     @property
     def concepts(self) -> SimplexUnions:
         """The labellings of the cube by unions of at most k simplices."""
         return SimplexUnions(self.side, self.k)
+
+    @property
+    def _regions(self) -> Regions:
+        return simplices(self.side)
 
 
 LEARNERS = (SimplexSelect, ConvexPolytope, SimplexUnion)

@@ -1,35 +1,71 @@
-"""The Set Cover Learner over regions of a grid: polygons, polytopes and their unions, and discs."""
+"""The Set Cover Learner over regions of a grid, and polygons by it: convex ones and unions (KMMS, Sections 4 and 5)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import Hypothesis, later
-from learners.arrays import Floats, Labels
+from dpaudit.contract import ConceptClass, Hypothesis, Instance, Sample, later
+from learners.arrays import Floats, Integers, Labels
+from learners.covers.accounting import AUDITED
 from learners.covers.rounds import RoundedNoise
 from learners.covers.set_cover import SetCoverLearner
-from learners.domains import grid_rows
-from learners.parameters import check_integer
-from learners.regions.kinds import Regions
-from learners.regions.polygon_class import Intersection, Union
+from learners.domains import Grid, grid_rows
+from learners.geometry.polygons import Bits
+from learners.parameters import check_integer, check_run
+from learners.regions.concepts import (
+    ConvexPolygons,
+    Halfplane,
+    Intersection,
+    PolygonUnions,
+    Union,
+    halfplanes,
+    triangle,
+    triangles,
+)
+from learners.regions.families import Region, Regions
+from learners.regions.pictures import plane_picture, regular_polygon, uniform_sample
+from learners.regions.snapping import check_regions, region_of
+from learners.regions.targets import plane_targets
+from learners.regions.tuple_draws import TupleSampler
+from learners.samples import distinct_points
 
-__all__ = ["RegionCover"]
+__all__ = ["COVERED", "INSTANCE", "LEARNERS", "ConvexPolygon", "PolygonUnion", "RegionCover"]
+
+INSTANCE = Instance(
+    {"side": 1, "k": 1, "epsilon": 1.0, "delta": 1e-6, "alpha": 0.49, "beta": 0.2}, n=2, alpha=0.99, beta=0.5
+)
+COVERED = {"epsilon": 1.0, "delta": 1e-6, "alpha": 0.2, "beta": 0.2}
+"""Parameters of the instances that are pictured."""
+
+Points = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class RegionCover(Regions, SetCoverLearner):
+class _CoverScore:
+    """k q = min{k c - b, -k e}: integers."""
+
+    k: int
+    b: int
+
+    def __call__(self, covered: Integers, spoiled: Integers) -> Integers:
+        return np.minimum(self.k * covered - self.b, -self.k * spoiled)
+
+
+@dataclass(frozen=True)
+class RegionCover(SetCoverLearner):
     """Cover the examples of one label by regions that spare those of the other; see `covers.set_cover`.
 
     The noise is rounded up: b = R + ceil(Lap(J/epsilon) - (J/epsilon) ln(J/beta)), as exact samplers need. The output
     is the whole sequence h_1 .. h_J: where the regions are listed, the number sum h_j size^(j-1);
-    otherwise a tuple of regions.
+    otherwise a tuple of regions, which are drawn exactly.
 
     Utility. With probability 1 - g every round's q is within lam = (2/eps_hat)(V + ln(J/g)) of the best, and there are
-    at most exp(J D) outputs; see `regions.kinds.Regions` for V and D.
+    at most exp(J D) outputs; see `regions.families.Regions` for V and D.
 
     Parameters
     ----------
@@ -50,6 +86,9 @@ class RegionCover(Regions, SetCoverLearner):
 
     _noise_type = RoundedNoise
     _paper_claim: ClassVar[tuple[str, str]] = ("KMMS-Claim4.3", "Claim 4.3 with the constant of Claim 3.4")
+    _most_side: ClassVar[int] = 2**256 - 1
+    _parts: ClassVar[int] = 0
+    """The halfplanes of a region, where it can be drawn without a list."""
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1, self._most_side)
@@ -57,25 +96,163 @@ class RegionCover(Regions, SetCoverLearner):
         super().__post_init__()
 
     @property
+    def concepts(self) -> ConceptClass:
+        """The class that is learned."""
+        raise NotImplementedError("a learner says its class")
+
+    @property
+    def _regions(self) -> Regions:
+        """The regions to cover with."""
+        raise NotImplementedError("a learner says its regions")
+
+    @property
+    def domain(self) -> Grid:
+        """The grid."""
+        return self._regions.domain
+
+    @property
+    def _log_ratio(self) -> float:
+        return self._regions.log_ratio
+
+    @property
+    def _log_behaviours(self) -> float:
+        return self._regions.log_behaviours
+
+    @property
     def _steps(self) -> int:
         return self.k
 
     @property
     def _sets(self) -> int:
-        return len(self._listed())
+        return len(self._regions.family)
 
     @property
     def _log_measures(self) -> Floats:
-        return self._listed().log_shares
+        # Equal measures cancel: zeros spare their rounding.
+        return super()._log_measures if self._regions.measures is None else self._regions.family.log_shares
 
     def _cover(self, points: NDArray[Any]) -> Labels:
-        labels = self._listed().labels[:, grid_rows(points, self.side)].T
+        labels = self._regions.family.labels[:, grid_rows(points, self.side)].T
         return labels if self._covered_label else np.asarray(1 - labels, dtype=np.uint8)
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
+        """Return the outputs of independent runs; without noise all share the first round's refinement."""
+        if self._regions.listing is not None:
+            return super().run(sample, rng, size)
+        check_run(sample, self.domain, size)
+        self._split(sample)
+        bits, (points, weights) = Bits(rng), distinct_points(sample, self._covered_label)
+        first = None if self._noise.scale else self._sampler(points, weights, rng)
+        return [self._run_once(points, weights, rng, bits, first) for _ in range(size)]
+
+    def _sampler(self, points: Points, weights: Points, rng: np.random.Generator) -> TupleSampler:
+        """Return the sampler of a round on what is left, with fresh noise."""
+        b = int(self._noise.estimate(np.array([sum(wanted for wanted, _ in weights)]), rng)[0])
+        score, rate = _CoverScore(self.k, b), Fraction(self._rate) / self.k
+        return TupleSampler(points, weights, self.side, score, rate, self._parts)
+
+    def _run_once(
+        self, points: Points, weights: Points, rng: np.random.Generator, bits: Bits, first: TupleSampler | None
+    ) -> tuple[tuple[Region, ...], ...]:
+        found: list[tuple[Region, ...]] = []
+        for _ in range(self.rounds):
+            sampler = self._sampler(points, weights, rng) if found or first is None else first
+            found.append(sampler.draw(bits, region_of(self.side)))
+            spared = triangle(found[-1]).predict(np.array(points, dtype=object).reshape(-1, 2)) == 0
+            points = [point for point, kept in zip(points, spared, strict=True) if kept]
+            weights = [pair for pair, kept in zip(weights, spared, strict=True) if kept]
+        return tuple(found)
 
     def decode(self, code: Any) -> Hypothesis:
         """Return the intersection, or the union, of the regions selected."""
-        regions = self._listed().regions
-        return self._join(tuple(self._region(regions[member]) for member in self._selected(code)))
+        if self._regions.listing is not None:
+            regions = self._regions.family.regions
+            return self._join(tuple(self._regions.region(regions[member]) for member in self._selected(code)))
+        # What is no sequence of J regions is refused as a region that is none.
+        drawn = code if isinstance(code, tuple) and len(code) == self.rounds else (None,)
+        return self._join(tuple(self._drawn(check_regions(parts, self._parts)) for parts in drawn))
+
+    def _drawn(self, parts: tuple[Region, ...]) -> Hypothesis:
+        """Return the hypothesis that a drawn region adds to the output."""
+        return triangle(parts)
 
     def _join(self, members: tuple[Hypothesis, ...]) -> Hypothesis:
         return Union(members) if self._covered_label else Intersection(members)
+
+
+@dataclass(frozen=True)
+class ConvexPolygon(RegionCover):
+    """Convex polygons with at most k edges: cover the negatives by complements of halfplanes, spare the positives.
+
+    The halfplanes have Lebesgue measure on both copies of the dual box, as in `halfplane-select`. For side <= 6 a
+    region is the number of a labelling of the grid by a halfplane; beyond, ((z, a, b),) for the halfplane that is
+    covered, whose complement is a factor of the final intersection. See `regions.region_cover.RegionCover`.
+    """
+
+    id: ClassVar[str] = "convex-polygon"
+    instance: ClassVar[Instance] = INSTANCE
+    audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 3, "k": 3}, n=2, alpha=0.2, beta=0.1),)
+    pictured: ClassVar[Instance] = Instance({**COVERED, "side": 12, "k": 4}, n=100_000)
+    _covered_label: ClassVar[int] = 0
+    _parts: ClassVar[int] = 1
+    _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm4.7", "Theorem 4.7")
+
+    picture = plane_picture
+    hard_targets = plane_targets
+
+    @property
+    def concepts(self) -> ConvexPolygons:
+        """CONVEX-k-GON over the grid."""
+        return ConvexPolygons(self.side, self.k)
+
+    @property
+    def _regions(self) -> Regions:
+        return halfplanes(self.side)
+
+    def _drawn(self, parts: tuple[Region, ...]) -> Halfplane:
+        ((z, a, b),) = parts
+        return Halfplane(-z, a, b)
+
+    def scene(self, rng: np.random.Generator) -> tuple[Sample, Intersection]:
+        """Return the sample of the picture and its target, k halfplanes around the middle."""
+        target = regular_polygon(self.side, self.k)
+        return uniform_sample(self.side, target, self.pictured.n, rng), target
+
+
+@dataclass(frozen=True)
+class PolygonUnion(RegionCover):
+    """Unions of at most k triangles: cover the positives by triangles, spare the negatives.
+
+    A union of simple polygons with k edges in all is a union of at most k triangles. The triangles have the measure of
+    `triangle-select`. For side <= 3 a region is the number of a labelling of the grid by a triangle; beyond, a sorted
+    triple of (z, a, b). See `regions.region_cover.RegionCover`.
+    """
+
+    id: ClassVar[str] = "polygon-union"
+    instance: ClassVar[Instance] = INSTANCE
+    audited: ClassVar[tuple[Instance, ...]] = (Instance({**AUDITED, "side": 2, "k": 2}, n=2, alpha=0.2, beta=0.1),)
+    pictured: ClassVar[Instance] = Instance({**COVERED, "side": 6, "k": 2, "variant": "noiseless"}, n=50_000)
+    _covered_label: ClassVar[int] = 1
+    _parts: ClassVar[int] = 3
+    _theorem: ClassVar[tuple[str, str]] = ("KMMS-Thm5.1", "Theorem 5.1")
+
+    picture = plane_picture
+    hard_targets = plane_targets
+
+    @property
+    def concepts(self) -> PolygonUnions:
+        """TRIANGLE^{or k} over the grid."""
+        return PolygonUnions(self.side, self.k)
+
+    @property
+    def _regions(self) -> Regions:
+        return triangles(self.side)
+
+    def scene(self, rng: np.random.Generator) -> tuple[Sample, Union]:
+        """Return the sample of the picture and its target, two triangles (one for k = 1)."""
+        parts = (((0.25, 0.3), 0.16, 0.4), ((0.7, 0.7), 0.16, 1.2))[: self.k]
+        target = Union(tuple(regular_polygon(self.side, 3, *part) for part in parts))
+        return uniform_sample(self.side, target, self.pictured.n, rng), target
+
+
+LEARNERS = (ConvexPolygon, PolygonUnion)

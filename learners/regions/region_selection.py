@@ -1,24 +1,31 @@
-"""The exponential mechanism on regions of a grid; where they are listed, with exact measures, one for a labelling."""
+"""The exponential mechanism on regions of a grid: listed ones with exact measures, and triangles (KMMS, Section 5)."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
-from dpaudit.contract import Hypothesis, Law, PrivacyClaim, Sample, Supremum, UtilityClaim
+from dpaudit.contract import ConceptClass, Hypothesis, Instance, Law, PrivacyClaim, Sample, Supremum, UtilityClaim
 from learners.arrays import Bools, Floats, Integers
 from learners.citations import KMMS
-from learners.domains import grid_rows
+from learners.domains import Grid, grid_rows
 from learners.finite.exponential import softmax_supremum
+from learners.geometry.polygons import Bits
 from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_integer, check_positive, check_run, check_sample, check_statement
-from learners.regions.kinds import Regions
-from learners.regions.planar.families import Family
+from learners.regions.concepts import Intersection, Triangles, triangle, triangles
+from learners.regions.families import Family, Regions
+from learners.regions.pictures import plane_picture, regular_polygon, uniform_sample
+from learners.regions.snapping import check_regions, region_of
+from learners.regions.targets import plane_targets
+from learners.regions.tuple_draws import TupleSampler
+from learners.samples import distinct_points
 
-__all__ = ["ListedSelection", "RegionSelection", "log_total"]
+__all__ = ["LEARNERS", "ListedSelection", "RegionSelection", "TriangleSelect", "log_total"]
 
 
 def log_total(logs: Floats) -> float:
@@ -29,11 +36,11 @@ def log_total(logs: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class RegionSelection(Regions):
+class RegionSelection:
     """Select a region with density proportional to exp(rate q) with respect to a measure.
 
     q is the number of examples that it labels correctly; replacing one example moves it by at most 1. With probability
-    1 - b over the coins q >= max q - (V + ln(1/b))/rate; see `regions.kinds.Regions` for V and D.
+    1 - b over the coins q >= max q - (V + ln(1/b))/rate; see `regions.families.Regions` for V and D.
     """
 
     side: int
@@ -41,10 +48,26 @@ class RegionSelection(Regions):
 
     _statement: ClassVar[tuple[str, str]]
     """Id and place of the utility claim."""
+    _most_side: ClassVar[int | None] = 2**256 - 1
 
     def __post_init__(self) -> None:
         check_integer("side", self.side, 1, self._most_side)
         check_positive("epsilon", self.epsilon)
+
+    @property
+    def concepts(self) -> ConceptClass:
+        """The class that is learned."""
+        raise NotImplementedError("a learner says its class")
+
+    @property
+    def _regions(self) -> Regions:
+        """The regions to select from."""
+        raise NotImplementedError("a learner says its regions")
+
+    @property
+    def domain(self) -> Grid:
+        """The grid."""
+        return self._regions.domain
 
     @property
     def _rate(self) -> float:
@@ -62,8 +85,8 @@ class RegionSelection(Regions):
         above alpha has empirical error at most alpha/2.
         """
         check_statement(alpha, beta)
-        union = 8 / alpha * (self._log_behaviours + math.log(2 / beta))
-        coins = 2 / (alpha * self._rate) * (self._log_ratio + math.log(2 / beta))
+        union = 8 / alpha * (self._regions.log_behaviours + math.log(2 / beta))
+        coins = 2 / (alpha * self._rate) * (self._regions.log_ratio + math.log(2 / beta))
         return math.ceil(max(union, coins))
 
     def utility(self, alpha: float, beta: float) -> UtilityClaim:
@@ -98,7 +121,7 @@ class ListedSelection(RegionSelection):
     def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
         """Return the numbers of the labellings that independent runs select."""
         check_run(sample, self.domain, size)
-        logs, _ = self._log_weights(self._listed(), sample)
+        logs, _ = self._log_weights(self._regions.family, sample)
         cumulative = np.cumsum(np.exp(logs - logs.max()))
         # A uniform number that rounds up to the total belongs to the last labelling with positive weight.
         last = int(np.searchsorted(cumulative, cumulative[-1]))
@@ -114,7 +137,7 @@ class ListedSelection(RegionSelection):
         2^-52 (8 x + 16 w + 8 ln K + 16).
         """
         check_sample(sample, self.domain)
-        family = self._listed()
+        family = self._regions.family
         logs, spread = self._log_weights(family, sample)
         width = float(np.abs(self._log_base(family, sample)).max())
         error = ULP * (8 * spread + 16 * width + 8 * math.log(len(family)) + 16)
@@ -122,10 +145,85 @@ class ListedSelection(RegionSelection):
 
     def supremum(self) -> Supremum | None:
         """Return the supremum, epsilon; see `finite.exponential.softmax_supremum` for the proof."""
-        return softmax_supremum(self.domain, self._listed().labels, self._rate)
+        return softmax_supremum(self.domain, self._regions.family.labels, self._rate)
 
     def decode(self, code: Any) -> Hypothesis:
         """Return the region of a labelling."""
-        family = self._listed()
+        family = self._regions.family
         check_integer("code", code, 0, len(family) - 1)
-        return self._region(family.regions[int(code)])
+        return self._regions.region(family.regions[int(code)])
+
+
+def _right(covered: Integers, spoiled: Integers) -> Integers:
+    """Return the examples labelled correctly, less all negative ones."""
+    return covered - spoiled
+
+
+@dataclass(frozen=True)
+class TriangleSelect(ListedSelection):
+    """Select an intersection of three halfplanes with density proportional to exp(epsilon q / 2).
+
+    q is the number of examples that the triangle labels correctly; replacing one example moves it by at most 1, so the
+    learner is epsilon-differentially private. The three dual points are drawn from Lebesgue measure on both copies of
+    [-2 d^2, 2 d^2]^2 each, as in `halfplane-select`; order does not count.
+
+    Outputs do not depend on the sample's own arrangement. For side <= 3 the output is the number of the labelling that
+    the triangle gives to the grid, chosen among all of them with their exact measures; see `regions.families`.
+    Beyond it is the sorted triple of regions of the full grid that hold the dual points, drawn exactly by adaptive
+    refinement and rejection; see `regions.tuple_draws`. The cost grows with the distinct points, not with n.
+
+    Utility. A cell of the sample's arrangement has area at least 1/(2 d^3), so some best triple of cells has measure at
+    least (1/(2 d^3))^3, and the worse triples at most (32 d^4)^3: with probability 1 - b over the coins
+    q >= max q - (2/epsilon) (3 ln(64 d^7) + ln(1/b)).
+
+    Parameters
+    ----------
+    side : int
+        d of the grid {0 .. d}^2, below 2^256.
+    epsilon : float
+        > 0.
+    """
+
+    id: ClassVar[str] = "triangle-select"
+    _place: ClassVar[str] = "Section 5"
+    _statement: ClassVar[tuple[str, str]] = ("KMMS-Lem4.6", "Lemma 4.6 for three dual points")
+    instance: ClassVar[Instance] = Instance({"side": 1, "epsilon": 1.0}, n=3)
+    audited: ClassVar[tuple[Instance, ...]] = (Instance({"side": 3, "epsilon": 1.0}, n=3, alpha=0.1, beta=0.1),)
+    pictured: ClassVar[Instance] = Instance({"side": 12, "epsilon": 0.5}, n=1000)
+
+    picture = plane_picture
+    hard_targets = plane_targets
+
+    @property
+    def concepts(self) -> Triangles:
+        """The labellings of the grid by triangles; they can be listed for small sides."""
+        return Triangles(self.side)
+
+    @property
+    def _regions(self) -> Regions:
+        return triangles(self.side)
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> Integers | list[Any]:
+        """Return the outputs of independent runs; one refinement serves them all."""
+        if self._regions.listing is not None:
+            return super().run(sample, rng, size)
+        check_run(sample, self.domain, size)
+        sampler, resolve, bits = self._sampler(sample), region_of(self.side), Bits(rng)
+        return [sampler.draw(bits, resolve) for _ in range(size)]
+
+    def _sampler(self, sample: Sample) -> TupleSampler:
+        """Return the exact sampler of triples for a sample."""
+        points, weights = distinct_points(sample, 1)
+        return TupleSampler(points, weights, self.side, _right, Fraction(self._rate))
+
+    def decode(self, code: Any) -> Hypothesis:
+        """Return the triangle."""
+        return super().decode(code) if self._regions.listing is not None else triangle(check_regions(code, 3))
+
+    def scene(self, rng: np.random.Generator) -> tuple[Sample, Intersection]:
+        """Return the sample of the picture and its target, a triangle in the middle."""
+        target = regular_polygon(self.side, 3)
+        return uniform_sample(self.side, target, self.pictured.n, rng), target
+
+
+LEARNERS = (TriangleSelect,)

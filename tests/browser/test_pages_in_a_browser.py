@@ -14,7 +14,7 @@ from pages import many
 from reporter_runs import controls_missed, first, load_small
 
 from dpaudit.report import html as report
-from dpaudit.report.html_one import render_finding
+from dpaudit.report.html import render_finding
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")

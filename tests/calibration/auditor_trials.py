@@ -14,8 +14,7 @@ from auditor_cases import BY_NAME, Case
 import dpaudit
 from dpaudit import seeding
 from dpaudit.audit.finding import PowerAt
-from dpaudit.audit.power import Power
-from dpaudit.audit.sequential_power import detectable_epsilon_by_bets
+from dpaudit.audit.power import Power, detectable_epsilon_by_bets
 from dpaudit.bounds.detectable import detectable_epsilon
 from dpaudit.bounds.melded import Melded
 

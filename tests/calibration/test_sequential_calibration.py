@@ -12,7 +12,7 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from dpaudit.audit.sequential_audit import SequentialOutcome, audit_sequential
+from dpaudit.audit.sequential_design import Session
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.running.adapters import Mechanism
 from dpaudit.running.sampling import Sampler
@@ -74,12 +74,12 @@ def audits(
     delta: float = 0.0,
     runs: int,
     gamma: float = 0.05,
-) -> list[SequentialOutcome]:
+) -> list[Session]:
     claim = PrivacyClaim(epsilon, delta)
-    return [audit_sequential(Sampler(mechanism, seed), pairs, claim, runs=runs, gamma=gamma) for seed in range(number)]
+    return [Session(Sampler(mechanism, seed), pairs, claim, runs=runs, gamma=gamma).run() for seed in range(number)]
 
 
-def hold_level(outcomes: list[SequentialOutcome], epsilon: float, gamma: float) -> None:
+def hold_level(outcomes: list[Session], epsilon: float, gamma: float) -> None:
     """Fail if the audits refute too often, or if epsilon_lower is too high too often."""
     most = binom.isf(ALARM, len(outcomes), gamma)
     assert sum(outcome.rejected for outcome in outcomes) <= most

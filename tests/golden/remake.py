@@ -21,9 +21,8 @@ from dpaudit.contract import (
     Verdict,
 )
 from dpaudit.engine.arguments import ExactArguments, LedgerArguments, PrivacyArguments, UtilityArguments
-from dpaudit.engine.findings import LedgerRow
-from dpaudit.engine.lines import chained, write_line
-from dpaudit.engine.records import Header, Planned, Result, Run, State
+from dpaudit.engine.records import Header, LedgerRow, Planned, Result, Run, State
+from dpaudit.engine.run_file import chained, write_line
 from dpaudit.engine.store import load_run
 from dpaudit.engine.tasks import Task
 from dpaudit.events.event import Bets, Cells

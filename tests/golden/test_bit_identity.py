@@ -20,7 +20,7 @@ EVENTS = load_run(Path(__file__).parent / "run_events.jsonl")
 
 
 def events_of(result: Result) -> list[str]:
-    """Return the events of a black-box audit in words, of which version 1 stored nothing else; codes stay codes."""
+    """Return the events of a black-box audit in words, of which the old run stored nothing else; codes stay codes."""
     finding = result.finding
     if not isinstance(finding, PrivacyFinding):
         return []

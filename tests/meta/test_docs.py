@@ -136,7 +136,7 @@ def test_the_hook_runs_a_command_that_is_there(capsys: pytest.CaptureFixture[str
     entry = re.search(r"entry: (dpaudit .+)", (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert entry
     assert main([*entry[1].split()[1:], "--help"]) == 0
-    assert "Audits every mechanism of a project" in capsys.readouterr().out
+    assert "Audit every mechanism of a project" in capsys.readouterr().out
 
 
 def test_all_places_name_one_version() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from dpaudit.contract import InputError
 from learners.geometry.arrangement import half_width, sweep
-from learners.geometry.cells import area, polygon
+from learners.geometry.polygons import area, polygon
 
 Polygon = list[tuple[Fraction, Fraction]]
 

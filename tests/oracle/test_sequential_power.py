@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import binom
 
 from dpaudit.audit.eprocess import expected_growth, log_payoffs, place_bet, posterior
-from dpaudit.audit.schedule import batch_schedule, leading_pair_runs
-from dpaudit.audit.sequential_power import detectable_delta_by_bets, detectable_epsilon_by_bets, refutation_probability
-from dpaudit.audit.session import Session
+from dpaudit.audit.pair_bets import batch_schedule, leading_pair_runs
+from dpaudit.audit.power import detectable_delta_by_bets, detectable_epsilon_by_bets, refutation_probability
+from dpaudit.audit.sequential_design import Session
 from dpaudit.contract import Pair, PrivacyClaim
 from dpaudit.running.sampling import Sampler
 
@@ -45,7 +45,7 @@ def test_the_schedule_is_that_of_a_session(runs: int) -> None:
     from dpaudit.running.adapters import Mechanism
 
     mechanism = Mechanism(lambda data, rng, size: rng.integers(0, 2, size), "coin", True)
-    session = Session(Sampler(mechanism, 0), [Pair(1, 0, "bit")], PrivacyClaim(0.5), runs, 1e-9, False)
+    session = Session(Sampler(mechanism, 0), [Pair(1, 0, "bit")], PrivacyClaim(0.5), runs=runs, gamma=1e-9)
     session.run()
     past, sizes = batch_schedule(runs)
     assert [look.runs for look in session.looks] == (past + sizes).tolist()

@@ -14,7 +14,7 @@ from dpaudit import cli
 from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.cli.app import app
-from dpaudit.cli.verb import Verb
+from dpaudit.cli.command import Command
 from dpaudit.contract import Direction, Origin, Relation, Verdict
 from dpaudit.engine import perform
 from dpaudit.events.event import Cells
@@ -85,8 +85,8 @@ def run(capsys, out: Path, *words: str) -> tuple[int, str, str]:
     return call(capsys, "run", *words, "--profile", "quick", "--jobs", "1", "--out", str(out), "--no-html")
 
 
-def verb(name: str) -> Verb:
+def verb(name: str) -> Command:
     """Return a verb of the command line."""
     found = app.get_command(click.Context(app), name)
-    assert isinstance(found, Verb)
+    assert isinstance(found, Command)
     return found

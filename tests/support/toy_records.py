@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from dpaudit.audit.evidence import Identical
 from dpaudit.audit.finding import PrivacyFinding, Witness
-from dpaudit.audit.no_evidence import Identical
 from dpaudit.contract import (
     Direction,
     Grade,
@@ -22,8 +22,7 @@ from dpaudit.engine.arguments import (
     PrivacyArguments,
     UtilityArguments,
 )
-from dpaudit.engine.findings import LedgerRow, PictureFinding
-from dpaudit.engine.records import Failure, Fault, Header, Planned, Result, Run
+from dpaudit.engine.records import Failure, Fault, Header, LedgerRow, PictureFinding, Planned, Result, Run
 from dpaudit.engine.store import make_header
 from dpaudit.events.event import Cells, Event
 from dpaudit.exact.finding import LawFinding, PairInWords

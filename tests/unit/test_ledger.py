@@ -18,8 +18,8 @@ from jsonschema import Draft202012Validator
 import dpaudit
 from dpaudit import cli, registry
 from dpaudit.contract import Evidence, Statement
-from dpaudit.engine.evidence import check_statement
-from dpaudit.engine.findings import LedgerRow
+from dpaudit.engine.perform import check_statement
+from dpaudit.engine.records import LedgerRow
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.report import schema
 from dpaudit.report.statements import LedgerFault, check_statements
@@ -237,7 +237,7 @@ def test_a_line_for_tables_has_the_numbers_of_the_evidence():
 
 @pytest.mark.parametrize("template", ["{m}", "{n:,}", "{n, printed:.2q}"])
 def test_a_line_that_names_no_number_is_a_fault(template):
-    with pytest.raises(ToolFault, match=r"X tells {.*}, which its evidence does not give"):
+    with pytest.raises(ToolFault, match=r"X names {.*}, which its evidence does not give"):
         told(found=template)
 
 

@@ -11,8 +11,7 @@ from reporter_runs import load_small, only, remake, with_results
 
 from dpaudit import audit_privacy
 from dpaudit.audit.finding import PrivacyFinding, Witness
-from dpaudit.engine.findings import AnyFinding, LedgerRow
-from dpaudit.engine.records import Record
+from dpaudit.engine.records import AnyFinding, LedgerRow, Record
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import Extended, NonNegative, decode, encodable, schema_of_type

@@ -10,7 +10,7 @@ from toy_learners import ToyCoin
 import dpaudit
 from dpaudit.arguments import stream_id_of
 from dpaudit.contract import Instance, Panel, Picture
-from dpaudit.engine.drawing import draw_picture
+from dpaudit.engine.perform import draw_picture
 from dpaudit.record import encodable
 from dpaudit.running.adapters import as_mechanism
 

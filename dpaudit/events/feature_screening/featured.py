@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from dpaudit.events.cells import CellEvent
 from dpaudit.events.discretizers import Discretizer, Ranked, ScoreBins, score_edges
+from dpaudit.events.event import CellEvent, Event, Interval
 from dpaudit.events.event import Cells as CellsEvent
-from dpaudit.events.event import Event, Interval
 from dpaudit.events.feature_screening.feature import Cells, Column, Feature, one_of
 from dpaudit.events.feature_screening.search import Parity, screen
 from dpaudit.outputs import readers

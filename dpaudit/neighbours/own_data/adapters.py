@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -58,8 +58,19 @@ class Table(ABC):
         """Return a dataset of the kind given that holds these rows, in this order."""
 
     @abstractmethod
+    def records(self) -> list[Any]:
+        """Return the records one by one, to be compared."""
+
+    @abstractmethod
     def content(self) -> Iterator[bytes]:
         """Yield bytes that determine the dataset."""
+
+    def with_values(self, column: int, values: Mapping[int, Any]) -> Any:
+        """Return a dataset of the kind given in which some rows, by number, have other values in a column."""
+        index = np.arange(self.size)
+        index[list(values)] = self.size + np.arange(len(values))
+        new = [NewRow(row, {column: value}) for row, value in values.items()]
+        return (self.extended(new) if new else self).take(index)
 
     def digest(self) -> str:
         """Return the SHA-256 of the kind and the content, in hexadecimal digits."""
@@ -100,6 +111,10 @@ class ArrayTable(Table):
         """Return a new array of these rows."""
         return self.data[index]
 
+    def records(self) -> list[Any]:
+        """Return the records one by one."""
+        return list(self.data)
+
     def content(self) -> Iterator[bytes]:
         """Yield type, shape and bytes; of objects their text."""
         yield f"{self.data.dtype.descr} {self.data.shape}".encode()
@@ -136,6 +151,10 @@ class FrameTable(Table):
         if self.numbered:
             found.index = pd.RangeIndex(len(found), name=found.index.name)
         return found.iloc[:, 0].rename(self.name) if self.series else found
+
+    def records(self) -> list[Any]:
+        """Return the records one by one."""
+        return list(self.data.itertuples(index=False, name=None))
 
     def content(self) -> Iterator[bytes]:
         """Yield labels, types and values of the index and of every column."""
@@ -174,6 +193,10 @@ class SparseTable(Table):
         """Return a matrix of these rows in the format given."""
         return self.data[index].asformat(self.format)
 
+    def records(self) -> list[Any]:
+        """Return the records one by one."""
+        return list(self.data.toarray())
+
     def content(self) -> Iterator[bytes]:
         """Yield type, shape and entries, in one order."""
         held = self.data.sorted_indices()
@@ -211,6 +234,10 @@ class RecordTable(Table):
     def take(self, index: Index) -> Any:
         """Return a list or tuple of these rows."""
         return self.kind([self.data[row] for row in index.tolist()])
+
+    def records(self) -> list[Any]:
+        """Return the records one by one."""
+        return list(self.data)
 
     def content(self) -> Iterator[bytes]:
         """Yield the text of the records."""

@@ -68,6 +68,10 @@ class PartsTable(Table):
         taken = {name: part.take(index) for name, part in self.data.items()}
         return self.kind(taken if self.kind is dict else taken.values())
 
+    def records(self) -> list[Any]:
+        """Return the records one by one."""
+        return list(zip(*(part.records() for part in self.data.values()), strict=True))
+
     def content(self) -> Iterator[bytes]:
         """Yield names and contents of all parts."""
         for name, part in self.data.items():
@@ -97,6 +101,10 @@ class Registered(Table):
     def take(self, index: Index) -> Any:
         """Return a dataset of the user's type."""
         return self.rebuild(self.data.take(index))
+
+    def records(self) -> list[Any]:
+        """Return the records one by one."""
+        return list(self.data.records())
 
     def content(self) -> Iterator[bytes]:
         """Yield what the records hold."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.report.numbers import value_text
-from dpaudit.report.page.text import claim_words, epsilon_exact, epsilon_found, epsilon_seen, number, raised
+from dpaudit.report.numbers import number, raised, value_text
+from dpaudit.report.sentences import claim_words, epsilon_exact, epsilon_found, epsilon_seen
 from dpaudit.report.svg import Scale, across, axis, dot, element, figure, linear, share, ticks, words
 from dpaudit.report.view import Mechanism
 
@@ -97,7 +97,7 @@ def said(mechanism: Mechanism) -> str:
     row = mechanism.tested
     parts = [f"{mechanism.name}: {mechanism.state}"]
     parts.append("claims no privacy" if row.claim is None else f"claims {claim_words(row.claim)}")
-    parts.append("exact ε unknown" if row.exact is None else f"exact ε = {epsilon_exact(row, row.exact)}")
+    parts.append("exact ε unknown" if row.exact is None else f"exact ε = {epsilon_exact(row)}")
     if row.blackbox is not None:
         seen = epsilon_seen(row)
         caught = "no leak would have been seen" if seen == "never" else f"ε ≥ {seen} would have been caught"
@@ -110,7 +110,7 @@ def aside(mechanism: Mechanism) -> str:
     row = mechanism.tested
     if row.exact is None and row.blackbox is None:
         return ""
-    shown = f"ε ≥ {epsilon_found(row)}" if row.exact is None else f"ε {epsilon_exact(row, row.exact)}"
+    shown = f"ε ≥ {epsilon_found(row)}" if row.exact is None else f"ε {epsilon_exact(row)}"
     return shown if row.claim is None else f"{shown} of {raised(value_text(row.claim.epsilon))}"
 
 
@@ -123,7 +123,7 @@ def claim_bar(mechanism: Mechanism) -> str:
     if row.blackbox is not None:
         known.append((row.blackbox.epsilon_lower, 78, f"found, ε ≥ {epsilon_found(row)}"))
     elif row.exact is not None and exact is not None:
-        known.append((exact, 78, f"exact, ε = {epsilon_exact(row, row.exact)}"))
+        known.append((exact, 78, f"exact, ε = {epsilon_exact(row)}"))
     sizes = [epsilon for epsilon, _, _ in known] + ([exact] if exact is not None else [])
     top = 1.1 * max((size for size in sizes if math.isfinite(size)), default=0.0) or 1.0
     at = linear(0, top, 0, 100)
@@ -148,5 +148,5 @@ def power_figure(finding: PrivacyFinding) -> str:
     for i, (chance, epsilon) in enumerate(steps):
         x, y = 100 * (i + 0.4) / len(steps), up(epsilon)
         parts += [dot(x, y), words(number(epsilon, "up"), share(x), y - 11, "middle"), axis([(x, chance)], 166)]
-    told = "; ".join(f"{number(epsilon, 'up')} for answers of chance {chance}" for chance, epsilon in steps)
-    return figure(f"Least epsilon caught: {told}", 180, *parts, name="wide")
+    listed = "; ".join(f"{number(epsilon, 'up')} for answers of chance {chance}" for chance, epsilon in steps)
+    return figure(f"Least epsilon caught: {listed}", 180, *parts, name="wide")

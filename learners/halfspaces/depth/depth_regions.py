@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import InputError, Panel, Shape
 from learners.arrays import Exact
-from learners.geometry.clipping import Corners, clip, square
+from learners.geometry.polygons import Corners, clip, square
 from learners.halfspaces.depth.tukey_depth import cross, primitive, tukey_depths
 
 __all__ = ["DepthRegions", "StepFunction", "contours", "depth_panel", "region_of_depth", "spanned_normals"]

@@ -12,10 +12,23 @@ import pytest
 from msgspec.structs import replace
 
 import dpaudit
-from dpaudit.audit.checks import Answer, Check, CheckName
-from dpaudit.audit.evidence import Observations, gaps_of, identical, verdict_of
+from dpaudit.audit.evidence import (
+    AllRaised,
+    Answer,
+    Check,
+    CheckName,
+    Constant,
+    FewRuns,
+    Identical,
+    Meaningless,
+    NotLookedAt,
+    Observations,
+    Powerless,
+    gaps_of,
+    identical,
+    verdict_of,
+)
 from dpaudit.audit.finding import PowerAt, PrivacyFinding
-from dpaudit.audit.no_evidence import AllRaised, Constant, FewRuns, Identical, Meaningless, NotLookedAt, Powerless
 from dpaudit.contract import Pair
 from dpaudit.record import decode, encodable
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.audit import hygiene as of_mechanisms
-from dpaudit.audit.checks import Answer, CheckName
+from dpaudit.audit import preflight as of_mechanisms
+from dpaudit.audit.evidence import Answer, CheckName
 from dpaudit.audit.preflight import preflight
 from dpaudit.audit.probe_runs import arrangements, labels, one_way
 from dpaudit.contract import Pair

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.running import sampling, wide_outputs
+from dpaudit.running import sampling
+from dpaudit.running import sampling as wide_outputs
 
 WIDTH = 300
 

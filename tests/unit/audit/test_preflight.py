@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.audit.arguments import resolve_claim
-from dpaudit.audit.no_evidence import FewRuns
+from dpaudit.audit.evidence import FewRuns
+from dpaudit.audit.request import resolve_claim
 from dpaudit.contract import PrivacyClaim, Relation
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from dpaudit.audit.candidate import Candidate, promise
 from dpaudit.contract import Direction, Law, Pair
-from dpaudit.events.cells import CellEvent
 from dpaudit.events.discretizers import Identity
+from dpaudit.events.event import CellEvent
 from dpaudit.events.selection import SelectedEvent
 
 

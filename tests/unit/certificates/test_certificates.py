@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 
 from dpaudit import PrivacyFinding, audit_privacy, certificates, get_learner
 from dpaudit.certificates.certificate import MOST_BYTES, Certificate, Counts, Given, Referred
-from dpaudit.certificates.limits import epsilon_lower
-from dpaudit.certificates.predicates import Learned, Outputs, Threshold
 from dpaudit.contract import Origin, OriginKind, Pair
 from dpaudit.errors import InputError
+from dpaudit.events.event import Learned, Outputs, Threshold
 from dpaudit.neighbours.sampled import pairs_from_strategy
 from dpaudit.verify_certificate import verify
 
@@ -81,10 +80,10 @@ def test_the_bound_may_be_chosen(bound: str) -> None:
 
 def test_clopper_pearson_is_below_melded() -> None:
     counts = Counts(361, 1000, 52, 1000)
-    lower = [epsilon_lower(bound, counts, 0.0, 1e-3) for bound in ("clopper-pearson", "melded", "unconditional")]
+    lower = [counts.epsilon_lower(bound, 0.0, 1e-3) for bound in ("clopper-pearson", "melded", "unconditional")]
     assert 1.3 < lower[0] < lower[1] < lower[2] + 0.01
     for bound in ("clopper-pearson", "melded", "unconditional"):
-        assert epsilon_lower(bound, Counts(52, 1000, 361, 1000), 0.0, 1e-3) == 0
+        assert Counts(52, 1000, 361, 1000).epsilon_lower(bound, 0.0, 1e-3) == 0
 
 
 def test_files_are_read_back_and_nothing_else_is(tmp_path: Path) -> None:

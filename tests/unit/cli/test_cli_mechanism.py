@@ -12,7 +12,6 @@ import cli_support
 import pytest
 from cli_support import called, repeat_in
 
-from dpaudit.cli import mechanism
 from dpaudit.errors import InputError
 from dpaudit.neighbours.named import pairs_at
 from dpaudit.registry.import_spec import Place, importable
@@ -150,7 +149,7 @@ def test_options_reach_the_audit(capsys, monkeypatch):
         seen.update(options, pairs=pairs)
         raise InputError("enough")
 
-    monkeypatch.setattr(mechanism, "audit_privacy", audit)
+    monkeypatch.setattr("dpaudit.audit.audit.audit_privacy", audit)
     words = ("mine:batched", "--batched", "--pairs", "mine:PAIRS", "--epsilon", "1", "--trials", "100")
     off = {"strict": False, "curve": False, "float_bits": False, "sequential": False, "delta": None, "batched": True}
     assert call(capsys, *words)[0] == 2

@@ -8,7 +8,7 @@ import pytest
 from cli_support import call, verb
 
 import dpaudit
-from dpaudit.cli.verb import in_options
+from dpaudit.cli.command import in_options
 
 COIN = ("toy-coin", "-p", "gain=1")
 MANY = ("parity-private", "-p", "dimension=4", "-p", "epsilon=1", "--n", "9")

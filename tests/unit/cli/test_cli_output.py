@@ -14,8 +14,8 @@ from cli_support import TOYS, call, called, instant_privacy, run, verb  # noqa: 
 from jsonschema import Draft202012Validator
 
 from dpaudit import cli
-from dpaudit.cli.forms import FORMS
-from dpaudit.cli.topics import VERBS
+from dpaudit.cli.help import COMMANDS
+from dpaudit.cli.options import FORMS
 from dpaudit.engine.outcome import AUDITS
 from dpaudit.engine.store import load_run
 from dpaudit.record import encodable
@@ -116,7 +116,7 @@ def test_runs_and_reports_are_told_as_json(capsys, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("name", [name for name in VERBS if name not in ("new", "help", "completion")])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("new", "help", "completion")])
 def test_every_verb_with_results_has_json(name: str) -> None:
     assert "--json" in [word for option in verb(name).params for word in option.opts]
 

@@ -12,8 +12,8 @@ import pytest
 from cli_support import called
 
 from dpaudit.cli.app import app
-from dpaudit.cli.forms import PLAIN
-from dpaudit.cli.topics import VERBS
+from dpaudit.cli.help import COMMANDS
+from dpaudit.cli.options import PLAIN
 from dpaudit.project.history import keep
 from dpaudit.project.rows import Row, Verdict
 
@@ -70,7 +70,7 @@ def test_the_history_shows_the_verdicts_that_occur(capsys: Any, project: Path) -
     assert first.split() == ["2026-01-01", "00:00", "1", "0", "1"]
 
 
-@pytest.mark.parametrize("name", [name for name in VERBS if name not in ("new", "help", "completion")])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("new", "help", "completion")])
 def test_every_verb_with_results_writes_them(name: str) -> None:
     command = app.get_command(click.Context(app), name)
     assert command is not None

@@ -15,7 +15,7 @@ from cli_support import HERE, TOYS, instant_privacy, run  # noqa: F401  # acts b
 from waiting import has_lines, wait_until
 
 from dpaudit.cli import main
-from dpaudit.engine import lock
+from dpaudit.engine import files as lock
 from dpaudit.engine.store import FILENAME, load_run
 from dpaudit.report import html
 
@@ -82,7 +82,7 @@ def lives(group):
 
 def test_a_folder_is_held_by_one_run_only_and_by_no_dead_one(capsys, tmp_path):
     code = (
-        "import os, sys; from pathlib import Path; from dpaudit.engine.lock import held\n"
+        "import os, sys; from pathlib import Path; from dpaudit.engine.files import held\n"
         "with held(Path(sys.argv[1])): print(os.getpid(), flush=True); sys.stdin.readline(); os._exit(9)"
     )
     with subprocess.Popen(
@@ -140,6 +140,6 @@ def test_a_foreign_file_is_no_run_of_dpaudit(tmp_path, capsys, text):
 
 
 def test_no_memory_is_status_2_and_no_violation(capfd, monkeypatch):
-    monkeypatch.setattr("dpaudit.cli.status.app.invoke", lambda context: [0] * 2**60)
+    monkeypatch.setattr("dpaudit.cli.app.app.invoke", lambda context: [0] * 2**60)
     assert main(["list"]) == 2
     assert capfd.readouterr().err == "dpaudit: error: there is no memory left\n"

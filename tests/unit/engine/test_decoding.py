@@ -3,7 +3,7 @@
 import pytest
 from toy_records import law_finding, privacy_finding, utility_finding
 
-from dpaudit.engine.decoding import codes_of, decoded
+from dpaudit.engine.records import codes_of, decoded
 from dpaudit.events.event import Bets, Cells, Interval, Told
 
 

@@ -17,16 +17,13 @@ from dpaudit.audit.audit import audit_privacy
 from dpaudit.contract import PrivacyClaim, Relation
 from dpaudit.engine import perform as perform_module
 from dpaudit.engine.arguments import PrivacyArguments
-from dpaudit.engine.events import RunFinished, RunStarted, TaskFailed, TaskFinished
-from dpaudit.engine.execute import BACKENDS, execute
+from dpaudit.engine.execute import BACKENDS, Progress, RunFinished, RunStarted, TaskFailed, TaskFinished, execute
 from dpaudit.engine.outcome import outcome, word
 from dpaudit.engine.perform import perform
 from dpaudit.engine.plan import Plan, make_plan
-from dpaudit.engine.progress import Progress
 from dpaudit.engine.records import Fault
 from dpaudit.engine.store import FILENAME, Store, make_header
-from dpaudit.engine.tasks import Task, canonical, exact_task
-from dpaudit.engine.utility_tasks import utility_tasks
+from dpaudit.engine.tasks import Task, canonical, exact_task, utility_tasks
 from dpaudit.errors import InputError
 from dpaudit.registry import load
 

@@ -11,10 +11,8 @@ from msgspec.structs import replace
 
 from dpaudit.contract import Relation, UtilityClaim
 from dpaudit.engine.arguments import ExactArguments, PictureArguments, PrivacyArguments
-from dpaudit.engine.plan import make_plan
-from dpaudit.engine.tasks import Task, exact_task, privacy_task
-from dpaudit.engine.utility_tasks import offered_settings, utility_target, utility_tasks
-from dpaudit.engine.work import PROFILES
+from dpaudit.engine.plan import PROFILES, make_plan
+from dpaudit.engine.tasks import Task, exact_task, offered_settings, privacy_task, utility_target, utility_tasks
 from dpaudit.errors import InputError
 from dpaudit.registry import Entry, load
 from dpaudit.utility.hard_cases import hard_cases

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from sealed_runs import KINDS, edited, header_of, lines_of, put, resealed, result, write_run
 
 from dpaudit.engine import files
-from dpaudit.engine.lines import write_line
 from dpaudit.engine.records import Failure, State
+from dpaudit.engine.run_file import write_line
 from dpaudit.engine.store import FILENAME, Store, load_run
 from dpaudit.errors import DpauditError, ToolFault
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from dpaudit.contract import Direction
-from dpaudit.events.cells import RARE, CellEvent, separation, tally
+from dpaudit.events.cells import separation, tally
 from dpaudit.events.columns import GROUPS, Flattener, group_columns
 from dpaudit.events.discretizers import Atoms, Identity, PackedRows, Pilot, Ranked
-from dpaudit.events.event import Cells, Interval
+from dpaudit.events.event import RARE, CellEvent, Cells, Interval
 from dpaudit.events.expected_bound import PlannedTest, expected_bound, prefix_bounds
 from dpaudit.events.fitting import Scored, fitted_discretizers
 from dpaudit.events.scores import NaiveBayes

@@ -7,9 +7,8 @@ from learners.halfspaces.concepts import Halfspace
 from learners.mixtures.intersections import Outside
 from learners.parities.concepts import Parity
 from learners.points.concepts import Constant, Point, Span, Threshold
-from learners.regions.disc_class import Disc
-from learners.regions.halfplane_class import Halfplane
-from learners.regions.polygon_class import Intersection, Union
+from learners.regions.concepts import Halfplane, Intersection, Union
+from learners.regions.discs import Disc
 from learners.words import linear
 
 STEEP, FLAT = Halfplane(1, Fraction(1, 2), Fraction(-3)), Halfplane(-1, Fraction(0), Fraction(2))

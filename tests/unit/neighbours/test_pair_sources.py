@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import dpaudit
-from dpaudit.audit.budget import Budget
+from dpaudit.audit.request import Budget
 from dpaudit.contract import Origin, Pair, Relation
 from dpaudit.errors import InputError
 from dpaudit.neighbours.check import are_neighbours

@@ -8,8 +8,8 @@ from math import inf
 import pytest
 from toy_records import law_finding, privacy_finding, utility_finding
 
-from dpaudit.audit import no_evidence as gaps
-from dpaudit.audit.checks import CheckName
+from dpaudit.audit import evidence as gaps
+from dpaudit.audit.evidence import CheckName
 from dpaudit.audit.finding import EventTest, PowerAt, Witness
 from dpaudit.contract import Direction, Origin
 from dpaudit.events.event import Bets, Cells, Interval

@@ -18,9 +18,8 @@ from reporter_runs import (
     with_results,
 )
 
-from dpaudit.audit.no_evidence import Constant, Powerless
+from dpaudit.audit.evidence import Constant, Powerless
 from dpaudit.engine.records import Fault
-from dpaudit.engine.store import load_run
 from dpaudit.report import console
 
 
@@ -33,13 +32,6 @@ def lines(text: str) -> list[str]:
 
 def test_small_run_is_the_golden_text():
     assert lines(console.render(load_small())) == lines((GOLDEN / "run_small.txt").read_text())
-
-
-def test_a_run_of_schema_version_1_gives_the_same_text():
-    # Events, of which version 1 knew the words alone, are not in this text; `test_html` has them.
-    *same, seal = lines((GOLDEN / "run_small.txt").read_text())
-    assert seal == f"seal: {load_small().total}"
-    assert lines(console.render(load_run(GOLDEN / "run_small_v1.jsonl"))) == [*same, "seal: not sealed"]
 
 
 def wide_run():

@@ -11,9 +11,9 @@ from reporter_runs import change, controls_missed, failed, load_small, only
 from test_html import full_of
 from toy_records import privacy_finding, result, run_of
 
-from dpaudit.audit.no_evidence import Identical
-from dpaudit.cli.forms import FORMS
-from dpaudit.cli.report_files import rendered, suffix_of
+from dpaudit.audit.evidence import Identical
+from dpaudit.cli.audits import rendered, suffix_of
+from dpaudit.cli.options import FORMS
 from dpaudit.contract import Verdict
 from dpaudit.engine.records import Fault
 from dpaudit.errors import InputError

@@ -11,10 +11,10 @@ from reporter_runs import change, claiming, first, load_small, only, put, retold
 
 from dpaudit.bounds.curve import claimed_delta, fit_curve
 from dpaudit.events.event import Bets, Cells, Interval
+from dpaudit.report.numbers import allowed_times, number, raised, share, spelled, times
 from dpaudit.report.page.claim_figures import claim_bar, claim_row, place, power_figure
 from dpaudit.report.page.curve_figures import accuracy_figure, curve_figure
-from dpaudit.report.page.input_diff import chips, elements
-from dpaudit.report.page.text import allowed_times, number, raised, share, spelled, times
+from dpaudit.report.page.part import compared
 from dpaudit.report.summary import summarise
 from dpaudit.report.view import mechanisms
 from dpaudit.report.wording import answer_words
@@ -26,46 +26,34 @@ def mechanism(run):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("inputs", "changed"),
     [
-        ("[1, 2, 3]", ["1", "2", "3"]),
-        ("array([1., 2.])", ["1.", "2."]),
-        ("{'a': (1, 2), 'b': [3]}", ["'a': (1, 2)", "'b': [3]"]),
-        ("['a, b', 'c)']", ["'a, b'", "'c)'"]),
-        ("Sample(n=3: (0,)->1 x2, (1,)->0)", ["0 → 1", "0 → 1", "1 → 0"]),
-        ("Sample(n=1: (0, 1)->0)", ["(0, 1) → 0"]),
-        ("Sample(n=900: (2,)->1 x900)", ["2 → 1 ×900"]),
-        ("[]", ["[]"]),
-        ("hello", ["hello"]),
-        ("3.5", ["3.5"]),
-        ("(1, 2) + (3, 4)", ["(1, 2) + (3, 4)"]),
-        ("[1, 2, 3", ["[1, 2, 3"]),
+        (("[1, 2, 2]", "[1, 5, 2]"), ["2", "5"]),
+        (("[10, 2]", "[12, 2]"), ["10", "12"]),
+        (("[1, 2]", "[1, 2, 3]"), ["", ", 3"]),
+        (("{'a': (1, 2), 'b': [3]}", "{'a': (1, 2), 'b': [4.5]}"), ["3", "4.5"]),
+        (("Sample(n=2: (0,)->0, (1,)->1)", "Sample(n=2: (0,)->1, (1,)->1)"), ["0", "1"]),
+        (("[1, 1]", "[1, 1, 1]"), ["", ", 1"]),
+        (("0", "1"), ["0", "1"]),
+        (("a\nb", "a b"), ["\n", " "]),
+        (("[4]", "[4]"), ["", ""]),
+        (("", "x"), ["", "x"]),
     ],
 )
-def test_elements_of_printed_values(text, found):
-    assert elements(text) == found
-
-
-def differing(*inputs):
-    return [[chip.text for chip in side if chip.differs] for side in chips(*inputs)]
-
-
-def test_what_differs_is_marked_on_both_sides():
-    assert differing("[1, 2, 2]", "[1, 5, 2]") == [["2"], ["5"]]
-    assert differing("[1, 2]", "[1, 2, 3]") == [[], ["3"]]
-    assert differing("Sample(n=2: (0,)->0, (1,)->1)", "Sample(n=2: (1,)->1 x2)") == [["0 → 0"], ["1 → 1"]]
-    assert differing("0", "1") == [["0"], ["1"]]
-    assert differing("[4]", "[4]") == [[], []]
+def test_two_inputs_are_cut_where_they_differ(inputs, changed):
+    sides = compared(*inputs)
+    assert ["".join(side) for side in sides] == list(inputs)
+    assert [side[1] for side in sides] == changed
 
 
 def test_long_inputs_keep_what_differs():
     data, other = list(range(90)), [*range(89), 7]
-    left, right = chips(str(data), str(other))
-    assert [chip.text for chip in right if chip.differs] == ["7"]
-    assert len(left) == len(right) == 25
-    assert left[-1].text == "… 66 more"
-    (long,), _ = chips("x" * 500, "y")
-    assert len(long.text) == 120
+    (before, changed, after), (_, other_changed, _) = compared(str(data), str(other))
+    assert (changed, other_changed, after) == ("89", "7", "]")
+    assert len(before) == 100
+    assert before.startswith("…")
+    (_, long, _), _ = compared("x" * 500, "y")
+    assert (len(long), long[-1]) == (100, "…")
 
 
 def test_numbers_lean_to_the_safe_side():

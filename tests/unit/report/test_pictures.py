@@ -16,9 +16,8 @@ from toy_learners import ToyCoin
 
 from dpaudit.contract import Instance, Panel, Picture, Shape
 from dpaudit.engine.arguments import PictureArguments
-from dpaudit.engine.drawing import draw_picture
 from dpaudit.engine.outcome import outcome, word
-from dpaudit.engine.perform import perform
+from dpaudit.engine.perform import draw_picture, perform
 from dpaudit.engine.plan import make_plan
 from dpaudit.engine.records import Result, Run
 from dpaudit.engine.tasks import Task, picture_task

@@ -17,7 +17,7 @@ from reporter_runs import (
     with_results,
 )
 
-from dpaudit.audit.no_evidence import Powerless
+from dpaudit.audit.evidence import Powerless
 from dpaudit.bounds.curve import fit_curve
 from dpaudit.contract import Verdict
 from dpaudit.engine.records import Fault

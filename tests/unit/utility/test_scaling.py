@@ -17,7 +17,7 @@ from dpaudit.errors import InputError
 from dpaudit.utility.exponents import slope
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps, interior_scores
-from learners.papers import log_star, scaling
+from learners.papers import bmns_rec_concave, scaling
 
 PARITY = ("parity-private", "dimension", [1, 3, 8, 16, 32, 63])
 
@@ -140,7 +140,7 @@ def test_the_command_shows_a_sample_complexity(capsys: Any) -> None:
     words = "sample-complexity interior-point-exponential -p domain_size=256 -p epsilon=1 --alpha 0.1 --beta 0.1"
     status, text, _ = called(capsys, *words.split(), joined=False)
     assert status == 0
-    assert f"n* > {log_star.exponential_needs(8) - 1} examples" in text
+    assert f"n* > {bmns_rec_concave.exponential_needs(8) - 1} examples" in text
     assert "dpaudit sample-complexity interior-point-exponential" in text.replace("\\\n", "")
 
 
@@ -174,11 +174,11 @@ def test_steps_are_merged_and_weighed_by_their_lengths() -> None:
 
 
 def test_log_star_sizes() -> None:
-    assert log_star.exponential_needs(12) == 40
-    assert log_star.exponential_needs(64) == 184
-    assert log_star.rec_concave_needs(32) == (233, 2)
-    assert log_star.rec_concave_needs(64, 423) == (423, 3)
-    assert log_star.tree_log_fallback_needs(12) == (158, True, 1191)
+    assert bmns_rec_concave.exponential_needs(12) == 40
+    assert bmns_rec_concave.exponential_needs(64) == 184
+    assert bmns_rec_concave.rec_concave_needs(32) == (233, 2)
+    assert bmns_rec_concave.rec_concave_needs(64, 423) == (423, 3)
+    assert bmns_rec_concave.tree_log_fallback_needs(12) == (158, True, 1191)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from dpaudit.contract import InputError, Picture
 from dpaudit.seeding import generator
-from learners.geometry.clipping import Corners, clip, square
+from learners.geometry.polygons import Corners, clip, square
 from learners.halfspaces.depth.depth_regions import contours, region_of_depth
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import tukey_depth

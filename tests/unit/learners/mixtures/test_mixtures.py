@@ -17,14 +17,13 @@ from learners.mixtures import halfspace
 from learners.mixtures.controls import LEARNERS as BROKEN
 from learners.mixtures.controls import MixtureAllPoints, MixtureDistinct, MixtureDoubled, MixtureShortcut
 from learners.mixtures.halfspace import MixtureHalfspace
-from learners.mixtures.intersections import Intersections, Outside
+from learners.mixtures.intersections import Intersections, Listed, Outside, Tallied
 from learners.mixtures.public_family import (
     PublicFamily,
     collections_of,
     log_collections,
     public_family,
 )
-from learners.mixtures.ranking import Listed, Tallied
 
 CORNERS = [[0, 0], [1, 0], [3, 0], [4, 0]]
 

@@ -18,7 +18,7 @@ from test_statements_refutable import CASES, Barely, Leaky, Shallow, domains, ma
 
 import dpaudit
 from dpaudit.contract import Distribution, HasSettings, HasUtility
-from dpaudit.engine.evidence import check_statement
+from dpaudit.engine.perform import check_statement
 from dpaudit.errors import InputError
 from dpaudit.registry import list_learners, list_statements
 from learners.conjunctions.controls import SetCoverConjunctionMultiplied as Multiplied
@@ -29,34 +29,30 @@ from learners.mechanisms.composition import largest_repeated_epsilon
 from learners.mechanisms.tree_log import TreeLog
 from learners.papers import (
     bmn,
-    bmn_bounds,
-    bmn_populations,
-    bmns_center_points,
+    bmn_utility,
     bmns_depth,
     bmns_halfspaces,
     bmns_lower_bound,
     bmns_rec_concave,
-    kmms,
     kmms_covers,
+    kmms_halfplanes,
     kmms_polygons,
-    kmms_regions,
     kmms_run_time,
     kmms_set_cover,
-    log_star,
     mechanisms,
     nis_finite_classes,
     scaling,
     ste_boxes,
-    ste_noisy_elimination,
-    tree_log_slices,
+    ste_conjunctions,
+    ste_interior,
 )
 
-populations = bmn_populations.populations
+populations = bmn_utility.populations
 depth, gap = bmns_depth.tukey_depth, nis_finite_classes.overfit_gap
 printed, each = bmns_halfspaces.printed_examples, bmns_halfspaces.subsample_examples
-needed, compressed, rounds = bmn_bounds.examples_needed, bmn_bounds.compression_bound, kmms_set_cover.rounds_for
+needed, compressed, rounds = bmn_utility.examples_needed, bmn_utility.compression_bound, kmms_set_cover.rounds_for
 cells_looked_at, triples = kmms_run_time.cells_of_a_run, kmms_run_time.triples_of_a_round
-halfplanes, cells, cover = kmms_regions.halfplane_family, kmms_regions.sweep, kmms_set_cover.most_errors
+halfplanes, cells, cover = kmms_halfplanes.halfplane_family, kmms_halfplanes.sweep, kmms_set_cover.most_errors
 
 
 def all_private(threshold: int) -> Distribution:
@@ -105,7 +101,7 @@ class EveryPair(kmms_run_time.CellCounter):
         return super()._sums(rows)
 
 
-class Doubled(bmns_center_points.ExtendedDomain):
+class Doubled(bmns_depth.ExtendedDomain):
     """An extended domain on which depth is counted twice."""
 
     def regions(self, points: Any, weights: Any) -> Any:
@@ -115,7 +111,7 @@ class Doubled(bmns_center_points.ExtendedDomain):
 
 MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (
-        log_star,
+        bmns_rec_concave,
         "BMNS-Prop2.11-log-star",
         {
             "rec_concave_needs": lambda bits, n: (bits, 1),
@@ -145,8 +141,8 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (bmns_rec_concave, "BMNS-Prop2.11", {}, Leaky, "refuted"),
     (bmn, "BMN-relaxation-i", {"MixtureHalfspace": made(bmn.MixtureHalfspace, literal=True)}, dpaudit, "refuted"),
     (bmn, "BMN-relaxation-ii", {"MixtureHalfspace": made(bmn.MixtureHalfspace, literal=True)}, dpaudit, "refuted"),
-    (bmns_center_points, "BMNS-Clm2.19", {"ExtendedDomain": domains(Shallow)}, dpaudit, "refuted"),
-    (bmns_center_points, "BMNS-Lem3.4", {"ExtendedDomain": domains(Doubled)}, dpaudit, "refuted"),
+    (bmns_depth, "BMNS-Clm2.19", {"ExtendedDomain": domains(Shallow)}, dpaudit, "refuted"),
+    (bmns_depth, "BMNS-Lem3.4", {"ExtendedDomain": domains(Doubled)}, dpaudit, "refuted"),
     (bmns_halfspaces, "BMNS-Clm4.1",
      {"Halfspaces": lambda side, d: SimpleNamespace(size=2 ** ((side + 1) ** d))}, dpaudit, "refuted"),
     (bmns_lower_bound, "BMNS-Thm5.1-inequality",
@@ -157,20 +153,20 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
     (bmns_lower_bound, "BMNS-Thm5.1-display", {"points_in_span": lambda *_: 2}, dpaudit, "undecided"),
     (bmns_lower_bound, "BMNS-Thm5.1", {"common_epsilon": lambda e: 4 * e}, dpaudit, "refuted"),
     (bmns_lower_bound, "BMNS-Thm5.1", {"required_examples": lambda *_: 400.0}, dpaudit, "refuted"),
-    (kmms_regions, "KMMS-Obs4.1", {"halfplane_family": one_sided}, dpaudit, "refuted"),
-    (kmms_regions, "KMMS-Obs4.4", {"sweep": merged}, dpaudit, "refuted"),
-    (kmms, "KMMS-Obs2.2",
+    (kmms_halfplanes, "KMMS-Obs4.1", {"halfplane_family": one_sided}, dpaudit, "refuted"),
+    (kmms_halfplanes, "KMMS-Obs4.4", {"sweep": merged}, dpaudit, "refuted"),
+    (kmms_halfplanes, "KMMS-Obs2.2",
      {"math": SimpleNamespace(log2=lambda x: 0.1, log=math.log, sqrt=math.sqrt)}, dpaudit, "refuted"),
     (kmms_polygons, "KMMS-Thm5.1",
      {"PolygonUnion": with_sizes(kmms_polygons.PolygonUnion, lambda _: 20)}, dpaudit, "refuted"),
     (kmms_polygons, "KMMS-Thm4.7",
      {"ConvexPolygon": with_sizes(kmms_polygons.ConvexPolygon, lambda _: 20)}, dpaudit, "refuted"),
     (nis_finite_classes, "NIS-DPgen", {"overfit_gap": lambda e, n, size: gap(9 * e, n, size)}, dpaudit, "refuted"),
-    (bmn_bounds, "BMN-Lem4.6", {"examples_needed": lambda *a: math.ceil(needed(*a) / 2)}, dpaudit, "refuted"),
-    (bmn_bounds, "BMN-Clm4.7", {"examples_needed": lambda *a: math.ceil(needed(*a) / 2)}, dpaudit, "refuted"),
-    (bmn_bounds, "BMN-Lem4.8", {"compression_bound": lambda *a: compressed(*a) / 10}, dpaudit, "refuted"),
-    (bmn_populations, "BMN-relaxation-ii-utility", {}, Leaky, "refuted"),
-    (bmn_populations, "BMN-relaxation-ii-utility", {"populations": all_private}, dpaudit, "refuted"),
+    (bmn_utility, "BMN-Lem4.6", {"examples_needed": lambda *a: math.ceil(needed(*a) / 2)}, dpaudit, "refuted"),
+    (bmn_utility, "BMN-Clm4.7", {"examples_needed": lambda *a: math.ceil(needed(*a) / 2)}, dpaudit, "refuted"),
+    (bmn_utility, "BMN-Lem4.8", {"compression_bound": lambda *a: compressed(*a) / 10}, dpaudit, "refuted"),
+    (bmn_utility, "BMN-relaxation-ii-utility", {}, Leaky, "refuted"),
+    (bmn_utility, "BMN-relaxation-ii-utility", {"populations": all_private}, dpaudit, "refuted"),
     (bmns_depth, "BMNS-Clm2.17", {"tukey_depth": lambda p, w, x: 1 + depth(p, w, x)}, dpaudit, "refuted"),
     (bmns_depth, "BMNS-Clm2.18", {"tukey_depth": lambda p, w, x: min(1, depth(p, w, x))}, dpaudit, "refuted"),
     (bmns_depth, "BMNS-Joint", {"HullPointExponential": scaled(HullPointJoint, 3.0)}, dpaudit, "refuted"),
@@ -181,10 +177,10 @@ MORE: list[tuple[Any, str, dict[str, Any], Any, str]] = [
      {"printed_examples": lambda d, *rest: math.sqrt(d) * printed(d, *rest)}, dpaudit, "refuted"),
     (bmns_halfspaces, "BMNS-Cor4.3",
      {"subsample_examples": lambda d, m, alpha, beta: each(d, m, alpha, beta) / math.sqrt(alpha)}, dpaudit, "refuted"),
-    (ste_noisy_elimination, "STE-Conj1-Delta", {"ConjunctionLaplace": HalfOfTheCounts}, dpaudit, "refuted"),
-    (ste_noisy_elimination, "STE-Conj1-Delta", {"ConjunctionLaplace": ByBasicComposition}, dpaudit, "refuted"),
-    (tree_log_slices, "STE-TreeLog-slices", {}, dpaudit, "refuted"),
-    (tree_log_slices, "STE-TreeLog-slices", {"sliced": lambda: TreeLog}, dpaudit, "undecided"),
+    (ste_conjunctions, "STE-Conj1-Delta", {"ConjunctionLaplace": HalfOfTheCounts}, dpaudit, "refuted"),
+    (ste_conjunctions, "STE-Conj1-Delta", {"ConjunctionLaplace": ByBasicComposition}, dpaudit, "refuted"),
+    (ste_interior, "STE-TreeLog-slices", {}, dpaudit, "refuted"),
+    (ste_interior, "STE-TreeLog-slices", {"sliced": lambda: TreeLog}, dpaudit, "undecided"),
     (kmms_run_time, "KMMS-Thm3.5-time",
      {"cells_of_a_run": lambda n, d, k: cells_looked_at(n, d, min(k, 2)) * 2**k}, dpaudit, "refuted"),
     (kmms_run_time, "KMMS-Thm3.5-time", {"CellCounter": EveryPair}, dpaudit, "refuted"),

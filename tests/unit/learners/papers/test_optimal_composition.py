@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 from learners.mechanisms.composition import Cost, advanced
-from learners.papers.optimal_composition import composed_delta, greatest_share
+from learners.papers.mechanisms import composed_delta, greatest_share
 
 
 def listed(calls: int, share: float, each: float, epsilon: float) -> float:

@@ -8,11 +8,11 @@ import pytest
 from ledger_rows import ledger_row
 
 import dpaudit
-from learners.papers import bmn, bmn_utility, bmns_center_points, bmns_find_tukey, bmns_halfspaces, bmns_lower_bound
+from learners.papers import bmn, bmn_utility, bmns_depth, bmns_find_tukey, bmns_halfspaces, bmns_lower_bound
 from learners.papers.sizes import HalvedSizes, audit_halved
 from learners.points.exponential import PointExponential
 
-PAPERS = (bmn, bmns_center_points, bmns_find_tukey, bmns_halfspaces, bmns_lower_bound)
+PAPERS = (bmn, bmns_depth, bmns_find_tukey, bmns_halfspaces, bmns_lower_bound)
 
 
 @pytest.mark.parametrize("statement", [s for paper in PAPERS for s in paper.STATEMENTS], ids=lambda s: s.id)

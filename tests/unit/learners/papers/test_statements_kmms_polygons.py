@@ -11,9 +11,9 @@ from ledger_rows import ledger_row
 import dpaudit
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.geometry.triangulation import contains, cross, triangulate
+from learners.geometry.polygons import contains, cross, triangulate
 from learners.papers import kmms_polygons
-from learners.regions.planar.families import triangle_family
+from learners.regions.families import triangle_family
 
 VERDICTS = {"KMMS-Claim4.3": "loose", "KMMS-VCtri": "holds", "KMMS-Thm4.7": "loose", "KMMS-Thm5.1": "loose"}
 

@@ -10,9 +10,9 @@ import pytest
 from ledger_rows import ledger_row
 
 import dpaudit
-from learners.geometry.cells import area
-from learners.papers import kmms_regions
-from learners.regions.planar.families import halfplane_family
+from learners.geometry.polygons import area
+from learners.papers import kmms_halfplanes
+from learners.regions.families import halfplane_family
 
 VERDICTS = {
     "KMMS-Obs4.1": "holds",
@@ -23,7 +23,7 @@ VERDICTS = {
 }
 
 
-@pytest.mark.parametrize("statement", kmms_regions.STATEMENTS, ids=lambda s: s.id)
+@pytest.mark.parametrize("statement", kmms_halfplanes.STATEMENTS, ids=lambda s: s.id)
 def test_verdicts(statement: dpaudit.contract.Statement) -> None:
     row = ledger_row(statement.id)
     assert row.verdict == VERDICTS[statement.id]
@@ -31,39 +31,39 @@ def test_verdicts(statement: dpaudit.contract.Statement) -> None:
 
 
 def test_ids_are_distinct_and_all_expected() -> None:
-    assert [s.id for s in kmms_regions.STATEMENTS] == list(VERDICTS)
+    assert [s.id for s in kmms_halfplanes.STATEMENTS] == list(VERDICTS)
 
 
 @pytest.mark.parametrize(("side", "size"), [(1, 14), (2, 58), (3, 174), (4, 402)])
 def test_closed_halfplanes_are_counted_independently(side: int, size: int) -> None:
-    every = kmms_regions.closed_halfplanes(side)
+    every = kmms_halfplanes.closed_halfplanes(side)
     assert len(every) == size
     assert every == {row.tobytes() for row in halfplane_family(side).labels}
 
 
 def test_a_box_that_is_too_small_would_be_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     less = SimpleNamespace(labels=halfplane_family(2).labels[:-1])
-    monkeypatch.setattr(kmms_regions, "halfplane_family", lambda side: less)
-    evidence = next(c for c in kmms_regions.STATEMENTS if c.id == "KMMS-Obs4.1").check(dpaudit)
+    monkeypatch.setattr(kmms_halfplanes, "halfplane_family", lambda side: less)
+    evidence = next(c for c in kmms_halfplanes.STATEMENTS if c.id == "KMMS-Obs4.1").check(dpaudit)
     assert evidence.verdict == "refuted"
 
 
 def test_a_smaller_cell_would_refute_claim_45(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kmms_regions, "least_area", lambda side: Fraction(1, 5 * side**4))
-    evidence = next(c for c in kmms_regions.STATEMENTS if c.id == "KMMS-Claim4.5").check(dpaudit)
+    monkeypatch.setattr(kmms_halfplanes, "least_area", lambda side: Fraction(1, 5 * side**4))
+    evidence = next(c for c in kmms_halfplanes.STATEMENTS if c.id == "KMMS-Claim4.5").check(dpaudit)
     assert evidence.verdict == "refuted"
 
 
 @pytest.mark.parametrize("side", [1, 2, 3, 4, 5, 6, 8, 10])
 def test_least_areas(side: int) -> None:
-    least = kmms_regions.least_area(side)
+    least = kmms_halfplanes.least_area(side)
     assert least >= Fraction(1, 2 * side**3)
     if side >= 4:
         assert least == Fraction(1, side * (side - 1) * (side - 2))
 
 
 def test_the_thin_triangle_is_a_thin_triangle() -> None:
-    ratio, corners = kmms_regions.thinnest_cell(8)
+    ratio, corners = kmms_halfplanes.thinnest_cell(8)
     assert len(corners) == 3
     assert ratio < 0.07
     (a, b), (c, d), (e, f) = ((p / q, r / q) for p, r, q in corners)

@@ -26,19 +26,16 @@ from learners.mechanisms.stable_select import StableSelect
 from learners.papers import (
     bmn,
     bmn_utility,
-    bmns_center_points,
+    bmns_depth,
     bmns_find_tukey,
     bmns_halfspaces,
     bmns_lower_bound,
     bmns_rec_concave,
-    kmms,
     kmms_covers,
+    kmms_halfplanes,
     kmms_polygons,
-    kmms_regions,
     nis_finite_classes,
     nis_parities,
-    nis_vc,
-    stable_select,
     ste_boxes,
     ste_conjunctions,
     ste_interior,
@@ -164,7 +161,7 @@ def domains(kind: Callable[..., Any]) -> Any:
 def bounded(most: int) -> Any:
     """Return extended domains with another bound on their size."""
 
-    class Bounded(bmns_center_points.ExtendedDomain):
+    class Bounded(bmns_depth.ExtendedDomain):
         """The extended domain with that bound."""
 
         def bound(self) -> int:
@@ -173,7 +170,7 @@ def bounded(most: int) -> Any:
     return domains(Bounded)
 
 
-class Shallow(bmns_center_points.ExtendedDomain):
+class Shallow(bmns_depth.ExtendedDomain):
     """An extended domain in whose regions no point is deeper than 1."""
 
     def regions(self, points: Any, weights: Any) -> Any:
@@ -186,7 +183,7 @@ def crowded(points: Any, weights: Any, side: int) -> Any:
     return SimpleNamespace(cells=min(len(points) ** 2, len(points) + 1))
 
 
-extended, named = bmns_center_points.ExtendedDomain.grid, bmns_lower_bound.named_point
+extended, named = bmns_depth.ExtendedDomain.grid, bmns_lower_bound.named_point
 promise = bmns_rec_concave.printed_promise
 failure = nis_finite_classes.failure_probability
 
@@ -203,11 +200,12 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
      {"OccamConsistent": with_sizes(nis_finite_classes.OccamConsistent, lambda _: 2)}, dpaudit, "refuted"),
     (nis_finite_classes, "NIS-Thr",
      {"ThresholdConsistent": made(nis_finite_classes.ThresholdConsistent, literal=False)}, dpaudit, "holds"),
-    (nis_vc, "NIS-Sauer", {"sauer_power_bound": sauer_sum}, dpaudit, "holds"),
-    (nis_vc, "NIS-Sauer", {"sauer_power_bound": lambda n, d: 0.99 * sauer_sum(n, d)}, dpaudit, "refuted"),
-    (nis_vc, "NIS-VC", {"Intervals": Conjunctions, "Interval": lambda _: nis_vc.Cube(3)}, dpaudit, "refuted"),
-    (nis_vc, "NIS-VC-Bounds", {"upper_sample_size": lambda *_: 20}, dpaudit, "refuted"),
-    (nis_vc, "NIS-VC-Bounds", {"lower_sample_size": lambda *_: 100}, dpaudit, "undecided"),
+    (nis_finite_classes, "NIS-Sauer", {"sauer_power_bound": sauer_sum}, dpaudit, "holds"),
+    (nis_finite_classes, "NIS-Sauer", {"sauer_power_bound": lambda n, d: 0.99 * sauer_sum(n, d)}, dpaudit, "refuted"),
+    (nis_finite_classes, "NIS-VC", {"Intervals": Conjunctions, "Interval": lambda _: nis_finite_classes.Cube(3)},
+     dpaudit, "refuted"),
+    (nis_finite_classes, "NIS-VC-Bounds", {"upper_sample_size": lambda *_: 20}, dpaudit, "refuted"),
+    (nis_finite_classes, "NIS-VC-Bounds", {"lower_sample_size": lambda *_: 100}, dpaudit, "undecided"),
     (nis_finite_classes, "NIS-Generic",
      {"ThresholdExponential": with_sizes(nis_finite_classes.ThresholdExponential, lambda _: 2)}, dpaudit, "refuted"),
     (nis_finite_classes, "NIS-Generic",
@@ -248,11 +246,11 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
      {"printed_promise": lambda *a: promise(*a) / 8000}, dpaudit, "holds"),
     (bmns_rec_concave, "BMNS-Prop2.11",
      {"printed_promise": lambda *a: promise(*a) / 12000}, dpaudit, "undecided"),
-    (stable_select, "Stable-select-safe", {"StableSelect": WrongStable}, dpaudit, "refuted"),
-    (stable_select, "Stable-select-safe", {"StableSelect": stable_select._Loose}, dpaudit, "loose"),
-    (stable_select, "Stable-select-loose", {"_Loose": WrongStable}, dpaudit, "refuted"),
-    (stable_select, "Stable-select-loose", {"_Loose": StableSelect}, dpaudit, "holds"),
-    (stable_select, "Stable-select-wrong", {"WrongStable": StableSelect, "StableSelectWrong": StableMode}, dpaudit,
+    (bmns_rec_concave, "Stable-select-safe", {"StableSelect": WrongStable}, dpaudit, "refuted"),
+    (bmns_rec_concave, "Stable-select-safe", {"StableSelect": bmns_rec_concave._Loose}, dpaudit, "loose"),
+    (bmns_rec_concave, "Stable-select-loose", {"_Loose": WrongStable}, dpaudit, "refuted"),
+    (bmns_rec_concave, "Stable-select-loose", {"_Loose": StableSelect}, dpaudit, "holds"),
+    (bmns_rec_concave, "Stable-select-wrong", {"WrongStable": StableSelect, "StableSelectWrong": StableMode}, dpaudit,
      "holds"),
     (ste_conjunctions, "STE-NonPriv", {"answer": lambda learner, sample: learner.decode(0)}, dpaudit, "refuted"),
     (ste_conjunctions, "STE-Conj1", {"ConjunctionLaplace": scaled(ste_conjunctions.ConjunctionLaplace, 1.01)}, dpaudit,
@@ -299,12 +297,12 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (bmn_utility, "BMN-Thm4.9", {}, Doubtful, "undecided"),
     (bmn_utility, "BMN-Thm4.9", {}, Barely(), "holds"),
     (bmn_utility, "BMN-Thm4.10", {}, Leaky, "refuted"),
-    (bmns_center_points, "BMNS-Clm3.5", {"ExtendedDomain": bounded(2)}, dpaudit, "refuted"),
-    (bmns_center_points, "BMNS-Clm3.5", {"ExtendedDomain": bounded(50)}, dpaudit, "refuted"),
-    (bmns_center_points, "BMNS-Clm3.5", {"ExtendedDomain": bounded(51)}, dpaudit, "holds"),
-    (bmns_center_points, "BMNS-Clm3.5", {"ExtendedDomain": bounded(68)}, dpaudit, "loose"),
-    (bmns_center_points, "BMNS-Clm3.5", {"ExtendedDomain": domains(Shallow)}, dpaudit, "refuted"),
-    (bmns_center_points, "BMNS-Clm3.5-literal",
+    (bmns_depth, "BMNS-Clm3.5", {"ExtendedDomain": bounded(2)}, dpaudit, "refuted"),
+    (bmns_depth, "BMNS-Clm3.5", {"ExtendedDomain": bounded(50)}, dpaudit, "refuted"),
+    (bmns_depth, "BMNS-Clm3.5", {"ExtendedDomain": bounded(51)}, dpaudit, "holds"),
+    (bmns_depth, "BMNS-Clm3.5", {"ExtendedDomain": bounded(68)}, dpaudit, "loose"),
+    (bmns_depth, "BMNS-Clm3.5", {"ExtendedDomain": domains(Shallow)}, dpaudit, "refuted"),
+    (bmns_depth, "BMNS-Clm3.5-literal",
      {"ExtendedDomain": SimpleNamespace(grid=lambda *_, literal: extended(1, 2))}, dpaudit, "undecided"),
     (bmns_find_tukey, "BMNS-Fig1-r",
      {"HullPointRecConcave": made(bmns_find_tukey.HullPointRecConcave, literal=False)}, dpaudit, "holds"),
@@ -312,7 +310,7 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
      {"figure_1_share": lambda e, _, d: 10 * e / math.sqrt(d)}, dpaudit, "refuted"),
     (bmns_find_tukey, "BMNS-Fig1-epsilon", {"figure_1_share": lambda e, _, d: e / d}, dpaudit, "holds"),
     (bmns_find_tukey, "BMNS-Fig1-epsilon", {"figure_1_share": lambda e, _, d: e / d / 2}, dpaudit, "loose"),
-    (bmns_center_points, "BMNS-Fact2.20-remark", {"_side": lambda *_: np.zeros(3)}, dpaudit, "undecided"),
+    (bmns_depth, "BMNS-Fact2.20-remark", {"_side": lambda *_: np.zeros(3)}, dpaudit, "undecided"),
     (bmns_lower_bound, "BMNS-Thm5.1-procedure", {"named_point": lambda *_, literal=False: 1}, dpaudit, "refuted"),
     (bmns_lower_bound, "BMNS-Thm5.1-procedure", {"named_point": lambda *_, literal=False: None}, dpaudit, "refuted"),
     (bmns_lower_bound, "BMNS-Thm5.1-procedure",
@@ -321,7 +319,7 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (bmns_find_tukey, "BMNS-Exponential", {}, Leaky, "refuted"),
     (bmns_halfspaces, "BMNS-Thm4.2", {}, Leaky, "refuted"),
     (bmns_halfspaces, "BMNS-Fig2-step3", {"HalfspaceRefusing": HalfspaceTukey}, dpaudit, "holds"),
-    (bmns_center_points, "BMNS-Clm2.19",
+    (bmns_depth, "BMNS-Clm2.19",
      {"compositions": lambda n, size: [(n + 9, *[0] * (size - 1))]}, dpaudit, "holds"),
     (bmns_halfspaces, "BMNS-Thm4.2-utility", {}, Leaky, "refuted"),
     (bmns_halfspaces, "BMNS-Thm4.2-utility", {}, Doubtful, "undecided"),
@@ -338,11 +336,13 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
     (bmns_find_tukey, "BMNS-Thm3.6-pays", {"MOST_BITS": 2**11}, dpaudit, "refuted"),
     (bmns_find_tukey, "BMNS-Thm3.6-pays", {"crossover": lambda *_: 64}, dpaudit, "holds"),
     (bmns_find_tukey, "BMNS-Thm3.6-pays", {"crossover": lambda *_: 65}, dpaudit, "loose"),
-    (kmms_regions, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 4 * side**4)}, dpaudit, "holds"),
-    (kmms_regions, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 3 * side**4)}, dpaudit, "loose"),
-    (kmms_regions, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 5 * side**4)}, dpaudit, "refuted"),
-    (kmms, "KMMS-Lem4.6", {"HalfplaneSelect": scaled(kmms.HalfplaneSelect, 1e-3)}, dpaudit, "refuted"),
-    (kmms, "KMMS-Lem4.6", {"HalfplaneSelect": scaled(kmms.HalfplaneSelect, 0.22)}, dpaudit, "holds"),
+    (kmms_halfplanes, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 4 * side**4)}, dpaudit, "holds"),
+    (kmms_halfplanes, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 3 * side**4)}, dpaudit, "loose"),
+    (kmms_halfplanes, "KMMS-Claim4.5", {"least_area": lambda side: Fraction(1, 5 * side**4)}, dpaudit, "refuted"),
+    (kmms_halfplanes, "KMMS-Lem4.6", {"HalfplaneSelect": scaled(kmms_halfplanes.HalfplaneSelect, 1e-3)},
+     dpaudit, "refuted"),
+    (kmms_halfplanes, "KMMS-Lem4.6", {"HalfplaneSelect": scaled(kmms_halfplanes.HalfplaneSelect, 0.22)},
+     dpaudit, "holds"),
     (kmms_covers, "KMMS-Claim3.4",
      {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 0.9, "SetCoverConjunction": Multiplied},
      dpaudit, "refuted"),
@@ -352,8 +352,9 @@ CASES: list[tuple[ModuleType, str, Patches, Any, str]] = [
      "loose"),
     (kmms_covers, "KMMS-Claim3.4", {"calibrate": lambda *_: 0.1, "game_epsilon": lambda *_, reach: 1.1}, dpaudit,
      "undecided"),
-    (kmms_regions, "KMMS-n2regions", {"sweep": crowded}, dpaudit, "holds"),
-    (kmms, "KMMS-SelHP-priv", {"HalfplaneSelect": scaled(kmms.HalfplaneSelect, 2.2)}, dpaudit, "refuted"),
+    (kmms_halfplanes, "KMMS-n2regions", {"sweep": crowded}, dpaudit, "holds"),
+    (kmms_halfplanes, "KMMS-SelHP-priv", {"HalfplaneSelect": scaled(kmms_halfplanes.HalfplaneSelect, 2.2)},
+     dpaudit, "refuted"),
     (kmms_covers, "KMMS-Thm3.5", {}, dpaudit, "refuted"),
     (kmms_covers, "KMMS-Thm3.5", {"Conjunction": lambda d, _: kmms_covers_always(d)}, dpaudit, "holds"),
     (kmms_covers, "KMMS-Claim3.4-loss", {}, Leaky, "refuted"),

@@ -10,9 +10,9 @@ from ledger_rows import ledger_row
 
 from dpaudit.contract import Statement
 from learners.mechanisms.rec_concave import RecConcave
-from learners.papers import bmns_rec_concave, stable_select, ste_boxes
+from learners.papers import bmns_rec_concave, ste_boxes
 
-STATEMENTS = ste_boxes.STATEMENTS + bmns_rec_concave.STATEMENTS + stable_select.STATEMENTS
+STATEMENTS = ste_boxes.STATEMENTS + bmns_rec_concave.STATEMENTS + bmns_rec_concave.STATEMENTS
 VERDICTS = {
     "STE-Box2-signs": "refuted",
     "STE-Box2-count": "refuted",

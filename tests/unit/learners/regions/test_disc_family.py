@@ -8,7 +8,7 @@ import pytest
 from dpaudit.seeding import generator
 from learners.domains import Grid
 from learners.halfspaces.concepts import halfspace_dichotomies
-from learners.regions.planar.disc_family import disc_family, lifted
+from learners.regions.discs import disc_family, lifted
 
 
 @pytest.mark.parametrize("side", [1, 2])

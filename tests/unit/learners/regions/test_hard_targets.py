@@ -9,15 +9,14 @@ import pytest
 
 from dpaudit.contract import Instance
 from dpaudit.engine.perform import perform
-from dpaudit.engine.plan import make_plan
-from dpaudit.engine.work import PROFILES
+from dpaudit.engine.plan import PROFILES, make_plan
 from dpaudit.registry import Entry, load
 from dpaudit.utility.hard_cases import hard_cases
-from learners.regions.convex_polygon import ConvexPolygon
-from learners.regions.disc_class import Discs
-from learners.regions.planar.hard_targets import hard_targets
-from learners.regions.polygon_class import ConvexPolygons, PolygonUnions
-from learners.regions.triangle_select import TriangleSelect
+from learners.regions.concepts import ConvexPolygons, PolygonUnions
+from learners.regions.discs import Discs
+from learners.regions.region_cover import ConvexPolygon
+from learners.regions.region_selection import TriangleSelect
+from learners.regions.targets import hard_targets
 
 CLASSES = [(ConvexPolygons(3, 3), 3), (PolygonUnions(2, 2), 2), (Discs(3), 3), (ConvexPolygons(1, 1), 1)]
 

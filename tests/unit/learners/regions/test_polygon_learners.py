@@ -17,13 +17,11 @@ from dpaudit.seeding import generator
 from learners.covers.accounting import VARIANTS
 from learners.covers.rounds import Round, RoundedNoise
 from learners.regions import controls as broken
-from learners.regions.convex_polygon import ConvexPolygon
-from learners.regions.disc_class import Disc, Discs
-from learners.regions.disc_union import DiscUnion
+from learners.regions.concepts import ConvexPolygons, Intersection, PolygonUnions, Triangles, Union, triangle
+from learners.regions.discs import Disc, Discs, DiscUnion
 from learners.regions.halfplane_select import HalfplaneSelect
-from learners.regions.polygon_class import ConvexPolygons, Intersection, PolygonUnions, Triangles, Union, triangle
-from learners.regions.polygon_union import PolygonUnion
-from learners.regions.triangle_select import TriangleSelect
+from learners.regions.region_cover import ConvexPolygon, PolygonUnion
+from learners.regions.region_selection import TriangleSelect
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6
@@ -59,7 +57,7 @@ def test_listed_and_refined_triangles_have_one_law(monkeypatch: pytest.MonkeyPat
     sample = samples(learner.domain)[-1]
     law = learner.law(sample)
     place = {row.tobytes(): i for i, row in enumerate(_labels(learner, law.atoms))}
-    monkeypatch.setattr("learners.regions.kinds.LISTED_TRIANGLES", 0)
+    monkeypatch.setattr("learners.regions.concepts.LISTED_TRIANGLES", 0)
 
     class Refined:
         def run(self, sample: Any, rng: Any, size: int) -> list[int]:
@@ -83,15 +81,15 @@ def test_covers_follow_their_law(kind: Any, variant: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "listing"), [
-    (ConvexPolygon, "learners.regions.kinds.LISTED_SIDE"),
-    (PolygonUnion, "learners.regions.kinds.LISTED_TRIANGLES"),
+    (ConvexPolygon, "learners.regions.concepts.LISTED_SIDE"),
+    (PolygonUnion, "learners.regions.concepts.LISTED_TRIANGLES"),
 ])  # fmt: skip
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_refined_covers_follow_the_law_of_listed_ones(
     kind: Any, listing: str, variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learner = build(kind, variant=variant, delta=0.3 if variant == "paper" else 1e-3)
-    sample, base = samples(learner.domain)[-1], len(learner._family())
+    sample, base = samples(learner.domain)[-1], len(learner._regions.family)
     law = learner.law(sample)
     place = {row.tobytes(): i for i, row in enumerate(learner._cover(learner.domain.points()).T)}
     monkeypatch.setattr(listing, 0)
@@ -113,7 +111,7 @@ def test_refined_covers_follow_the_law_of_listed_ones(
 def test_listed_codes_decode_to_what_they_cover() -> None:
     for kind in COVERS:
         learner = build(kind, side=2, alpha=0.9)
-        cover, size = learner._cover(learner.domain.points()).T, len(learner._family())
+        cover, size = learner._cover(learner.domain.points()).T, len(learner._regions.family)
         for code in (0, 1 + 3 * size, size * size - 1):
             covered = cover[code % size] | cover[code // size]
             labels = learner.decode(code).predict(learner.domain.points())

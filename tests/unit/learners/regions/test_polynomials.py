@@ -15,11 +15,9 @@ from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.domains import Grid
 from learners.halfspaces.concepts import halfspace_dichotomies
-from learners.regions.planar.disc_family import disc_family
-from learners.regions.planar.polynomial_family import monomials, polynomial_family, powers
-from learners.regions.planar.sign_patterns import sign_patterns
-from learners.regions.polynomial_class import Polynomial, Polynomials
-from learners.regions.polynomial_select import PolynomialSelect
+from learners.regions.discs import disc_family
+from learners.regions.polynomials import Polynomial, Polynomials, PolynomialSelect, monomials, polynomial_family, powers
+from learners.regions.sign_patterns import sign_patterns
 
 
 def separable(vectors: Any, labels: Any) -> bool:

@@ -15,9 +15,16 @@ from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
 from learners.domains import Grid
 from learners.regions import controls as broken
-from learners.regions.planar.polytope_families import halfspace_family, simplex_family
-from learners.regions.polytope_class import Polytopes, SimplexUnions
-from learners.regions.polytopes import LEARNERS, ConvexPolytope, SimplexSelect, SimplexUnion
+from learners.regions.polytopes import (
+    LEARNERS,
+    ConvexPolytope,
+    Polytopes,
+    SimplexSelect,
+    SimplexUnion,
+    SimplexUnions,
+    halfspace_family,
+    simplex_family,
+)
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6

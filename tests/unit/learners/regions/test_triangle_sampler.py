@@ -14,12 +14,11 @@ import scipy.stats
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
 from learners.geometry.arrangement import sweep
-from learners.geometry.cells import Bits, area, polygon
-from learners.regions.planar.families import halfplane_family, triangle_family
-from learners.regions.planar.pieces import Pieces
-from learners.regions.planar.refinement import Products
-from learners.regions.planar.snapping import full_grid, region_of
-from learners.regions.planar.triangle_draws import TupleSampler
+from learners.geometry.polygons import Bits, area, polygon
+from learners.regions.families import halfplane_family, triangle_family
+from learners.regions.refinement import Pieces, Products
+from learners.regions.snapping import full_grid, region_of
+from learners.regions.tuple_draws import TupleSampler
 
 # Deterministic by seed; under a fresh seed each comparison would fail by chance with probability 1e-6.
 LEVEL = 1e-6
@@ -124,8 +123,8 @@ def test_out_of_memory_the_law_stays_exact(bound: str, monkeypatch: pytest.Monke
     points, weights = instance(3, Fraction(1, 4), "right")
     family, rate = triangle_family(3), Fraction(1, 4)
     free = TupleSampler(points, weights, 3, right, rate)
-    monkeypatch.setattr(f"learners.regions.planar.refinement.{bound}", 30)
-    monkeypatch.setattr("learners.regions.planar.refinement.BATCH", 4)
+    monkeypatch.setattr(f"learners.regions.refinement.{bound}", 30)
+    monkeypatch.setattr("learners.regions.refinement.BATCH", 4)
     sampler = TupleSampler(points, weights, 3, right, rate)
     assert len(sampler.products) < 60 < len(free.products)
     assert not sampler.products._tight()
@@ -139,8 +138,8 @@ def test_few_bits_at_a_time_give_the_same_law(listed: str, monkeypatch: pytest.M
     # Eight bits leave nearly every choice open; with few products listed at first, and the others enclosed by 0 and as
     # much as those have, half of the draws cannot be decided at level 0 at all.
     if listed == "few":
-        monkeypatch.setattr("learners.regions.planar.triangle_draws.NEGLIGIBLE", 2.0)
-        monkeypatch.setattr("learners.regions.planar.triangle_draws.NEGLIGIBLE_BITS", 0)
+        monkeypatch.setattr("learners.regions.tuple_draws.NEGLIGIBLE", 2.0)
+        monkeypatch.setattr("learners.regions.tuple_draws.NEGLIGIBLE_BITS", 0)
     points, weights = instance(2, Fraction(1), "right")
     family, rate = triangle_family(2), Fraction(1)
     shares = exact_shares(2, points, weights, right, rate, family)

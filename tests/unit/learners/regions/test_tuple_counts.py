@@ -12,9 +12,7 @@ import pytest
 
 from dpaudit.contract import InputError
 from dpaudit.seeding import generator
-from learners.regions.planar.polytope_families import halfspace_family, simplex_family
-from learners.regions.planar.tuple_counts import MAX_POINTS, TupleCounts
-from learners.regions.polytopes import SimplexSelect
+from learners.regions.polytopes import MAX_POINTS, SimplexSelect, TupleCounts, halfspace_family, simplex_family
 
 
 @pytest.mark.parametrize(("points", "components"), [(0, 2), (1, 3), (3, 3), (4, 2)])

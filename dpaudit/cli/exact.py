@@ -1,0 +1,145 @@
+"""``dpaudit exact`` and ``dpaudit supremum``: the worst case by exact output laws."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from dpaudit.cli.audits import Chosen, audit, check_plain, find_learner, note_taken, show_plain, write_plain
+from dpaudit.cli.command import command
+from dpaudit.cli.options import (
+    Color,
+    Json,
+    Learners,
+    Parameters,
+    Quiet,
+    Relation,
+    Shown,
+    ShownOut,
+    Verbose,
+    argument,
+    given,
+)
+from dpaudit.errors import blamed
+
+__all__ = ["exact", "supremum"]
+
+
+@command("exact", "dpaudit exact parity-private -p dimension=2 -p epsilon=1 --n 3")
+def exact(
+    learner: Chosen,
+    relation: Relation,
+    samples: Annotated[
+        bool,
+        given("crafted pairs only, for domains too large to list (default: all samples of n)", names=("--crafted",)),
+    ],
+    enclosure: Annotated[
+        bool,
+        given(
+            "enclose the worst epsilon in ball arithmetic; needs the extra `exact` (default: an a-priori error)",
+            names=("--enclose",),
+        ),
+    ],
+    compose: Annotated[
+        int | None,
+        given(
+            "bound what K runs on one sample cost too: epsilon by delta and delta by epsilon (default: one run)",
+            metavar="K",
+        ),
+    ],
+    shown: Shown,
+) -> int:
+    """Compute the worst-case epsilon of a learner from its exact output law.
+
+    Takes the law on all samples of n examples and on all their neighbours. Without --n it takes the n of the learner's
+    example, and crafted samples only where all cannot be listed. Needs a learner with a law. --enclose recomputes the
+    losses that decide in ball arithmetic; --compose K bounds the privacy of K runs, from above by the dominating pair
+    and from below by single pairs of neighbours.
+    """
+    from dpaudit.engine.arguments import ExactArguments
+    from dpaudit.engine.tasks import exact_task
+    from dpaudit.exact.composition import check_times
+    from dpaudit.exact.enclosure import require_exact_law
+
+    if compose is not None:
+        check_times(compose, "compose")
+    entry, built, parameters = find_learner(learner.id, learner.parameter, shown.learners)
+    if enclosure:
+        require_exact_law(built)
+    task = exact_task(
+        entry,
+        built,
+        parameters=parameters,
+        n=learner.n,
+        relation=relation,
+        crafted=True if samples else None,
+        enclosure=enclosure,
+        compose=compose,
+    )
+    assert isinstance(task.arguments, ExactArguments)
+    if learner.n is None:
+        note_taken(entry, {"n": task.arguments.n})
+    return audit([task], shown)
+
+
+class Search(NamedTuple):
+    """The search: its climbs, and the samples that it visits."""
+
+    starts: Annotated[int, given("climbs from random samples (default: 8)", default=8)]
+    evaluations: Annotated[int, given("steps of a climb (default: 250)", default=250)]
+    most: Annotated[int, given("distinct examples in a sample (default: 4)", default=4)]
+    relation: Relation
+    seed: Annotated[int, given("root of the search's randomness (default: 0)", default=0)]
+
+
+class ShownSupremum(NamedTuple):
+    """The options on what is shown."""
+
+    json: Json
+    out: ShownOut
+    verbose: Verbose
+    quiet: Quiet
+    color: Color
+    learners: Learners
+
+
+@command("supremum", "dpaudit supremum conjunction-greedy -p dimension=2 -p k=2 -p epsilon=1")
+def supremum(id: Annotated[str, argument("ID")], parameter: Parameters, search: Search, shown: ShownSupremum) -> int:
+    """Search the greatest privacy loss of a learner over samples of every size.
+
+    A maximum over all samples of a few examples can be far below it. The search climbs over weighted samples, follows
+    rays of ever more copies of an example (to their exact limit if the learner has one), and takes the learner's closed
+    form unless the search refutes it. The value is proved, a limit or a lower bound. Needs a learner with a law.
+    """
+    from dpaudit.contract import Verdict
+    from dpaudit.engine.tasks import canonical
+    from dpaudit.exact.supremum.audit import audit_supremum
+    from dpaudit.report.aligned import aligned
+    from dpaudit.report.ci import Promise
+    from dpaudit.report.measured import supremum_brief, supremum_lines
+    from dpaudit.report.plain import Plain, summed
+    from dpaudit.report.plots import as_svg
+    from dpaudit.report.repeat import command_line
+
+    check_plain(shown.out, ".xml", ".svg")
+    entry, learner, parameters = find_learner(id, parameter, shown.learners)
+    options = search._asdict()
+    with blamed(f"the audit of {entry.id}"):
+        finding = audit_supremum(learner, **options, progress=not shown.quiet)
+    repeat = command_line("supremum", entry.id, parameters, options, shown.learners)
+    data = canonical({"learner": entry.id, "parameters": parameters, "finding": finding.to_dict(), "command": repeat})
+    brief = supremum_brief(finding, entry.id, repeat=repeat)
+    page = [("learner", entry.id), *supremum_lines(finding), ("repeat", repeat)]
+    show_plain(shown.json, shown.color, f"{data}\n", brief, page if shown.verbose else None)
+    status = 1 if finding.verdict == Verdict.VIOLATION or finding.proof_refuted else 0
+    write_plain(
+        shown.out,
+        lambda: Plain(
+            f"dpaudit: the supremum of {entry.id}",
+            json=f"{data}\n",
+            text=aligned(page),
+            lines=[brief[0], *page],
+            case=Promise(entry.id, "result", Verdict.VIOLATION if status else finding.verdict, summed(brief)),
+            figure=lambda: as_svg(finding.plot()),
+        ),
+    )
+    return status

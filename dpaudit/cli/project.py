@@ -1,0 +1,285 @@
+"""The commands of a project: ``dpaudit new``, ``check``, ``history`` and ``diff``."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+
+from dpaudit.cli.audits import check_out, check_plain, run_of, write_plain, write_report
+from dpaudit.cli.command import command
+from dpaudit.cli.options import (
+    AllowNoEvidence,
+    Color,
+    Config,
+    Json,
+    Out,
+    Quiet,
+    ShownOut,
+    TimeLimit,
+    Timeout,
+    argument,
+    given,
+    jobs,
+)
+from dpaudit.cli.streams import complain, output, say, tell, wants_color, width_of
+from dpaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from dpaudit.engine.records import Run
+    from dpaudit.project.check import Checked
+    from dpaudit.project.compare import Change
+    from dpaudit.project.history import Kept
+    from dpaudit.project.rows import Row
+    from dpaudit.report.plain import Plain
+
+__all__ = ["check", "diff", "history", "new"]
+
+
+@command("new", "dpaudit new mechanism noisy_mean")
+def new(
+    kind: Annotated[Literal["mechanism", "learner"], argument("mechanism|learner", choices=["mechanism", "learner"])],
+    name: Annotated[str, argument("NAME")],
+) -> int:
+    """Write NAME.py with a mechanism or a learner, its test for pytest, and its audit.
+
+    The test is test_NAME.py, the audit an entry in audit.toml (or in the pyproject.toml that has the audits). The
+    mechanism claims epsilon 1 and adds the noise for 2: its audit and its test fail until you correct it. Nothing is
+    overwritten.
+    """
+    from dpaudit.project.new import begin
+    from dpaudit.report.aligned import laid_out
+
+    *written, settings = (path.name for path in begin(kind, name))
+    more = f"; the audit {name} is in {settings}"
+    place = f"{name}.py:{name if kind == 'mechanism' else 'LEARNER'}"
+    claim = " --epsilon 1" if kind == "mechanism" else ""
+    lines = [
+        ("wrote", " and ".join(written) + more),
+        ("next", f"dpaudit privacy {place}{claim}"),
+        ("expect", "a violation: it claims epsilon 1 and adds the noise for 2; the file says how to mend it"),
+    ]
+    say(laid_out(lines, width_of(output())))
+    return 0
+
+
+class Checking(NamedTuple):
+    """The options of ``dpaudit check``."""
+
+    names: Annotated[tuple[str, ...], argument("[NAME]...")]
+    config: Config
+    dry_run: Annotated[
+        bool, given("run each mechanism a few times and estimate how long the audits take (default: audit)")
+    ]
+    timeout: Timeout
+    time_limit: TimeLimit
+    json: Json
+    out: Out
+    quiet: Quiet
+    color: Color
+    n_jobs: Annotated[int, jobs("processes of an audit", 1)]
+    allow_no_evidence: AllowNoEvidence
+
+    def words(self, names: Sequence[str]) -> str:
+        """Return the command that checks some audits."""
+        return shlex.join(["dpaudit", "check", *names, *([] if self.config is None else ["--config", self.config])])
+
+
+@command("check", "dpaudit check")
+def check(asked: Checking) -> int:
+    """Audit every mechanism of a project and show one table.
+
+    The audits are tables [[audit]] in audit.toml, or [[tool.dpaudit.audit]] in pyproject.toml, of this folder or one
+    above it, with name, mechanism (FILE.py:function, a module or a learner's id), epsilon, pairs (default: the PAIRS
+    beside the function) or data with bounds and unit, and what else `dpaudit privacy` takes. An accepted violation has
+    accepted = { reason = "...", date = 2026-01-31, epsilon = 2 } and is reported, without the status 1, up to that
+    epsilon. Whole checks are kept in .dpaudit/history.jsonl: dpaudit history, dpaudit diff.
+    """
+    from dpaudit.progress import Line
+    from dpaudit.project import check as checks
+    from dpaudit.project.settings import find_settings
+
+    check_out(asked.out)
+    settings = find_settings() if asked.config is None else Path(asked.config)
+    if asked.dry_run:
+        return _estimated(settings, asked)
+    line = Line(sys.stderr, "audits")
+
+    def show(done: int, total: int, name: str, share: float) -> None:
+        if not asked.quiet:
+            line(done, total, f"{name} {share:.0%}" if done < total else "", share if done < total else 0.0)
+
+    checked: list[Checked] = []
+    try:
+        limits = {"timeout": asked.timeout, "time_limit": asked.time_limit}
+        checks.check(
+            settings, asked.names, n_jobs=asked.n_jobs, listener=show, keep=checked.append, alone=True, **limits
+        )
+    except KeyboardInterrupt as stop:
+        line.end()
+        _show_part(asked, settings, checked, stop)
+        raise
+    finally:
+        line.end()
+    return _show(asked, settings, checked)
+
+
+def _show_part(asked: Checking, settings: Path, checked: Sequence[Checked], stop: KeyboardInterrupt) -> None:
+    """Show what an interrupted check has found and how to make the rest; the history does not keep it."""
+    from dpaudit.project.settings import read_project
+
+    if checked:
+        say(_rows_text(asked, [one.row for one in checked]))
+    chosen = [audit.name for audit in read_project(settings).chosen(asked.names)]
+    stop.add_note(f"after {len(checked)} of {len(chosen)} audits, which the table shows")
+    stop.add_note(asked.words(chosen[len(checked) :]))
+
+
+def _rows_text(asked: Checking, rows: Sequence[Row]) -> str:
+    """Return rows as the table, or as JSON."""
+    from dpaudit.engine.tasks import canonical
+    from dpaudit.project.table import check_text
+    from dpaudit.record import encodable
+
+    if asked.json:
+        return "".join(f"{canonical(encodable(row))}\n" for row in rows)
+    return check_text(rows, wants_color(asked.color), width_of(output()))
+
+
+def _show(asked: Checking, settings: Path, checked: Sequence[Checked]) -> int:
+    """Show the rows of a whole check, keep them, and return the status."""
+    from dpaudit.project.check import status
+    from dpaudit.project.history import keep
+
+    rows = [one.row for one in checked]
+    say(_rows_text(asked, rows))
+    if asked.out is not None:
+        write_report(_run(asked, settings, checked), asked.out)
+    if not asked.names:  # a part of the audits is no check to compare others with
+        tell("note", f"kept in {keep(rows, settings.resolve().parent)}; dpaudit diff compares it with the last one")
+    return status(rows, allow_no_evidence=asked.allow_no_evidence)
+
+
+def _run(asked: Checking, settings: Path, checked: Sequence[Checked]) -> Run:
+    """Return a check as a run; several audits of one mechanism are distinguished by their names."""
+    from msgspec.structs import replace
+
+    from dpaudit.contract import Verdict
+    from dpaudit.engine.records import Fault, Listed, Result
+    from dpaudit.project.settings import read_project
+    from dpaudit.project.table import accepted_words
+
+    project = read_project(settings)
+    often = Counter(audit.mechanism for audit in project.audit)
+    labels = {a.name: a.mechanism if often[a.mechanism] == 1 else f"{a.mechanism} ({a.name})" for a in project.audit}
+    results: list[Result] = []
+    faults: list[Fault] = []
+    listed: dict[str, Listed] = {}
+    for row, found in checked:
+        label = labels[row.name]
+        accepted = accepted_words(row) if row.verdict == Verdict.ACCEPTED else ""
+        listed[label] = Listed(row.name, accepted)
+        results += [replace(one, learner=label, task=f"{label}/{one.task}", index=len(results)) for one in found]
+        faults += [Fault(label, row.why)] if row.verdict == Verdict.FAILED else []
+    return run_of(results, project.seed, asked.words(asked.names), faults, listed)
+
+
+def _estimated(settings: Path, asked: Checking) -> int:
+    """Show about how long each audit will take, and return 2 if one cannot be made."""
+    from dpaudit.escaping import harmless
+    from dpaudit.progress import duration
+    from dpaudit.project.check import estimate
+
+    found = estimate(settings, asked.names)
+    times = {name: seconds for name, seconds in found.items() if not isinstance(seconds, str)}
+    width = max(map(len, found))
+    say("".join(f"{harmless(name).ljust(width)}  about {duration(seconds)}\n" for name, seconds in times.items()))
+    say(f"{'all'.ljust(width)}  about {duration(sum(times.values()))} for the runs, one after the other\n")
+    for name, error in found.items():
+        if isinstance(error, str):
+            complain("FAILED", f"{name}: {error}")
+    return 0 if len(times) == len(found) else 2
+
+
+@command("history", "dpaudit history")
+def history(config: Config, json: Json, out: ShownOut) -> int:
+    """List the checks of a project, the latest first: when, and how many claims had which verdict."""
+    from dpaudit.engine.tasks import canonical
+    from dpaudit.project.history import PLACE, read_history
+    from dpaudit.project.settings import find_settings
+    from dpaudit.project.table import history_text
+    from dpaudit.record import encodable
+
+    check_plain(out)
+    if config is not None and not Path(config).is_file():
+        raise InputError.of("config", config, "a file that is there")
+    root = find_settings().parent if config is None else Path(config).resolve().parent
+    checks = read_history(root / PLACE)
+    data = "".join(f"{canonical(encodable(one))}\n" for one in checks)
+    say(data if json else history_text(checks, wants_color("auto"), width_of(output())))
+    write_plain(out, lambda: _history_plain(checks, data))
+    return 0
+
+
+def _history_plain(checks: Sequence[Kept], data: str) -> Plain:
+    """Return the checks as they are written."""
+    from dpaudit.project.table import history_cells, history_text
+    from dpaudit.report.numbers import plural
+    from dpaudit.report.plain import Plain
+
+    columns, rows = history_cells(checks)
+    heads = [column.head for column in columns]
+    answer = [("HISTORY", f"{plural(len(checks), 'check')}, the latest first")]
+    return Plain("dpaudit: the checks of a project", data, history_text(checks), answer, heads, rows)
+
+
+@command("diff", "dpaudit diff reports/before reports/after")
+def diff(paths: Annotated[tuple[str, ...], argument("[OLD NEW]")], json: Json, out: ShownOut, color: Color) -> int:
+    """Compare what is stored at two places and report what got worse, with status 1 if anything did.
+
+    Worse is a graver verdict, a weaker claim, a larger epsilon, a leak that would not be caught any more, or a
+    mechanism that is not checked any more. OLD and NEW are runs (a folder, run.jsonl or report.json), histories (their
+    last check) or findings that were saved; without them the last two checks of this project are compared. Bounds that
+    differ by less than a tenth count as equal.
+    """
+    from dpaudit.engine.tasks import canonical
+    from dpaudit.project.compare import compare, read_rows
+    from dpaudit.project.table import changes_text
+
+    check_plain(out)
+    if len(paths) not in (0, 2):
+        raise InputError("give OLD and NEW, or neither for the last two checks of this project")
+    old, new = map(read_rows, paths) if paths else _last_two()
+    changes = compare(old, new)
+    data = "".join(f"{canonical(change)}\n" for change in changes)
+    say(data if json else changes_text(changes, wants_color(color), width_of(output())))
+    write_plain(out, lambda: _changes_plain(changes, data))
+    return 1 if any(change.worse for change in changes) else 0
+
+
+def _changes_plain(changes: Sequence[Change], data: str) -> Plain:
+    """Return the changes as they are written."""
+    from dpaudit.project.table import CHANGES, change_cells, changes_text
+    from dpaudit.report.numbers import plural
+    from dpaudit.report.plain import Plain
+
+    cells = [change_cells(change) for change in changes]
+    worse = sum(bool(change.worse) for change in changes)
+    answer = [("WORSE" if worse else "NOT WORSE", f"{plural(len(changes), 'change')}, {worse} for the worse")]
+    heads = ["", *(column.head for column in CHANGES[1:])]
+    return Plain("dpaudit: what changed", data, changes_text(changes), answer, heads, cells)
+
+
+def _last_two() -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    """Return the rows of the last two checks of the project."""
+    from dpaudit.project.history import PLACE, read_history
+    from dpaudit.project.settings import find_settings
+
+    path = find_settings().parent / PLACE
+    checks = read_history(path)
+    if len(checks) < 2:
+        raise InputError(f"there is one check in {path}: run `dpaudit check` again, or give OLD and NEW")
+    return checks[-2].rows, checks[-1].rows

@@ -1,0 +1,185 @@
+"""``dpaudit run``: many learners are audited, what is found is stored and reported."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from dpaudit.audit.options import OPTIONS
+from dpaudit.cli.audits import find_learners, rendered
+from dpaudit.cli.command import command, here, option_words
+from dpaudit.cli.options import (
+    AllowNoEvidence,
+    Color,
+    Json,
+    Learners,
+    Quiet,
+    Seed,
+    TimeLimit,
+    Timeout,
+    Verbose,
+    argument,
+    given,
+    jobs,
+    of,
+)
+from dpaudit.cli.report import show_faults, shown_run
+from dpaudit.cli.streams import say, tell
+from dpaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from dpaudit.engine.execute import RunEvent
+    from dpaudit.engine.plan import Plan
+    from dpaudit.engine.store import Store
+
+__all__ = ["run"]
+
+
+class Running(NamedTuple):
+    """The options of ``dpaudit run`` on the work."""
+
+    ids: Annotated[tuple[str, ...], argument("[ID]...")]
+    profile: Annotated[
+        str,
+        given(
+            "how much work: seconds, minutes, hours (default: default)",
+            choices=["quick", "default", "full"],
+            default="default",
+        ),
+    ]
+    out: Annotated[str, given("where to (default: reports/latest)", metavar="DIR", default="reports/latest")]
+    resume: Annotated[bool, given("go on with the run in DIR (default: start afresh)")]
+    timeout: Timeout
+    time_limit: TimeLimit
+    trials: Annotated[int | None, given("runs a side in the black-box audits (default: the profile's)")]
+    confidence: Annotated[float, of(OPTIONS["confidence"], "of each finding")]
+    seed: Seed
+    n_jobs: Annotated[int, jobs("audits at a time", -1)]
+    backend: Annotated[
+        str,
+        given("how joblib spreads them (default: loky)", choices=["loky", "threading", "sequential"], default="loky"),
+    ]
+    learners: Learners
+
+    def words(self, out: str, *more: str) -> str:
+        """Return the command that makes the same results in a folder."""
+        words = ["dpaudit", "run", *dict.fromkeys(self.ids)]
+        for name in ("profile", "seed", "confidence", "trials", "timeout", "time_limit"):
+            value = getattr(self, name)
+            words += [] if value is None else option_words(here(), name, value)
+        for path in self.learners:
+            words += ["--learners", path]
+        return shlex.join([*words, *more, "--out", out])
+
+
+class ShownRun(NamedTuple):
+    """The options of ``dpaudit run`` on what is shown and written."""
+
+    html: Annotated[bool, given("write report.html (default: --html)", default=True, names=("--html/--no-html",))]
+    json: Json
+    verbose: Verbose
+    quiet: Quiet
+    color: Color
+    allow_no_evidence: AllowNoEvidence
+
+
+@command("run", "dpaudit run parity-private --profile quick --out reports/parity")
+def run(asked: Running, shown: ShownRun) -> int:
+    """Audit learners on their examples: exactly, by running them, and for utility (default: all, with controls).
+
+    Without ids it checks the statements of the papers too. Writes DIR/run.jsonl, DIR/report.json and DIR/report.html
+    and prints a summary. Every result is stored as it comes: after a kill, the same command with --resume goes on and
+    ends with the same bytes. In the end run.jsonl is sealed: `dpaudit verify DIR` checks whether anything in it was
+    changed since. Without --resume a run starts afresh and keeps the old run.jsonl as run.jsonl.bak. A positive control
+    that no audit detects counts as a violation: it shows that the audits are blind to its leak.
+    """
+    from dpaudit.engine.files import held
+    from dpaudit.engine.plan import make_plan
+    from dpaudit.engine.store import FILENAME, Store, make_header, sources
+    from dpaudit.seeding import check_seed
+
+    check_seed(asked.seed)
+    registry = find_learners(asked.learners)
+    entries = [registry.get(id) for id in dict.fromkeys(asked.ids)] or registry.entries
+    statements = () if asked.ids else registry.statements
+    chosen = {name: getattr(asked, name) for name in ("profile", "confidence", "trials", "timeout", "time_limit")}
+    plan = make_plan(entries, statements=statements, **chosen)
+    for line in plan.notes:
+        tell("note", line)
+    if not plan.tasks:
+        raise InputError(
+            "; ".join(f"{fault.learner}: {fault.error}" for fault in plan.faults) or "there is nothing to audit"
+        )
+    modules = {entry.learner.__module__ for entry in entries}
+    modules |= {str(getattr(entry.statement.check, "__module__", "")) for entry in statements}
+    header = make_header(
+        plan.planned,
+        seed=asked.seed,
+        profile=asked.profile,
+        # Always the same folder, so that where a run was written changes no byte of it; none that `run` writes to by
+        # default, so that the command can be pasted beside the report.
+        command=asked.words("reports/remade"),
+        faults=plan.faults,
+        controls={entry.id: entry.fault for entry in entries if entry.fault is not None},
+        sources=sources(modules, asked.learners),
+    )
+    path = Path(asked.out) / FILENAME
+    with held(path.parent):
+        store = Store.resume(path, header) if asked.resume else Store.start(path, header)
+        _execute(asked, shown, plan, store)
+        store.finish()
+        return _report(shown, path)
+
+
+def _execute(asked: Running, shown: ShownRun, plan: Plan, store: Store) -> None:
+    """Run what is not done yet into the store."""
+    from dpaudit.engine.execute import Listener, Progress, TaskFailed, TaskFinished, execute
+    from dpaudit.engine.records import Failure
+    from dpaudit.jsonable import jsonable
+
+    tasks = {task.key: task for task in plan.tasks}
+
+    def keep(event: RunEvent) -> None:
+        if isinstance(event, TaskFinished):
+            store.append(event.record)
+        elif isinstance(event, TaskFailed):
+            task = tasks[event.task]
+            given = {"learner": task.learner, "parameters": jsonable(task.parameters), "arguments": task.arguments}
+            store.fail(Failure(task=task.key, **given, error=event.error))
+
+    listeners: list[Listener] = [keep] if shown.quiet else [keep, Progress(sys.stderr)]
+    try:
+        execute(
+            plan.tasks,
+            seed=asked.seed,
+            listeners=listeners,
+            done=frozenset(store.done),
+            paths=asked.learners,
+            n_jobs=asked.n_jobs,
+            backend=asked.backend,
+        )
+    except KeyboardInterrupt as stop:
+        stop.add_note(f"after {len(store.done)} of {len(plan.tasks)} audits; their results are kept in {store.path}")
+        stop.add_note(asked.words(asked.out, "--resume"))
+        raise
+
+
+def _report(shown: ShownRun, path: Path) -> int:
+    """Write the reports of a finished run, print the summary and return the status."""
+    from dpaudit.engine.files import keep_foreign, write_atomically
+    from dpaudit.engine.outcome import outcome
+    from dpaudit.engine.store import load_run
+
+    run = load_run(path)
+    written = [path]
+    for form in ("json", "html") if shown.html else ("json",):
+        written.append(path.with_name(f"report.{form}"))
+        keep_foreign(written[-1])
+        write_atomically(written[-1], rendered(run, form).encode())
+    found = outcome(run)
+    say(rendered(run, "json") if shown.json else shown_run(run, shown.verbose, shown.color))
+    show_faults(run, found)
+    tell("note", f"wrote {', '.join(map(str, written))}")
+    return found.allowed_status if shown.allow_no_evidence else found.status

@@ -1,1 +1,0 @@
-"""The verbs, a module each: options and help, without what they do."""

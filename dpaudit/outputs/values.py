@@ -1,0 +1,275 @@
+"""Inputs and outputs as JSON values of their own types, so that a certificate can hold them and give them back."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from dpaudit.contract import Domain
+from dpaudit.errors import InputError
+from dpaudit.jsonable import stable_repr
+from dpaudit.outputs.canonical import Raised, canonical
+from dpaudit.record import Count, Frozen
+
+__all__ = ["MOST_ITEMS", "Value", "decode_value", "digest_of", "encode_value"]
+
+MOST_ITEMS = 10_000
+"""Values of more numbers and texts than this are referred to: a certificate is to be read by people too."""
+DEPTH = 20
+DType = Literal[
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"
+]  # fmt: skip
+Container = Literal["list", "tuple", "set", "frozenset"]
+_CONTAINERS: dict[type, Container] = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset"}
+_MADE: dict[Container, type] = {name: kind for kind, name in _CONTAINERS.items()}
+
+
+class NonFinite(Frozen, frozen=True, tag="number", tag_field="kind"):
+    """A float that JSON does not have.
+
+    Attributes
+    ----------
+    value : {"nan", "inf", "-inf"}
+        The float.
+    """
+
+    value: Literal["nan", "inf", "-inf"]
+
+
+class Items(Frozen, frozen=True, tag="items", tag_field="kind"):
+    """A list, a tuple or a set.
+
+    Attributes
+    ----------
+    type : {"list", "tuple", "set", "frozenset"}
+        Which of them.
+    items : tuple of Value
+        The elements; those of sets are sorted.
+    """
+
+    type: Container
+    items: tuple[Value, ...]
+
+
+class Entries(Frozen, frozen=True, tag="entries", tag_field="kind"):
+    """A dictionary, in its order.
+
+    Attributes
+    ----------
+    items : tuple of (Value, Value)
+        The keys with their values.
+    """
+
+    items: tuple[tuple[Value, Value], ...]
+
+
+class Numbers(Frozen, frozen=True, tag="array", tag_field="kind"):
+    """An array of numbers; a NumPy scalar has the shape ().
+
+    Attributes
+    ----------
+    dtype : str
+        The name of the type of the elements.
+    shape : tuple of int
+        The shape.
+    items : tuple of Value
+        The elements in C order.
+    """
+
+    dtype: DType
+    shape: tuple[Count, ...]
+    items: tuple[Value, ...]
+
+
+class Frame(Frozen, frozen=True, tag="frame", tag_field="kind"):
+    """A pandas DataFrame of numbers and texts with rows numbered from 0.
+
+    Attributes
+    ----------
+    columns : tuple of (str, Value)
+        The columns, each with its name.
+    """
+
+    columns: tuple[tuple[str, Value], ...]
+
+
+class Examples(Frozen, frozen=True, tag="sample", tag_field="kind"):
+    """A learner's sample.
+
+    Attributes
+    ----------
+    points : tuple of tuple of int
+        The distinct points.
+    labels : tuple of int
+        Their labels.
+    counts : tuple of int
+        The number of times that each occurs.
+    public : tuple of bool or None
+        Whether each is public; None where the learner knows no public examples.
+    """
+
+    points: tuple[tuple[int, ...], ...]
+    labels: tuple[int, ...]
+    counts: tuple[int, ...]
+    public: tuple[bool, ...] | None
+
+
+class Failed(Frozen, frozen=True, tag="exception", tag_field="kind"):
+    """The output of a run that ended in an exception.
+
+    Attributes
+    ----------
+    type : str
+        The name of its class.
+    message : str
+        Its message.
+    """
+
+    type: str
+    message: str
+
+
+Value = None | bool | int | float | str | NonFinite | Items | Entries | Numbers | Frame | Examples | Failed
+
+
+def encode_value(value: Any) -> Value:
+    """Return a value as JSON data from which `decode_value` makes an equal one, of the same type.
+
+    Raises
+    ------
+    InputError
+        If its type is not known, or it holds more than `MOST_ITEMS` numbers and texts.
+    """
+    left = [MOST_ITEMS]
+    return _encoded(value, left, DEPTH)
+
+
+def _encoded(value: Any, left: list[int], depth: int) -> Value:
+    left[0] -= 1
+    if left[0] < 0 or depth == 0:
+        raise InputError(f"the value holds more than {MOST_ITEMS} parts, or nests deeper than {DEPTH} levels")
+    kind = type(value)
+    # Exact types: those of a subclass, as numpy.float64 of float, would not come back as they were.
+    if value is None or (isinstance(value, bool | int) and kind in (bool, int)):
+        return value
+    if isinstance(value, float) and kind is float:
+        return value if math.isfinite(value) else _non_finite(value)
+    if isinstance(value, str) and kind is str and (value.isprintable() or value.isascii()):
+        return value
+    if kind in _CONTAINERS:
+        items = sorted(value, key=stable_repr) if isinstance(value, set | frozenset) else value
+        return Items(_CONTAINERS[kind], tuple(_encoded(one, left, depth - 1) for one in items))
+    if kind is dict:
+        pairs = ((_encoded(k, left, depth - 1), _encoded(v, left, depth - 1)) for k, v in value.items())
+        return Entries(tuple(pairs))
+    if kind is Raised:
+        return Failed(value.kind, value.message)
+    if (kind is np.ndarray or isinstance(value, np.generic)) and value.dtype.name in get_args(DType):
+        return _array(value, left, depth)
+    if kind.__name__ == "DataFrame":
+        return _frame(value, left, depth)
+    if all(hasattr(value, name) for name in ("points", "labels", "counts", "public")):
+        return _sample(value)
+    raise InputError(f"a certificate holds no values of type {kind.__qualname__}")
+
+
+def _non_finite(value: float) -> NonFinite:
+    return NonFinite("nan" if math.isnan(value) else "inf" if value > 0 else "-inf")
+
+
+def _array(value: Any, left: list[int], depth: int) -> Numbers:
+    if value.size > left[0]:
+        raise InputError(f"the array holds more than {MOST_ITEMS} numbers")
+    items = tuple(_encoded(one, left, depth - 1) for one in value.ravel().tolist())
+    return Numbers(value.dtype.name, value.shape, items)
+
+
+def _frame(value: Any, left: list[int], depth: int) -> Frame:
+    names = list(value.columns)
+    plain = all(type(name) is str for name in names) and len(set(names)) == len(names)
+    if not plain or not value.index.equals(type(value)(index=range(len(value))).index):
+        raise InputError("a certificate holds data frames with distinct texts as names and rows numbered from 0")
+    columns = [value[name].to_numpy() for name in names]
+    if not len(value) and any(column.dtype == object for column in columns):  # which texts have which type is lost
+        raise InputError("a certificate holds no data frame without rows but with texts")
+    parts = (column.tolist() if column.dtype == object else column for column in columns)
+    return Frame(tuple((name, _encoded(part, left, depth - 1)) for name, part in zip(names, parts, strict=True)))
+
+
+def _sample(value: Any) -> Examples:
+    if len(value.counts) > MOST_ITEMS:
+        raise InputError(f"the sample holds more than {MOST_ITEMS} distinct examples")
+    public = None if value.public is None else tuple(map(bool, value.public))
+    points = tuple(tuple(map(int, row)) for row in value.points.tolist())
+    return Examples(points, tuple(map(int, value.labels)), tuple(map(int, value.counts)), public)
+
+
+def decode_value(value: Value, domain: Domain | None = None) -> Any:
+    """Return what was encoded; samples are built by the `domain` of the learner that takes them.
+
+    Raises
+    ------
+    InputError
+        If an array's elements do not fit its shape, or a sample's domain is not given.
+    """
+    match value:
+        case NonFinite():
+            return float(value.value)
+        case Items():
+            return _MADE[value.type](decode_value(one, domain) for one in value.items)
+        case Entries():
+            return {decode_value(k, domain): decode_value(v, domain) for k, v in value.items}
+        case Numbers():
+            return _decoded_array(value)
+        case Frame():
+            import pandas as pd
+
+            return pd.DataFrame({name: decode_value(column, domain) for name, column in value.columns})
+        case Examples():
+            return _decoded_sample(value, domain)
+        case Failed():
+            raised = Raised(Exception(value.message))
+            raised.kind = value.type
+            return raised
+    return value
+
+
+def _decoded_array(value: Numbers) -> Any:
+    if len(value.items) != math.prod(value.shape):
+        raise InputError(f"an array of shape {value.shape} has {len(value.items)} elements")
+    elements = [decode_value(one) for one in value.items]
+    try:
+        if np.issubdtype(value.dtype, np.integer):  # before version 2, numpy takes what is out of range modulo 2^bits
+            limits = np.iinfo(value.dtype)
+            if not all(limits.min <= one <= limits.max for one in elements):
+                raise OverflowError("out of range")
+        array = np.array(elements, dtype=value.dtype).reshape(value.shape)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"the elements of an array are not of type {value.dtype}: {error}") from None
+    return array if value.shape else array[()]
+
+
+def _decoded_sample(value: Examples, domain: Domain | None) -> Any:
+    if domain is None:
+        raise InputError("the certificate's inputs are a learner's samples: give the learner as the mechanism")
+    if not value.points:
+        return domain.empty_sample()
+    public = None if value.public is None else list(value.public)
+    return domain.sample(list(value.points), list(value.labels), list(value.counts), public)
+
+
+def digest_of(value: Any) -> str:
+    """Return 128 bits by which a value is known again, in hexadecimal; "" where its type cannot be taken apart.
+
+    It is BLAKE2b of the value's canonical cell, so that equal values have equal digests in every process. A digest of
+    data that has few possible values can be guessed.
+    """
+    sample = all(hasattr(value, name) for name in ("points", "labels", "counts", "public"))
+    try:
+        text = stable_repr(_sample(value) if sample else canonical(value))
+    except (InputError, TypeError):
+        return ""
+    return hashlib.blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()

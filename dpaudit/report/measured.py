@@ -1,0 +1,175 @@
+"""The words for what searches measured: suprema over samples of every size, sample complexities and scaling laws."""
+
+from __future__ import annotations
+
+from dpaudit.contract import Grade, Support, Verdict
+from dpaudit.exact.supremum.finding import SupremumFinding
+from dpaudit.report.aligned import Lines
+from dpaudit.report.numbers import count, percent, plural, significant, value_text
+from dpaudit.utility.complexity_finding import SampleComplexityFinding, WorstCase
+from dpaudit.utility.exponents import Slope
+from dpaudit.utility.scaling_finding import ScalingFinding
+
+__all__ = ["complexity_lines", "complexity_page", "supremum_brief", "supremum_lines"]
+
+_LONGEST = 120
+"""Characters of a witness; a longer one loses its end."""
+_SHOWN = 8
+"""Points of a distribution that are listed."""
+_SUPPORTS = {
+    Support.PROVED: "epsilon {}, proved for samples of every size",
+    Support.LIMIT: "epsilon >= {}, the limit along a ray of samples",
+    Support.LOWER_BOUND: "epsilon >= {}, the loss of one pair",
+}
+_LAWS = {
+    Verdict.VIOLATION: "n* outgrows the theorem's formula in the upper half",
+    Verdict.HOLDS: "n* does not outgrow the theorem's formula in the upper half",
+    Verdict.UNDECIDED: "the values do not show whether n* outgrows the theorem's formula",
+}
+
+
+def supremum_brief(finding: SupremumFinding, name: str, *, repeat: str | None = None) -> Lines:
+    """Return the verdict with the supremum, its witness, and how the search went, as a label and a text each.
+
+    Parameters
+    ----------
+    finding : SupremumFinding
+        The finding.
+    name : str
+        The learner.
+    repeat : str, optional
+        The command, or the call, that makes the finding again; its seed by default.
+    """
+    label = "NO CLAIM" if finding.claimed_epsilon is None else finding.verdict.upper()
+    witness = _witness(finding)
+    shown = witness if len(witness) <= _LONGEST else f"{witness[: _LONGEST - 3]}..."
+    return [
+        (label, f"{name} {_claim(finding)}, has {_value(finding)}"),
+        ("witness", shown),
+        ("search", _search(finding)),
+        *_refutation(finding),
+        ("seed", str(finding.seed)) if repeat is None else ("repeat", repeat),
+    ]
+
+
+def supremum_lines(finding: SupremumFinding) -> Lines:
+    """Return all that a finding says, a line each."""
+    lines = [
+        ("claim", _claim(finding)),
+        ("supremum", _value(finding)),
+        ("error", f"at most {significant(finding.error, 'up', digits=2)} ({finding.grade})"),
+        ("verdict", finding.verdict.value),
+        ("witness", f"{_witness(finding)} [{finding.relation.value}]"),
+        ("growth", ", ".join(f"{significant(loss, digits=6)} at n = {count(n)}" for n, loss in finding.growth)),
+    ]
+    if finding.ray:
+        lines.append(("ray", f"ever more copies of {finding.ray}"))
+    if finding.proof:
+        lines.append(("refuted" if finding.proof_refuted else "proof", finding.proof))
+    return [*lines, *_refutation(finding), ("search", f"{_search(finding)}; seed {finding.seed}")]
+
+
+def _claim(finding: SupremumFinding) -> str:
+    if finding.claimed_epsilon is None:
+        return "promises no privacy"
+    delta = f" and delta {value_text(finding.claimed_delta)}" if finding.claimed_delta else ""
+    return f"claims epsilon {value_text(finding.claimed_epsilon)}{delta}"
+
+
+def _value(finding: SupremumFinding) -> str:
+    shown = significant(finding.value, digits=6, apart_from=finding.claimed_epsilon, error=finding.error)
+    exceeds = finding.claimed_delta and finding.verdict is not Verdict.VIOLATION
+    return _SUPPORTS[finding.support].format(shown) + (" (the pure loss, delta = 0)" if exceeds else "")
+
+
+def _witness(finding: SupremumFinding) -> str:
+    pair, attained = finding.pair_in_words, f"{significant(finding.attained, digits=6)} at n = {count(finding.n)}"
+    return f"{attained}: output {finding.worst_atom} on {pair.data} against {pair.neighbour}"
+
+
+def _search(finding: SupremumFinding) -> str:
+    agree = "agrees" if finding.agreement == 1 else "agree"
+    starts = f"{finding.agreement} of {plural(finding.starts, 'start')} {agree} within 0.1 %"
+    return f"{starts}, {plural(finding.laws, 'law')}"
+
+
+def _refutation(finding: SupremumFinding) -> Lines:
+    """Return a warning if the witness exceeds the learner's closed form."""
+    if not finding.proof_refuted or finding.proved_value is None:
+        return []
+    proved = significant(finding.proved_value, digits=6)
+    return [("warning", f"the learner's closed form, {proved}, is refuted by the witness")]
+
+
+def complexity_lines(finding: SampleComplexityFinding | ScalingFinding, name: str, repeat: str) -> Lines:
+    """Return the verdict, what it rests on, and what repeats it, as a label and a text each."""
+    lines = _size_lines(finding, name) if isinstance(finding, SampleComplexityFinding) else _law_lines(finding)
+    return [*lines, ("repeat", repeat) if repeat else ("seed", str(finding.seed))]
+
+
+def complexity_page(finding: SampleComplexityFinding | ScalingFinding, name: str, repeat: str) -> Lines:
+    """Return all that a finding says."""
+    levels = [f"{word} {value_text(v)}" for word, v in (("alpha", finding.alpha), ("beta", finding.beta)) if v]
+    about = [("audited", name), ("claim", f"{finding.claim_id or 'none'}: {', '.join(levels)} ({finding.setting})")]
+    more = _size_page(finding) if isinstance(finding, SampleComplexityFinding) else _law_page(finding)
+    *lines, repeated = complexity_lines(finding, name, repeat)
+    return [*about, *lines, *more, repeated]
+
+
+def _size_lines(finding: SampleComplexityFinding, name: str) -> Lines:
+    sure = "computed" if finding.grade != Grade.STATISTICAL else f"{percent(finding.confidence)} sure"
+    enough = f"{count(finding.upper)} suffice" if finding.upper is not None else "no n was shown to suffice"
+    ratio = f", {significant(finding.theorem / finding.lower, digits=2)} times as many" if finding.lower else ""
+    asked = f"the theorem asks for {count(finding.theorem)}{ratio}"
+    lines = [
+        (finding.verdict.upper(), f"{name} needs n* > {count(finding.lower)} examples, {asked}"),
+        ("because", f"on its worst case found {count(finding.lower)} fail and {enough} ({sure}): {finding.worst.name}"),
+    ]
+    seen = {"the uniform distribution": finding.uniform, "the hard cases alone": finding.hard_cases}
+    others = [f"{word} about {count(n)}" for word, n in seen.items() if n is not None]
+    return [*lines, ("compare", f"{' and '.join(others)} would have shown")] if others else lines
+
+
+def _size_page(finding: SampleComplexityFinding) -> Lines:
+    chose = f"{plural(finding.candidates, 'case')} competed at the end; seed {finding.seed}"
+    return [("worst", _case_text(finding.worst)), ("grade", finding.grade), ("search", chose)]
+
+
+def _case_text(case: WorstCase) -> str:
+    """Return a case with the likeliest of its points."""
+    if not case.points:
+        return case.name
+    order = sorted(zip(case.points, case.probabilities, strict=True), key=lambda point: -point[1])
+    listed = [f"{point}: {significant(probability, digits=4)}" for point, probability in order[:_SHOWN]]
+    rest = f", and {len(order) - _SHOWN} more" if len(order) > _SHOWN else ""
+    return f"concept {case.concept}; {', '.join(listed)}{rest}"
+
+
+def _law_lines(finding: ScalingFinding) -> Lines:
+    first, last = finding.points[0], finding.points[-1]
+    sizes = f"n* from {_size(first.upper)} to {_size(last.upper)}"
+    ratio, all_values, upper = map(_slope_text, (finding.ratio_slope, finding.exponent, finding.upper_exponent))
+    asked = f"the theorem's from {count(first.theorem)} to {count(last.theorem)}"
+    return [
+        (finding.verdict.upper(), f"{finding.learner}: {_LAWS[finding.verdict]} of {finding.abscissa}"),
+        ("because", f"ln(n*/theorem) has slope {ratio} there ({percent(finding.confidence)})"),
+        ("exponent", f"{all_values} over all, {upper} in the upper half"),
+        ("covers", f"{plural(len(finding.points), 'value')}: {sizes}, {asked} ({finding.grade})"),
+    ]
+
+
+def _law_page(finding: ScalingFinding) -> Lines:
+    lines = [
+        (f"x = {value_text(point.x)}", f"({point.lower}, {_size(point.upper)}], theorem {point.theorem}: {point.case}")
+        for point in finding.points
+    ]
+    between = ", ".join(f"{slope:.2f}" for slope in finding.local_exponents)
+    return [*lines, ("local", f"exponents {between}"), ("fit", finding.ratio_slope.method)]
+
+
+def _size(upper: int | None) -> str:
+    return "beyond what was tried" if upper is None else count(upper)
+
+
+def _slope_text(slope: Slope) -> str:
+    return f"{slope.value:+.3f} [{slope.lower:+.3f}, {slope.upper:+.3f}]"

@@ -1,0 +1,297 @@
+"""Statements of KMMS on halfplanes of a grid: VC dimension, Select Halfplane, and the regions of dual lines."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import Evidence, Tools
+from learners.citations import KMMS
+from learners.finite.vc import vc_dimension
+from learners.geometry.arrangement import Arrangement, sweep
+from learners.geometry.polygons import Polygon, area, polygon
+from learners.papers.evidence import errors_data, exceeds, judged, judged_loss, losses_of, states, tightness
+from learners.papers.sizes import errors_of_law
+from learners.regions.families import halfplane_family
+from learners.regions.halfplane_select import HalfplaneSelect
+from learners.regions.snapping import full_grid
+
+__all__ = ["STATEMENTS", "closed_halfplanes", "least_area", "thinnest_cell"]
+
+class _Listed:
+    """A class given by its labels on a list of points."""
+
+    def __init__(self, labels: NDArray[Any]) -> None:
+        self.labels = labels
+
+    @property
+    def size(self) -> int:
+        return len(self.labels)
+
+    def evaluate(self, points: NDArray[Any]) -> NDArray[Any]:
+        return self.labels[:, points[:, 0]]
+
+
+@states(
+    "KMMS-Obs2.2",
+    "VC(H^{and k}) <= 2 k log2(3 k) VC(H) on small classes",
+    f"{KMMS}, Observation 2.2",
+    short="VC dimension of intersections",
+    printed="≤ 2 k log2(3 k) VC(H)",
+    found="{halfplanes d=2 k=3} for three halfplanes",
+)
+def _observation_22(tools: Tools) -> Evidence:
+    numbers: dict[str, float] = {}
+    witness, share = "", 0.0
+    thresholds = np.tri(9, 8, -1, dtype=np.uint8)
+    for name, base in (("thresholds", thresholds), ("halfplanes d=2", halfplane_family(2).labels)):
+        where = np.arange(base.shape[1])[:, None]
+        own = vc_dimension(where, _Listed(base))
+        labels = base
+        for k in (2, 3):
+            labels = np.unique(np.concatenate([labels & row for row in base]), axis=0)
+            found = vc_dimension(where, _Listed(labels))
+            numbers[f"{name} k={k}"] = found
+            share = max(share, found / (2 * own * k * math.log2(3 * k)))
+            if found > 2 * own * k * math.log2(3 * k):
+                witness = f"{name}, k = {k}: VC dimension {found}, and 2 VC(H) k log2(3 k) with VC(H) = {own}"
+    summary = f"VC dimensions of conjunctions {numbers}: at most {share:.3f} of 2 VC(H) k log2(3 k)"
+    return judged("holds", summary, numbers, witness, {"found": numbers})
+
+
+@states(
+    "KMMS-SelHP-priv",
+    "Select Halfplane with weights exp(epsilon q) is 2 epsilon-private",
+    f"{KMMS}, Section 4",
+    short="Select Halfplane with weights exp(ε q): its ε",
+    printed="ε = {claimed for full:.3g}",
+    found="ε = {full:.3g}",
+)
+def _select_halfplane(tools: Tools) -> Evidence:
+    (full, half), _ = losses_of(tools, (HalfplaneSelect(1, 0.5, convention) for convention in ("full", "half")))
+    summary = f"at epsilon = 1/2, d = 1 the exact worst log-ratio is {full}"
+    if full.found.attained - full.found.attained_error > 0.5:
+        summary += ": the factor 2 is real"
+    return judged_loss(full, 1.0, summary, {"full": full.value, "half": half.value, "claimed for full": 1.0})
+
+
+@states(
+    "KMMS-Lem4.6",
+    "q >= max q - (8/epsilon) ln(2 d/beta) with probability 1 - beta, d = 1, 2",
+    f"{KMMS}, Lemma 4.6",
+    short="Probability to miss the score bound",
+    printed="β = {beta}",
+    found="{worst failure probability:.2g}",
+    best="constant 7 in the place of 8, proved",
+)
+def _lemma_46(tools: Tools) -> Evidence:
+    beta, worst, where = 0.1, 0.0, ""
+    data: dict[str, Any] = {}
+    for side in (1, 2):
+        learner = HalfplaneSelect(side, 1.0, "full")
+        points = learner.domain.points()
+        labels = halfplane_family(side).labels
+        limit = 8 * math.log(2 * side / beta)
+        for row in labels:
+            sample = learner.domain.sample(points, row, np.full(len(points), 12))
+            p, errors = errors_of_law(learner, sample)
+            failure = float(p[errors > limit].sum())
+            if failure > worst:
+                worst, where = failure, f"d = {side}, 12 examples at each point, labels {row}"
+                data = errors_data(learner, sample, limit, failure)
+    return judged(
+        tightness(worst, beta),
+        f"failure at most {worst:.1e} where the lemma allows {beta}",
+        {"worst failure probability": worst, "beta": beta},
+        where,
+        data,
+        failed=exceeds(worst, beta),
+    )
+
+
+def _grid(side: int) -> list[tuple[int, int]]:
+    return [(x, y) for x in range(side + 1) for y in range(side + 1)]
+
+
+@lru_cache(maxsize=16)
+def _full(side: int) -> Arrangement:
+    grid = _grid(side)
+    return sweep(grid, [(1, 0)] * len(grid), side)
+
+
+def closed_halfplanes(side: int) -> set[bytes]:
+    """Return the labellings of the grid by all closed halfplanes of the plane, from directions and thresholds.
+
+    The order of the points along a normal changes only at normals of lines through two of them, so those directions
+    and one in between each two neighbours give every labelling {p : <normal, p> >= threshold}.
+    """
+    grid = np.array(_grid(side))
+    steps = {(dx, dy) for dx in range(-side, side + 1) for dy in range(-side, side + 1) if (dx, dy) != (0, 0)}
+    reduced = {(dx // math.gcd(dx, dy), dy // math.gcd(dx, dy)) for dx, dy in steps}
+    normals = sorted(reduced, key=lambda v: math.atan2(v[1], v[0]))
+    between = [(u[0] + v[0], u[1] + v[1]) for u, v in pairwise([*normals, normals[0]])]
+    found = set()
+    for normal in normals + between:
+        heights = grid @ np.array(normal)
+        for threshold in [*np.unique(heights), heights.max() + 1]:
+            found.add((heights >= threshold).astype(np.uint8).tobytes())
+    return found
+
+
+@states(
+    "KMMS-Obs4.1",
+    "every halfplane agrees on the grid with one of the box, d = 1, 2, 3",
+    f"{KMMS}, Observation 4.1",
+    short="Every halfplane agrees on the grid with one of the box",
+    printed="all",
+    found="checked: {d=1}, {d=2}, {d=3} labellings",
+)
+def _observation_41(tools: Tools) -> Evidence:
+    counts: dict[str, float] = {}
+    witness, data = "", {}
+    for side in (1, 2, 3):
+        every = closed_halfplanes(side)
+        ours = {row.tobytes() for row in halfplane_family(side).labels}
+        counts[f"d={side}"] = len(ours)
+        if missing := every - ours:
+            data = {"d": side, "labels": np.frombuffer(min(missing), dtype=np.uint8).tolist()}
+            witness = witness or f"d = {side}: the labels {data['labels']} are missing"
+    shown = ", ".join(f"{count} for {side}" for side, count in counts.items())
+    text = f"the box misses a labelling at {data['d']}" if data else f"the box realises every labelling: {shown}"
+    data = data or {"d": 3, "labellings": counts["d=3"]}
+    return judged("holds", text, counts, witness, data)
+
+
+def least_area(side: int) -> Fraction:
+    """Return the least area of a cell of the full grid's arrangement, exactly."""
+    arrangement = _full(side)
+    floor = min(arrangement.areas) + 2 * arrangement.slack
+    return min(area(polygon(arrangement, c)) for c, value in enumerate(arrangement.areas) if value <= floor)
+
+
+@states(
+    "KMMS-Claim4.5",
+    "every region has area at least d^-4/4, d = 4..10",
+    f"{KMMS}, Claim 4.5",
+    short="Least area of a region",
+    printed="d⁻⁴/4",
+    found="{ratio at d=10:.3g} times that at d = 10",
+    best="1/(2 d³), proved; 1/(d (d - 1) (d - 2)) for d = 4 .. 10",
+)
+def _claim_45(tools: Tools) -> Evidence:
+    least = {side: least_area(side) for side in range(4, 11)}
+    printed = {side: value * 4 * side**4 for side, value in least.items()}
+    derived = {side: value * 2 * side**3 for side, value in least.items()}
+    numbers = {f"area d={side}": float(value) for side, value in least.items()}
+    numbers |= {"least ratio to d^-4/4": float(min(printed.values())), "ratio at d=10": float(printed[10])}
+    data = {"d": 10, "least area": str(least[10])}
+    if min(printed.values()) < 1:
+        return Evidence("refuted", "a cell is smaller than d^-4/4", numbers, "exact", f"full grid, areas {least}", data)
+    below = " and at least 1/(2 d^3)" if min(derived.values()) >= 1 else ""
+    law = "1/(d (d-1) (d-2))" if all(v == Fraction(1, s * (s - 1) * (s - 2)) for s, v in least.items()) else "larger"
+    summary = f"least cells of the full grid, d = 4..10: {law}{below}; {float(printed[10]):.1f} times d^-4/4 at d = 10"
+    return Evidence(tightness(1, float(min(printed.values()))), summary, numbers, "exact", witness_data=data)
+
+
+def _thinness(corners: Polygon) -> Fraction:
+    """Return (area / area of the equilateral triangle on the shortest edge)^2, a rational number."""
+    ends = [(Fraction(p, q), Fraction(r, q)) for p, r, q in corners]
+    edges = [(u[0] - v[0]) ** 2 + (u[1] - v[1]) ** 2 for u, v in pairwise([*ends, ends[0]])]
+    return area(corners) ** 2 * 16 / (3 * min(edges) ** 2)
+
+
+def thinnest_cell(side: int) -> tuple[float, Polygon]:
+    """Return the least ratio of a triangular cell's area to the equilateral one on its shortest edge, and the cell."""
+    arrangement = _full(side)
+    shapes = (polygon(arrangement, cell) for cell in range(arrangement.cells))
+    ratio, corners = min(((_thinness(shape), shape) for shape in shapes if len(shape) == 3), key=lambda item: item[0])
+    return math.sqrt(ratio), corners
+
+
+@states(
+    "KMMS-Claim4.5-proof",
+    "a region is at least as large as the equilateral triangle on its shortest edge",
+    f"{KMMS}, proof of Claim 4.5",
+    short="A region is at least the equilateral triangle on its shortest edge",
+    printed="all of the area",
+    found="{area over equilateral area:.1%} of it",
+)
+def _proof_45(tools: Tools) -> Evidence:
+    ratio, corners = thinnest_cell(8)
+    numbers = {"area over equilateral area": ratio}
+    witness = "cell of the full grid at d = 8 with vertices " + ", ".join(f"({p}/{q}, {r}/{q})" for p, r, q in corners)
+    data = {"corners": [[f"{p}/{q}", f"{r}/{q}"] for p, r, q in corners], "ratio": ratio}
+    if ratio >= 1:
+        return Evidence("holds", "no triangular cell at d = 8 is thinner", numbers, "exact", witness_data=data)
+    summary = (
+        f"a triangular cell has {100 * ratio:.1f} % of the area of the equilateral triangle on its own shortest edge"
+    )
+    return Evidence("refuted", summary, numbers, "exact", witness, data)
+
+
+@states(
+    "KMMS-n2regions",
+    "n lines divide the plane into at most n^2 regions, n >= 1",
+    f"{KMMS}, Select Halfplane, step 3",
+    short="n lines make at most n² regions",
+    printed="1 region at n = 1",
+    found="{greatest share of n^2:.0f} regions",
+)
+def _regions(tools: Tools) -> Evidence:
+    rng = np.random.default_rng(0)
+    samples = [([(1, 1)], 2), *(([_grid(9)[i] for i in rng.choice(100, n, replace=False)], 9) for n in range(1, 9))]
+    steiner, printed, witness = 0.0, 0.0, ""
+    data: dict[str, Any] = {}
+    for chosen, side in samples:
+        n = len(chosen)
+        cells = sweep(chosen, [(1, 0)] * n, side).cells
+        steiner = max(steiner, cells / (n * (n + 1) / 2 + 1))
+        if cells / n**2 > max(1.0, printed):
+            witness = f"n = {n}: the dual lines of {chosen} at d = {side} make {cells} regions"
+            data = {"points": chosen, "side": side, "regions": cells}
+        printed = max(printed, cells / n**2)
+    numbers = {"greatest share of n^2": printed, "greatest share of n(n+1)/2 + 1": steiner}
+    if steiner > 1:
+        return Evidence("undecided", "the enumeration contradicts Steiner's bound", numbers, "exact")
+    summary = f"at most {printed:g} n^2 and {steiner:g} (n (n+1)/2 + 1) regions: one point at d = 2, 8 samples at d = 9"
+    return judged("holds", summary, numbers, witness, data)
+
+
+@states(
+    "KMMS-Obs4.4",
+    "halfplanes of one region label the sample alike",
+    f"{KMMS}, Observation 4.4",
+    short="Halfplanes of one region label the sample alike",
+    printed="alike",
+)
+def _observation_44(tools: Tools) -> Evidence:
+    grid, fine = _grid(2), full_grid(2)
+    samples = [list(chosen) for size in (1, 2, 3) for chosen in combinations(range(9), size)]
+    for chosen in samples:
+        points = [grid[i] for i in chosen]
+        arrangement = sweep(points, [(1 << i, 0) for i in range(len(points))], 2)
+        areas: dict[int, Fraction] = {}
+        for row, value in zip(fine.below[:, chosen], fine.areas, strict=True):
+            key = sum(1 << i for i, below in enumerate(row) if below)
+            areas[key] = areas.get(key, Fraction(0)) + value
+        found = dict(zip(arrangement.below[:, 0].tolist(), arrangement.areas, strict=True))
+        scale = 1 << arrangement.precision
+        same = len(found) == arrangement.cells and found.keys() == areas.keys()
+        if not same or any(abs(found[key] - value * scale) > arrangement.slack for key, value in areas.items()):
+            return Evidence("refuted", "a cell mixes labellings", {"points": len(points)}, "exact", f"points {points}")
+    summary = (
+        f"on all {len(samples)} samples of up to 3 points at d = 2 cells and labellings correspond, areas included"
+    )
+    data = {"points": points, "side": 2, "cells": arrangement.cells}
+    return Evidence("holds", summary + "; on the lines themselves labels depend on the side", {}, "exact", "", data)
+
+
+STATEMENTS = (
+    _observation_22, _select_halfplane, _lemma_46, _observation_41, _observation_44, _regions, _claim_45, _proof_45,
+)

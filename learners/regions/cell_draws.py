@@ -1,0 +1,172 @@
+"""Draws from the density proportional to exp(rate q) on both copies of the dual box, exactly.
+
+The score q is constant on every cell of the sample's arrangement, in each of the two copies (z = 1 and z = -1), so the
+draw is a class of equal score, a cell of the class by area, a uniform point of the cell; source: KMMS, algorithm Select
+Halfplane, steps 5 and 6.
+
+Every choice compares a uniform real number, of which some leading bits are known, with boundaries enclosed by integers
+(rounded areas, rounded exponentials). A choice that the enclosures leave open is repeated with more of the same bits
+and tighter enclosures, so the law of the draw is the exponential mechanism's with no error at all: nothing has to be
+charged to epsilon or delta, however large the weights. A draw needs more than the first bits with probability below
+2^-90, because areas are enclosed to 2^-100. The running time depends on the data: it is no part of the output, and
+whoever shows it must pad it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+from typing import TypeVar
+
+import numpy as np
+
+from learners.arrays import Integers
+from learners.geometry.arrangement import Arrangement
+from learners.geometry.polygons import Bits, Box, UniformPoint, polygon
+
+__all__ = ["Bounds", "Selector", "choose", "decided", "exponential_bounds"]
+
+Output = TypeVar("Output")
+Bounds = tuple[list[int], list[int]]
+
+
+def exponential_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
+    """Return integers with low <= 2^bits exp(exponent) <= low + 3, for exponent <= 0.
+
+    The exponent is rounded to a decimal with an absolute error below 10^-(bits/3 + 2) and `Decimal.exp` is correctly
+    rounded; both together move 2^bits exp(exponent) by less than 1.
+    """
+    if exponent < -bits:
+        return 0, 1
+    digits = bits // 3 + 2 * len(str(bits)) + 8
+    context = Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    ratio = context.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
+    low = int(context.multiply(context.exp(ratio), Decimal(1 << bits))) - 1
+    return max(low, 0), low + 3
+
+
+def choose(bounds: Bounds, uniform: int, bits: int) -> int | None:
+    """Return the index whose share of the cumulative weights holds the uniform number; None if not decided.
+
+    `bounds` encloses the cumulative weights c_0 <= c_1 <= ...; the number lies in [uniform, uniform + 1]/2^bits, and
+    index i is right if c_(i-1) <= number * total <= c_i whatever the weights are within their bounds.
+    """
+    low, high = bounds
+    index = min(bisect_right(low, uniform * high[-1] >> bits), len(low) - 1)
+    before = high[index - 1] if index else 0
+    after = low[index] if index < len(low) - 1 else None
+    if uniform * low[-1] < before << bits:
+        return None
+    return index if after is None or (uniform + 1) * high[-1] <= after << bits else None
+
+
+def decided(attempt: Callable[[list[int], int, int], Output | None], count: int, bits: Bits, base: int) -> Output:
+    """Return what `attempt(uniforms, known, level)` decides from the first `known` bits of `count` uniform numbers.
+
+    Each time that it answers None, `base` more bits (a multiple of 8) of each number are taken.
+    """
+    uniforms, known, level = [bits.take(base) for _ in range(count)], base, 0
+    while (output := attempt(uniforms, known, level)) is None:
+        uniforms = [value << base | bits.take(base) for value in uniforms]
+        known, level = known + base, level + 1
+    return output
+
+
+class Selector:
+    """The exponential mechanism on the cells of an arrangement, in both copies.
+
+    Parameters
+    ----------
+    build : callable
+        Returns the arrangement with some extra binary places of its areas; the cells must come in the same order.
+    scores : array of int64, shape (2, cells)
+        q of every cell in the copies z = 1 and z = -1.
+    rate : Fraction
+        The weights are exp(rate q) times the area.
+    """
+
+    def __init__(self, build: Callable[[int], Arrangement], scores: Integers, rate: Fraction) -> None:
+        self._build, self._rate = build, rate
+        self._arrangements = {0: build(0)}
+        self._points: dict[int, UniformPoint] = {}
+        self._classes: dict[tuple[int, int], Bounds] = {}
+        self._levels: dict[int, Bounds] = {}
+        flat = scores.ravel()
+        self._order = np.argsort(-flat, kind="stable")
+        ordered = flat[self._order]
+        self._starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        self._scores = [int(score) for score in ordered[self._starts]]
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [int(end) for end in self._starts[1:]] + [len(self._order)]
+
+    def _arrangement(self, level: int) -> Arrangement:
+        if level not in self._arrangements:
+            self._arrangements[level] = self._build(256 * level)
+        return self._arrangements[level]
+
+    def _members(self, kind: int) -> Integers:
+        return np.asarray(self._order[int(self._starts[kind]) : self._ends[kind]], dtype=np.int64)
+
+    def _class_bounds(self, kind: int, level: int) -> Bounds:
+        """Return enclosures of the cumulative areas of the cells of one score."""
+        if (kind, level) not in self._classes:
+            arrangement = self._arrangement(level)
+            areas = [arrangement.areas[i % arrangement.cells] for i in self._members(kind).tolist()]
+            slack = arrangement.slack
+            low = list(accumulate(max(value - slack, 0) for value in areas))
+            self._classes[kind, level] = low, list(accumulate(value + slack for value in areas))
+        return self._classes[kind, level]
+
+    def _level_bounds(self, level: int) -> Bounds:
+        """Return enclosures of the cumulative weights of the scores, the greatest score first."""
+        if level not in self._levels:
+            arrangement = self._arrangement(level)
+            areas, slack, lows, highs = arrangement.areas, arrangement.slack, [], []
+            bits = 256 * (level + 1)
+            members, cells = self._order.tolist(), arrangement.cells
+            for start, end, score in zip(self._starts.tolist(), self._ends, self._scores, strict=True):
+                total, error = sum(areas[i % cells] for i in members[start:end]), slack * (end - start)
+                low, high = exponential_bounds(self._rate * (score - self._scores[0]), bits)
+                lows.append(max(total - error, 0) * low)
+                highs.append((total + error) * high)
+            self._levels[level] = list(accumulate(lows)), list(accumulate(highs))
+        return self._levels[level]
+
+    def _point(self, cell: int) -> UniformPoint:
+        if cell not in self._points:
+            self._points[cell] = UniformPoint.of(polygon(self._arrangements[0], cell))
+        return self._points[cell]
+
+    def draw(self, bits: Bits, resolve: Callable[[int, int, Box, int], Output | None], base: int) -> Output:
+        """Return one draw, as `resolve` reports it.
+
+        Parameters
+        ----------
+        bits : Bits
+            The source of randomness.
+        resolve : callable
+            Takes (z, cell, box, bits) and returns the output for the exact point, which lies in the box, or None if
+            the box is too large to say.
+        base : int
+            How many bits of each uniform number are drawn first, a multiple of 8.
+        """
+        return decided(lambda uniforms, known, level: self._attempt(uniforms, known, level, resolve), 5, bits, base)
+
+    def _attempt(
+        self, uniforms: list[int], known: int, level: int, resolve: Callable[[int, int, Box, int], Output | None]
+    ) -> Output | None:
+        kind = choose(self._level_bounds(level), uniforms[0], known)
+        if kind is None:
+            return None
+        place = choose(self._class_bounds(kind, level), uniforms[1], known)
+        if place is None:
+            return None
+        item, cells = int(self._order[int(self._starts[kind]) + place]), self._arrangements[0].cells
+        box = self._point(item % cells).box(uniforms[2], uniforms[3], uniforms[4], known)
+        return None if box is None else resolve(1 if item < cells else -1, item % cells, box, known)

@@ -1,0 +1,281 @@
+"""Concepts over the grid {0 .. d}^2: halfplanes, their intersections and unions of these, and the regions they make."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, partial
+from operator import and_, or_
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpaudit.contract import Hypothesis, InputError
+from learners.arrays import Labels
+from learners.domains import grid_rows
+from learners.finite.counting import Numbered, check_code
+from learners.geometry.polygons import clip, square
+from learners.parameters import check_integer
+from learners.regions.families import Family, Region, Regions, halfplane_family, labels_of, masks_of, triangle_family
+from learners.regions.snapping import LISTED_SIDE
+from learners.words import linear
+
+__all__ = [
+    "ConvexPolygons",
+    "Halfplane",
+    "Halfplanes",
+    "Intersection",
+    "Joins",
+    "PolygonUnions",
+    "Triangles",
+    "Union",
+    "halfplanes",
+    "triangle",
+    "triangles",
+]
+
+LISTED_TRIANGLES = 3
+"""The largest side at which outputs are the labellings of the grid by triangles."""
+MAX_JOINS = 2**22
+"""The most pairs of labellings that are joined to list a class."""
+
+Vertices = tuple[tuple[Fraction, Fraction], ...]
+
+
+@dataclass(frozen=True)
+class Halfplane:
+    """The halfplane f(x, y) = 1 iff z y >= z (a x + b), z = 1 or -1, in exact arithmetic."""
+
+    z: int
+    a: Fraction
+    b: Fraction
+
+    def predict(self, points: NDArray[Any]) -> Labels:
+        """Return the labels of points (m, 2)."""
+        q = self.a.denominator * self.b.denominator
+        p, r = self.a.numerator * self.b.denominator, self.b.numerator * self.a.denominator
+        labels = [self.z * (q * y - p * x - r) >= 0 for x, y in points.tolist()]
+        return np.array(labels, dtype=np.uint8)
+
+    def __str__(self) -> str:
+        return f"y {'>=' if self.z > 0 else '<='} {linear([(self.a, 'x'), (self.b, '')])}"
+
+
+class Listed(Numbered):
+    """A class of concepts with one for each labelling of a listed family, in lexicographic order of the labels."""
+
+    @property
+    def _regions(self) -> Regions:
+        raise NotImplementedError("a concept class says its regions")
+
+    @property
+    def size(self) -> int:
+        """The number of labellings."""
+        return len(self._regions.family)
+
+    def concept(self, code: int) -> Any:
+        """Return the region with that number."""
+        check_code(self, code)
+        return self._regions.region(self._regions.family.regions[int(code)])
+
+    def evaluate(self, points: NDArray[Any]) -> Labels:
+        """Return the labels (size, m) of points (m, dimension) of the grid."""
+        return self._regions.family.labels[:, grid_rows(points, self._regions.side)]
+
+
+@dataclass(frozen=True)
+class Halfplanes(Listed):
+    """The class of the distinct labellings of {0 .. side}^2 by halfplanes: 14, 58, 174 for side 1, 2, 3.
+
+    They are listed for side at most 6; a larger class answers only `size_bound`.
+    """
+
+    side: int
+
+    def __post_init__(self) -> None:
+        check_integer("side", self.side, 1)
+
+    @property
+    def _regions(self) -> Regions:
+        return halfplanes(self.side)
+
+    @property
+    def size_bound(self) -> int:
+        """A bound on `size` for any side: m lines cut the plane into at most m (m + 1)/2 + 1 cells, in two copies."""
+        lines = (self.side + 1) ** 2
+        return int(lines * (lines + 1) + 2)
+
+
+@dataclass(frozen=True)
+class Intersection:
+    """The convex polygon that is the intersection of halfplanes; the whole plane where there are none.
+
+    With halfspaces in their place it is a polytope, which has no `region`.
+    """
+
+    halfplanes: tuple[Any, ...]
+
+    def predict(self, points: NDArray[Any]) -> Labels:
+        """Return the labels of points (m, 2)."""
+        labels = np.ones(len(points), dtype=np.uint8)
+        for halfplane in self.halfplanes:
+            labels &= halfplane.predict(points)
+        return labels
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.halfplanes)) or "always 1"
+
+    def region(self, side: int) -> tuple[Vertices, ...]:
+        """Return the vertices of the part in the square [0, side]^2, in order around it; nothing if it is empty."""
+        corners = square(0, side)
+        for halfplane in self.halfplanes:
+            z, a, b = halfplane.z, halfplane.a, halfplane.b
+            corners = clip(corners, [z * (y - a * x - b) for x, y in corners])
+        return (tuple(corners),) if len(corners) > 2 else ()
+
+
+@dataclass(frozen=True)
+class Union:
+    """The union of regions; empty where there are none."""
+
+    parts: tuple[Hypothesis, ...]
+
+    def predict(self, points: NDArray[Any]) -> Labels:
+        """Return the labels of points (m, 2)."""
+        labels = np.zeros(len(points), dtype=np.uint8)
+        for part in self.parts:
+            labels |= part.predict(points)
+        return labels
+
+    def __str__(self) -> str:
+        return " or ".join(f"({part})" for part in self.parts) or "always 0"
+
+    def region(self, side: int) -> tuple[Vertices, ...]:
+        """Return the vertices of every part in the square [0, side]^2; the parts may overlap."""
+        # Only unions of regions of the plane are drawn; the parts of others have no `region`.
+        return tuple(vertices for part in self.parts for vertices in part.region(side))  # type: ignore[attr-defined]
+
+
+def triangle(regions: Sequence[Region]) -> Intersection:
+    """Return the intersection of the halfplanes (z, a, b)."""
+    return Intersection(tuple(Halfplane(*region) for region in regions))
+
+
+def joined_labellings(family: Family, k: int, join: Callable[[int, int], int]) -> dict[int, tuple[int, ...]]:
+    """Return the masks that joining at most k labellings of a family gives, each with members that give it."""
+    base = masks_of(family.labels)
+    found: dict[int, tuple[int, ...]] = {mask: (i,) for i, mask in enumerate(base)}
+    newest = found
+    for _ in range(k - 1):
+        if len(newest) * len(base) > MAX_JOINS:
+            raise InputError(
+                f"side and k allow too many polygons to list: joining {len(newest)} with {len(base)} labellings, "
+                f"more than {MAX_JOINS} pairs"
+            )
+        following: dict[int, tuple[int, ...]] = {}
+        for mask, members in newest.items():
+            for i, other in enumerate(base):
+                both = join(mask, other)
+                if both not in found and both not in following:
+                    following[both] = (*members, i)
+        if not following:
+            break
+        found = found | following
+        newest = following
+    return found
+
+
+Found = tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]
+
+
+@lru_cache(maxsize=32)
+def _joined(family: Callable[[int], Family], side: int, k: int, join: Callable[[int, int], int]) -> Found:
+    """Return the masks in ascending order, and members of the family that give each."""
+    found = sorted(joined_labellings(family(side), k, join).items())
+    return tuple(mask for mask, _ in found), tuple(members for _, members in found)
+
+
+@dataclass(frozen=True)
+class Joins(Numbered):
+    """Labellings of the grid by at most k members of a family, intersected or united; in lexicographic order."""
+
+    side: int
+    k: int
+
+    _family: ClassVar[Callable[[int], Family]]
+    """Lists the members for a side."""
+    _united: ClassVar[bool]
+
+    def __post_init__(self) -> None:
+        check_integer("side", self.side, 1)
+        check_integer("k", self.k, 1)
+
+    @staticmethod
+    def _region(parts: Sequence[Region]) -> Intersection:
+        """Return the intersection of halfplanes, or of halfspaces."""
+        return triangle(parts)
+
+    def _found(self) -> Found:
+        return _joined(type(self)._family, self.side, self.k, or_ if self._united else and_)
+
+    @property
+    def size(self) -> int:
+        """The number of labellings; `InputError` if they are too many to list."""
+        return len(self._found()[0])
+
+    def concept(self, code: int) -> Intersection | Union:
+        """Return the intersection, or the union, with that number."""
+        check_code(self, code)
+        family = type(self)._family(self.side)
+        members = [family.regions[i] for i in self._found()[1][int(code)]]
+        if self._united:
+            return Union(tuple(self._region(regions) for regions in members))
+        return self._region([region for regions in members for region in regions])
+
+    def evaluate(self, points: NDArray[Any]) -> Labels:
+        """Return the labels (size, m) of points (m, dimension) of the grid."""
+        width = (self.side + 1) ** points.shape[1]
+        return labels_of(self._found()[0], width)[:, grid_rows(points, self.side)]
+
+
+@dataclass(frozen=True)
+class ConvexPolygons(Joins):
+    """CONVEX-k-GON: the labellings of the grid by intersections of at most k halfplanes."""
+
+    _family, _united = staticmethod(halfplane_family), False
+
+
+@dataclass(frozen=True)
+class Triangles(ConvexPolygons):
+    """TRIANGLE: the labellings of the grid by intersections of three halfplanes."""
+
+    k: int = 3
+
+
+@dataclass(frozen=True)
+class PolygonUnions(Joins):
+    """TRIANGLE^{or k}: the labellings of the grid by unions of at most k triangles."""
+
+    _family, _united = staticmethod(triangle_family), True
+
+
+def halfplanes(side: int) -> Regions:
+    """Return the halfplanes with Lebesgue measure on their dual points, in [-2 d^2, 2 d^2]^2."""
+    listing = partial(halfplane_family, side) if side <= LISTED_SIDE else None
+    return _with_dual_points(side, listing, lambda parts: Halfplane(*parts[0]), 1)
+
+
+def triangles(side: int) -> Regions:
+    """Return the intersections of three halfplanes, with the measure of their three dual points."""
+    return _with_dual_points(side, partial(triangle_family, side) if side <= LISTED_TRIANGLES else None, triangle, 3)
+
+
+def _with_dual_points(
+    side: int, listing: Callable[[], Family] | None, region: Callable[[tuple[Region, ...]], Hypothesis], points: int
+) -> Regions:
+    """Return regions of so many dual points each, of area 32 d^4 in all, in cells of at least 1/(2 d^3)."""
+    measures, labellings = math.log(64 * side**7), math.log(Halfplanes(side).size_bound)
+    return Regions(side, 2, listing, region, lambda: points * measures, lambda: points * labellings)

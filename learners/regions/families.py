@@ -1,0 +1,188 @@
+"""Regions of a grid: listed as labellings with exact measures where there are few, and described in every case.
+
+Halfplanes and triangles have Lebesgue measure on their dual points, as a share of the whole. A selection with weights
+exp(rate q) has constant likelihood ratios on labellings, so an audit loses nothing by looking at them alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from dpaudit.contract import Hypothesis, InputError
+from learners.arrays import Floats, Labels
+from learners.domains import Grid
+from learners.regions.snapping import full_grid
+
+__all__ = [
+    "Family",
+    "Region",
+    "Regions",
+    "family_of",
+    "halfplane_family",
+    "joined",
+    "labels_of",
+    "listed_entries",
+    "masks_of",
+    "triangle_family",
+]
+
+TRIANGLE_SIDE = 4
+"""The largest side whose labellings by triangles are listed."""
+
+Region = tuple[Any, ...]
+"""(z, a, b) of a halfplane, or the functional (w_1, .., w_d, t) of a halfspace."""
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Distinct labellings of a grid, each with its measure and one tuple of regions that makes it.
+
+    Parameters
+    ----------
+    labels : array of uint8, shape (size, (d + 1)^2)
+        Label 1 where all halfplanes of the tuple contain the point; grid points in lexicographic order.
+    volumes : tuple of int
+        Measures of the labellings, up to a common factor.
+    regions : tuple of tuples of (z, a, b)
+        One tuple of halfplanes, or halfspaces, for each labelling, sorted.
+    """
+
+    labels: Labels
+    volumes: tuple[int, ...]
+    regions: tuple[tuple[Region, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.regions)
+
+    @cached_property
+    def log_shares(self) -> Floats:
+        """Logarithms of the shares of the whole measure; each rounded twice, errors below 2^-52 (2 |ln share| + 2)."""
+        total = sum(self.volumes)
+        return np.array([_log_ratio(volume, total) for volume in self.volumes])
+
+
+@dataclass(frozen=True)
+class Regions:
+    """The regions of the grid {0 .. side}^dimension that a learner selects among, with their measure.
+
+    Parameters
+    ----------
+    side, dimension : int
+        The grid.
+    listing : callable or None
+        Lists the regions; None where they are too many to be listed.
+    region : callable
+        Returns the region that a family lists as these halfplanes, or halfspaces.
+    measures, labellings : callable, optional
+        Return V and D; by default both are ln N, for N listed regions of equal measure.
+    """
+
+    side: int
+    dimension: int
+    listing: Callable[[], Family] | None
+    region: Callable[[tuple[Region, ...]], Hypothesis]
+    measures: Callable[[], float] | None = None
+    labellings: Callable[[], float] | None = None
+
+    @property
+    def domain(self) -> Grid:
+        """The grid."""
+        return Grid(self.side, self.dimension)
+
+    @property
+    def family(self) -> Family:
+        """The listed regions; `InputError` where they are not listed."""
+        if self.listing is None:
+            raise InputError(f"side must be small enough to list the regions, got {self.side}; run has no such limit")
+        return self.listing()
+
+    @property
+    def log_behaviours(self) -> float:
+        """D: the logarithm of a bound on the number of different regions on the grid."""
+        return math.log(len(self.family)) if self.labellings is None else self.labellings()
+
+    @property
+    def log_ratio(self) -> float:
+        """V: a bound on ln(whole measure / least measure of regions that agree on a sample)."""
+        return self.log_behaviours if self.measures is None else self.measures()
+
+
+def _log_ratio(small: int, large: int) -> float:
+    """Return ln(small / large) from a correctly rounded quotient of mantissas."""
+    shift = large.bit_length() - small.bit_length()
+    return math.log((small << shift) / large) - shift * math.log(2)
+
+
+def masks_of(labels: Labels) -> list[int]:
+    """Return the labellings (size, m) as integers of m bits, the first point highest."""
+    return [int("".join(map(str, row)), 2) for row in labels.tolist()]
+
+
+def labels_of(masks: Iterable[int], width: int) -> Labels:
+    """Return the labellings (size, width) with these masks."""
+    return np.array([[int(c) for c in format(mask, f"0{width}b")] for mask in masks], dtype=np.uint8)
+
+
+@lru_cache(maxsize=8)
+def halfplane_family(side: int) -> Family:
+    """Return the labellings of {0 .. side}^2 by the halfplanes of the dual box, in lexicographic order.
+
+    The halfplane (z, a, b) of a labelling is a point of a cell of the full grid; see `regions.snapping`.
+    """
+    grid = full_grid(side)
+    found: dict[bytes, tuple[Region, Fraction]] = {}
+    for z, rows in ((1, ~grid.below), (-1, grid.below)):
+        for row, point, area in zip(rows.astype(np.uint8), grid.points, grid.areas, strict=True):
+            halfplane, total = found.get(row.tobytes(), ((z, *point), Fraction(0)))
+            found[row.tobytes()] = halfplane, total + area
+    keys = sorted(found)
+    common = math.lcm(*(area.denominator for _, area in found.values()))
+    labels = np.array([np.frombuffer(key, dtype=np.uint8) for key in keys])
+    return Family(labels, tuple(int(found[key][1] * common) for key in keys), tuple((found[key][0],) for key in keys))
+
+
+@lru_cache(maxsize=4)
+def triangle_family(side: int) -> Family:
+    """Return the labellings by intersections of three halfplanes, side at most `TRIANGLE_SIDE`.
+
+    Labellings are masks; the measures of pairs and then of triples are sums over the masks of halfplanes.
+    """
+    if side > TRIANGLE_SIDE:
+        raise InputError(f"side must be at most {TRIANGLE_SIDE} to list the labellings by triangles, got {side}")
+    halfplanes = listed_entries(halfplane_family(side))
+    pairs = [(mask, *found) for mask, found in joined(halfplanes, halfplanes).items()]
+    return family_of(joined(pairs, halfplanes), (side + 1) ** 2)
+
+
+def family_of(found: dict[int, tuple[int, tuple[Region, ...]]], width: int) -> Family:
+    """Return the family of the labellings with these masks of `width` points, in lexicographic order."""
+    order = sorted(found)
+    return Family(labels_of(order, width), tuple(found[m][0] for m in order), tuple(found[m][1] for m in order))
+
+
+Entry = tuple[int, int, tuple[Region, ...]]
+
+
+def listed_entries(family: Family) -> list[Entry]:
+    """Return the mask, the measure and the regions of each labelling."""
+    return list(zip(masks_of(family.labels), family.volumes, family.regions, strict=True))
+
+
+def joined(left: list[Entry], right: list[Entry]) -> dict[int, tuple[int, tuple[Region, ...]]]:
+    """Return the measure of each intersection, and the first tuple that makes it."""
+    volumes: dict[int, int] = {}
+    makers: dict[int, tuple[Region, ...]] = {}
+    for mask, volume, regions in left:
+        for other, size, region in right:
+            both = mask & other
+            volumes[both] = volumes.get(both, 0) + volume * size
+            if both not in makers:
+                makers[both] = tuple(sorted(regions + region))
+    return {mask: (volume, makers[mask]) for mask, volume in volumes.items()}

@@ -1,1 +1,0 @@
-"""Planar geometry of the regions: dichotomies, families, selection, snapping, pictures."""

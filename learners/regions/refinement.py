@@ -1,0 +1,291 @@
+"""Best-first refinement of the tuples of halfplanes: an envelope of exp(rate q), as tight as rejection needs it.
+
+A tuple of t halfplanes (t = 3 for a triangle) covers a point if all of them contain it. Its score q = f(covered,
+spoiled) grows with the weight to be covered and falls with the weight to be spared, so over a product of pieces it lies
+between f(surely covered, possibly spoiled) and f(possibly covered, surely spoiled). The products that contribute most
+to the gap between the two envelopes are cut, until the upper one has at most a few times the mass of the lower one.
+
+Refinement stops as well where the memory that it may take is used up (`MAX_PRODUCTS`, `MAX_MASKS`): where labels are
+noise, a tight envelope can need as many products as there are tuples of cells. The state reached then is used as it is.
+It is an envelope like any other, so that the law of the draws stays exact; they only take more tries, which may be more
+than is practical. An error instead would be an output that depends on the sample, outside the privacy guarantee.
+
+Tuples are unordered: products stand once for all orders of their pieces, with a multiplicity, and equal pieces are cut
+together. Everything here steers and is in floating point; what is drawn from the products is exact at any state.
+
+Pieces are convex parts of the dual box, each cut in two by the dual line of a point, grown on demand: a piece lies on
+one side of some lines and is crossed by the others. Which of the two holds is decided exactly: heights of vertices over
+a line are computed in floating point, and again in integers where rounding could change their sign.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from dpaudit.contract import InputError
+from learners.arrays import Bools, Floats, Integers
+from learners.geometry.polygons import Polygon, UniformPoint, cut, double_triangle, dual_box
+
+__all__ = ["Pieces", "Products", "Score"]
+
+Score = Callable[[Integers, Integers], Integers]
+"""From weights covered and spoiled to integer scores; grows in the first, falls in the second."""
+
+TIGHT = 2.0
+TRADE = 2000
+"""The mass of the upper envelope may be TIGHT + products / TRADE times that of the lower one."""
+BATCH = 512
+"""At most so many products, or an eighth of all, are cut before the gaps are looked at again."""
+MAX_PRODUCTS = 2**20
+"""From so many products on none is cut: about 300 MB. The last cut goes beyond by half at most."""
+MAX_MASKS = 2**28
+"""From so many bytes on, over all pieces and points, no piece is cut."""
+BLOCK = 1024
+"""The number of products that are compared with all points together."""
+MAX_SIDE_BITS = 256
+"""Sides of more bits would overflow the floating-point filter."""
+CERTAIN = 2.0**-49
+
+
+class Pieces:
+    """The pieces, numbered in the order in which they were made; number 0 is the whole box [-2 d^2, 2 d^2]^2.
+
+    A halfplane (z, a, b) whose dual point lies in piece p is written as the code 2 p if z = 1 and 2 p + 1 if z = -1.
+
+    Parameters
+    ----------
+    points : sequence of (x, y)
+        Distinct points of the grid.
+    side : int
+        d of the grid {0 .. d}^2, below 2^256.
+    """
+
+    def __init__(self, points: Sequence[tuple[int, int]], side: int) -> None:
+        if side.bit_length() > MAX_SIDE_BITS:
+            raise InputError(f"side must be below 2^{MAX_SIDE_BITS}, got {side}")
+        self.points = list(points)
+        self.side = side
+        # Areas are at least 1/(2 d^3) and rounded by less than one unit a triangle: relative errors below 2^-100.
+        self._precision = 3 * side.bit_length() + 104 + (len(points) + 4).bit_length()
+        self._x = np.array([float(x) for x, _ in points])
+        self._y = np.array([float(y) for _, y in points])
+        self._corners: list[Polygon] = []
+        self._halves: list[tuple[int, int] | None] = []
+        self._areas: list[dict[int, tuple[int, int]]] = []
+        self._uniform: dict[int, UniformPoint] = {}
+        self._inside = np.zeros((64, len(points)), dtype=np.bool_)
+        self._log_areas = np.zeros(32)
+        self._heights: dict[int, tuple[Integers, Floats, Floats]] = {}
+        self._add(dual_box(side), np.zeros(len(points), dtype=np.bool_), np.zeros(len(points), dtype=np.bool_))
+
+    def __len__(self) -> int:
+        return len(self._corners)
+
+    def inside(self, codes: Integers) -> Bools:
+        """Return which points all halfplanes of a code contain, (..., m)."""
+        return np.asarray(self._inside[codes])
+
+    def outside(self, codes: Integers) -> Bools:
+        """Return which points no halfplane of a code contains, (..., m)."""
+        return np.asarray(self._inside[codes ^ 1])
+
+    def log_areas(self, codes: Integers) -> Floats:
+        """Return logarithms of areas, in floating point: for steering alone."""
+        return np.asarray(self._log_areas[codes >> 1])
+
+    def area(self, piece: int, level: int) -> tuple[int, int]:
+        """Return integers that enclose the area times 2^(precision + 256 level)."""
+        known = self._areas[piece]
+        if level not in known:
+            known[level] = _enclosed_area(self._corners[piece], self._precision + 256 * level)
+        return known[level]
+
+    def uniform(self, piece: int) -> UniformPoint:
+        """Return the uniform law on a piece."""
+        if piece not in self._uniform:
+            self._uniform[piece] = UniformPoint.of(self._corners[piece])
+        return self._uniform[piece]
+
+    def halves(self, piece: int, wanted: Floats) -> tuple[int, int]:
+        """Return the two parts of a piece, below and above a line that crosses it.
+
+        A piece is cut once, when this is first asked: by the line with the greatest product of `wanted` (m,) and the
+        balance of its heights over the vertices. At least one line that crosses must be wanted.
+        """
+        found = self._halves[piece]
+        if found is None:
+            crossing, low, high = self._heights[piece]
+            line = int(crossing[(wanted[crossing] * np.minimum(-low, high) / (high - low)).argmax()])
+            x, y = self.points[line]
+            lower, upper = self._inside[2 * piece].copy(), self._inside[2 * piece + 1].copy()
+            lower[line] = upper[line] = True
+            parts = (cut(self._corners[piece], x, y, -1), cut(self._corners[piece], x, y, 1))
+            found = (
+                self._add(parts[0], lower, self._inside[2 * piece + 1]),
+                self._add(parts[1], self._inside[2 * piece], upper),
+            )
+            self._halves[piece] = found
+        return found
+
+    def _add(self, corners: Polygon, above: Bools, below: Bools) -> int:
+        """Store a piece, given which lines are already known to lie above and below it."""
+        piece = len(self._corners)
+        if 2 * piece == len(self._inside):
+            self._inside = np.concatenate([self._inside, np.zeros_like(self._inside)])
+            self._log_areas = np.concatenate([self._log_areas, np.zeros_like(self._log_areas)])
+        self._corners.append(corners)
+        self._halves.append(None)
+        self._areas.append({})
+        open_ = np.flatnonzero(~(above | below))
+        signs, heights = self._signs(corners, open_)
+        self._inside[2 * piece], self._inside[2 * piece + 1] = above, below
+        self._inside[2 * piece, open_] = (signs <= 0).all(axis=0)
+        self._inside[2 * piece + 1, open_] = (signs >= 0).all(axis=0)
+        crossing = (signs < 0).any(axis=0) & (signs > 0).any(axis=0)
+        low, high = heights[:, crossing].min(axis=0, initial=-1e-300), heights[:, crossing].max(axis=0, initial=1e-300)
+        self._heights[piece] = open_[crossing], low, high
+        self._log_areas[piece] = math.log(self.area(piece, 0)[1]) - self._precision * math.log(2)
+        return piece
+
+    def _signs(self, corners: Polygon, lines: Integers) -> tuple[Floats, Floats]:
+        """Return the signs (vertices, lines) of the heights b - (y - x a) of the vertices over the lines."""
+        a = np.array([p / q for p, _, q in corners])[:, None]
+        b = np.array([r / q for _, r, q in corners])[:, None]
+        x, y = self._x[lines], self._y[lines]
+        heights = b - (y - a * x)
+        signs = np.sign(heights)
+        for v, i in np.argwhere(np.abs(heights) <= CERTAIN * (np.abs(b) + y + np.abs(a) * x)).tolist():
+            (p, r, q), (u, w) = corners[v], self.points[lines[i]]
+            exact = r + u * p - w * q
+            signs[v, i] = (exact > 0) - (exact < 0)
+        return signs, heights
+
+
+def _enclosed_area(corners: Polygon, precision: int) -> tuple[int, int]:
+    """Return integers that enclose 2^precision times the area: each triangle of a fan is rounded down."""
+    total = 0
+    for pair in pairwise(corners[1:]):
+        doubled, common = double_triangle(corners[0], *pair)
+        total += (doubled << (precision - 1)) // common
+    return total, total + len(corners) - 2
+
+
+class Products:
+    """Products of pieces that partition the t-tuples of halfplanes.
+
+    Parameters
+    ----------
+    pieces : Pieces
+        The dual box and its parts; shared and grown.
+    weights : array of float64, shape (m, 2)
+        Weight of each point to be covered and to be spared: integers, below 2^53 in all.
+    score : callable
+        f of the module's docstring.
+    rate : float
+        The density is proportional to exp(rate q).
+    components : int
+        t.
+    """
+
+    def __init__(self, pieces: Pieces, weights: Floats, score: Score, rate: float, components: int) -> None:
+        self.pieces, self.weights, self.score, self.rate = pieces, weights, score, rate
+        t = components
+        self.codes = np.array([[0] * (t - j) + [1] * j for j in range(t + 1)], dtype=np.int64)
+        self.orders = np.array([math.comb(t, j) for j in range(t + 1)], dtype=np.int64)
+        self.upper, self.lower, self._log_volumes = self._bounds(self.codes, self.orders)
+        while self._room() and not self._tight():
+            self._cut(self._worst())
+
+    def __len__(self) -> int:
+        return len(self.orders)
+
+    @property
+    def log_weights(self) -> Floats:
+        """Logarithms of volume times exp(rate (upper bound - the greatest upper bound)), in floating point."""
+        return np.asarray(self._log_volumes + self.rate * (self.upper - self.upper.max()))
+
+    def masks(self, codes: Integers) -> tuple[Bools, Bools]:
+        """Return which points (products, m) every tuple covers, and which at least one may."""
+        inside, outside = self.pieces.inside(codes[:, 0]), self.pieces.outside(codes[:, 0])
+        for column in codes.T[1:]:
+            inside &= self.pieces.inside(column)
+            outside |= self.pieces.outside(column)
+        return inside, ~outside
+
+    def _bounds(self, codes: Integers, orders: Integers) -> tuple[Integers, Integers, Floats]:
+        """Return the greatest and least scores of products, and the logarithms of their volumes."""
+        least = np.empty((len(codes), 2), dtype=np.int64)
+        most = np.empty((len(codes), 2), dtype=np.int64)
+        for start in range(0, len(codes), BLOCK):
+            part = slice(start, start + BLOCK)
+            surely, possibly = self.masks(codes[part])
+            least[part], most[part] = self._weighed(surely), self._weighed(possibly)
+        logs = np.log(orders) + self.pieces.log_areas(codes).sum(axis=1)
+        return self.score(most[:, 0], least[:, 1]), self.score(least[:, 0], most[:, 1]), logs
+
+    def _weighed(self, held: Bools) -> Floats:
+        """Return the weights (products, 2) of the points held; exact, as all sums stay below 2^53."""
+        # Not a matrix product: the threads of a busy BLAS cost far more than they save.
+        table = held.astype(np.float64)
+        return np.stack([np.einsum("pm,m->p", table, column) for column in self.weights.T], axis=1)
+
+    def _room(self) -> bool:
+        """Say whether there is memory for more products and pieces."""
+        return len(self) < MAX_PRODUCTS and 2 * len(self.pieces) * len(self.weights) < MAX_MASKS
+
+    def _masses(self) -> tuple[Floats, Floats]:
+        logs = self.log_weights
+        top = logs.max()
+        return np.exp(logs - top), np.exp(logs - top - self.rate * (self.upper - self.lower))
+
+    def _tight(self) -> bool:
+        high, low = self._masses()
+        return bool(high.sum() <= (TIGHT + len(self) / TRADE) * low.sum() or (self.upper == self.lower).all())
+
+    def _worst(self) -> Integers:
+        """Return the products that hold half of the gap between the envelopes, the widest first."""
+        high, low = self._masses()
+        gaps = np.where(self.upper > self.lower, high - low, 0.0)
+        order = np.argsort(-gaps, kind="stable")
+        held = np.cumsum(gaps[order])
+        # Beyond the range of floating point all gaps may vanish but one: that one is taken.
+        count = int(np.searchsorted(held, held[-1] / 2)) + 1
+        return np.asarray(order[: min(count, max(BATCH, len(self) // 8))], dtype=np.int64)
+
+    def _cut(self, chosen: Integers) -> None:
+        """Replace the chosen products by their parts."""
+        parts: list[list[int]] = []
+        orders: list[int] = []
+        for start in range(0, len(chosen), BLOCK):
+            self._add_parts(chosen[start : start + BLOCK], parts, orders)
+        self._replace(chosen, np.array(parts, dtype=np.int64), np.array(orders, dtype=np.int64))
+
+    def _add_parts(self, chosen: Integers, parts: list[list[int]], orders: list[int]) -> None:
+        """Cut each chosen product in the component that is crossed by most of its undecided weight."""
+        codes = self.codes[chosen]
+        surely, possibly = self.masks(codes)
+        undecided = (possibly & ~surely) * self.weights.sum(axis=1)
+        crossed = [~(self.pieces.inside(column) | self.pieces.outside(column)) for column in codes.T]
+        picked = np.stack([np.einsum("pm,pm->p", undecided, hit) for hit in crossed], axis=1).argmax(axis=1)
+        rows = zip(codes.tolist(), self.orders[chosen].tolist(), picked.tolist(), undecided, strict=True)
+        for row, multiplicity, place, wanted in rows:
+            piece, copy = divmod(row[place], 2)
+            low, high = (2 * part + copy for part in self.pieces.halves(piece, wanted))
+            rest = [code for code in row if code != row[place]]
+            equal = len(row) - len(rest)
+            parts += [sorted([*rest, *[low] * j, *[high] * (equal - j)]) for j in range(equal + 1)]
+            orders += [multiplicity * math.comb(equal, j) for j in range(equal + 1)]
+
+    def _replace(self, chosen: Integers, codes: Integers, orders: Integers) -> None:
+        kept = np.ones(len(self), dtype=np.bool_)
+        kept[chosen] = False
+        upper, lower, logs = self._bounds(codes, orders)
+        self.codes = np.concatenate([self.codes[kept], codes])
+        self.orders = np.concatenate([self.orders[kept], orders])
+        self.upper = np.concatenate([self.upper[kept], upper])
+        self.lower = np.concatenate([self.lower[kept], lower])
+        self._log_volumes = np.concatenate([self._log_volumes[kept], logs])

@@ -1,0 +1,196 @@
+"""From a random dual point to an output that does not depend on the sample: the region of the full grid it lies in.
+
+The dual lines of all grid points cut the box into the cells of the full grid; halfplanes of one cell label the whole
+domain alike. Where the grid is small its cells are listed, and the output is the cell. Where it is large the output is
+the largest dyadic square that contains the point and is crossed by no line of the full grid. Both are functions of the
+exact real point alone, so they cost no privacy, and neither shows the cell of the sample, as the digits of a point
+that was rounded inside that cell would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from dpaudit.contract import InputError
+from learners.arrays import Bools
+from learners.geometry.arrangement import Arrangement, sweep
+from learners.geometry.polygons import Box, area, polygon, vertex_mean
+
+__all__ = [
+    "LISTED_SIDE",
+    "FullGrid",
+    "Region",
+    "Resolver",
+    "check_regions",
+    "count_below",
+    "dyadic_square",
+    "full_grid",
+    "region_of",
+]
+
+LISTED_SIDE = 6
+"""The largest side whose full-grid cells are listed as outputs and atoms."""
+
+Point = tuple[Fraction, Fraction]
+Region = tuple[int, Fraction, Fraction]
+"""(z, a, b): the copy z of the dual plane, and a point that stands for a region of the full grid."""
+Resolver = Callable[[int, Box, int], Region | None]
+
+
+@dataclass(frozen=True, eq=False)
+class FullGrid:
+    """The cells of the arrangement of all dual lines of a small grid.
+
+    Parameters
+    ----------
+    side : int
+        d of the grid.
+    points : tuple of (Fraction, Fraction)
+        One point (a, b) in each cell: the mean of its vertices.
+    areas : tuple of Fraction
+        Their areas; they sum to (4 d^2)^2.
+    below : array of bool, shape (cells, (d + 1)^2)
+        Whether each grid point (lexicographic order) lies below the line y = a x + b of each cell.
+    index : dict
+        From the column counts of a line (see `columns`) to the cell's number.
+    """
+
+    side: int
+    points: tuple[Point, ...]
+    areas: tuple[Fraction, ...]
+    below: Bools
+    index: dict[tuple[int, ...], int]
+
+    def locate(self, box: Box) -> int | None:
+        """Return the cell that contains the box, None if some line of the full grid meets it."""
+        a_low, a_high, b_low, b_high, q = box
+        low = columns(self.side, a_low, b_low - 1, q)
+        return self.index[low] if low == columns(self.side, a_high, b_high, q) else None
+
+
+def columns(side: int, p: int, r: int, q: int) -> tuple[int, ...]:
+    """Return for x = 0 .. side how many y of {0 .. side} have y <= (p x + r)/q; r - 1 for r makes it y < (p x + r)/q.
+
+    Every count is non-decreasing in p and r, as x >= 0.
+    """
+    return tuple([min(max((p * x + r) // q + 1, 0), side + 1) for x in range(side + 1)])
+
+
+@lru_cache(maxsize=8)
+def full_grid(side: int) -> FullGrid:
+    """Return the listed cells of the full grid; side at most 16 (they are about side^4 / 2)."""
+    if side > 16:
+        raise InputError(f"side must be at most 16 to list the cells of the full grid, got {side}")
+    grid = [(x, y) for x in range(side + 1) for y in range(side + 1)]
+    arrangement: Arrangement = sweep(grid, [(1, 0)] * len(grid), side)
+    shapes = [polygon(arrangement, cell) for cell in range(arrangement.cells)]
+    points = tuple(vertex_mean(shape) for shape in shapes)
+    keys = [_columns_of(side, point) for point in points]
+    below = np.array([[y < key[x] for x, y in grid] for key in keys], dtype=np.bool_)
+    index = {key: cell for cell, key in enumerate(keys)}
+    return FullGrid(side, points, tuple(area(shape) for shape in shapes), below, index)
+
+
+def _columns_of(side: int, point: Point) -> tuple[int, ...]:
+    a, b = point
+    q = a.denominator * b.denominator
+    return columns(side, a.numerator * b.denominator, b.numerator * a.denominator, q)
+
+
+def floor_sum(count: int, p: int, r: int, q: int) -> int:
+    """Return the sum of floor((p x + r)/q) over x = 0 .. count - 1, for q > 0, by Euclid's algorithm."""
+    total = 0
+    if p < 0 or r < 0:
+        total += (count - 1) * count // 2 * (p // q) + count * (r // q)
+        p, r = p % q, r % q
+    while True:
+        total += (count - 1) * count // 2 * (p // q) + count * (r // q)
+        p, r = p % q, r % q
+        top = p * count + r
+        if top < q:
+            return total
+        count, r, p, q = top // q, top % q, q, p
+
+
+def count_below(side: int, p: int, r: int, q: int) -> int:
+    """Return how many points of the grid have y <= (p x + r)/q: the sum of `columns`, in O(log side) steps."""
+    if p < 0:
+        return count_below(side, -p, r + p * side, q)
+    if p == 0:
+        return (side + 1) * min(max(r // q + 1, 0), side + 1)
+    # Columns before `first` are empty, those from `full` on hold all points.
+    first = min(max(-(r // p), 0), side + 1)
+    full = min(max(-((r - q * side) // p), first), side + 1)
+    middle = full - first
+    inside = floor_sum(middle, p, p * first + r, q) + middle if middle else 0
+    return inside + (side + 1 - full) * (side + 1)
+
+
+def dyadic_square(side: int, box: Box, bits: int) -> Point | None:
+    """Return the centre of the largest dyadic square around the box's point that no line of the full grid meets.
+
+    Squares have sides 2^-l, l an integer; the smaller squares around the point lie in the larger ones, so l is found
+    by bisection. None if `bits` digits do not decide.
+    """
+    # No square as large as the box is free: with corners on a dyadic lattice it meets the line b = 0.
+    low, high = -2 * side.bit_length() - 3, bits - 2 * side.bit_length() - 8
+    if not _free(side, box, high):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        free = _free(side, box, middle)
+        if free is None:
+            return None
+        low, high = (low, middle) if free else (middle, high)
+    corner = _square(box, high)
+    assert corner is not None
+    unit = Fraction(1, 2) ** high
+    return (corner[0] + Fraction(1, 2)) * unit, (corner[1] + Fraction(1, 2)) * unit
+
+
+def _square(box: Box, level: int) -> tuple[int, int] | None:
+    """Return the corner, in units of 2^-level, of the square that contains the box; None if it meets several."""
+    *ends, q = box
+    scaled = [(end << level) // q if level >= 0 else end // (q << -level) for end in ends]
+    return (scaled[0], scaled[2]) if scaled[0] == scaled[1] and scaled[2] == scaled[3] else None
+
+
+def _free(side: int, box: Box, level: int) -> bool | None:
+    """Say whether the closed square of that level around the box is met by no line; None if undecided."""
+    corner = _square(box, level)
+    if corner is None:
+        return None
+    i, j = corner
+    p, r, q = (i, j, 1 << level) if level >= 0 else (i << -level, j << -level, 1)
+    step = 1 if level >= 0 else 1 << -level
+    return count_below(side, p, r - 1, q) == count_below(side, p + step, r + step, q)
+
+
+def region_of(side: int) -> Resolver:
+    """Return what maps z and a box around an exact dual point to its region, None if the box is too large to say."""
+    grid = full_grid(side) if side <= LISTED_SIDE else None
+
+    def resolve(z: int, box: Box, bits: int) -> Region | None:
+        if grid is None:
+            centre = dyadic_square(side, box, bits)
+            return None if centre is None else (z, *centre)
+        found = grid.locate(box)
+        return None if found is None else (z, *grid.points[found])
+
+    return resolve
+
+
+def check_regions(regions: Any, count: int) -> tuple[Region, ...]:
+    """Return `regions` if they are `count` halfplanes (z, a, b), else raise `InputError`."""
+    good = isinstance(regions, tuple) and len(regions) == count
+    if not good or not all(isinstance(r, tuple) and len(r) == 3 and r[0] in (-1, 1) for r in regions):
+        raise InputError(f"code must hold {count} halfplanes (z, a, b) with z = 1 or -1, got {regions!r:.200}")
+    if not all(isinstance(value, Fraction | int) for region in regions for value in region[1:]):
+        raise InputError(f"code must hold rational a and b, got {regions!r:.200}")
+    return tuple(regions)

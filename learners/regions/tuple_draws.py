@@ -1,0 +1,200 @@
+"""Exact draws of triangles, or of any number t of halfplanes, with density proportional to exp(rate q).
+
+The dual points of t halfplanes are drawn by rejection from the envelope of `regions.refinement.Products`: a
+product of pieces with probability proportional to volume times exp(rate u), u its greatest score; a uniform point in
+each piece; and the tuple is accepted with probability exp(rate (q - u)). The law of the accepted tuples does not depend
+on how far the envelope was refined. As in `regions.cell_draws`, every choice compares a uniform number of which
+some bits are known with integers that enclose the boundary, and takes more bits where these leave it open: nothing is
+rounded, and nothing has to be charged to epsilon or delta. There is no cap on the number of tries and no way to fail:
+where the refinement runs out of the memory that it may take, draws go on from the envelope that it has reached.
+
+The running time depends on the data: it is no part of the output, and whoever shows it must pad it. Samples that a
+tuple labels well are fast; where labels are noise, finding the best triple is a hard search, which the refinement
+cannot avoid.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import accumulate
+from math import prod
+
+import numpy as np
+
+from dpaudit.contract import InputError
+from learners.arrays import Integers
+from learners.geometry.polygons import Bits, Box
+from learners.regions.cell_draws import Bounds, choose, decided, exponential_bounds
+from learners.regions.refinement import Pieces, Products, Score
+from learners.regions.snapping import Region, Resolver
+
+__all__ = ["TupleSampler"]
+
+MAX_WEIGHT = 2**53
+NEGLIGIBLE = 300.0
+"""Products below e^-300 of the greatest are first taken together, with at most 2^-200 of the weight of the others."""
+NEGLIGIBLE_BITS = 200
+_REJECTED = ()
+
+Weights = list[tuple[int, int]]
+
+
+class TupleSampler:
+    """The exponential mechanism on unordered t-tuples of halfplanes, with Lebesgue measure on their dual points.
+
+    Parameters
+    ----------
+    points : list of (x, y)
+        Distinct points of the grid.
+    weights : list of (int, int)
+        Weight of each point that should be covered, and that should not; below 2^53 in all.
+    side : int
+        d of the grid, below 2^256.
+    score : callable
+        Integer scores, growing in the weight covered and falling in the weight spoiled.
+    rate : Fraction
+        The density is proportional to exp(rate q).
+    components : int
+        t; a tuple covers what all its halfplanes contain.
+    """
+
+    def __init__(
+        self,
+        points: list[tuple[int, int]],
+        weights: Weights,
+        side: int,
+        score: Score,
+        rate: Fraction,
+        components: int = 3,
+    ) -> None:
+        if sum(map(sum, weights)) >= MAX_WEIGHT:
+            raise InputError(f"the sample must have fewer than 2^53 examples, got {sum(map(sum, weights))}")
+        self._points, self._weights, self._rate, self._side = points, weights, rate, side
+        self._score = score
+        table = np.array(weights, dtype=np.float64).reshape(-1, 2)
+        self._pieces = Pieces(points, side)
+        self.products = Products(self._pieces, table, score, float(rate), components)
+        # The volumes of products span up to d^(7 t): exponentials must not vanish beside them.
+        self._reach = 256 + 8 * (components * side.bit_length())
+        logs = self.products.log_weights
+        self._order: Integers = np.argsort(-logs, kind="stable")
+        self._heavy = int((logs > logs.max() - NEGLIGIBLE).sum())
+        self._greatest = int(self.products.upper.max())
+        self._bounds: dict[int, Bounds] = {}
+        self._open: dict[int, tuple[int, int, list[int]]] = {}
+        self.tries = 0
+
+    def draw(self, bits: Bits, resolve: Resolver, base: int = 0) -> tuple[Region, ...]:
+        """Return the regions of one draw, sorted.
+
+        Parameters
+        ----------
+        bits : Bits
+            The source of randomness.
+        resolve : callable
+            Takes (z, box, bits) and returns the region of the dual point in the box, None if the box is too large.
+        base : int
+            How many bits of each uniform number are drawn first, a multiple of 8; by default enough for most draws.
+        """
+        base = base or 256 + 8 * self._side.bit_length()
+        while True:
+            self.tries += 1
+            if (found := self._try(bits, resolve, base)) != _REJECTED:
+                return found
+
+    def _try(self, bits: Bits, resolve: Resolver, base: int) -> tuple[Region, ...]:
+        """Return the regions of one proposal, or `_REJECTED`; open choices take more bits of the same numbers."""
+        count = 2 + 3 * self.products.codes.shape[1]
+        return decided(lambda uniforms, known, level: self._attempt(uniforms, known, level, resolve), count, bits, base)
+
+    def _attempt(self, uniforms: list[int], known: int, level: int, resolve: Resolver) -> tuple[Region, ...] | None:
+        place = choose(self._cumulative(level), uniforms[0], known)
+        if place is None or place >= self._listed(level):
+            return None
+        chosen = int(self._order[place])
+        codes = self.products.codes[chosen].tolist()
+        boxes: list[tuple[int, Box]] = []
+        for j, code in enumerate(codes):
+            pick, s, t = uniforms[2 + 3 * j : 5 + 3 * j]
+            box = self._pieces.uniform(code >> 1).box(pick, s, t, known)
+            if box is None:
+                return None
+            boxes.append((1 - 2 * (code & 1), box))
+        kept = self._accepted(chosen, boxes, uniforms[1], known)
+        if not kept:
+            return None if kept is None else _REJECTED
+        regions = [resolve(z, box, known) for z, box in boxes]
+        return None if None in regions else tuple(sorted(region for region in regions if region is not None))
+
+    def _accepted(self, chosen: int, boxes: list[tuple[int, Box]], uniform: int, known: int) -> bool | None:
+        """Say whether the proposal in a product is accepted; None if that is still open."""
+        covered, spoiled, undecided = self._undecided(chosen)
+        for i in undecided:
+            held = _contains(boxes, self._points[i])
+            if held is None:
+                return None
+            if held:
+                covered, spoiled = covered + self._weights[i][0], spoiled + self._weights[i][1]
+        score = int(self._score(np.array([covered]), np.array([spoiled]))[0])
+        gap = score - int(self.products.upper[chosen])
+        if gap == 0:
+            return True
+        low, high = exponential_bounds(self._rate * gap, known)
+        return True if uniform + 1 <= low else False if uniform >= high else None
+
+    def _undecided(self, chosen: int) -> tuple[int, int, list[int]]:
+        """Return the weights surely covered and spoiled in a product, and the points that may be either."""
+        if chosen not in self._open:
+            surely, possibly = self.products.masks(self.products.codes[chosen : chosen + 1])
+            least = [self._weights[i] for i in np.flatnonzero(surely[0])]
+            open_ = np.flatnonzero(possibly[0] & ~surely[0]).tolist()
+            undecided = [i for i in open_ if any(self._weights[i])]
+            self._open[chosen] = sum(c for c, _ in least), sum(e for _, e in least), undecided
+        return self._open[chosen]
+
+    def _listed(self, level: int) -> int:
+        """Return how many products have entries of their own at a level: at 0 those not far below the greatest."""
+        return len(self._order) if level else self._heavy
+
+    def _cumulative(self, level: int) -> Bounds:
+        """Return enclosures of the cumulative weights of the products, the greatest first.
+
+        At level 0 the products far below the greatest are one last entry, enclosed by 0 and 2^-200 of the rest: their
+        weights are below e^-299 of the greatest, and there are fewer than 2^60 of them. Whoever hits it has to look at
+        the next level, where all are listed.
+        """
+        if level not in self._bounds:
+            listed = self._listed(level)
+            exponentials = self._exponentials(level, listed)
+            weights = [self._weight(chosen, exponentials, level) for chosen in self._order[:listed].tolist()]
+            lows, highs = [low for low, _ in weights], [high for _, high in weights]
+            if listed < len(self._order):
+                lows.append(0)
+                highs.append(sum(lows) >> NEGLIGIBLE_BITS)
+            self._bounds[level] = list(accumulate(lows)), list(accumulate(highs))
+        return self._bounds[level]
+
+    def _exponentials(self, level: int, listed: int) -> dict[int, tuple[int, int]]:
+        bits = self._reach * (level + 1)
+        scores = {int(score) for score in self.products.upper[self._order[:listed]]}
+        return {score: exponential_bounds(self._rate * (score - self._greatest), bits) for score in scores}
+
+    def _weight(self, chosen: int, exponentials: dict[int, tuple[int, int]], level: int) -> tuple[int, int]:
+        """Return an enclosure of the weight of a product: orders, areas and exponential."""
+        low, high = exponentials[int(self.products.upper[chosen])]
+        areas = [self._pieces.area(code >> 1, level) for code in self.products.codes[chosen].tolist()]
+        orders = int(self.products.orders[chosen])
+        return orders * low * prod(a for a, _ in areas), orders * high * prod(b for _, b in areas)
+
+
+def _contains(boxes: list[tuple[int, Box]], point: tuple[int, int]) -> bool | None:
+    """Say whether all halfplanes contain the point, each known up to a box around its dual point; None if open."""
+    x, y = point
+    decided = True
+    for z, (a_low, a_high, b_low, b_high, q) in boxes:
+        # Heights of the box over the point's dual line; a halfplane with z = 1 contains what is not below it.
+        low, high = b_low + x * a_low - y * q, b_high + x * a_high - y * q
+        if low > 0 if z == 1 else high < 0:
+            return False
+        decided &= high < 0 if z == 1 else low > 0
+    return True if decided else None

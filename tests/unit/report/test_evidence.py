@@ -1,0 +1,193 @@
+"""Power, gaps, checks and spending in words; and that no report ever says that something passed."""
+
+import math
+import re
+import typing
+
+import pytest
+from msgspec.structs import replace
+from reporter_runs import first, load_small, only, put, retold
+
+from dpaudit.audit import evidence as gaps
+from dpaudit.audit.evidence import Answer, Check, CheckName
+from dpaudit.audit.finding import PowerAt
+from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
+from dpaudit.contract import Origin, OriginKind
+from dpaudit.report import console, html
+from dpaudit.report import evidence as told
+from dpaudit.report import json as json_report
+from dpaudit.report.evidence import check_words, gap_words
+
+CRAFTED, ENUMERATED, PATTERN, STRATEGY = (OriginKind(name) for name in ("crafted", "enumerated", "pattern", "strategy"))
+
+
+def finding(learner="parity-private", **changes):
+    return replace(first(only(load_small(), learner), "privacy").finding, **changes)
+
+
+BETS = finding("threshold-exponential")
+
+
+def test_pairs_are_counted_by_how_they_were_made():
+    assert told.origin_counts(finding()) == {"crafted": 8, "random": 2, "given": 2, "local search": 18}
+    made = [Origin(), Origin(text="pattern: mine"), Origin(PATTERN, "half"), Origin(STRATEGY, "number 0", moves=2)]
+    assert told.origin_counts(finding(origins=made, pairs=4)) == {"given": 2, "pattern": 1, "strategy": 1}
+    assert told.origins_text(finding(origins=[Origin()] * 1500, pairs=1500)) == "1,500 given"
+
+
+@pytest.mark.parametrize(
+    ("origin", "text"),
+    [
+        (Origin(), "given"),
+        (Origin(text="by hand: x"), "by hand: x"),
+        (Origin(ENUMERATED), "enumerated"),
+        (Origin(ENUMERATED, "every sample"), "every sample"),
+        (Origin(CRAFTED, "x"), "crafted: x"),
+        (Origin(CRAFTED, "x", moves=1), "local search from crafted: x"),
+        (Origin(CRAFTED, "x", moves=3), "local search, 3 moves from crafted: x"),
+    ],
+)
+def test_the_moves_of_a_local_search_are_counted(origin, text):
+    assert told.origin_text(origin) == text
+
+
+def test_the_frontier_is_rounded_up_and_stays_above_the_claim():
+    shown = told.frontier_text(finding(frontier=((0.1, 1.0000001), (0.01, 1.0), (0.001, math.inf))), infinity="none")
+    assert shown == [("0.1", "1.001"), ("0.01", "1.000"), ("0.001", "none")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        (
+            {},
+            "a true epsilon of 1.013 or more on an event as likely as the main one tested; "
+            "a probability of 0.0001200 or more of an event impossible on the other side",
+        ),
+        (
+            {"detectable_epsilon": math.inf, "detectable_delta": math.inf, "frontier": ((0.1, math.inf),)},
+            "no leak, however large, on an event as likely as the main one tested; "
+            "no probability, however large, of an event impossible on the other side",
+        ),
+        (
+            {"detectable_epsilon": math.inf, "frontier": ((0.1, math.inf), (0.01, 1.07), (0.001, 1.3))},
+            "no leak, however large, on an event as likely as the main one tested, a true epsilon of 1.070 or more on "
+            "one of probability 0.01; a probability of 0.0001200 or more of an event impossible on the other side",
+        ),
+        (
+            {"detectable_at": PowerAt.LIKELIER},
+            "a true epsilon of 1.013 or more on an event as likely as the main one tested on the likelier side; a "
+            "probability of 0.0001200 or more of an event impossible on the other side",
+        ),
+        (
+            {"detectable_at": PowerAt.FRONTIER, "detectable_epsilon": 1.07},
+            "a true epsilon of 1.070 or more on an event of probability 0.01; a probability of 0.0001200 or more of an "
+            "event impossible on the other side",
+        ),
+        (
+            {"learner": "threshold-exponential", "detectable_delta": 1e-6, "delta": 1e-6},
+            "a true epsilon of 0.9300 or more on an event of probability 0.1; "
+            "a probability of 1.000e-6 or more of an event impossible on the other side",
+        ),
+    ],
+)
+def test_power_in_words(changes, text):
+    assert told.power_text(finding(**changes)) == text
+
+
+def test_the_budget_leaves_out_what_was_not_spent():
+    spent = {"halving": 0, "local": 0, "pilot": 512, "training": 3_488, "confirmation": 16_000, "checks": 24}
+    words = (
+        "runs on each side, all pairs together: 512 to see what outputs look like, 3,488 to choose the event, "
+        "16,000 to confirm it, 24 to check randomness and state"
+    )
+    assert told.budget_text(finding(budget=spent)) == words
+    bets = replace(BETS, budget={"used": 812, "allowed": 200_000, "checks": 0})
+    assert told.budget_text(bets) == "812 runs used of 200,000 allowed, on both sides of all pairs"
+
+
+def test_the_cost_of_learning_an_event_is_the_one_that_audits_are_planned_with():
+    assert (LEARNING, LEARNING_OF_BETS) == (3, 2)
+    assert "detects with a third of the confirmation runs" in told.assumed_text(finding())
+    assert "detect with half of the runs" in told.assumed_text(BETS)
+    assert "that a third of the runs detect" in console.render(load_small())
+
+
+def test_the_error_split_hides_binary_fractions_and_begins_with_the_verdict():
+    split = {"curve": 0.2 * (1 - 0.95), "verdict": 0.8 * (1 - 0.95)}
+    assert told.errors_text(finding(errors=split, tests=())) == "0.05 in all: 0.04 for the verdict, 0.01 for the curve"
+    assert told.errors_text(BETS) == "0.05 in all: 0.025 for the verdict, 0.025 for the bound on epsilon"
+
+
+@pytest.mark.parametrize(("bounds", "witness"), [((0.5, 0.4), "main one"), ((0.4, 0.5), "second one")])
+def test_the_error_split_tells_how_two_events_share_that_of_the_verdict(bounds, witness):
+    tests = tuple(
+        replace(test, error=share * (1 - 0.95), epsilon_lower=bound)
+        for test, share, bound in zip(finding().tests, (0.7, 0.3), bounds, strict=True)
+    )
+    assert told.errors_text(finding(errors={"verdict": 1 - 0.95}, tests=tests)) == (
+        "0.05 in all: 0.05 for the verdict; two events share the verdict's, 0.035 for the main one, 0.015 for a "
+        f"second one; the witness is the {witness}"
+    )
+    assert "on an event as likely as the main one tested" in told.power_text(finding(tests=tests))
+    assert "on an event as likely as the one tested" in told.power_text(finding(tests=tests[:1]))
+
+
+def test_runs_from_before_there_were_second_events_are_told():
+    assert "share" not in told.errors_text(finding(tests=()))
+    assert "as likely as the one tested" in told.power_text(finding(tests=()))
+
+
+def test_scores():
+    assert told.scores_text(finding()) == "histogram, logistic"
+    assert told.scores_text(BETS) == "betting"
+
+
+def variants():
+    """Return runs with all verdicts: as stored, all violations, all undecided or consistent, controls missed."""
+    run = load_small()
+    yield run
+    audits = [result for result in run.results if result.kind != "ledger"]
+    for privacy, utility in (("violation", "violation"), ("consistent", "undecided")):
+        yield put(run, *(retold(r, verdict=utility if r.kind == "utility" else privacy) for r in audits))
+
+
+@pytest.mark.parametrize("render", [console.render, json_report.render, html.render])
+def test_no_report_says_that_something_passed(render):
+    for run in variants():
+        assert not re.search(r"\bpass(es|ed|ing)?\b", render(run), re.IGNORECASE)
+
+
+GAPS = [
+    (gaps.AllRaised(9, 9, "ValueError: no"), "every run ended in an exception, most often ValueError: no"),
+    (gaps.AllRaised(1_999, 2_000, "ValueError"), "1,999 of 2,000 runs ended in an exception, most often ValueError"),
+    (gaps.Constant(2_000, 2_000), "every run had one outcome, on both sides"),
+    (gaps.Constant(1_990, 2_000), "1,990 of 2,000 runs had one outcome, on both sides"),
+    (gaps.Identical(1), "both inputs are the same in all of 1 pair"),
+    (
+        gaps.FewRuns(16, 20, 26),
+        "16 runs a side decided, and 20 is the least number that can refute the claim: at least 26",
+    ),
+    (gaps.Powerless(), "these runs would have detected no leak, however large"),
+    (gaps.NotLookedAt(("output[2]", "dtype")), "not looked at: output[2], dtype"),
+    (gaps.Meaningless(CheckName.WORKERS), "workers repeat each other's streams"),
+]
+
+
+@pytest.mark.parametrize(("gap", "words"), GAPS)
+def test_every_gap_has_words(gap, words):
+    assert gap_words(gap).startswith(words)
+
+
+def test_no_kind_of_gap_is_forgotten():
+    assert {type(gap) for gap, _ in GAPS} == set(typing.get_args(gaps.Gap))
+
+
+@pytest.mark.parametrize("name", CheckName)
+@pytest.mark.parametrize("answer", Answer)
+def test_every_check_has_words(name, answer):
+    check = Check(name, answer, 8)
+    assert check_words(check)
+    assert check.meaningless == (answer == Answer.DEPENDS)
+    if check.meaningless:
+        assert gap_words(gaps.Meaningless(name)) == check_words(check)
