@@ -27,7 +27,7 @@ from dpaudit.events.feature_screening.featured import hole_discretizers, screene
 from dpaudit.events.fitting import fitted_discretizers
 from dpaudit.events.selection import CellFamilies, SelectedEvent
 from dpaudit.events.wide import Reducer, least_dense_shift, least_shift
-from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
 from dpaudit.running.sampling import Job, Sampler, held_runs, knowing, learned_reducer, placing_runs
 
@@ -231,14 +231,14 @@ ROWS = 10_000
 """Runs a side that choose the event over the bits: they leak outright or hardly at all."""
 
 
-def representation_event(request: Request, plan: Plan, first: list[Any], second: list[Any]) -> SelectedEvent | None:
+def representation_event(request: Request, plan: LeafPlan, first: list[Any], second: list[Any]) -> SelectedEvent | None:
     """Return the best event over how floats are stored; None where outputs hold none, or where bits count anyway.
 
     Parameters
     ----------
     request : Request
         The audit.
-    plan : Plan
+    plan : LeafPlan
         The leaves of the outputs.
     first, second : list of two batches
         Training outputs of both sides: of the first the features are compared, on the second the cells counted.

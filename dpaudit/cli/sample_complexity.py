@@ -20,8 +20,7 @@ from dpaudit.errors import InputError, blamed
 
 if TYPE_CHECKING:
     from dpaudit.registry import Entry
-    from dpaudit.utility.complexity_finding import SampleComplexityFinding
-    from dpaudit.utility.scaling_finding import ScalingFinding
+    from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding
 
 __all__ = ["sample_complexity", "scaling"]
 

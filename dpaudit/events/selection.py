@@ -108,18 +108,12 @@ DISTRUST = 1.5
 Audits of Laplace noise reached the same bounds to a percent with half and with twice as much."""
 
 
-@dataclass(frozen=True)
-class SecondEvent:
-    """The first `length` atoms in the order of the main event, and the share of the error that they are tested with."""
-
-    length: int
-    share: float
-
-
 def choose_second_event(
     main: int, models: Sequence[PrefixRatio], pooled: Array, test: PlannedTest
-) -> SecondEvent | None:
-    r"""Return the prefix, and its share of the error, that raises the expected greater of two bounds most, or None.
+) -> tuple[int, float] | None:
+    r"""Return the length and the share of the error of the prefix that most raises the expected greater of two bounds.
+
+    None if no prefix raises it.
 
     The main event's bound has the error (1 - w) gamma, the second one's w gamma; by the union bound the greater of the
     two is a lower bound with error gamma, however the events overlap. Training leaves in doubt which is better: let the
@@ -159,7 +153,7 @@ def choose_second_event(
         ahead = ratio + ndtri(share * test.gamma) * sampling - ratio[main - 1] - kept
         gain = steady(_mean_above(ahead[possible], spread[possible]) - (ndtri(test.gamma) * sampling[main - 1] - kept))
         if len(gain) and gain.max() > most:
-            best, most = SecondEvent(int(np.flatnonzero(possible)[np.argmax(gain)]) + 1, share), float(gain.max())
+            best, most = (int(np.flatnonzero(possible)[np.argmax(gain)]) + 1, share), float(gain.max())
     return best
 
 
@@ -170,7 +164,7 @@ def _mean_above(mean: Array, spread: Array) -> Array:
     return above
 
 
-Counts = NDArray[np.int64]
+IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -194,8 +188,8 @@ class CellFamilies:
     discretizer: Discretizer
     training: tuple[Tally, Tally]
     cells: list[Any]
-    data: Counts
-    neighbour: Counts
+    data: IntArray
+    neighbour: IntArray
     families: list[Family]
 
     @classmethod
@@ -238,7 +232,7 @@ class CellFamilies:
         )
         best = int(np.argmax(expected))
         second = self._second(family, best + 1, test)
-        shares = [(best + 1, 1 - second.share), (second.length, second.share)] if second else [(best + 1, 1.0)]
+        shares = [(best + 1, 1 - second[1]), second] if second else [(best + 1, 1.0)]
         compared = sum(len(one.order) for one in self.families)
         return self._selected(family, shares, compared, expected[best], markdown[best])
 
@@ -287,7 +281,7 @@ class CellFamilies:
         inside = frozenset(taken)
         return CellEvent(inside - {RARE}, frozenset(self.cells) - inside, RARE in inside)
 
-    def _sides(self, family: Family) -> tuple[Counts, Counts]:
+    def _sides(self, family: Family) -> tuple[IntArray, IntArray]:
         """Return the counts of the family's atoms in its order, on the likelier side and on the other."""
         likelier, other = likelier_first(family.direction, self.data, self.neighbour)
         return likelier[family.order], other[family.order]
@@ -305,7 +299,7 @@ class CellFamilies:
             rivals=rivals,
         )
 
-    def _second(self, family: Family, main: int, test: PlannedTest) -> SecondEvent | None:
+    def _second(self, family: Family, main: int, test: PlannedTest) -> tuple[int, float] | None:
         """Return what else to test in the order of the best event; None where no model says how sure it is."""
         if not family.models:
             return None
@@ -315,7 +309,7 @@ class CellFamilies:
         return choose_second_event(main, (*family.models, *counted), pooled, test)
 
 
-def _atoms(data: Tally, neighbour: Tally, ordered: bool) -> tuple[list[Any], Counts, Counts]:
+def _atoms(data: Tally, neighbour: Tally, ordered: bool) -> tuple[list[Any], IntArray, IntArray]:
     """Return the common cells in order, and the counts of both sides in each and, last, in all the rare ones."""
     # A score has a place for every cell, however rare.
     least = 1 if ordered else LEAST

@@ -21,7 +21,7 @@ from dpaudit.outputs.leaf import FAMILIES_OF_DTYPES, Leaf
 from dpaudit.outputs.shared import counted, follow
 from dpaudit.outputs.steps import Path, Step, from_hexadecimal, from_json, in_words, template
 
-__all__ = ["NAMED_POSITIONS", "POSITIONS", "Plan"]
+__all__ = ["NAMED_POSITIONS", "POSITIONS", "LeafPlan"]
 
 COMMON = 0.005
 """A key, or a family of types, in a smaller share of the outputs is counted and not taken apart."""
@@ -44,7 +44,7 @@ MOSTLY = 0.95
 
 
 @dataclass
-class Plan:
+class LeafPlan:
     """The leaves of some outputs.
 
     Attributes
@@ -59,7 +59,7 @@ class Plan:
     unseen: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, rows: Sequence[Any] | NDArray[Any]) -> Plan:
+    def of(cls, rows: Sequence[Any] | NDArray[Any]) -> LeafPlan:
         """Return the plan of outputs of both sides.
 
         Raises
@@ -78,7 +78,7 @@ class Plan:
         return cls(planner.leaves, planner.unseen)
 
     @classmethod
-    def of_reduced(cls, rows: Any, names: Sequence[str], columns: tuple[str, ...]) -> Plan:
+    def of_reduced(cls, rows: Any, names: Sequence[str], columns: tuple[str, ...]) -> LeafPlan:
         """Return the plan of wide outputs as a reducer returns them.
 
         Parameters

@@ -22,9 +22,7 @@ from dpaudit.report.measured import complexity_lines, complexity_page, supremum_
 from dpaudit.report.plots import figure_of
 from dpaudit.report.verdict_block import finding_lines
 from dpaudit.report.view import row_of
-from dpaudit.utility.complexity_finding import SampleComplexityFinding
-from dpaudit.utility.finding import UtilityFinding
-from dpaudit.utility.scaling_finding import ScalingFinding
+from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

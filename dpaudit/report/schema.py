@@ -17,9 +17,7 @@ from dpaudit.exact.supremum.finding import SupremumFinding
 from dpaudit.record import schema_of_type
 from dpaudit.report.document import Report
 from dpaudit.results import SCHEMA_VERSION
-from dpaudit.utility.complexity_finding import SampleComplexityFinding
-from dpaudit.utility.finding import UtilityFinding
-from dpaudit.utility.scaling_finding import ScalingFinding
+from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
 
 __all__ = ["NAMES", "load"]
 

@@ -28,7 +28,6 @@ from learners.halfspaces.depth.depth_regions import depth_panel
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.plane_slices import PlaneSlices
 from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
-from learners.halfspaces.sizes import exponential_examples
 from learners.mechanisms import equal_scores, exponential
 from learners.mechanisms.log_laws import ULP, greatest
 from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
@@ -41,6 +40,7 @@ __all__ = [
     "HullPointJoint",
     "Point",
     "Selected",
+    "exponential_examples",
     "weighted_points",
 ]
 
@@ -60,6 +60,15 @@ def weighted_points(sample: Sample) -> tuple[Integers, Integers]:
     weights = np.zeros(len(points), dtype=np.int64)
     np.add.at(weights, place.reshape(-1), sample.counts)
     return points, weights
+
+
+def exponential_examples(dimension: int, candidates: tuple[int, ...], epsilon: float, beta: float) -> int:
+    """Return 2 (d + 1) (2 d/epsilon) sum of ln(d |X~_i| / beta), from which the exponential mechanism suffices.
+
+    It loses at most the sum of (2 d/epsilon) ln(d |X~_i|/beta) of a depth n/(d + 1), which may be half of it.
+    """
+    losses = sum(math.log(dimension) + math.log(size) - math.log(beta) for size in candidates)
+    return math.ceil(2 * (dimension + 1) * 2 * dimension / epsilon * losses)
 
 
 class _Depths:

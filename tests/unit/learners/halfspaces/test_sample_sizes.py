@@ -17,12 +17,11 @@ from dpaudit.seeding import generator
 from learners.domains import Grid
 from learners.halfspaces.depth.extended_domain import ExtendedDomain
 from learners.halfspaces.depth.tukey_depth import tukey_depth
-from learners.halfspaces.hull_point import HullPointExponential
+from learners.halfspaces.hull_point import HullPointExponential, exponential_examples
 from learners.halfspaces.hull_point_rec_concave import HullPointRecConcave
 from learners.halfspaces.lower_bound import coefficients, common_point, common_point_examples, required_examples
 from learners.halfspaces.sizes import (
     crossover,
-    exponential_examples,
     hard_samples,
     log_star,
     measured_examples,
