@@ -14,9 +14,8 @@ from toy_learners import ToyBare
 
 import dpaudit
 from dpaudit.contract import HasSupremum, Instance, Law, Pair, Relation, Support, Supremum
-from dpaudit.exact.supremum.finding import SupremumFinding
-from dpaudit.exact.supremum.star import Star
-from dpaudit.exact.supremum.universe import Universe, plus
+from dpaudit.exact.finding import SupremumFinding
+from dpaudit.exact.universe import Star, Universe, plus
 from dpaudit.registry import get_learner
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.covers.accounting import choice_cost, pure_share
