@@ -209,14 +209,18 @@ class HullPoint(ClassLearner):
         atoms: list[Point] = [()]
         logs, error = np.zeros(1), 0.0
         for axis in range(self.extended.dimension):
-            parts = list(self._extend(depths, atoms, logs, axis, n))
-            atoms = [atom for longer, _, _ in parts for atom in longer]
-            if len(atoms) > MAX_ATOMS:
+            longer, parts, worst = list[Point](), [], 0.0
+            for prefix, log in zip(atoms, logs.tolist(), strict=True):
+                candidates, scores = depths.after(prefix)
+                selected, more = self._log_law(scores, axis, n)
+                longer += [(*prefix, x) for x in candidates]
+                parts.append(log + selected)
+                worst = max(worst, more)
+            if len(longer) > MAX_ATOMS:
                 raise InputError(
                     f"side must be smaller for the exact law: more than {MAX_ATOMS} points; run has no limit"
                 )
-            logs = np.concatenate([log for _, log, _ in parts])
-            error += max(e for _, _, e in parts)
+            atoms, logs, error = longer, np.concatenate(parts), error + worst
         return Law(atoms, logs, error + self.dimension * ULP * greatest(logs))
 
     def _plane_law(self, depths: _Depths, slices: PlaneSlices, n: int) -> Law:
@@ -236,15 +240,6 @@ class HullPoint(ClassLearner):
         logs = np.concatenate(parts)
         atoms = self.extended.points if total <= MAX_ATOMS else self.extended.lazy_points
         return Law(atoms, logs, error + worst + self.dimension * ULP * greatest(logs))
-
-    def _extend(
-        self, depths: _Depths, atoms: list[Point], logs: Floats, axis: int, n: int
-    ) -> Iterator[tuple[list[Point], Floats, float]]:
-        """Yield for each prefix the longer prefixes, their log-probabilities and an error."""
-        for prefix, log in zip(atoms, logs.tolist(), strict=True):
-            candidates, scores = depths.after(prefix)
-            selected, error = self._log_law(scores, axis, n)
-            yield [(*prefix, x) for x in candidates], log + selected, error
 
     def scene(self, rng: np.random.Generator) -> tuple[Sample, None]:
         """Return the sample of the picture: uneven weights on the grid, nothing that labels them."""
