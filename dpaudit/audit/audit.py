@@ -18,10 +18,10 @@ from dpaudit.audit.preflight import preflight
 from dpaudit.audit.probing import FROM_DATA, probe_of
 from dpaudit.audit.request import Request, resolve_bound, resolve_claim, resolve_inputs, showing
 from dpaudit.audit.sequential_design import sequential_finding
-from dpaudit.call_repr import remembering
 from dpaudit.clock import Clock, Stopped
 from dpaudit.contract import Learner, Relation
 from dpaudit.progress import Progress, followed
+from dpaudit.results import remembering
 from dpaudit.running.adapters import as_mechanism
 from dpaudit.running.isolated import Timeout
 from dpaudit.running.sampling import Sampler

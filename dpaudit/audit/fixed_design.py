@@ -15,8 +15,7 @@ from dpaudit.audit.finding import EventTest, PrivacyFinding, Witness
 from dpaudit.audit.power import REFUTING_SHARE, Power
 from dpaudit.audit.request import Request
 from dpaudit.audit.training import Found, PilotRuns, run_pilot, search, train, wide_limits
-from dpaudit.bounds.curve import Curve, fit_curve
-from dpaudit.bounds.thresholds import choose_thresholds
+from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
 from dpaudit.clock import LOOKS, SHARES
 from dpaudit.events.cells import tally
 from dpaudit.events.event import Tally

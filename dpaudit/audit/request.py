@@ -13,10 +13,9 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.audit.options import Options
 from dpaudit.audit.power import Power
 from dpaudit.audit.preflight import Hygiene, runs_a_side
-from dpaudit.bounds.base import Bound
-from dpaudit.bounds.counts import MAX_RUNS
+from dpaudit.bounds.base import MAX_RUNS, Bound
 from dpaudit.bounds.detectable import trials_needed
-from dpaudit.bounds.names import get_bound
+from dpaudit.bounds.unconditional import get_bound
 from dpaudit.clock import Clock
 from dpaudit.contract import Learner, MadePair, Pair, PrivacyClaim, Relation
 from dpaudit.errors import InputError

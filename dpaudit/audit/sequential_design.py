@@ -40,7 +40,7 @@ from dpaudit.audit.pair_bets import PairBets, Sides, batch_size, first_batch, le
 from dpaudit.audit.power import MASSES, Power
 from dpaudit.audit.request import Request
 from dpaudit.audit.training import wide_limits
-from dpaudit.bounds.counts import check_level
+from dpaudit.bounds.base import check_level
 from dpaudit.contract import Direction, Pair, PrivacyClaim
 from dpaudit.errors import InputError
 from dpaudit.events.discretizers import CountCells, Discretizer, Pilot, Ranked

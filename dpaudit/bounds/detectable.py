@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, ndtri
 
-from dpaudit.bounds.base import Bound
-from dpaudit.bounds.beta_density import log_density, mode
-from dpaudit.bounds.counts import MAX_RUNS, check_level
+from dpaudit.bounds.base import MAX_RUNS, Bound, check_level
+from dpaudit.bounds.melded import log_density, mode
 from dpaudit.errors import InputError
 
 __all__ = ["detectable_delta", "detectable_epsilon", "least_where", "rejection_boundary", "trials_needed"]
