@@ -37,14 +37,12 @@ if TYPE_CHECKING:
     from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
     from dpaudit.outputs.parts import register_flattener
     from dpaudit.registry import get_learner, list_learners
-    from dpaudit.report.statements import ledger
+    from dpaudit.report.ledger import ledger
     from dpaudit.report.tables import to_frame
-    from dpaudit.utility.complexity_finding import SampleComplexityFinding
-    from dpaudit.utility.finding import UtilityFinding
-    from dpaudit.utility.pac import audit_utility
+    from dpaudit.utility.audit import audit_utility
+    from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
     from dpaudit.utility.sample_complexity import sample_complexity
     from dpaudit.utility.scaling import scaling_law
-    from dpaudit.utility.scaling_finding import ScalingFinding
 
 __version__ = "0.1.0"
 
@@ -60,8 +58,8 @@ _HOMES = {
     "PrivacyClaim": "contract",
     "PrivacyFinding": "audit.finding",
     "Relation": "contract",
-    "SampleComplexityFinding": "utility.complexity_finding",
-    "ScalingFinding": "utility.scaling_finding",
+    "SampleComplexityFinding": "utility.finding",
+    "ScalingFinding": "utility.finding",
     "SupremumFinding": "exact.supremum.finding",
     "ToolFault": "errors",
     "UtilityClaim": "contract",
@@ -69,10 +67,10 @@ _HOMES = {
     "audit_law": "exact.audit",
     "audit_privacy": "audit.audit",
     "audit_supremum": "exact.supremum.audit",
-    "audit_utility": "utility.pac",
+    "audit_utility": "utility.audit",
     "crafted_pairs": "neighbours.crafted",
     "get_learner": "registry",
-    "ledger": "report.statements",
+    "ledger": "report.ledger",
     "list_learners": "registry",
     "neighbours_of": "neighbours.own_data.pairs",
     "pairs_from_strategy": "neighbours.sampled",

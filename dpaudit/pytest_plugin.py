@@ -115,7 +115,7 @@ def assert_utility(request: pytest.FixtureRequest) -> Callable[..., UtilityFindi
         __tracebackhide__ = True
         from dpaudit.arguments import check_names
         from dpaudit.contract import Verdict
-        from dpaudit.utility.pac import audit_utility
+        from dpaudit.utility.audit import audit_utility
 
         settings = {name: value for name, value in _settings(request.config).items() if name != "trials"}
         chosen = {**settings, **_marked(request), **arguments}

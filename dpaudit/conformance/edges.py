@@ -12,8 +12,8 @@ from dpaudit.contract import HasLaw, HasUtility, Learner
 from dpaudit.errors import InputError
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.supremum.audit import audit_supremum
+from dpaudit.utility.audit import audit_utility
 from dpaudit.utility.hard_cases import hard_cases
-from dpaudit.utility.pac import audit_utility
 
 __all__ = ["check_edges", "edges"]
 

@@ -42,9 +42,9 @@ from dpaudit.progress import Progress
 from dpaudit.registry import PRIVATE, load
 from dpaudit.registry.import_spec import send_by_value
 from dpaudit.seeding import check_seed, generator
+from dpaudit.utility.audit import audit_utility
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.hard_cases import hard_cases
-from dpaudit.utility.pac import audit_utility
 
 __all__ = ["check_statement", "draw_picture", "perform"]
 

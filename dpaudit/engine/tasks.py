@@ -24,7 +24,7 @@ from dpaudit.errors import InputError
 from dpaudit.jsonable import jsonable
 from dpaudit.record import encodable
 from dpaudit.registry import Entry, StatementEntry
-from dpaudit.utility.claims import stated_claim
+from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.interval import deciding_trials
 
 __all__ = [

@@ -15,9 +15,7 @@ from dpaudit.report.numbers import count, percent, significant, value_text
 from dpaudit.report.page.curve_figures import Curves
 from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text
-from dpaudit.utility.complexity_finding import SampleComplexityFinding
-from dpaudit.utility.finding import UtilityFinding
-from dpaudit.utility.scaling_finding import ScalingFinding
+from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,26 +15,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.arguments import CONFIDENCE, check_built, read_integer
+from dpaudit.arguments import CONFIDENCE, check_built, check_jobs, read_integer, read_number
 from dpaudit.call_repr import remembering
-from dpaudit.contract import Distribution, Hypothesis, Learner, UtilityClaim, Verdict
+from dpaudit.contract import (
+    SETTINGS,
+    Distribution,
+    HasPopulations,
+    HasSampleSize,
+    HasSettings,
+    HasUtility,
+    Hypothesis,
+    Learner,
+    Solves,
+    UtilityClaim,
+    Verdict,
+)
 from dpaudit.errors import InputError
+from dpaudit.jsonable import stable_repr
 from dpaudit.progress import Progress, Tell, followed
 from dpaudit.seeding import check_seed
-from dpaudit.utility.claims import speaks_of, stated_claim
 from dpaudit.utility.error import best_error, labels_of
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import failure_interval, is_vacuous, looks, verdict
-from dpaudit.utility.request import (
-    check_numbers,
-    read_concept,
-    read_distribution,
-    read_noise,
-    read_setting,
-)
-from dpaudit.utility.trials import Trial, count_failures, stream_address
+from dpaudit.utility.trials import Problem, Trial, count_failures, stream_address
 
-__all__ = ["audit_utility"]
+__all__ = ["audit_utility", "read_setting", "stated_claim"]
 
 LOG = logging.getLogger(__name__)
 
@@ -121,8 +126,8 @@ def audit_utility(
     claim = claim if speaks_of(learner, law, target, flips) else None
     size = _size(learner, n, claim)
     best = _best(learner, concept, target, law, flips)
-    address = stream_address(learner, target, name, law, flips, size, setting)
-    trial = Trial(learner, target, law, flips, best, size, alpha, setting, seed, address)
+    problem = Problem(learner, target, law, flips, alpha, setting, best)
+    trial = Trial(problem, size, seed, stream_address(problem, name, size))
     planned = looks(trials, most, confidence)
     with followed(progress, sum(runs for runs, _ in planned), "runs") as tell:
         said, failures, runs, (lower, upper) = _counted(trial, planned, beta, n_jobs, tell)
@@ -152,7 +157,7 @@ def _counted(
     trial: Trial, planned: Sequence[tuple[int, float]], beta: float, n_jobs: int, tell: Tell | None
 ) -> tuple[Verdict, int, int, tuple[float, float]]:
     """Return verdict, failures, runs and interval at the first look that decides, or at the last one."""
-    vacuous = is_vacuous(trial.alpha, beta, trial.setting)
+    vacuous = is_vacuous(trial.problem.alpha, beta, trial.problem.setting)
     for runs, level in planned:
         failures = count_failures(trial, runs, n_jobs, tell)
         interval = failure_interval(failures, runs, level)
@@ -217,3 +222,113 @@ def _claim(learner: Any, alpha: float, beta: float, setting: str | None, *, need
             raise
         return None
     return claim
+
+
+def stated_claim(learner: Any, alpha: float, beta: float, setting: str | None = None) -> UtilityClaim | None:
+    """Return the claim for alpha and beta, in a setting if one is asked for and the learner makes several.
+
+    A bare `sample_size(alpha, beta)` is a claim in the setting "realizable". Whoever asks for a setting must look at
+    that of the answer: a learner with one claim has nothing else to say.
+
+    Returns
+    -------
+    UtilityClaim or None
+        None if the learner has no theorem.
+
+    Raises
+    ------
+    InputError
+        If the theorem does not reach alpha and beta in that setting.
+    """
+    if isinstance(learner, HasSettings) and setting is not None:
+        return learner.utility(alpha, beta, setting=setting)
+    if isinstance(learner, HasUtility):
+        return learner.utility(alpha, beta)
+    if isinstance(learner, HasSampleSize):
+        return UtilityClaim(alpha, beta, int(learner.sample_size(alpha, beta)))
+    return None
+
+
+def speaks_of(learner: Any, law: Distribution, concept: Hypothesis, flips: NDArray[np.float64] | None) -> bool:
+    """Say whether a learner's theorem speaks of points from this distribution, labelled so."""
+    if law.public is None or not isinstance(learner, HasPopulations):
+        return True
+    labels = labels_of(concept, law.points).astype(np.float64)
+    return learner.speaks_of(law, labels if flips is None else np.where(labels == 1, 1 - flips, flips))
+
+
+def read_distribution(learner: Learner, distribution: Distribution | str) -> Distribution:
+    """Return the distribution, after checking that its points belong to the learner's domain."""
+    if isinstance(distribution, str):
+        if distribution != "uniform":
+            raise InputError.of("distribution", distribution, "a Distribution or 'uniform'")
+        points = learner.domain.points()
+        return Distribution(points, np.full(len(points), 1 / len(points)), "uniform")
+    if not isinstance(distribution, Distribution):
+        raise InputError.of("distribution", distribution, "a Distribution or 'uniform'")
+    if distribution.public is not None and not isinstance(learner, HasPopulations):
+        told = "{distribution} must have no public examples for {id!r}, to which all examples are private"
+        raise InputError(told, names=("distribution",), id=learner.id)
+    inside = learner.domain.contains(distribution.points)
+    if not inside.all():
+        raise InputError(
+            "{distribution} must live on the domain {domain}, but has the point {point}",
+            names=("distribution",),
+            domain=repr(learner.domain),
+            point=distribution.points[~inside][0].tolist(),
+        )
+    return distribution
+
+
+def read_concept(learner: Any, concept: int | Hypothesis) -> tuple[Hypothesis, str]:
+    """Return the hypothesis that labels the samples, and its name."""
+    if isinstance(concept, int | np.integer) and not isinstance(concept, bool):
+        size = learner.concepts.size
+        if not 0 <= concept < size:
+            raise InputError.of("concept", concept, f"a code in 0 .. {size - 1} or a hypothesis")
+        return learner.concepts.concept(int(concept)), f"concept {int(concept)}"
+    if not isinstance(concept, Hypothesis):
+        raise InputError.of("concept", concept, "a code of the learner's concepts or a hypothesis")
+    return concept, stable_repr(concept)
+
+
+def check_numbers(alpha: float, beta: float, trials: int, confidence: float, n_jobs: int) -> None:
+    """Raise `InputError` for numbers out of range."""
+    for name, value in (("alpha", alpha), ("beta", beta), ("confidence", confidence)):
+        read_number(name, value, 0, 1)
+    read_integer("trials", trials)
+    check_jobs(n_jobs)
+
+
+def read_setting(learner: Any, setting: str) -> str:
+    """Return a setting that can be audited, or raise `InputError`."""
+    if setting not in SETTINGS:
+        raise InputError.among("setting", setting, SETTINGS)
+    if setting == "solution" and not isinstance(learner, Solves):
+        told = "{setting} must be another than 'solution' for {id!r}, which has no method solves"
+        raise InputError(told, names=("setting",), value=setting, id=learner.id)
+    return setting
+
+
+def read_noise(
+    noise: float | Sequence[float] | NDArray[np.float64] | None, setting: str, law: Distribution
+) -> NDArray[np.float64] | None:
+    """Return the noise of every point, or None in the settings without, or raise `InputError`."""
+    if (noise is not None) != (setting == "agnostic"):
+        raise InputError(
+            "{noise} must be given in the setting 'agnostic' and nowhere else; got {given:.100} in the "
+            "setting {where!r}",
+            names=("noise",),
+            value=noise,
+            given=repr(noise),
+            where=setting,
+        )
+    if noise is None:
+        return None
+    flips = np.asarray(noise)
+    if flips.dtype.kind not in "fiu" or flips.shape not in ((), (len(law.points),)):
+        raise InputError.of("noise", noise, f"a number or {len(law.points)} numbers, one a point")
+    flips = np.array(np.broadcast_to(flips, len(law.points)), dtype=np.float64)
+    if not ((flips >= 0) & (flips <= 1)).all():
+        raise InputError.of("noise", noise, "in [0, 1]")
+    return flips
