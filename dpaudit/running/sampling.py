@@ -19,7 +19,7 @@ from dpaudit.events.discretizers import Discretizer
 from dpaudit.events.wide import Reducer, SumUp, wide_leaves
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.parts import REGISTERED, learn
-from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.shared import join
 from dpaudit.progress import Tell
 from dpaudit.running.adapters import Mechanism
@@ -223,7 +223,7 @@ def learned_reducer(
         How many there are on each side; they must not choose anything else.
     """
     both = join(first)
-    plan = Plan.of(both)
+    plan = LeafPlan.of(both)
     sum_up = SumUp.around(wide_leaves(plan), both)
     whole: Sampler = replace(sampler, view=None)
     kind, index, phase = address

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import CONFIDENCE, check_built, check_jobs, read_integer, read_number
-from dpaudit.call_repr import remembering
 from dpaudit.contract import (
     SETTINGS,
     Distribution,
@@ -33,6 +32,7 @@ from dpaudit.contract import (
 from dpaudit.errors import InputError
 from dpaudit.jsonable import stable_repr
 from dpaudit.progress import Progress, Tell, followed
+from dpaudit.results import remembering
 from dpaudit.seeding import check_seed
 from dpaudit.utility.error import labels_of
 from dpaudit.utility.finding import UtilityFinding
