@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     )
     from dpaudit.errors import DpauditError, InputError, ToolFault
     from dpaudit.exact.audit import audit_law
-    from dpaudit.exact.finding import LawFinding
-    from dpaudit.exact.supremum.audit import audit_supremum
-    from dpaudit.exact.supremum.finding import SupremumFinding
+    from dpaudit.exact.finding import LawFinding, SupremumFinding
+    from dpaudit.exact.supremum import audit_supremum
     from dpaudit.neighbours.crafted import crafted_pairs
     from dpaudit.neighbours.named import query_patterns
     from dpaudit.neighbours.own_data.files import read_dataset
@@ -60,13 +59,13 @@ _HOMES = {
     "Relation": "contract",
     "SampleComplexityFinding": "utility.finding",
     "ScalingFinding": "utility.finding",
-    "SupremumFinding": "exact.supremum.finding",
+    "SupremumFinding": "exact.finding",
     "ToolFault": "errors",
     "UtilityClaim": "contract",
     "UtilityFinding": "utility.finding",
     "audit_law": "exact.audit",
     "audit_privacy": "audit.audit",
-    "audit_supremum": "exact.supremum.audit",
+    "audit_supremum": "exact.supremum",
     "audit_utility": "utility.audit",
     "crafted_pairs": "neighbours.crafted",
     "get_learner": "registry",

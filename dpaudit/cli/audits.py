@@ -176,12 +176,13 @@ def run_of(
     listed: Mapping[str, Listed] | None = None,
 ) -> Run:
     """Return results of one command as a run: with the audits that raised, and those that a project lists."""
-    from dpaudit.engine.records import Planned, Run
-    from dpaudit.engine.store import make_header
+    from dpaudit.engine.records import Header, Planned, Run
 
-    plan = [Planned(result.task, result.learner, result.kind) for result in results]
+    plan = tuple(Planned(result.task, result.learner, result.kind) for result in results)
     controls = {result.learner: result.fault for result in results if result.fault is not None}
-    header = make_header(plan, seed=seed, profile="single", command=command, controls=controls, faults=faults)
+    header = Header(
+        plan=plan, seed=seed, profile="single", command=command, controls=controls, faults=tuple(faults)
+    )
     return Run(header, tuple(results), listed=dict(listed or {}))
 
 

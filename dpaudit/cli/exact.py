@@ -112,7 +112,7 @@ def supremum(id: Annotated[str, argument("ID")], parameter: Parameters, search: 
     """
     from dpaudit.contract import Verdict
     from dpaudit.engine.tasks import canonical
-    from dpaudit.exact.supremum.audit import audit_supremum
+    from dpaudit.exact.supremum import audit_supremum
     from dpaudit.report.ci import Promise
     from dpaudit.report.measured import supremum_brief, supremum_lines
     from dpaudit.report.plain import Plain, summed

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpaudit.events.wide import WIDTH, Reducer
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf
-from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import DIGITS, MISSING, finite, is_usual, stored
 from dpaudit.outputs.shared import join
 
@@ -125,20 +125,20 @@ class Flattener:
         Those that are numbers, rows of numbers or categories; of text its length and which known text it is.
     width : int
         Columns of the matrix.
-    plan : Plan
+    plan : LeafPlan
         All leaves.
     """
 
     leaves: tuple[Leaf, ...]
     width: int
-    plan: Plan
+    plan: LeafPlan
 
     @classmethod
     def fit(cls, pilot: Iterable[Any], reducer: Reducer | None = None) -> Flattener:
         """Plan batches of pilot outputs, which a reducer may have returned."""
         some = [batch[:PLAN_ROWS] for batch in pilot]
         rows = join(some)
-        plan = Plan.of(rows) if reducer is None else Plan.of_reduced(rows, reducer.names, reducer.columns)
+        plan = LeafPlan.of(rows) if reducer is None else LeafPlan.of_reduced(rows, reducer.names, reducer.columns)
         leaves = tuple(leaf for leaf in plan.leaves if not leaf.in_row)
         flattener = cls(tuple(_numeric(leaf, some) for leaf in leaves), WIDTH, plan)
         found = flattener(some[0][:1]).shape[1] if some and len(some[0]) else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpaudit.contract import Grade, Support, Verdict
-from dpaudit.exact.supremum.finding import SupremumFinding
+from dpaudit.exact.finding import SupremumFinding
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
 from dpaudit.report.terminal import Lines
 from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, Slope, WorstCase

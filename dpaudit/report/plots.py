@@ -9,8 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.exact.finding import LawFinding
-from dpaudit.exact.supremum.finding import SupremumFinding
+from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.report.numbers import count, percent, significant, value_text
 from dpaudit.report.page.curve_figures import Curves
 from dpaudit.report.view import Row

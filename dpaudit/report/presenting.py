@@ -14,8 +14,7 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Result
 from dpaudit.escaping import harmless
-from dpaudit.exact.finding import LawFinding
-from dpaudit.exact.supremum.finding import SupremumFinding
+from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.report.brief import brief_lines
 from dpaudit.report.measured import complexity_lines, complexity_page, supremum_brief, supremum_lines
 from dpaudit.report.plots import figure_of

@@ -12,8 +12,7 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.certificates.certificate import Certificate
 from dpaudit.engine.records import Failure, Header, LedgerRow, PictureFinding, Result, Seal
 from dpaudit.errors import InputError
-from dpaudit.exact.finding import LawFinding
-from dpaudit.exact.supremum.finding import SupremumFinding
+from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.record import schema_of_type
 from dpaudit.report.json import Report
 from dpaudit.results import SCHEMA_VERSION

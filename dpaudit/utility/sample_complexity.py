@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpaudit.arguments import check_built, check_jobs, read_integer, read_number
-from dpaudit.bounds.mean_test import MeanTest
-from dpaudit.call_repr import remembering
+from dpaudit.bounds.limits import MeanTest
 from dpaudit.contract import Grade, HasFault, HasHardFailure, Learner, UtilityClaim, Verdict
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
+from dpaudit.results import remembering
 from dpaudit.seeding import check_seed, generator
 from dpaudit.utility.audit import read_setting, stated_claim
 from dpaudit.utility.failure_rate import CaseFailure

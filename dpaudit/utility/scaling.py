@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.arguments import read_integer, read_number
-from dpaudit.call_repr import remembering
 from dpaudit.contract import Grade, Learner, UtilityClaim, Verdict
 from dpaudit.errors import InputError
 from dpaudit.progress import Progress, followed
 from dpaudit.registry import get_learner
+from dpaudit.results import remembering
 from dpaudit.seeding import check_seed
 from dpaudit.utility.finding import ScalingFinding, ScalingPoint, Slope
 from dpaudit.utility.sample_complexity import MOVES, claimed, own_case, sample_complexity

@@ -24,8 +24,8 @@ from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf
 
 __all__ = [
-    "ABSENT", "CELLS", "Cells", "Column", "Distinct", "Feature", "best_events", "best_half_lines", "best_promise",
-    "number", "one_of", "placed", "promise", "quantile_edges",
+    "ABSENT", "CELLS", "Cells", "Column", "Feature", "best_events", "best_half_lines", "best_promise", "cells_of",
+    "distinct", "number", "one_of", "placed", "promise", "quantile_edges",
 ]  # fmt: skip
 
 Cells = NDArray[np.int64]
@@ -147,7 +147,7 @@ class Feature:
     def __call__(self, outputs: Sequence[Any]) -> Cells:
         """Return the cell of each output."""
         values, where = self.leaf.read(outputs)
-        return placed(Distinct.of(values).cells(self.column), where, len(outputs))
+        return placed(cells_of(self.column, *distinct(values)), where, len(outputs))
 
     def real(self, outputs: Sequence[Any]) -> NDArray[np.float64]:
         """Return the number of each output, -inf where there is none; for ordered features alone."""
@@ -164,34 +164,19 @@ class Feature:
         return "absent" if code == ABSENT else self.column.cell(code)
 
 
-@dataclass(frozen=True)
-class Distinct:
-    """Values of which features are read, each once where they are texts that repeat.
+def distinct(values: Any) -> tuple[Any, NDArray[np.intp] | None]:
+    """Return the values to read features of, texts that repeat once each, and then the place of each value in them."""
+    if isinstance(values, list) and values and type(values[0]) is str:
+        numbers = {value: i for i, value in enumerate(dict.fromkeys(values))}
+        if len(numbers) <= REPEATING * len(values):
+            return list(numbers), np.fromiter(map(numbers.__getitem__, values), np.intp, len(values))
+    return values, None
 
-    Attributes
-    ----------
-    values : sequence
-        The values that are read.
-    places : array of int, optional
-        Which of them each value is; None where all are read one by one.
-    """
 
-    values: Any
-    places: NDArray[np.intp] | None = None
-
-    @classmethod
-    def of(cls, values: Any) -> Distinct:
-        """Return what has to be read of values, whatever the feature."""
-        if isinstance(values, list) and values and type(values[0]) is str:
-            numbers = {value: i for i, value in enumerate(dict.fromkeys(values))}
-            if len(numbers) <= REPEATING * len(values):
-                return cls(list(numbers), np.fromiter(map(numbers.__getitem__, values), np.intp, len(values)))
-        return cls(values)
-
-    def cells(self, column: Column) -> Cells:
-        """Return the cell of each value in a feature."""
-        found = column.cells(self.values)
-        return found if self.places is None else found[self.places]
+def cells_of(column: Column, values: Any, places: NDArray[np.intp] | None) -> Cells:
+    """Return the cell of each value, given the `distinct` ones and their places."""
+    found = column.cells(values)
+    return found if places is None else found[places]
 
 
 def placed(cells: Cells, where: NDArray[np.intp] | None, total: int) -> Cells:

@@ -12,8 +12,8 @@ from toy_records import law_finding, privacy_finding, utility_finding
 
 from dpaudit.contract import PrivacyClaim, Relation, Verdict
 from dpaudit.engine.arguments import ExactArguments, PrivacyArguments, UtilityArguments
-from dpaudit.engine.records import Planned, Result
-from dpaudit.engine.store import Store, load_run, make_header
+from dpaudit.engine.records import Header, Planned, Result
+from dpaudit.engine.store import Store, load_run
 from dpaudit.engine.tasks import Task
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.project.history import PLACE, Change, Standing, compare, keep, read_history, read_standings
@@ -138,7 +138,7 @@ def results() -> list[Result]:
 def test_the_rows_of_a_run_are_those_of_its_learners(tmp_path: Path) -> None:
     made = results()
     plan = [Planned(one.task, one.learner, one.kind) for one in made]
-    store = Store.start(tmp_path / "run.jsonl", make_header(plan, seed=0, profile="quick", command="x"))
+    store = Store.start(tmp_path / "run.jsonl", Header(plan=tuple(plan), seed=0, profile="quick", command="x"))
     for one in made:
         store.append(one)
     store.finish()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.bounds.mean_test import MeanTest
+from dpaudit.bounds.limits import MeanTest
 from dpaudit.contract import Distribution
 from dpaudit.errors import InputError
 from dpaudit.utility.failure_rate import CaseFailure
