@@ -64,7 +64,6 @@ def test_numbers_lean_to_the_safe_side():
     assert (share(0.0001, "down"), share(0.0001, "up"), share(0.9999, "up")) == ("0", "0.1", "100")
     assert (times(1.666), times(88.1), times(2e7)) == ("1.7", "88", "2.0 × 10⁷")
     assert (allowed_times(1.0), allowed_times(1e4)) == ("2.72", "any number of")
-    assert (spelled(0)(12)(1300)) == ("no", "twelve", "1,300")
 
 
 def test_answers_are_the_outputs_where_these_are_few():
