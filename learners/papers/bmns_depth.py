@@ -197,7 +197,7 @@ def depth_by_projections(points: list[Point], x: Point) -> int:
 
 @cache
 def in_hull(points: frozenset[Point], x: Point) -> bool:
-    """Say whether x lies in the convex hull of points of the plane: of one, of a segment or of a triangle of them."""
+    """Return whether x lies in the convex hull of points of the plane: of one, of two or of three of them."""
     if x in points:
         return True
     for p, q in combinations(sorted(points), 2):

@@ -120,7 +120,7 @@ def _deep_point(tools: Tools) -> Evidence:
         HullPointRecConcave(2, 2, EPSILON, DELTA, BETA),
     ]
     numbers: dict[str, float] = {}
-    told, witness, share = [], "", 0.0
+    shown, witness, share = [], "", 0.0
     data: dict[str, Any] = {}
     for learner in learners:
         recursive = isinstance(learner, HullPointRecConcave)
@@ -128,7 +128,7 @@ def _deep_point(tools: Tools) -> Evidence:
         explicit, measured = learner.explicit_examples(BETA), measured_examples(learner, BETA)
         printed = printed_examples(learner.dimension, max(learner.extended.most), EPSILON, DELTA, BETA)
         numbers |= {f"{name}: printed": printed, f"{name}: explicit": explicit, f"{name}: measured": measured}
-        told.append(
+        shown.append(
             f"{name}: {printed:.1e} printed, {explicit} explicit, {measured} measured (1/{explicit / measured:.0f})"
         )
         if _shallow(learner, explicit):
@@ -139,12 +139,12 @@ def _deep_point(tools: Tools) -> Evidence:
         if recursive and measured / printed > share:
             share = measured / printed
             data = {"learner": learner_data(learner), "n": measured, "beta": BETA, "printed": printed}
-    text = "least n for depth n/(2 (d + 1)): " + "; ".join(told)
+    text = "least n for depth n/(2 (d + 1)): " + "; ".join(shown)
     return judged(tightness(share, 1), text, numbers, witness, data)
 
 
 def _shallow(learner: HullPoint, n: int) -> bool:
-    """Say whether a hard sample of n examples, rounded up to a multiple of 12, fails with a probability above beta."""
+    """Return whether a hard sample of n examples, up to a multiple of 12, fails with a probability above beta."""
     return any(shallow_probability(learner, sample) > BETA for sample in hard_samples(learner, 12 * -(-n // 12)))
 
 

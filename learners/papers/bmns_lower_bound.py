@@ -141,7 +141,6 @@ def _display(tools: Tools) -> Evidence:
         numbers,
         "; ".join(failing),
         {"d": 4, "T": 2, "average": numbers["average, d=4, T=2"]},
-        failed=bool(failing),
     )
 
 

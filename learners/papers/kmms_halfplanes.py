@@ -258,7 +258,7 @@ def _regions(tools: Tools) -> Evidence:
 )
 def _observation_44(tools: Tools) -> Evidence:
     grid, fine = _grid(2), full_grid(2)
-    samples = [list(chosen) for size in (1, 2, 3) for chosen in combinations(range(9), size)]
+    witness, samples = "", [list(chosen) for size in (1, 2, 3) for chosen in combinations(range(9), size)]
     for chosen in samples:
         points = [grid[i] for i in chosen]
         arrangement = sweep(points, [(1 << i, 0) for i in range(len(points))], 2)
@@ -270,12 +270,12 @@ def _observation_44(tools: Tools) -> Evidence:
         scale = 1 << arrangement.precision
         same = len(found) == arrangement.cells and found.keys() == areas.keys()
         if not same or any(abs(found[key] - value * scale) > arrangement.slack for key, value in areas.items()):
-            return Evidence("refuted", "a cell mixes labellings", {"points": len(points)}, "exact", f"points {points}")
+            witness = witness or f"points {points}: a cell mixes labellings"
     summary = (
-        f"on all {len(samples)} samples of up to 3 points at d = 2 cells and labellings correspond, areas included"
+        f"on all {len(samples)} samples of up to 3 points at d = 2 cells and labellings correspond, areas included; "
+        "on the lines themselves labels depend on the side"
     )
-    data = {"points": points, "side": 2, "cells": arrangement.cells}
-    return Evidence("holds", summary + "; on the lines themselves labels depend on the side", {}, "exact", "", data)
+    return judged("holds", summary, {}, witness, {"points": points, "side": 2, "cells": arrangement.cells})
 
 
 STATEMENTS = (

@@ -86,7 +86,7 @@ def random_polygon(rng: np.random.Generator, side: int, corners: int) -> list[Co
 def _triangles(tools: Tools) -> Evidence:
     rng, side = np.random.default_rng(0), 12
     grid = [(x, y) for x in range(side + 1) for y in range(side + 1)]
-    polygons = bent = 0
+    polygons, bent, witness = 0, 0, ""
     for attempt in range(150):
         corners = random_polygon(rng, side, 5 + attempt % 8)
         if corners is None:
@@ -95,8 +95,7 @@ def _triangles(tools: Tools) -> Evidence:
         inside = {p for p in grid if contains(corners, p)}
         union = {p for p in grid if any(contains(list(part), p) for part in parts)}
         if inside != union or len(parts) > len(corners) - 2:
-            told = {"polygons": polygons}
-            return Evidence("refuted", "a polygon is no union of k - 2 triangles", told, "exact", f"corners {corners}")
+            witness = witness or f"corners {corners}: no union of k - 2 triangles"
         polygons += 1
         ring = [corners[-1], *corners, corners[0]]
         bent += any(cross(*ring[i : i + 3]) < 0 for i in range(len(corners)))
@@ -106,15 +105,14 @@ def _triangles(tools: Tools) -> Evidence:
     for shape in shapes:
         labels = np.array([contains(list(shape), p) for p in small], dtype=np.uint8)
         if labels.tobytes() not in known:
-            told = {"polygons": polygons}
-            return Evidence("refuted", "three halfplanes miss a triangle", told, "exact", f"corners {shape}")
+            witness = witness or f"corners {shape}: no three halfplanes make this triangle"
     numbers = {"polygons": polygons, "not convex": bent, "triangles at d=3": len(shapes)}
     summary = (
         f"{polygons} random star-shaped polygons at d = 12 ({bent} of them not convex) are unions of at most k - 2 "
         f"triangles on the grid, and three halfplanes of the box make all {len(shapes)} triangles at d = 3"
     )
     data = {"corners": corners or [], "triangles": triangulate(corners) if corners else []}
-    return Evidence("holds", summary, numbers, "exact", witness_data=data)
+    return judged("holds", summary, numbers, witness, data)
 
 
 def _left(chosen: tuple[Corner, ...]) -> list[Corner]:

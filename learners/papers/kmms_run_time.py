@@ -129,17 +129,16 @@ def _measured(
         rising = all(high > low + SLACK for low, high in pairwise(local))
         if local[-1] > degree + SLACK or rising:
             failing.append(f"{name}: exponents {', '.join(f'{e:.2f}' for e in local)}")
-    told = "; ".join(
+    shown = "; ".join(
         f"{name} = {min(t)} .. {max(t)}: {min(t.values()):,} to {max(t.values()):,}" for name, t in tables.items()
     )
     return judged(
         "holds",
-        f"{what}, {told}; exponents at the upper end "
+        f"{what}, {shown}; exponents at the upper end "
         + ", ".join(f"{numbers[f'in {name}']:.2f} in {name}" for name in grown),
         numbers,
         "; ".join(failing),
         {"kind": "counts", "tables": {name: list(table.items()) for name, table in tables.items()}},
-        failed=bool(failing),
     )
 
 

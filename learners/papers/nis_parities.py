@@ -43,12 +43,12 @@ def _parity(tools: Tools) -> Evidence:
     formula = math.log(1.25 / 0.75)
     found = {n: tools.audit_law(ParityPrivate(2, 1.0), n=n) for n in (1, 2, 4)}
     worst = max(found.values(), key=lambda finding: finding.epsilon)
-    told = ", ".join(f"{finding.epsilon:.6f}" for finding in found.values())
+    shown = ", ".join(f"{finding.epsilon:.6f}" for finding in found.values())
     # p = tanh(epsilon/2) instead of epsilon/4.
     better = tools.audit_law(ParityPrivate(2, 4 * math.tanh(0.5)), n=1).epsilon
     return judged(
         tightness(worst.epsilon, 1.0),
-        f"at epsilon = 1 the exact worst case over all pairs is {told} for n = 1, 2, 4 (d = 2), and "
+        f"at epsilon = 1 the exact worst case over all pairs is {shown} for n = 1, 2, 4 (d = 2), and "
         f"ln((1 + epsilon/4)/(1 - epsilon/4)) = {formula:.6f}. Keeping examples with probability tanh(epsilon/2) "
         f"costs {better:.6f}",
         {"epsilon": 1.0, "exact_epsilon": worst.epsilon, "formula": formula, "at tanh(epsilon/2)": better},

@@ -124,7 +124,7 @@ def _dimension(tools: Tools) -> Evidence:
         f"like d^{slopes['basic']:.2f} by basic composition (each with a factor ln d)"
     )
     return judged(
-        # Logarithmic factors are left out: the exponent is told to the nearest half.
+        # Logarithmic factors are left out: the exponent is rounded to the nearest half.
         "loose" if slopes["advanced"] < 1.25 else "holds",
         text,
         slopes,

@@ -79,7 +79,7 @@ def _rims(squares: Bools) -> Bools:
 
 
 def _on_one_line(square: Bools) -> bool:
-    """Say whether the set has three points or more, all on one line."""
+    """Return whether the set has three points or more, all on one line."""
     points = np.argwhere(square)
     if len(points) < 3:
         return False
