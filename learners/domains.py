@@ -79,8 +79,17 @@ class _Box:
         return Sample.empty(self._as_domain())
 
     def draw(self, concept: Hypothesis, distribution: Distribution, n: int, rng: np.random.Generator) -> Sample:
-        """Draw n labelled examples; see `samples.Sample.draw`."""
-        return Sample.draw(concept, distribution, n, rng, domain=self._as_domain())
+        """Draw n independent examples from a distribution, with its public flags, labelled by a concept.
+
+        One multinomial draw over the distribution's points gives the counts, so n = 1e12 costs the same as n = 10.
+        """
+        check_integer("n", n, 1)
+        weights = np.asarray(distribution.probabilities, dtype=np.float64)
+        counts = rng.multinomial(int(n), weights / weights.sum())
+        seen = counts > 0
+        points = distribution.points[seen]
+        public = None if distribution.public is None else distribution.public[seen]
+        return Sample.of(points, concept.predict(points), counts[seen], public, domain=self._as_domain())
 
 
 @dataclass(frozen=True)

@@ -45,11 +45,23 @@ def contradicted(points: NDArray[Any]) -> Labels:
 
 
 @dataclass(frozen=True)
-class Conjunction:
-    """The conjunction of the literals in `mask`; empty, it is 1 everywhere, and with v and not v, 0 everywhere."""
+class _Literals:
+    """A function of the literals in `mask`."""
 
     dimension: int
     mask: int
+
+    @property
+    def _chosen(self) -> list[int]:
+        return [i for i in range(2 * self.dimension) if self.mask >> i & 1]
+
+    def _joined(self, word: str, empty: str) -> str:
+        return f" {word} ".join(f"{'not ' * (i % 2)}v{i // 2 + 1}" for i in self._chosen) or empty
+
+
+@dataclass(frozen=True)
+class Conjunction(_Literals):
+    """The conjunction of the literals in `mask`; empty, it is 1 everywhere, and with v and not v, 0 everywhere."""
 
     @classmethod
     def of_mask(cls, dimension: int, code: int) -> Conjunction:
@@ -59,12 +71,22 @@ class Conjunction:
 
     def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, dimension)."""
-        chosen = [i for i in range(2 * self.dimension) if self.mask >> i & 1]
-        return np.asarray(1 - contradicted(points)[:, chosen].any(axis=1), dtype=np.uint8)
+        return np.asarray(1 - contradicted(points)[:, self._chosen].any(axis=1), dtype=np.uint8)
 
     def __str__(self) -> str:
-        literals = [f"{'not ' * (i % 2)}v{i // 2 + 1}" for i in range(2 * self.dimension) if self.mask >> i & 1]
-        return " and ".join(literals) or "true"
+        return self._joined("and", "true")
+
+
+@dataclass(frozen=True)
+class Disjunction(_Literals):
+    """The disjunction of the literals in `mask`; empty, it is 0 everywhere, and with v and not v, 1 everywhere."""
+
+    def predict(self, points: NDArray[Any]) -> Labels:
+        """Return the labels of points (m, dimension)."""
+        return np.asarray((1 - contradicted(points)[:, self._chosen]).any(axis=1), dtype=np.uint8)
+
+    def __str__(self) -> str:
+        return self._joined("or", "false")
 
 
 @dataclass(frozen=True)
@@ -253,23 +275,6 @@ class ShortConjunctions(_OnTheCube):
             for column in block.T:
                 rows = rows * true[:, column].T
             yield rows @ true
-
-
-@dataclass(frozen=True)
-class Disjunction:
-    """The disjunction of the literals in `mask`; empty, it is 0 everywhere, and with v and not v, 1 everywhere."""
-
-    dimension: int
-    mask: int
-
-    def predict(self, points: NDArray[Any]) -> Labels:
-        """Return the labels of points (m, dimension)."""
-        chosen = [i for i in range(2 * self.dimension) if self.mask >> i & 1]
-        return np.asarray((1 - contradicted(points)[:, chosen]).any(axis=1), dtype=np.uint8)
-
-    def __str__(self) -> str:
-        literals = [f"{'not ' * (i % 2)}v{i // 2 + 1}" for i in range(2 * self.dimension) if self.mask >> i & 1]
-        return " or ".join(literals) or "false"
 
 
 @dataclass(frozen=True)

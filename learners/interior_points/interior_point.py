@@ -126,7 +126,9 @@ class RecConcaveSolver:
 
 
 def check_variant(variant: str, delta: float | None) -> None:
-    """Raise `InputError` unless the variant exists and has a delta where it needs one."""
+    """Raise `InputError` unless the variant exists, and delta is a probability, or None where none is needed."""
+    if delta is not None:
+        check_probability("delta", delta)
     if variant not in VARIANTS:
         raise InputError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")
     if variant != "exponential" and delta is None:

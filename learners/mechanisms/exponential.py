@@ -71,13 +71,7 @@ def limit_logs(
     return logs - total, ULP * (8 * spread + 16 * width + 8 * math.log(len(logs)) + 16)
 
 
-def draw(
-    scores: Integers,
-    rate: float,
-    rng: np.random.Generator,
-    size: int,
-    eligible: Bools | None = None,
-) -> Integers:
+def draw(scores: Integers, rate: float, rng: np.random.Generator, size: int, eligible: Bools | None = None) -> Integers:
     """Return `size` independent draws (size,) from the law proportional to exp(rate * score), by inversion."""
     cumulative = np.cumsum(np.exp(_log_weights(scores, rate, eligible)))
     # The first index whose cumulative weight reaches the total: a uniform number that rounds up to 1 lands there.

@@ -56,10 +56,7 @@ def _late_law(self: ParityRestart, sample: Sample) -> Law:
 
 LEARNERS = (
     control(
-        ParityPrivate,
-        "broken-parity-no-coin",
-        Instance({"dimension": 2, "epsilon": 1.0}, n=4, beta=0.6),
-        **NO_COIN,
+        ParityPrivate, "broken-parity-no-coin", Instance({"dimension": 2, "epsilon": 1.0}, n=4, beta=0.6), **NO_COIN
     ),
     control(
         ParityPrivate,
