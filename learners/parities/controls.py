@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
-from learners.arrays import Bools
 from learners.controls import control
 from learners.mechanisms.log_laws import ULP
 from learners.parameters import check_sample
@@ -29,11 +28,6 @@ FIXED_SOLUTION: dict[str, Any] = {
     "_uniform": False,
     "symmetries": lambda self: [],  # the particular solution depends on the order of the variables
 }
-
-
-def _late_stops(self: ParityRestart, rng: np.random.Generator, first: bool, shape: tuple[int, int]) -> Bools:
-    """Return which rounds fail by the coin: none of the first."""
-    return np.zeros(shape, dtype=np.bool_) if first else ParityRestart._stops(self, rng, first, shape)
 
 
 def _late_law(self: ParityRestart, sample: Sample) -> Law:
@@ -95,7 +89,9 @@ LEARNERS = (
         "broken-parity-restart-late-coin",
         Instance({"dimension": 2, "epsilon": 1.0, "beta": 0.5}, n=4, beta=0.6),
         fault="tosses the coin only after an inconsistent subsample: failure proves inconsistency",
-        _stops=_late_stops,
+        _stops=lambda self, rng, first, shape: (
+            np.zeros(shape, dtype=np.bool_) if first else ParityRestart._stops(self, rng, first, shape)
+        ),
         law=_late_law,
     ),
     control(
