@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
     from dpaudit.outputs.parts import register_flattener
     from dpaudit.registry import get_learner, list_learners
-    from dpaudit.report.statements import ledger
+    from dpaudit.report.ledger import ledger
     from dpaudit.report.tables import to_frame
     from dpaudit.utility.audit import audit_utility
     from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
@@ -69,7 +69,7 @@ _HOMES = {
     "audit_utility": "utility.audit",
     "crafted_pairs": "neighbours.crafted",
     "get_learner": "registry",
-    "ledger": "report.statements",
+    "ledger": "report.ledger",
     "list_learners": "registry",
     "neighbours_of": "neighbours.own_data.pairs",
     "pairs_from_strategy": "neighbours.sampled",
