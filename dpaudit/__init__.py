@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     )
     from dpaudit.errors import DpauditError, InputError, ToolFault
     from dpaudit.exact.audit import audit_law
-    from dpaudit.exact.finding import LawFinding
-    from dpaudit.exact.supremum.audit import audit_supremum
-    from dpaudit.exact.supremum.finding import SupremumFinding
+    from dpaudit.exact.finding import LawFinding, SupremumFinding
+    from dpaudit.exact.supremum import audit_supremum
     from dpaudit.neighbours.crafted import crafted_pairs
     from dpaudit.neighbours.named import query_patterns
     from dpaudit.neighbours.own_data.files import read_dataset
@@ -37,14 +36,12 @@ if TYPE_CHECKING:
     from dpaudit.neighbours.sampled import pairs_from_strategy, random_pairs
     from dpaudit.outputs.parts import register_flattener
     from dpaudit.registry import get_learner, list_learners
-    from dpaudit.report.statements import ledger
+    from dpaudit.report.ledger import ledger
     from dpaudit.report.tables import to_frame
-    from dpaudit.utility.complexity_finding import SampleComplexityFinding
-    from dpaudit.utility.finding import UtilityFinding
-    from dpaudit.utility.pac import audit_utility
+    from dpaudit.utility.audit import audit_utility
+    from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
     from dpaudit.utility.sample_complexity import sample_complexity
     from dpaudit.utility.scaling import scaling_law
-    from dpaudit.utility.scaling_finding import ScalingFinding
 
 __version__ = "0.1.0"
 
@@ -60,19 +57,19 @@ _HOMES = {
     "PrivacyClaim": "contract",
     "PrivacyFinding": "audit.finding",
     "Relation": "contract",
-    "SampleComplexityFinding": "utility.complexity_finding",
-    "ScalingFinding": "utility.scaling_finding",
-    "SupremumFinding": "exact.supremum.finding",
+    "SampleComplexityFinding": "utility.finding",
+    "ScalingFinding": "utility.finding",
+    "SupremumFinding": "exact.finding",
     "ToolFault": "errors",
     "UtilityClaim": "contract",
     "UtilityFinding": "utility.finding",
     "audit_law": "exact.audit",
     "audit_privacy": "audit.audit",
-    "audit_supremum": "exact.supremum.audit",
-    "audit_utility": "utility.pac",
+    "audit_supremum": "exact.supremum",
+    "audit_utility": "utility.audit",
     "crafted_pairs": "neighbours.crafted",
     "get_learner": "registry",
-    "ledger": "report.statements",
+    "ledger": "report.ledger",
     "list_learners": "registry",
     "neighbours_of": "neighbours.own_data.pairs",
     "pairs_from_strategy": "neighbours.sampled",

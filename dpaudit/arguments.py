@@ -11,12 +11,11 @@ from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
-from dpaudit.contract import LATER, PARTS, HasStreamId, Learner
+from dpaudit.contract import LATER, PARTS
 from dpaudit.errors import InputError
 
 __all__ = [
     "CONFIDENCE",
-    "LEAST_TRIALS",
     "addressed_parameters_of",
     "check_built",
     "check_jobs",
@@ -26,15 +25,12 @@ __all__ = [
     "read_choice",
     "read_integer",
     "read_number",
-    "stream_id_of",
 ]
 
 CONFIDENCE = 0.999
 """The default confidence of every finding: textbooks are full of tight claims, and each is a chance to err."""
 JOBS = 32, 8
 """The most jobs on a small machine, and for each processor: a worker takes 100 MB and more."""
-LEAST_TRIALS = 10
-"""Runs a side below which no black-box audit begins."""
 
 
 def read_integer(name: str, value: Any, least: int = 1, most: float = math.inf) -> int:
@@ -91,8 +87,8 @@ def check_jobs(n_jobs: Any, backend: Any = None) -> None:
     try:
         Parallel(n_jobs=1, backend=backend)
     except (ValueError, TypeError, ImportError) as error:  # ImportError: an external backend that is not installed
-        told = "{backend} must be one that joblib knows, got {given:.100}: {error:.500}"
-        raise InputError(told, names=("backend",), value=backend, given=repr(backend), error=str(error)) from None
+        message = "{backend} must be one that joblib knows, got {given:.100}: {error:.500}"
+        raise InputError(message, names=("backend",), value=backend, given=repr(backend), error=str(error)) from None
 
 
 def check_names(given: Collection[str], function: Callable[..., Any], *taken: str, also: Collection[str] = ()) -> None:
@@ -115,17 +111,6 @@ def check_names(given: Collection[str], function: Callable[..., Any], *taken: st
             near = get_close_matches(name, allowed)
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
             raise InputError(f"there is no argument {name!r}, but {', '.join(allowed)}{hint}", parameter=name)
-
-
-def stream_id_of(learner: Learner) -> str:
-    """Return what stands for a learner in the addresses of random streams: its `stream_id`, by default its id.
-
-    A subclass with an id of its own does not inherit it: two learners would share their streams.
-    """
-    named = (kind for kind in type(learner).__mro__ if not vars(kind).keys().isdisjoint(("id", "stream_id")))
-    if isinstance(learner, HasStreamId) and "stream_id" in vars(next(named)):
-        return learner.stream_id
-    return learner.id
 
 
 def parameters_of(learner: Any) -> dict[str, Any]:

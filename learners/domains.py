@@ -16,18 +16,7 @@ from learners.arrays import Bools, Integers
 from learners.parameters import check_integer
 from learners.samples import Sample
 
-__all__ = [
-    "ENUMERABLE",
-    "Cube",
-    "Grid",
-    "Interval",
-    "OnAGrid",
-    "OnALine",
-    "OnTheCube",
-    "grid_rows",
-    "moving_negatives",
-    "moving_points",
-]
+__all__ = ["ENUMERABLE", "Cube", "Grid", "Interval", "grid_rows", "moving_negatives", "moving_points"]
 
 ENUMERABLE = 2**22
 """The largest domain whose points are listed; larger ones must be handled implicitly."""
@@ -46,9 +35,6 @@ class _Box:
 
     def _shape(self) -> tuple[int, int]:
         raise AssertionError("a domain says its side and its dimension")
-
-    def _as_domain(self) -> Domain:
-        return cast(Domain, self)
 
     @property
     def size(self) -> int:
@@ -83,15 +69,24 @@ class _Box:
 
     def sample(self, points: Any, labels: Any, counts: Any = None, public: Any = None) -> Sample:
         """Return the labelled multiset over this domain."""
-        return Sample.of(points, labels, counts, public, domain=self._as_domain())
+        return Sample.of(points, labels, counts, public, domain=cast(Domain, self))
 
     def empty_sample(self) -> Sample:
         """Return the sample without examples."""
-        return Sample.empty(self._as_domain())
+        return Sample.empty(cast(Domain, self))
 
     def draw(self, concept: Hypothesis, distribution: Distribution, n: int, rng: np.random.Generator) -> Sample:
-        """Draw n labelled examples; see `samples.Sample.draw`."""
-        return Sample.draw(concept, distribution, n, rng, domain=self._as_domain())
+        """Draw n independent examples from a distribution, with its public flags, labelled by a concept.
+
+        One multinomial draw over the distribution's points gives the counts, so n = 1e12 costs the same as n = 10.
+        """
+        check_integer("n", n, 1)
+        weights = np.asarray(distribution.probabilities, dtype=np.float64)
+        counts = rng.multinomial(int(n), weights / weights.sum())
+        seen = counts > 0
+        points = distribution.points[seen]
+        public = None if distribution.public is None else distribution.public[seen]
+        return Sample.of(points, concept.predict(points), counts[seen], public, domain=cast(Domain, self))
 
 
 @dataclass(frozen=True)
@@ -125,28 +120,6 @@ class Cube(_Box):
         return 1, self.dimension
 
 
-class OnALine:
-    """A learner whose examples are integers."""
-
-    domain_size: int
-
-    @property
-    def domain(self) -> Interval:
-        """The integers 0 .. domain_size - 1."""
-        return Interval(self.domain_size)
-
-
-class OnTheCube:
-    """A learner whose examples are points of the Boolean cube."""
-
-    dimension: int
-
-    @property
-    def domain(self) -> Cube:
-        """The Boolean cube."""
-        return Cube(self.dimension)
-
-
 @dataclass(frozen=True)
 class Grid(_Box):
     """The grid {0 .. side}^dimension."""
@@ -160,18 +133,6 @@ class Grid(_Box):
 
     def _shape(self) -> tuple[int, int]:
         return self.side, self.dimension
-
-
-class OnAGrid:
-    """A learner, or a class, whose examples are points of the grid {0 .. side}^dimension."""
-
-    side: int
-    dimension: int
-
-    @property
-    def domain(self) -> Grid:
-        """The grid {0 .. side}^dimension."""
-        return Grid(self.side, self.dimension)
 
 
 def moving_points(images: Integers, flips: Integers | int = 0) -> Integers:

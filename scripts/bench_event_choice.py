@@ -1,7 +1,7 @@
 """Show how much the lower bound of an audit depends on its seed, that is on the luck of the choice of the event.
 
     python scripts/bench_event_choice.py [--seeds K] [--first SEED] [--runs N] [--only NAME ...] [--claim E]
-                                         [--confidence C] [--json]
+                                         [--confidence C] [--rule RULE] [--json]
 
 Ten textbook mechanisms are audited with two pairs each, again and again with other seeds. The line of a mechanism has
 the least bound, the one that nine tenths of the seeds reach (tenth), the mean of the worst tenth of them (worst), the
@@ -17,7 +17,7 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -35,6 +35,8 @@ from benchmark.sparse_vector import SparseVector
 from columns import line, positive
 
 import dpaudit
+from dpaudit.events import selection
+from dpaudit.events.families import Family, families_by_score
 from dpaudit.jsonable import jsonable
 
 ASKED = 0.9
@@ -154,6 +156,11 @@ class Spread:
         return self.tenth / self.median if self.median > 0 else 0.0
 
 
+def by_counts_alone(*given: Any) -> Iterator[Family]:
+    """Yield the events above and below a threshold, without random walks along the bins."""
+    return families_by_score(*given[:-1], careful=False)
+
+
 def measure(case: Case, options: argparse.Namespace) -> Spread:
     """Return the bounds of a mechanism over the seeds."""
     findings = [
@@ -189,6 +196,7 @@ def parsed(arguments: Sequence[str] | None, names: Sequence[str]) -> argparse.Na
     add("--only", nargs="+", choices=names, default=list(names), metavar="NAME", help=f"some of: {', '.join(names)}")
     add("--claim", type=float, default=0.5, help="the epsilon that is claimed (default %(default)s)")
     add("--confidence", type=float, default=0.95, help="of each bound (default %(default)s)")
+    add("--rule", choices=("walk", "counts"), default="walk", help="what chooses along a score (default %(default)s)")
     add("--json", action="store_true", help="print JSON, with all bounds, instead of a table")
     return parser.parse_args(arguments)
 
@@ -196,6 +204,8 @@ def parsed(arguments: Sequence[str] | None, names: Sequence[str]) -> argparse.Na
 def main(arguments: Sequence[str] | None = None) -> int:
     known = {case.name: case for case in cases()}
     options = parsed(arguments, list(known))
+    if options.rule == "counts":
+        selection.families_by_score = by_counts_alone
     spreads = []
     if not options.json:
         print(f"{options.seeds} seeds, two pairs, {options.runs:,} runs on each side of each, claim {options.claim:g}")

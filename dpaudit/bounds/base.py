@@ -1,4 +1,4 @@
-"""Define what all lower confidence bounds on epsilon offer, from one event fixed in advance.
+"""Define what all lower confidence bounds on epsilon offer, from one event fixed in advance, and check its counts.
 
 An event was hit x times in n1 runs on the side where it is likelier (probability p) and y times in n2 runs on the other
 (probability q), all independent. The hypothesis is H0(epsilon, delta): p <= exp(epsilon) q + delta.
@@ -11,17 +11,115 @@ An event was hit x times in n1 runs on the side where it is likelier (probabilit
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpaudit.bounds.counts import MAX_RUNS, Counts, check_level
+from dpaudit.errors import InputError
 
-__all__ = ["Bound"]
+__all__ = ["MAX_RUNS", "Bound", "Counts", "check_level"]
 
 Array = NDArray[np.float64]
+
+MAX_RUNS = 10**8
+"""The most runs on one side up to which the numerical error of the tail probabilities has been measured."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Hits and runs on both sides, as flat float arrays of one length, with the shape that results have.
+
+    Attributes
+    ----------
+    x, n1 : array of float64, shape (m,)
+        Hits and runs on the side where the event is likelier.
+    y, n2 : array of float64, shape (m,)
+        Hits and runs on the other side.
+    shape : tuple of int
+        The common shape of the arrays given.
+    """
+
+    x: Array
+    n1: Array
+    y: Array
+    n2: Array
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, x: ArrayLike, n1: ArrayLike, y: ArrayLike, n2: ArrayLike, most: int = MAX_RUNS) -> Counts:
+        """Return the counts, broadcast against each other; `most` is the most runs on a side.
+
+        Raises
+        ------
+        InputError
+            If a count is not an integer, runs are not in [1, most], hits exceed runs, or shapes do not fit.
+        """
+        arrays = [_whole(name, value) for name, value in (("x", x), ("n1", n1), ("y", y), ("n2", n2))]
+        for name, runs in (("n1", arrays[1]), ("n2", arrays[3])):
+            _check_range(name, runs, 1, most)
+        try:
+            xs, n1s, ys, n2s = np.broadcast_arrays(*arrays)
+        except ValueError:
+            shapes = ", ".join(str(a.shape) for a in arrays)
+            raise InputError(f"x, n1, y and n2 must broadcast against each other; got shapes {shapes}") from None
+        _check_range("x", xs, 0, n1s)
+        _check_range("y", ys, 0, n2s)
+        return cls(xs.ravel(), n1s.ravel(), ys.ravel(), n2s.ravel(), xs.shape)
+
+    def take(self, index: NDArray[Any]) -> Counts:
+        """Return the events at an index (integers or a mask)."""
+        x = self.x[index]
+        return Counts(x, self.n1[index], self.y[index], self.n2[index], x.shape)
+
+    def spread(self, name: str, value: ArrayLike, low: float, high: float) -> Array:
+        """Return a parameter in [low, high) as one number an event, shape (m,), or raise `InputError`."""
+        array = np.asarray(value, dtype=np.float64)
+        bad = ~((array >= low) & (array < high))
+        if bad.any():
+            raise InputError.of(name, float(array[bad][0]), f"in [{low:g}, {high:g})")
+        try:
+            return np.broadcast_to(array, self.shape).ravel()
+        except ValueError:
+            raise InputError(
+                f"{name} must broadcast to the counts' shape {self.shape}, got {array.shape}", parameter=name
+            ) from None
+
+    def shaped(self, values: Array) -> Array:
+        """Return one value an event in the shape of the input."""
+        return values.reshape(self.shape)
+
+
+def check_level(gamma: float, name: str = "gamma") -> float:
+    """Return an error probability in (0, 1), or raise `InputError`."""
+    if isinstance(gamma, bool) or not math.isfinite(gamma) or not 0 < gamma < 1:
+        raise InputError.of(name, gamma, "in (0, 1)")
+    return float(gamma)
+
+
+def _whole(name: str, value: ArrayLike) -> Array:
+    """Return whole numbers as floats (exact below 2^53)."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"{name} must be integers, got {array.dtype}", parameter=name)
+    numbers = array.astype(np.float64)
+    bad = ~(np.isfinite(numbers) & (numbers == np.floor(numbers)))
+    if bad.any():
+        raise InputError.of(name, float(numbers[bad][0]), "integers")
+    return numbers
+
+
+def _check_range(name: str, values: Array, low: float, high: Any) -> None:
+    """Raise `InputError` unless low <= values <= high everywhere."""
+    limit = np.broadcast_to(high, values.shape)
+    bad = (values < low) | (values > limit)
+    if bad.any():
+        allowed = f"[{low:g}, {float(limit[bad][0]):g}]"
+        raise InputError(f"{name} must be in {allowed}, got {float(values[bad][0]):g}", parameter=name)
+
 
 
 class Bound(ABC):

@@ -13,15 +13,89 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from dpaudit.bounds.counts import Counts, check_level
-from dpaudit.bounds.hull import lower_hull
+from dpaudit.bounds.base import Counts, check_level
 from dpaudit.bounds.limits import upper_limit
 from dpaudit.errors import InputError
 from dpaudit.record import Amount, Frozen, Level, Share, Size
 
-__all__ = ["Curve", "claimed_delta", "fit_curve"]
+__all__ = ["Curve", "choose_thresholds", "claimed_delta", "fit_curve", "lower_hull"]
 
 Array = NDArray[np.float64]
+
+
+def lower_hull(x: Array, y: Array) -> NDArray[np.int64]:
+    """Return which points are corners of the greatest convex function that is nowhere above the points.
+
+    Parameters
+    ----------
+    x, y : array of float64, shape (m,)
+        The coordinates, m >= 1, in lexicographic order: of points with one x only the first, lowest one counts.
+
+    Returns
+    -------
+    array of int64, shape (k,)
+        Ascending indices, from the first point to the lowest of those with the greatest x. Slopes between successive
+        corners increase strictly.
+    """
+    corners: list[int] = []
+    for i in range(len(x)):
+        if corners and x[i] == x[corners[-1]]:
+            continue
+        while len(corners) > 1:
+            a, b = corners[-2:]
+            if (y[b] - y[a]) * (x[i] - x[b]) < (y[i] - y[b]) * (x[b] - x[a]):
+                break
+            corners.pop()
+        corners.append(i)
+    return np.array(corners, dtype=np.int64)
+
+
+DEFAULT_THRESHOLDS = 32
+"""Events that share the curve's error: a Berk-Jones band over all events was no tighter than the limits of 32 at
+10,000 runs a side."""
+LEAST_TAIL = 20
+"""Training runs in the smallest event that is worth a threshold: the limits of 20 hits err by more than half."""
+
+
+def choose_thresholds(data: ArrayLike, neighbour: ArrayLike, thresholds: int = DEFAULT_THRESHOLDS) -> NDArray[np.intp]:
+    """Return which nested events to count, as ascending numbers of leading atoms, chosen on training runs.
+
+    Half of the events have training false positive rates spaced logarithmically from 20 / n to 1/2, the
+    others false negative rates spaced likewise, so that both ends of the trade-off are seen. Event i holds
+    the first ``result[i]`` atoms; fewer than `thresholds` are returned where atoms are few.
+
+    Parameters
+    ----------
+    data, neighbour : array of int, shape (m,)
+        Training runs in each atom, atoms ordered from the likeliest to be data's to the likeliest to be
+        neighbour's.
+    thresholds : int
+        How many events at most, at least 2.
+    """
+    left, right = np.asarray(data, dtype=np.int64), np.asarray(neighbour, dtype=np.int64)
+    if len(left) - 1 <= thresholds:
+        return np.arange(1, len(left))
+    # Prefixes that hold everything or nothing are no tests.
+    false_positives = np.cumsum(right)[:-1] / right.sum()
+    false_negatives = 1 - np.cumsum(left)[:-1] / left.sum()
+    thresholds -= 1
+    half = thresholds // 2
+    by_positive = _nearest(false_positives, _rates(thresholds - half, int(right.sum())))
+    by_negative = _nearest(false_negatives[::-1], _rates(half, int(left.sum())))
+    # Where the sides differ most, delta(0) is read off.
+    widest = [int(np.argmax(1 - false_negatives - false_positives))]
+    return np.unique(np.concatenate([by_positive, len(left) - 2 - by_negative, widest])) + 1
+
+
+def _rates(number: int, runs: int) -> Array:
+    return np.geomspace(min(LEAST_TAIL / runs, 0.5), 0.5, number)
+
+
+def _nearest(ascending: Array, goals: Array) -> NDArray[np.intp]:
+    """Return for each goal the index of the nearest of the ascending values."""
+    above = np.clip(np.searchsorted(ascending, goals), 1, len(ascending) - 1)
+    return np.where(goals - ascending[above - 1] <= ascending[above] - goals, above - 1, above)
+
 
 _SLACK = 1e-15
 _MAX_EXPONENT = 700.0

@@ -1,12 +1,15 @@
-"""Compute one-sided exact (Clopper-Pearson) limits for the probability of an event, from counts."""
+"""Exact one-sided (Clopper-Pearson) limits for a probability, from counts; and a test of the mean of bounded values."""
 
 from __future__ import annotations
+
+import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainccinv, betaincinv
 
-__all__ = ["LEVEL_MARGIN", "lower_limit", "upper_limit"]
+__all__ = ["LEVEL_MARGIN", "MeanTest", "lower_limit", "upper_limit"]
 
 Array = NDArray[np.float64]
 
@@ -48,3 +51,66 @@ def upper_limit(hits: ArrayLike, runs: ArrayLike, error: float) -> Array:
     k, n = np.asarray(hits, np.float64), np.asarray(runs, np.float64)
     limit = betainccinv(k + 1, np.maximum(n - k, 1), error * (1 - LEVEL_MARGIN))
     return np.where(k == n, 1.0, np.minimum(limit * (1 + _OUTWARDS), 1.0))
+
+
+_CAP = 0.75
+"""The share of its wealth that a bet may lose at most, so that one unlikely value ends no test."""
+
+
+class MeanTest:
+    """Test on independent values in [0, 1] whether their mean is above or below a number b, value by value.
+
+    Against "mean <= b" the wealth is the product of 1 + l_t (x_t - b) with l_t in [0, 3/(4 b)] chosen before x_t is
+    seen; it is a supermartingale where that hypothesis is true, so by Ville's inequality it ever reaches 1/level with
+    probability at most `level`. Against "mean >= b" likewise, with 1 - l_t (x_t - b) and l_t in [0, 3/(4 (1 - b))].
+    l_t is near the bet of the fastest growth, (m - b)/(v + (m - b)^2) for the mean m and the variance v so far.
+
+    Parameters
+    ----------
+    threshold : float
+        b, in (0, 1).
+    level : float
+        The probability of error of each of the two answers, in (0, 1).
+
+    References
+    ----------
+    I. Waudby-Smith, A. Ramdas, Estimating means of bounded random variables by betting, Journal of the Royal
+    Statistical Society B 86 (2024).
+    """
+
+    def __init__(self, threshold: float, level: float) -> None:
+        self._b, self._needed = threshold, math.log(1 / level)
+        # One imagined value b with the variance of a coin: the first bets are small.
+        self._count, self._sum, self._squares = 1.0, threshold, threshold
+        self._above = self._below = 0.0
+        self.answer = ""
+        """"above" or "below" once decided, the first that was; empty before."""
+
+    def take(self, values: NDArray[np.float64]) -> str:
+        """Bet on further values and return the answer, empty while the test is undecided."""
+        if self.answer or len(values) == 0:
+            return self.answer
+        gaps = values - self._b
+        edge, spread = self._past(values)
+        growth = edge / (spread + edge**2)
+        above = self._above + np.cumsum(np.log1p(np.clip(growth, 0, _CAP / self._b) * gaps))
+        below = self._below + np.cumsum(np.log1p(-np.clip(-growth, 0, _CAP / (1 - self._b)) * gaps))
+        self._above, self._below = float(above[-1]), float(below[-1])
+        ends = {name: _first(wealth >= self._needed) for name, wealth in (("above", above), ("below", below))}
+        if min(ends.values()) < len(values):
+            self.answer = min(ends, key=ends.__getitem__)
+        return self.answer
+
+    def _past(self, values: NDArray[np.float64]) -> tuple[Any, Any]:
+        """Return, before each value, the mean's distance from b and the variance, and remember the values."""
+        counts = self._count + np.arange(len(values))
+        sums = self._sum + np.concatenate([[0.0], np.cumsum(values)])
+        squares = self._squares + np.concatenate([[0.0], np.cumsum(values**2)])
+        self._count, self._sum, self._squares = counts[-1] + 1, float(sums[-1]), float(squares[-1])
+        means = sums[:-1] / counts
+        return means - self._b, np.maximum(squares[:-1] / counts - means**2, 1e-12)
+
+
+def _first(reached: NDArray[np.bool_]) -> int:
+    """Return the first index at which a condition holds, the length if nowhere."""
+    return int(np.argmax(reached)) if reached.any() else len(reached)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from dpaudit.bounds.limits import lower_limit, upper_limit
-from dpaudit.bounds.names import get_bound
+from dpaudit.bounds.unconditional import get_bound
 from dpaudit.contract import Direction, Origin, Relation
 from dpaudit.errors import InputError, ToolFault
 from dpaudit.events.event import Learned, Predicate

@@ -97,7 +97,8 @@ def run(asked: Running, shown: ShownRun) -> int:
     """
     from dpaudit.engine.files import held
     from dpaudit.engine.plan import make_plan
-    from dpaudit.engine.store import FILENAME, Store, make_header, sources
+    from dpaudit.engine.records import Header
+    from dpaudit.engine.store import FILENAME, Store, sources
     from dpaudit.seeding import check_seed
 
     check_seed(asked.seed)
@@ -114,8 +115,8 @@ def run(asked: Running, shown: ShownRun) -> int:
         )
     modules = {entry.learner.__module__ for entry in entries}
     modules |= {str(getattr(entry.statement.check, "__module__", "")) for entry in statements}
-    header = make_header(
-        plan.planned,
+    header = Header(
+        plan=plan.planned,
         seed=asked.seed,
         profile=asked.profile,
         # Always the same folder, so that where a run was written changes no byte of it; none that `run` writes to by

@@ -17,12 +17,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dpaudit.conformance.abilities import Ability, Offers, offers
-from dpaudit.conformance.edges import check_edges, edges
-from dpaudit.conformance.form import check_bad_input, check_claims, check_constructor_only_stores, check_names
-from dpaudit.conformance.laws import FALSE_ALARM, check_law_is_a_law, check_run_agrees_with_law, check_symmetries
-from dpaudit.conformance.required import NonConforming, check_parts
-from dpaudit.conformance.runs import check_codes_decode, check_huge_counts, check_random_state
+from dpaudit.conformance.checks import (
+    Ability,
+    NonConforming,
+    Offers,
+    check_bad_input,
+    check_claims,
+    check_codes_decode,
+    check_constructor_only_stores,
+    check_huge_counts,
+    check_names,
+    check_parts,
+    check_random_state,
+    offers,
+)
+from dpaudit.conformance.laws import (
+    FALSE_ALARM,
+    check_edges,
+    check_law_is_a_law,
+    check_run_agrees_with_law,
+    check_symmetries,
+    edges,
+)
 from dpaudit.contract import Learner
 
 __all__ = ["CHECKS", "FALSE_ALARM", "Ability", "NonConforming", "Offers", "check_learner", "edges", "offers"]

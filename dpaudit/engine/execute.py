@@ -1,21 +1,21 @@
-"""Runs the tasks of a plan, over processes or not, and tells listeners what happens."""
+"""Runs the tasks of a plan, over processes or not, and reports events to listeners, such as a line of progress."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import TextIO
 
-from dpaudit.arguments import check_jobs
+from dpaudit.arguments import check_jobs, read_choice
 from dpaudit.engine.outcome import word
 from dpaudit.engine.perform import perform
 from dpaudit.engine.records import Result
 from dpaudit.engine.tasks import Task, canonical
-from dpaudit.errors import DpauditError, InputError, place_of
+from dpaudit.errors import DpauditError, place_of
 from dpaudit.progress import Line
 from dpaudit.registry import load
 from dpaudit.running.processes import can_fork
@@ -32,6 +32,42 @@ __all__ = [
     "TaskFinished",
     "execute",
 ]
+
+@dataclass(frozen=True)
+class RunStarted:
+    """A run begins: `total` tasks are planned, `done` of them have their results already."""
+
+    total: int
+    done: int
+
+
+@dataclass(frozen=True)
+class TaskFinished:
+    """A task ended with a finding."""
+
+    task: str
+    record: Result
+
+
+@dataclass(frozen=True)
+class TaskFailed:
+    """A task raised, or killed its worker process; nothing is known about its learner."""
+
+    task: str
+    error: str
+
+
+@dataclass(frozen=True)
+class RunFinished:
+    """A run is over: every task ended, or the user interrupted it."""
+
+    failed: int
+    interrupted: bool = False
+
+
+RunEvent = RunStarted | TaskFinished | TaskFailed | RunFinished
+Listener = Callable[[RunEvent], None]
+_Call = Callable[[], TaskFinished | TaskFailed]
 
 BACKENDS = ("loky", "threading", "sequential")
 
@@ -73,46 +109,37 @@ def execute(
     ToolFault
         If a worker process dies where processes do not fork.
     KeyboardInterrupt
-        After the listeners have been told.
+        After the listeners were notified.
     """
-    _check(n_jobs, backend)
-    load(paths)
-    todo = [task for task in tasks if task.key not in done]
-    start = RunStarted(len(tasks), len(tasks) - len(todo))
-    return _tell(start, _events(todo, seed, paths, n_jobs, backend), listeners)
-
-
-def _check(n_jobs: int, backend: str) -> None:
-    if backend not in BACKENDS:
-        raise InputError.among("backend", backend, BACKENDS)
+    read_choice("backend", backend, BACKENDS)
     check_jobs(n_jobs)
+    load(paths)
+    todo = {task.key: partial(_attempt, task, seed, paths) for task in tasks if task.key not in done}
 
-
-def _tell(start: RunStarted, events: Generator[TaskFinished | TaskFailed], listeners: Sequence[Listener]) -> int:
-    """Tell the listeners everything from start to finish; return how many tasks failed."""
-
-    def tell(event: RunEvent) -> None:
+    def report(event: RunEvent) -> None:
         for listener in listeners:
             listener(event)
 
+    # A check of one claim is not worth the start of a worker; a single audit is, for it may kill the process.
+    alone = backend == "sequential" or ({task.kind for task in tasks} == {"ledger"} and len(todo) == 1)
     failed = 0
-    tell(start)
+    report(RunStarted(len(tasks), len(tasks) - len(todo)))
     try:
-        with closing(events):  # now, not some time: it ends the workers
+        with closing(_events(todo, n_jobs, "sequential" if alone else backend)) as events:  # now: it ends the workers
             for event in events:
                 failed += isinstance(event, TaskFailed)
-                tell(event)
+                report(event)
     except KeyboardInterrupt:
-        tell(RunFinished(failed, interrupted=True))
+        report(RunFinished(failed, interrupted=True))
         raise
-    tell(RunFinished(failed))
+    report(RunFinished(failed))
     return failed
 
 
 def _attempt(task: Task, seed: int, paths: tuple[str, ...]) -> TaskFinished | TaskFailed:
     """Perform a task; whatever it raises, except an interrupt, is the task's failure and not the run's.
 
-    An exit too: a learner that calls ``sys.exit(0)`` must not end the run with the status of a clean one.
+    That includes an exit: a learner that calls ``sys.exit(0)`` must not end the run with the status of a clean one.
     """
     try:
         return TaskFinished(task.key, perform(task, seed=seed, paths=paths))
@@ -122,13 +149,9 @@ def _attempt(task: Task, seed: int, paths: tuple[str, ...]) -> TaskFinished | Ta
         return TaskFailed(task.key, f"{type(error).__name__}: {error} ({place_of(error)})")
 
 
-def _events(
-    tasks: Sequence[Task], seed: int, paths: tuple[str, ...], n_jobs: int, backend: str
-) -> Generator[TaskFinished | TaskFailed]:
+def _events(calls: Mapping[str, _Call], n_jobs: int, backend: str) -> Generator[TaskFinished | TaskFailed]:
     """Yield the event of each task as it ends."""
-    calls = {task.key: partial(_attempt, task, seed, paths) for task in tasks}
-    # A check of one claim is not worth the start of a worker; a single audit is, for it may kill the process.
-    if backend == "sequential" or [task.kind for task in tasks] == ["ledger"]:
+    if backend == "sequential":
         yield from (call() for call in calls.values())
     elif backend == "threading" or not can_fork():
         yield from spread(list(calls.values()), n_jobs=n_jobs, backend=backend, ordered=False, batch_size=1)
@@ -137,42 +160,6 @@ def _events(
 
         for key, ended in apart(calls, effective_n_jobs(n_jobs)):
             yield TaskFailed(key, f"WorkerDied: the task {ended}") if isinstance(ended, DpauditError) else ended
-
-
-@dataclass(frozen=True)
-class RunStarted:
-    """A run begins: `total` tasks are planned, `done` of them have their results already."""
-
-    total: int
-    done: int
-
-
-@dataclass(frozen=True)
-class TaskFinished:
-    """A task ended with a finding."""
-
-    task: str
-    record: Result
-
-
-@dataclass(frozen=True)
-class TaskFailed:
-    """A task raised, or killed its worker process; nothing is known of its learner."""
-
-    task: str
-    error: str
-
-
-@dataclass(frozen=True)
-class RunFinished:
-    """A run is over: every task ended, or the user interrupted it."""
-
-    failed: int
-    interrupted: bool = False
-
-
-RunEvent = RunStarted | TaskFinished | TaskFailed | RunFinished
-Listener = Callable[[RunEvent], None]
 
 
 _CONTROLS = "on controls"
@@ -212,7 +199,7 @@ class Progress:
         self._detected: dict[str, bool] = {}
 
     def __call__(self, event: RunEvent) -> None:
-        """Take note of an event and show it."""
+        """Show an event."""
         if isinstance(event, RunStarted):
             self._total, self._done = event.total, event.done
             self._shown = self._line(already=event.done)
@@ -220,26 +207,22 @@ class Progress:
                 self._shown.keep(event.done, event.total, before="resuming: ")
         elif isinstance(event, RunFinished):
             before = "interrupted: " if event.interrupted else ""
-            self._shown.keep(self._done, self._total, self._told(), before)
-        elif isinstance(event, TaskFailed):
-            self._step("failed")
+            self._shown.keep(self._done, self._total, self._sums(), before)
         else:
-            self._count(event.record)
-            self._step(_WORDS.get(word(event.record), word(event.record)), event.record.learner)
+            self._done += 1
+            self._counts["failed" if isinstance(event, TaskFailed) else self._counted(event.record)] += 1
+            learner = "" if isinstance(event, TaskFailed) else event.record.learner
+            self._shown(self._done, self._total, "  ".join(filter(None, (self._sums(), learner))))
 
-    def _step(self, said: str, learner: str = "") -> None:
-        """Count a task that has ended, and show the sum."""
-        self._done += 1
-        self._counts[said] += 1
-        self._shown(self._done, self._total, "  ".join(filter(None, (self._told(), learner))))
-
-    def _count(self, record: Result) -> None:
-        """Take note of a control: it is detected as soon as one of its audits detects its leak."""
+    def _counted(self, record: Result) -> str:
+        """Return with what a result is counted; a control is detected as soon as one of its audits detects its leak."""
+        found = word(record)
         if record.fault is not None:
             control = canonical([record.learner, record.parameters])
-            self._detected[control] = word(record) == "detected" or self._detected.get(control, False)
+            self._detected[control] = found == "detected" or self._detected.get(control, False)
+        return _WORDS.get(found, found)
 
-    def _told(self) -> str:
+    def _sums(self) -> str:
         """Return how many audits ended how."""
         caught = f" ({sum(self._detected.values())} of {len(self._detected)} detected)"
         return ", ".join(

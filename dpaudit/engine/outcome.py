@@ -11,8 +11,9 @@ from typing import TypeVar
 
 from dpaudit.contract import OPEN, Verdict
 from dpaudit.engine.arguments import UtilityArguments
-from dpaudit.engine.records import Failure, Fault, LedgerRow, PictureFinding, Result, Run
+from dpaudit.engine.records import Failure, Fault, PictureFinding, Result, Run
 from dpaudit.engine.tasks import canonical
+from dpaudit.exact.finding import LawFinding
 
 __all__ = [
     "AUDITS",
@@ -78,29 +79,32 @@ class Outcome:
 
     @property
     def allowed_status(self) -> int:
-        """The exit status for whom what is open is no fault."""
+        """The exit status where open claims are allowed."""
         return 0 if self.status == OPEN else self.status
 
 
 def is_ladder(result: Result) -> bool:
-    """Say whether a result is of utility below the theorem's n, where failures refute nothing."""
+    """Return whether a result is of utility below the theorem's n, where failures refute nothing."""
     return isinstance(result.arguments, UtilityArguments) and result.arguments.role == "ladder"
 
 
 def refutes(result: Result) -> bool:
-    """Say whether a result refutes the claim that it is about.
+    """Return whether a result refutes the claim that it is about.
 
     A point of the ladder, below the theorem's n, cannot; nor can a statement of the ledger (that a paper errs is no
     violation by a learner) or a picture.
     """
-    verdict = getattr(result.finding, "verdict", None)
-    return verdict == Verdict.VIOLATION and not is_ladder(result)
+    return _verdict(result) == Verdict.VIOLATION and not is_ladder(result)
 
 
 def leaves_open(result: Result) -> bool:
-    """Say whether a result leaves open if the claim that it is about is kept, as no audit should."""
-    verdict = getattr(result.finding, "verdict", None)
-    return verdict in (Verdict.NO_EVIDENCE, Verdict.UNDECIDED) and not is_ladder(result)
+    """Return whether a result leaves open if the claim that it is about is kept, as no audit should."""
+    return _verdict(result) in (Verdict.NO_EVIDENCE, Verdict.UNDECIDED) and not is_ladder(result)
+
+
+def _verdict(result: Result) -> Verdict | None:
+    """Return the verdict of a result; None of a picture."""
+    return None if isinstance(result.finding, PictureFinding) else result.finding.verdict
 
 
 def refuting(results: Sequence[Result]) -> tuple[str, ...]:
@@ -110,21 +114,20 @@ def refuting(results: Sequence[Result]) -> tuple[str, ...]:
 
 
 def word(result: Result) -> str:
-    """Return in a word what one result says.
+    """Return one result in a word.
 
     One of "violation", "no evidence", "undecided", "vacuous" and "consistent" (which includes "holds") for a learner's
-    claim,
-    "detected" and "not detected" for a positive control, "ladder" for a point below the theorem's n,
-    "checked" for a statement of the ledger, "drawn" for a picture.
+    claim, "detected" and "not detected" for a positive control, "ladder" for a point below the theorem's n, "checked"
+    for a statement of the ledger, "drawn" for a picture.
     """
-    finding = result.finding
-    if isinstance(finding, LedgerRow | PictureFinding):
-        return "checked" if isinstance(finding, LedgerRow) else "drawn"
+    if result.kind not in AUDITS:
+        return {"ledger": "checked", "picture": "drawn"}[result.kind]
     if result.fault is not None:
         return "detected" if _detects([result]) else "not detected"
     if is_ladder(result):
         return "ladder"
-    return "consistent" if finding.verdict == Verdict.HOLDS else finding.verdict.value
+    verdict = _verdict(result)
+    return "consistent" if verdict == Verdict.HOLDS else str(verdict)
 
 
 def group(records: Sequence[Member]) -> dict[Identity, list[Member]]:
@@ -163,10 +166,12 @@ def _unseen(found: Sequence[Result]) -> list[str]:
 
 
 def _judges_privacy(result: Result) -> bool:
-    """Say whether a result judges a claim of privacy; exact laws without a claim do not."""
-    return result.kind in PRIVACY_AUDITS and getattr(result.finding, "claimed_epsilon", 0.0) is not None
+    """Return whether a result judges a claim of privacy; exact laws without a claim do not."""
+    if isinstance(result.finding, LawFinding):
+        return result.finding.claimed_epsilon is not None
+    return result.kind == "privacy"
 
 
 def _detects(results: Sequence[Result]) -> bool:
-    """Say whether an audit of privacy among the results detects the leak of the control that they are about."""
+    """Return whether an audit of privacy among the results detects the leak of the control that they are about."""
     return any(kind in PRIVACY_AUDITS for kind in refuting(results))

@@ -1,4 +1,4 @@
-"""Plans the audits of learners on their instances, and the checks of statements, as a profile says."""
+"""Plans the audits of learners on their instances, and the checks of statements, for a profile."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from dpaudit.arguments import CONFIDENCE
+from dpaudit.arguments import CONFIDENCE, read_choice
 from dpaudit.audit.options import OPTIONS
 from dpaudit.clock import Clock
 from dpaudit.contract import HasLaw, Instance, Learner, Pictured
@@ -87,20 +87,20 @@ def make_plan(
     -------
     Plan
         For each learner: exact (if it has a law), black-box with its curve (if it claims privacy), and, unless it is a
-        positive control, utility in every setting that its theorem speaks of, on every hard case at the theorem's n and
+        positive control, utility in every setting that its theorem covers, on every hard case at the theorem's n and
         on the first one at smaller n; utility at the theorem's n, in its own setting, for every further instance that
         it names in `audited`; and a picture (if it offers one). Where utility on the instance is vacuous and a further
         one is not, the further one takes its place.
     """
-    if profile not in PROFILES:
-        raise InputError.among("profile", profile, PROFILES)
-    # What a black-box audit takes: otherwise each of them would fail, one by one.
+    work = PROFILES[read_choice("profile", profile, PROFILES)]
+    # What a black-box audit refuses: otherwise each of them would fail, one by one.
     OPTIONS["confidence"].read(confidence)
     if trials is not None:
         OPTIONS["trials"].read(trials)
+    Timeout.of(timeout, "output")
+    if time_limit is not None:
+        Clock(time_limit)
     limits = {"timeout": timeout, "time_limit": time_limit}
-    _check_limits(timeout, time_limit)
-    work = PROFILES[profile]
     tasks: dict[str, Task] = {}
     notes: list[str] = []
     faults: list[Fault] = []
@@ -108,7 +108,7 @@ def make_plan(
         try:
             usual = work.privacy_trials if entry.fault is None else work.control_trials
             planned, left_out = _plan_one(entry, work, confidence, trials or usual, limits)
-        # Whatever a third party's learner raises, even an exit, the others are still audited.
+        # Whatever third-party code raises, even an exit, the other learners are still audited.
         except (Exception, SystemExit) as error:
             faults.append(Fault(entry.id, f"no audit could be planned: {type(error).__name__}: {error}"))
             continue
@@ -121,13 +121,6 @@ def make_plan(
         )
     tasks |= {task.key: task for task in map(ledger_task, checked)}
     return Plan(tuple(tasks.values()), tuple(notes), tuple(faults))
-
-
-def _check_limits(timeout: float | None, time_limit: float | None) -> None:
-    """Refuse limits that every black-box audit would refuse."""
-    Timeout.of(timeout, "output")
-    if time_limit is not None:
-        Clock(time_limit)
 
 
 def _plan_one(
@@ -164,7 +157,7 @@ def _plan_one(
 def _utility_instances(entry: Entry, learner: Learner) -> Sequence[Instance]:
     """Return the instances on which utility is audited, the first in all settings.
 
-    The instance whose privacy is audited is left out where its claim is vacuous and a further one says something.
+    The instance whose privacy is audited is left out where its claim is vacuous and a further one is not.
     """
     instance, further = entry.instance, entry.further_instances
     settings = offered_settings(learner, instance.alpha, instance.beta)

@@ -14,7 +14,7 @@ from dpaudit.errors import InputError
 from dpaudit.events.event import Cells, Event
 from dpaudit.exact.finding import LawFinding
 from dpaudit.record import Count, Extended, Frozen, Size, Words
-from dpaudit.results import SCHEMA_VERSION, STREAMS_VERSION, Finding
+from dpaudit.results import SCHEMA_VERSION, STREAMS_VERSION, Finding, versions
 from dpaudit.utility.finding import UtilityFinding
 
 __all__ = [
@@ -200,7 +200,7 @@ class Header(Frozen, frozen=True, kw_only=True, tag="run", tag_field="record"):
     profile: str
     plan: tuple[Planned, ...]
     command: str
-    versions: dict[str, str]
+    versions: dict[str, str] = msgspec.field(default_factory=versions)
     faults: tuple[Fault, ...] = ()
     controls: dict[str, str] = msgspec.field(default_factory=dict)
     sources: dict[str, str] = msgspec.field(default_factory=dict)

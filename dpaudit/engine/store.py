@@ -10,48 +10,20 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from dpaudit.engine.files import append_line, free_backup, refuse_link, write_atomically
-from dpaudit.engine.records import Failure, Fault, Header, Planned, Result, Run, State
+from dpaudit.engine.records import Failure, Header, Result, Run, State
 from dpaudit.engine.run_file import Stored, chained, digest_in, linked, read_stored, write_line
 from dpaudit.errors import InputError
 from dpaudit.registry import PRIVATE
-from dpaudit.results import versions
 
-__all__ = ["FILENAME", "Store", "digest_of", "find_run", "load_run", "make_header", "sources"]
+__all__ = ["FILENAME", "Store", "digest_of", "find_run", "load_run", "sources"]
 
 FILENAME = "run.jsonl"
-
-
-def make_header(
-    plan: Sequence[Planned],
-    *,
-    seed: int,
-    profile: str,
-    command: str,
-    faults: Sequence[Fault] = (),
-    controls: Mapping[str, str] | None = None,
-    sources: Mapping[str, str] | None = None,
-) -> Header:
-    """Return the first line of a run.
-
-    `controls` says of each positive control what it leaks, so that one without any result is known as such; `sources`
-    holds the digests of the code, as `engine.sources.sources` makes them.
-    """
-    return Header(
-        seed=seed,
-        profile=profile,
-        plan=tuple(plan),
-        faults=tuple(faults),
-        controls=dict(controls or {}),
-        sources=dict(sources or {}),
-        command=command,
-        versions=versions(),
-    )
 
 
 class Store:
@@ -75,7 +47,7 @@ class Store:
 
     @classmethod
     def start(cls, path: Path, header: Header) -> Store:
-        """Begin a run; a file that is already there is kept as ``run.jsonl.bak`` (``.bak2``, ...)."""
+        """Begin a run; an existing file is kept as ``run.jsonl.bak`` (``.bak2``, ...)."""
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.stat().st_size:
             os.replace(path, free_backup(path))
@@ -90,7 +62,7 @@ class Store:
         Raises
         ------
         InputError
-            If the file belongs to another run: the message says what differs; or if it is a symbolic link.
+            If the file belongs to another run: the message names what differs; or if it is a symbolic link.
         ToolFault
             If a line is corrupt (a torn end is not: it is cut off and its tasks done again).
         """
@@ -169,7 +141,7 @@ def load_run(path: Path | str) -> Run:
 
 
 def _same_run(path: Path, stored: Header, header: Header) -> None:
-    """Raise `InputError` saying what differs unless both headers belong to the same run."""
+    """Raise `InputError` with what differs unless both headers belong to the same run."""
     differs = [
         f"{name} was {getattr(stored, name)!r}, is now {getattr(header, name)!r}"
         for name in ("seed", "profile", "versions", "streams_version")
@@ -187,8 +159,8 @@ def _same_run(path: Path, stored: Header, header: Header) -> None:
     # The error of a fault may differ from time to time (a message may hold an address), its learner may not.
     unplanned, today = ({fault.learner for fault in h.faults} for h in (stored, header))
     if unplanned != today:
-        told = [", ".join(sorted(ids)) or "none" for ids in (unplanned, today)]
-        differs.append(f"the learners without a plan were {told[0]}, are now {told[1]}")
+        was, are = (", ".join(sorted(ids)) or "none" for ids in (unplanned, today))
+        differs.append(f"the learners without a plan were {was}, are now {are}")
     if differs:
         message = "cannot resume {path}: {reason}. Leave out {resume:=True} to start afresh"
         raise InputError(message, names=("resume",), path=path, reason="; ".join(differs))

@@ -24,7 +24,7 @@ from dpaudit.errors import InputError
 from dpaudit.jsonable import jsonable
 from dpaudit.record import encodable
 from dpaudit.registry import Entry, StatementEntry
-from dpaudit.utility.claims import stated_claim
+from dpaudit.utility.audit import stated_claim
 from dpaudit.utility.interval import deciding_trials
 
 __all__ = [
@@ -73,14 +73,14 @@ class Task:
 
     @property
     def key(self) -> str:
-        """A stable name: learner or statement, kind, role, number of examples, and a hash of all that the task says."""
-        told = {name: value for name, value in encodable(self.arguments).items() if name != "kind"}
-        everything = canonical([self.learner, self.kind, self.parameters, told])
+        """A stable name: learner or statement, kind, role, number of examples, and a hash of all its fields."""
+        fields = {name: value for name, value in encodable(self.arguments).items() if name != "kind"}
+        everything = canonical([self.learner, self.kind, self.parameters, fields])
         digest = hashlib.blake2b(everything.encode(), digest_size=5).hexdigest()
         if self.kind == "ledger":
             return f"{self.learner}/ledger/{digest}"
-        role = f"{told['role']}-" if "role" in told else ""
-        return f"{self.learner}/{self.kind}/{role}n{told.get('n')}-{digest}"
+        role = f"{fields['role']}-" if "role" in fields else ""
+        return f"{self.learner}/{self.kind}/{role}n{fields.get('n')}-{digest}"
 
 
 def exact_task(
@@ -99,7 +99,7 @@ def exact_task(
     if relation is None:
         relation = Relation.REPLACE_ONE if learner.privacy is None else learner.privacy.relation
     if crafted is None:
-        # An n of the user's own is taken at its word; enumeration says itself when it is too large.
+        # An n that the user gives is enumerated, whose own check refuses one that is too large.
         crafted = n is None and not instance.exhaustive
     arguments = ExactArguments(
         n=instance.n if n is None else n,
@@ -141,12 +141,12 @@ def picture_task(entry: Entry) -> Task:
 
 
 def offered_settings(learner: Any, alpha: float, beta: float) -> tuple[str, ...]:
-    """Return the settings that the learner's theorem speaks of, its own first; none if it has no theorem.
+    """Return the settings that the learner's theorem covers, its own first; none if it has no theorem.
 
     Raises
     ------
     InputError
-        If the learner names a setting that does not exist, or says nothing and its theorem does not reach alpha, beta.
+        If the learner names a setting that does not exist, or none and its theorem does not reach alpha, beta.
     """
     named = tuple(learner.settings) if isinstance(learner, HasSettings) else None
     if named is None:
@@ -211,13 +211,18 @@ def utility_tasks(
     """
     alpha = entry.instance.alpha if alpha is None else alpha
     beta = entry.instance.beta if beta is None else beta
-    _check_noise(noise, settings)
+    if noise is not None and tuple(settings) != ("agnostic",):
+        message = "{noise} must be left out in every setting but 'agnostic'; got {given}"
+        raise InputError(message, names=("noise",), value=noise, given=repr(noise))
     found: list[UtilityArguments] = []
     for asked in settings:
         size, setting, promised = _size(entry, learner, alpha, beta, n, asked)
-        _check_noise_of_uniform(noise, setting, cases)
-        # Where no theorem speaks, or only of more examples, failures refute nothing: as on the ladder of a run.
+        if noise is None and setting == "agnostic" and None in (cases or ()):
+            message = "{noise} must be given for the uniform distribution in the setting 'agnostic'; got none"
+            raise InputError(message, names=("noise",))
+        # Where no theorem applies, or only to more examples, failures refute nothing: as on the ladder of a run.
         covered = promised is not None and size >= promised
+        runs = fixed_trials if fixed_trials and setting in FIXED_SETTINGS else trials
         found += [
             UtilityArguments(
                 role="claim" if covered else "ladder",
@@ -228,7 +233,7 @@ def utility_tasks(
                 alpha=alpha,
                 beta=beta,
                 n=size,
-                trials=(runs := fixed_trials if fixed_trials and setting in FIXED_SETTINGS else trials),
+                trials=runs,
                 most=more and more * runs,
                 confidence=confidence,
                 setting=setting,
@@ -238,27 +243,12 @@ def utility_tasks(
         ]
     each = 1 - (1 - confidence) / max(len(found), 1)
     kept = entry.instance.parameters if parameters is None else parameters
-    return [Task(entry.id, kept, _decisive(arguments, each)) for arguments in found]
-
-
-def _check_noise(noise: float | None, settings: Sequence[str | None]) -> None:
-    """Raise `InputError` for noise where the setting is not, or not only, "agnostic"."""
-    if noise is not None and tuple(settings) != ("agnostic",):
-        told = "{noise} must be left out in every setting but 'agnostic'; got {given}"
-        raise InputError(told, names=("noise",), value=noise, given=repr(noise))
-
-
-def _check_noise_of_uniform(noise: float | None, setting: str, cases: Sequence[int | None] | None) -> None:
-    """Raise `InputError` for the uniform distribution without noise in the setting "agnostic"."""
-    if setting == "agnostic" and cases is not None and None in cases and noise is None:
-        told = "{noise} must be given for the uniform distribution in the setting 'agnostic'; got none"
-        raise InputError(told, names=("noise",))
-
-
-def _decisive(arguments: UtilityArguments, confidence: float) -> UtilityArguments:
-    """Return the arguments with their confidence, and runs enough to decide at once on a learner that never fails."""
-    trials = deciding_trials(arguments.trials, arguments.most or None, arguments.beta, confidence)
-    return replace(arguments, confidence=confidence, trials=trials)
+    # Runs enough to decide at once on a learner that never fails.
+    decisive = (deciding_trials(one.trials, one.most or None, beta, each) for one in found)
+    return [
+        Task(entry.id, kept, replace(one, confidence=each, trials=runs))
+        for one, runs in zip(found, decisive, strict=True)
+    ]
 
 
 def _cases(
@@ -272,8 +262,8 @@ def _cases(
     names = [case.name for case in hard_cases(learner, alpha, setting)]
     for index in wanted or ():
         if index is not None and not 0 <= index < len(names):
-            told = "{distribution} must be uniform, all, or a hard case 0..{last}; got {given}"
-            raise InputError(told, names=("distribution",), value=index, last=len(names) - 1, given=index)
+            message = "{distribution} must be uniform, all, or a hard case 0..{last}; got {given}"
+            raise InputError(message, names=("distribution",), value=index, last=len(names) - 1, given=index)
     chosen = range(len(names)) if wanted is None else wanted
     return [(i, "uniform" if i is None else names[i]) for i in chosen]
 

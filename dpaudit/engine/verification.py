@@ -1,8 +1,7 @@
-"""Verifies a stored run: its seal, its sense, and some of its tasks by doing them again."""
+"""Verifies a stored run: its seal, its consistency, and some of its tasks by doing them again."""
 
 from __future__ import annotations
 
-import dataclasses
 import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.engine.arguments import PrivacyArguments
 from dpaudit.engine.perform import perform
 from dpaudit.engine.records import Header, Result, State
@@ -26,7 +26,7 @@ from dpaudit.results import versions
 __all__ = ["Again", "Verified", "verify_run"]
 
 _MOST = 4
-"""The most differences of a task that are told."""
+"""The most differences of a task that are shown."""
 
 
 class Again(Frozen, frozen=True):
@@ -45,7 +45,7 @@ class Again(Frozen, frozen=True):
 
 
 class Verified(Frozen, frozen=True, kw_only=True):
-    """A run that was verified: what is wrong is an exception and not told here.
+    """A run that was verified; anything wrong is an exception instead.
 
     Attributes
     ----------
@@ -82,14 +82,14 @@ def verify_run(
     n_jobs: int = 1,
     progress: Progress = False,
 ) -> Verified:
-    """Return what holds of a stored run, after its digests, types and sense were checked.
+    """Return what holds of a stored run, after its digests, types and consistency were checked.
 
     Parameters
     ----------
     path : Path or str
         Its file, or the folder of it.
     total : str, optional
-        The total that was told elsewhere.
+        The total that was published elsewhere.
     again : int, optional
         The number of tasks, chosen at random, that are done again and must give the same bytes; the same verdict where
         the mechanism has randomness of its own, its runs had a timeout, or versions or code are not those with which
@@ -141,8 +141,8 @@ def _check_total(file: Path, seal: str, total: str) -> None:
     if len(wanted) != 64 or not set(wanted) <= set("0123456789abcdef"):
         raise InputError.of("total", total, "64 hexadecimal digits, as a run prints them at its end")
     if wanted != seal:
-        told = f"its total is {seal}, not {wanted}" if len(seal) == 64 else f"it is {seal}, so it has no total"
-        raise ToolFault(f"{file} is not the run of that total: {told}")
+        found = f"its total is {seal}, not {wanted}" if len(seal) == 64 else f"it is {seal}, so it has no total"
+        raise ToolFault(f"{file} is not the run of that total: {found}")
 
 
 def _changes(header: Header, results: Sequence[Result], paths: tuple[str, ...]) -> Iterator[str]:
@@ -170,19 +170,21 @@ def _changes(header: Header, results: Sequence[Result], paths: tuple[str, ...]) 
 def _again(file: Path, stored: Stored, result: Result, changed: bool, paths: tuple[str, ...], n_jobs: int) -> Again:
     """Do a task again; raise `ToolFault` if that does not confirm its result."""
     where = f"{file}, line {stored.numbers[result.task]}: {result.task}"
-    task = Task(result.learner, result.parameters, result.arguments)
+    given = arguments = result.arguments
+    if isinstance(given, PrivacyArguments) and isinstance(result.finding, PrivacyFinding):
+        if result.finding.stopped is not UNSET:  # by the clock: as many runs are made as it left
+            arguments = replace(given, time_limit=result.finding.stopped)
     try:
-        record = perform(_stopped(task, result), seed=stored.header.seed, paths=paths, n_jobs=n_jobs)
-        record = replace(record, task=result.task, arguments=result.arguments)
+        task = Task(result.learner, result.parameters, arguments)
+        record = perform(task, seed=stored.header.seed, paths=paths, n_jobs=n_jobs)
     except InputError:
         raise
     except (Exception, SystemExit) as error:
-        told = f"{type(error).__name__}: {error!s:.300} ({place_of(error)})"
-        raise ToolFault(f"{where}, done again, raised {told}") from error
-    before, now = (_told(one) for one in (result, record))
+        raised = f"{type(error).__name__}: {error!s:.300} ({place_of(error)})"
+        raise ToolFault(f"{where}, done again, raised {raised}") from error
+    before, now = _fields(result), _fields(replace(record, task=result.task, arguments=given))
     differences = list(_differences(before, now, "$"))
-    given = result.arguments
-    # With randomness of its own, or a limit that a run may reach or not, nobody promises equal numbers.
+    # With randomness of its own, or a limit that a run may reach or not, equal numbers are not promised.
     own = isinstance(given, PrivacyArguments) and (given.randomness == "own" or given.timeout is not None)
     alike = before["finding"].get("verdict") == now["finding"].get("verdict")
     if not alike or (differences and not own and not changed):
@@ -191,19 +193,11 @@ def _again(file: Path, stored: Stored, result: Result, changed: bool, paths: tup
     return Again(result.task, (*differences[:_MOST], *([f"and {more} more"] if more > 0 else [])))
 
 
-def _stopped(task: Task, result: Result) -> Task:
-    """Return a task that makes as many runs as the clock left for its result, if it had a limit."""
-    stopped = getattr(result.finding, "stopped", UNSET)
-    if not isinstance(task.arguments, PrivacyArguments) or stopped is UNSET:
-        return task
-    return dataclasses.replace(task, arguments=replace(task.arguments, time_limit=stopped))
-
-
-def _told(result: Result) -> dict[str, Any]:
-    """Return what a result says, without its place and the versions, which are compared once."""
-    told: dict[str, Any] = encodable(replace(result, index=0, digest=""))
-    told["finding"] = {name: value for name, value in told["finding"].items() if name != "versions"}
-    return told
+def _fields(result: Result) -> dict[str, Any]:
+    """Return the fields of a result without its place and the versions, which are compared once."""
+    fields: dict[str, Any] = encodable(replace(result, index=0, digest=""))
+    del fields["finding"]["versions"]
+    return fields
 
 
 def _differences(before: Any, now: Any, path: str) -> Iterator[str]:

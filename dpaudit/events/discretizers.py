@@ -18,7 +18,7 @@ from dpaudit.events.event import CellEvent, Event, Interval, Tally
 from dpaudit.events.wide import wide_leaves
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import canonical
-from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import Block
 
 __all__ = [
@@ -278,24 +278,24 @@ class Pilot:
         None where outputs hardly ever repeat.
     sufficient : bool
         True where cells are few, so that no score could say more than their histogram.
-    plan : Plan
+    plan : LeafPlan
         The leaves of the outputs; none where cells suffice.
     """
 
     discretizer: Discretizer | None
     sufficient: bool
-    plan: Plan = field(default_factory=Plan)
+    plan: LeafPlan = field(default_factory=LeafPlan)
 
     @classmethod
     def of(cls, outputs: Any) -> Pilot:
         """Return what a batch of outputs of both sides suggests."""
         if isinstance(outputs, np.ndarray) and outputs[:1].size > MOST_COMPARED:
-            return cls(None, False, Plan.of(outputs))
+            return cls(None, False, LeafPlan.of(outputs))
         found: Discretizer = _packed(outputs) or Identity()
         counts = Counter(canonical(cell) for cell in found(outputs))
         repeated = sum(c for c in counts.values() if c >= REPEATED) / max(1, len(outputs))
         sufficient = repeated > 0.5 and len(counts) <= FEW
-        return cls(found if repeated > 0.5 else None, sufficient, Plan() if sufficient else Plan.of(outputs))
+        return cls(found if repeated > 0.5 else None, sufficient, LeafPlan() if sufficient else LeafPlan.of(outputs))
 
     @property
     def width(self) -> int:

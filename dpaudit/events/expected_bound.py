@@ -19,7 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 Array = NDArray[np.float64]
-Counts = NDArray[np.int64]
+IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class PrefixRatio:
     error: Array
 
     @classmethod
-    def by_counts(cls, hits: Counts, neighbour_hits: Counts) -> PrefixRatio:
+    def by_counts(cls, hits: IntArray, neighbour_hits: IntArray) -> PrefixRatio:
         """Return ln(p/q) with p = (x + 1/2) / (m + 1) and q likewise, and sqrt(1 / (x + 1/2) + 1 / (y + 1/2)).
 
         Parameters
@@ -116,7 +116,7 @@ def expected_bound(
 
 
 def refutation_score(
-    hits: Counts, neighbour_hits: Counts, test: PlannedTest, epsilon: float, *, ordered: bool
+    hits: IntArray, neighbour_hits: IntArray, test: PlannedTest, epsilon: float, *, ordered: bool
 ) -> Array:
     """Return by how many standard errors of training each prefix of the atoms would refute a claim.
 
@@ -145,7 +145,7 @@ def refutation_score(
     return steady(np.where(good, (bound - epsilon) / np.sqrt(1 / np.maximum(x, 1) + 1 / (y + 0.5)), -np.inf))
 
 
-def pooled_mass(hits: Counts, trained: int, neighbour_hits: Counts, neighbour_trained: int) -> Array:
+def pooled_mass(hits: IntArray, trained: int, neighbour_hits: IntArray, neighbour_trained: int) -> Array:
     """Return (x + y + 1) / (m + k + 2) of x and y hits in m and k runs: the mass of each event on both sides."""
     mass: Array = np.divide(hits + neighbour_hits + 1.0, trained + neighbour_trained + 2.0)
     return mass
@@ -180,8 +180,8 @@ def _wilson(hits: Array, trials: int, z: float) -> Array:
 
 
 def prefix_bounds(
-    hits: Counts,
-    neighbour_hits: Counts,
+    hits: IntArray,
+    neighbour_hits: IntArray,
     test: PlannedTest,
     *,
     ordered: bool = False,

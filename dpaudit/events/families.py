@@ -120,7 +120,7 @@ MIXTURE_PENALTY = 0.5
 """The same where each event's own counts, with a penalty of their own, hold the model back: among 200 weak atoms it
 reached 0.58 of the best event's worth, and 0.52 with none; on strong ones the penalty changes nothing."""
 
-Counts = NDArray[np.int64]
+IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def likelier_first(direction: Direction, data: T, neighbour: T) -> tuple[T, T]:
 
 
 def families_by_score(
-    bins: Sequence[int], x: Counts, y: Counts, midpoints: NDArray[np.float64] | None, careful: bool
+    bins: Sequence[int], x: IntArray, y: IntArray, midpoints: NDArray[np.float64] | None, careful: bool
 ) -> Iterator[Family]:
     """Yield the events above and below a threshold, with random walks along the bins if `careful`.
 
@@ -188,7 +188,7 @@ def families_by_score(
             yield Family("score", direction, order, models, WALK_PENALTY if midpoints is None else SCORE_PENALTY)
 
 
-def families_by_counts(x: Counts, y: Counts, careful: bool) -> Iterator[Family]:
+def families_by_counts(x: IntArray, y: IntArray, careful: bool) -> Iterator[Family]:
     """Yield the atoms by their likelihood ratio, marked down for small counts or, if `careful`, shrunk together."""
     if not careful or not x.any() or not y.any():
         yield Family("likelihood ratio", Direction.FORWARD, _by_ratio(x, y))
@@ -210,6 +210,6 @@ def families_by_law(cells: Sequence[Hashable], log_ratio: Mapping[Hashable, floa
     yield Family("law", Direction.BACKWARD, np.argsort(known, kind="stable"))
 
 
-def _by_ratio(hits: Counts, others: Counts) -> NDArray[np.intp]:
+def _by_ratio(hits: IntArray, others: IntArray) -> NDArray[np.intp]:
     a, b = hits + 0.5, others + 0.5
     return np.argsort(-steady(np.log(a / b) - np.sqrt(1 / a + 1 / b)), kind="stable")

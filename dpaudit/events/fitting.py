@@ -15,7 +15,7 @@ from dpaudit.events.columns import GROUPS, Flattener, group_columns
 from dpaudit.events.discretizers import FEW, Atoms, Discretizer, Joint, PackedRows, Ranked, ScoreBins, score_edges
 from dpaudit.events.feature_screening.feature import best_promise, quantile_edges
 from dpaudit.events.feature_screening.featured import hole_discretizers, screened_discretizers
-from dpaudit.events.scores import Classifier, NaiveBayes, Patterns, boosting, logistic
+from dpaudit.events.scores import NaiveBayes, Patterns, Score, boosting, logistic
 from dpaudit.events.wide import Reducer
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs.canonical import canonical
@@ -23,25 +23,14 @@ from dpaudit.outputs.canonical import canonical
 __all__ = ["Scored", "fitted_discretizers"]
 
 Array = NDArray[np.float64]
-Score = Callable[[Array], Array]
+
+Fit = Callable[[Array, Array], Score]
 
 CONTINUUM_ROWS = 2000
 """Rows that tell whether scores repeat: enough to see a share of `COPIES` forty times."""
 COPIES = 0.02
 """The share of runs with one score above which scores are no continuum. The level ends of a column's table have
-less, 1 / (2 `naive_bayes.BINS`) of the runs each, and stay together in any fit."""
-
-
-@dataclass(frozen=True)
-class MeanScore:
-    """The mean of scores that estimate the same log-likelihood ratio on different runs: it has less of their luck."""
-
-    scores: tuple[Score, ...]
-
-    def __call__(self, rows: Array) -> Array:
-        """Return the score of each row."""
-        total: Array = sum((score(rows) for score in self.scores), np.zeros(len(rows)))
-        return total / len(self.scores)
+less, 1 / (2 `scores.BINS`) of the runs each, and stay together in any fit."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +51,7 @@ class Scored(ScoreBins):
     @property
     def slow(self) -> bool:
         """Whether the score is a classifier's."""
-        return isinstance(self.score, Classifier)
+        return self.score is not None and self.score.slow
 
     @property
     def midpoints(self) -> Array | None:
@@ -77,14 +66,13 @@ class Scored(ScoreBins):
         """Return the same bins of a score fitted on other runs; None for slow scores, and for few scores."""
         if self.score is None:
             return self
-        if not isinstance(self.score, NaiveBayes | Patterns):
-            return None
         # Of scores that repeat, those of two fits never fall into the same bins, unless they are the same.
         some = self.scores(data[:CONTINUUM_ROWS])
-        values, copies = np.unique(some[~np.isin(some, self._repeats)], return_counts=True)
+        values, copies = np.unique(some[~np.isin(some, self.score.repeats())], return_counts=True)
         if len(values) < 0.5 * copies.sum() or copies.max(initial=0) > max(2, COPIES * len(some)):
             return None
-        return replace(self, score=self.score.refit(self._columns(data), self._columns(neighbour)))
+        score = self.score.refit(self._columns(data), self._columns(neighbour))
+        return None if score is None else replace(self, score=score)
 
     def joined(self, other: Discretizer, first: Sequence[Any], second: Sequence[Any]) -> Scored:
         """Return the mean of two scores, with bins that hold as much as those of each score on runs new to it.
@@ -103,23 +91,15 @@ class Scored(ScoreBins):
         below = np.searchsorted(np.sort(news), self.edges, side="left")
         edges = np.sort((news + known) / 2)[np.minimum(below, len(news) - 1)]
         # Ranks are random: a cut that crossed a score that many outputs share would take all of them along.
-        for value in self._repeats:
+        for value in self.score.repeats():
             above = np.maximum(edges, np.nextafter(value, np.inf))
             edges = np.where(self.edges > value, above, np.minimum(edges, value))
-        both = (self.score, other.score)
-        if isinstance(both[0], NaiveBayes) and isinstance(both[1], NaiveBayes):
-            return replace(self, score=both[0].mean(both[1]), edges=edges)
-        return replace(self, score=MeanScore(both), edges=edges)
+        return replace(self, score=self.score.mean(other.score), edges=edges)
 
     def scores(self, outputs: Any) -> Array:
         """Return the score of each output."""
         columns = self._columns(outputs)
         return columns[:, 0] if self.score is None else self.score(columns)
-
-    @property
-    def _repeats(self) -> Array:
-        """The scores that outputs share and that a `refit` keeps."""
-        return self.score.repeats() if isinstance(self.score, Patterns) else np.zeros(0)
 
     def _columns(self, outputs: Any) -> Array:
         base = self.flattener(outputs)
@@ -127,8 +107,6 @@ class Scored(ScoreBins):
             return base
         return np.column_stack([GROUPS[group](base) for group in self.groups])
 
-
-Fit = Callable[[Array, Array], Score]
 
 GROUP_ROWS = 5_000
 """Rows a side that decide which groups of columns say anything."""

@@ -1,4 +1,8 @@
-"""Smooth a likelihood ratio along ordered atoms: each borrows from its neighbours as much as the data allow."""
+"""Smooth a likelihood ratio along ordered atoms: each borrows from its neighbours as much as the data allow.
+
+Posterior modes of many walks are found at once: their precisions stand on the diagonal of one banded matrix, where
+nothing connects them, and each has the numbers that it has alone.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,8 @@ from scipy.linalg.lapack import dpbtrf, dpbtrs
 from scipy.special import expit, log_expit, logit
 
 __all__ = ["RIDGE", "Walk", "fit_line", "fit_walk", "fit_walks"]
+
+Array = NDArray[np.float64]
 
 STEPS = np.geomspace(0.002, 8.0, 10)
 """The step sizes that are tried: from a ratio that is level to one that jumps from 0 to certainty."""
@@ -52,35 +58,20 @@ def _rises(steps: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.concatenate([-np.diff(steps[: middle + 1]), np.diff(steps[middle:])])
 
 
-Array = NDArray[np.float64]
-
 RIDGE = 1e-6
 """Keeps a precision regular where runs say nothing, as of the level of ratios or where one side has hardly a run."""
 ITERATIONS = 40
 """Damped Newton steps at most; three or four are usual."""
 
 
-@dataclass(frozen=True)
-class Line:
-    """A log-likelihood ratio that is linear in a score: its value in each atom, and what it owes to luck.
+def fit_line(scores: Array, hits: Array, total: Array, offset: float) -> tuple[Array, Array] | None:
+    """Regress the side on the score: a log-likelihood ratio that is linear in it, by logistic regression.
 
-    Attributes
-    ----------
-    ratio : array, shape (m,)
-        The fitted line.
-    design : array, shape (m, 2)
-        One, and the standardised score.
-    covariance : array, shape (2, 2)
-        Of intercept and slope.
+    Returns
+    -------
+    tuple of arrays, shapes (m,) and (m, m), or None
+        The line in each atom, and its covariance; None where the score is constant or there is no solution.
     """
-
-    ratio: Array
-    design: Array
-    covariance: Array
-
-
-def fit_line(scores: Array, hits: Array, total: Array, offset: float) -> Line | None:
-    """Regress the side on the score; None where the score is constant or the regression has no solution."""
     mean = np.average(scores, weights=total)
     spread = np.sqrt(np.average(np.square(scores - mean), weights=total))
     if not 0 < spread < np.inf:
@@ -94,7 +85,7 @@ def fit_line(scores: Array, hits: Array, total: Array, offset: float) -> Line | 
         size = float(np.abs(step).max())
         beta = beta + step * min(1.0, 3.0 / max(size, 1e-12))
         if size < 1e-8:
-            return Line(design @ beta, design, np.linalg.inv(information))
+            return design @ beta, design @ np.linalg.inv(information) @ design.T
     return None
 
 
@@ -196,14 +187,14 @@ class Walk:
         The logarithm of the marginal likelihood, up to a constant, by Laplace's approximation.
     factor : array, shape (2, m)
         The banded Cholesky factor of the precision of g, as LAPACK stores it (upper).
-    line : Line, optional
-        What the walk deviates from.
+    line : array, shape (m, m), optional
+        The covariance of the line that the walk deviates from.
     """
 
     ratio: Array
     evidence: float
     factor: Array
-    line: Line | None = None
+    line: Array | None = None
 
     def prefixes(self, total: Array, offset: float, *, descending: bool = False) -> tuple[Array, Array]:
         """Return ln(P_t / Q_t) of each prefix of the atoms and its standard deviation.
@@ -231,9 +222,7 @@ class Walk:
     @cached_property
     def _covariance(self) -> Array:
         covariance, _ = dpbtrs(self.factor, np.eye(len(self.ratio)))
-        if self.line is None:
-            return np.asarray(covariance)
-        return np.asarray(covariance + self.line.design @ self.line.covariance @ self.line.design.T)
+        return np.asarray(covariance if self.line is None else covariance + self.line)
 
 
 def fit_walk(
@@ -274,7 +263,7 @@ def fit_walk(
     middle = np.searchsorted(cuts, (rank[1:] + rank[:-1]) / 2)
     offset = float(np.log(hits.sum() / neighbour_hits.sum()))
     line = None if scores is None else fit_line(scores, hits, total, offset)
-    centre = np.full(len(total), offset) if line is None else line.ratio + offset
+    centre = np.full(len(total), offset) if line is None else line[0] + offset
 
     def walk(steps: NDArray[np.intp], start: Array) -> Walk:
         return _mode(hits, total, centre, 1 / (STEPS[steps[middle]] ** 2 * gaps), start)
@@ -288,7 +277,7 @@ def fit_walk(
             best, steps = current, np.full_like(steps, i)
     for j in np.tile(np.arange(len(steps)), ROUNDS if cuts else 0):
         best, steps = _best_step(walk, best, steps, int(j), _saturating if saturating else _alike)
-    return best if line is None else replace(best, ratio=best.ratio + line.ratio, line=line)
+    return best if line is None else replace(best, ratio=best.ratio + line[0], line=line[1])
 
 
 def _best_step(
@@ -311,9 +300,9 @@ def _best_step(
     return best, steps
 
 
-def _mode(hits: Array, total: Array, centre: Array, precision: Array, start: Array) -> Walk:
+def _mode(*given: Array) -> Walk:
     """Find the posterior mode of one walk."""
-    mode, evidence, factor = modes(hits[None], total[None], centre[None], precision[None], start[None])
+    mode, evidence, factor = modes(*(one[None] for one in given))
     return Walk(mode[0], float(evidence[0]), factor[:, 0])
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpaudit.events.cells import CutBins, GridBins, commonest, quantiles_of_sorted, steady
 from dpaudit.events.random_walk import fit_walks
 
-__all__ = ["Classifier", "NaiveBayes", "Patterns", "boosting", "logistic"]
+__all__ = ["NaiveBayes", "Patterns", "Score", "boosting", "logistic"]
 
 Array = NDArray[np.float64]
 Place: TypeAlias = CutBins | GridBins
@@ -28,8 +28,38 @@ CUT_VALUES = 100_000
 """Values that say where bins are cut: some 1,500 in each."""
 
 
+class Score:
+    """A score of rows of numbers, fitted to training runs of two sides, large where the first side is likelier."""
+
+    slow = False
+
+    def __call__(self, rows: Array) -> Array:
+        """Return the score of each row."""
+        raise NotImplementedError
+
+    def refit(self, data: Array, neighbour: Array) -> Score | None:
+        """Return the same score fitted to other rows; None if that is impossible or costs too much."""
+
+    def repeats(self) -> Array:
+        """Return the scores that rows share and that a `refit` keeps, ascending."""
+        return np.zeros(0)
+
+    def mean(self, other: Score) -> Score:
+        """Return the mean of this score and its `refit`, which has less of the luck of either."""
+        return _MeanScore((self, other))
+
+
 @dataclass(frozen=True)
-class NaiveBayes:
+class _MeanScore(Score):
+    scores: tuple[Score, ...]
+
+    def __call__(self, rows: Array) -> Array:
+        total: Array = sum((score(rows) for score in self.scores), np.zeros(len(rows)))
+        return total / len(self.scores)
+
+
+@dataclass(frozen=True)
+class NaiveBayes(Score):
     """For each column its bins and a table of their smoothed log-likelihood ratios.
 
     The sum over columns is the log-likelihood ratio itself where columns are independent given the side. With `pooled`
@@ -59,8 +89,9 @@ class NaiveBayes:
         tables = _tables([(np.ascontiguousarray(x), np.ascontiguousarray(y), place) for x, y, place in columns])
         return cls(tuple(place for place, _ in tables), tuple(ratio for _, ratio in tables))
 
-    def mean(self, other: NaiveBayes) -> NaiveBayes:
+    def mean(self, other: Score) -> NaiveBayes:
         """Return the mean of this score and its `refit`, which takes no longer than either."""
+        assert isinstance(other, NaiveBayes)
         return replace(self, ratios=tuple((a + b) / 2 for a, b in zip(self.ratios, other.ratios, strict=True)))
 
     def __call__(self, rows: Array) -> Array:
@@ -125,7 +156,7 @@ LOOK = 50_000
 
 
 @dataclass(frozen=True)
-class Patterns:
+class Patterns(Score):
     """The log-likelihood ratio of a row's pattern of repeated values, plus one of its other values given the pattern.
 
     It is the log-likelihood ratio itself where the other values are independent given side and pattern, as when one
@@ -265,10 +296,11 @@ def _one_thread() -> AbstractContextManager[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Classifier:
+class Classifier(Score):
     """A fitted classifier; its score is the log-odds of the first side."""
 
     model: Any
+    slow = True
 
     def __call__(self, rows: Matrix) -> NDArray[np.float64]:
         """Return the score of each row."""

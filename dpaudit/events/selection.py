@@ -108,18 +108,12 @@ DISTRUST = 1.5
 Audits of Laplace noise reached the same bounds to a percent with half and with twice as much."""
 
 
-@dataclass(frozen=True)
-class SecondEvent:
-    """The first `length` atoms in the order of the main event, and the share of the error that they are tested with."""
-
-    length: int
-    share: float
-
-
 def choose_second_event(
     main: int, models: Sequence[PrefixRatio], pooled: Array, test: PlannedTest
-) -> SecondEvent | None:
-    r"""Return the prefix, and its share of the error, that raises the expected greater of two bounds most, or None.
+) -> tuple[int, float] | None:
+    r"""Return the length and the share of the error of the prefix that most raises the expected greater of two bounds.
+
+    None if no prefix raises it.
 
     The main event's bound has the error (1 - w) gamma, the second one's w gamma; by the union bound the greater of the
     two is a lower bound with error gamma, however the events overlap. Training leaves in doubt which is better: let the
@@ -159,7 +153,7 @@ def choose_second_event(
         ahead = ratio + ndtri(share * test.gamma) * sampling - ratio[main - 1] - kept
         gain = steady(_mean_above(ahead[possible], spread[possible]) - (ndtri(test.gamma) * sampling[main - 1] - kept))
         if len(gain) and gain.max() > most:
-            best, most = SecondEvent(int(np.flatnonzero(possible)[np.argmax(gain)]) + 1, share), float(gain.max())
+            best, most = (int(np.flatnonzero(possible)[np.argmax(gain)]) + 1, share), float(gain.max())
     return best
 
 
@@ -170,7 +164,7 @@ def _mean_above(mean: Array, spread: Array) -> Array:
     return above
 
 
-Counts = NDArray[np.int64]
+IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -194,8 +188,8 @@ class CellFamilies:
     discretizer: Discretizer
     training: tuple[Tally, Tally]
     cells: list[Any]
-    data: Counts
-    neighbour: Counts
+    data: IntArray
+    neighbour: IntArray
     families: list[Family]
 
     @classmethod
@@ -231,14 +225,19 @@ class CellFamilies:
 
         Its rivals are the best of other discretizers, that among which one will be chosen; they count themselves.
         """
-        bounds = [self._bounds(family, test, rivals) for family in self.families]
+        ordered = self.discretizer.ordered
+        bounds = [
+            prefix_bounds(
+                *self._sides(one), test, ordered=ordered, models=one.models, penalty=one.penalty, rivals=rivals
+            )
+            for one in self.families
+        ]
         # The first of equals, as `max` has it.
-        family, (expected, markdown) = max(
-            zip(self.families, bounds, strict=True), key=lambda one: float(one[1][0].max())
-        )
+        pairs = zip(self.families, bounds, strict=True)
+        family, (expected, markdown) = max(pairs, key=lambda one: float(one[1][0].max()))
         best = int(np.argmax(expected))
         second = self._second(family, best + 1, test)
-        shares = [(best + 1, 1 - second.share), (second.length, second.share)] if second else [(best + 1, 1.0)]
+        shares = [(best + 1, 1 - second[1]), second] if second else [(best + 1, 1.0)]
         compared = sum(len(one.order) for one in self.families)
         return self._selected(family, shares, compared, expected[best], markdown[best])
 
@@ -247,16 +246,12 @@ class CellFamilies:
 
         A model that has seen a hundred cells without a signal takes one strong cell among them for luck.
         """
-        families = self.families
-        if not self.discretizer.ordered:
-            families = list(families_by_counts(self.data, self.neighbour, False))
-        scores = [
-            refutation_score(*self._sides(family), test, epsilon, ordered=self.discretizer.ordered)[:-1]
-            for family in families
-        ]
+        ordered = self.discretizer.ordered
+        families = self.families if ordered else list(families_by_counts(self.data, self.neighbour, False))
+        scores = [refutation_score(*self._sides(one), test, epsilon, ordered=ordered)[:-1] for one in families]
         best, family = max(zip(scores, families, strict=True), key=lambda one: float(one[0].max(initial=-np.inf)))
         length = int(np.argmax(best)) + 1 if len(best) else 1
-        expected, _ = prefix_bounds(*self._sides(family), test, ordered=self.discretizer.ordered)
+        expected, _ = prefix_bounds(*self._sides(family), test, ordered=ordered)
         compared = sum(len(one.order) for one in families)
         selected = self._selected(family, [(length, 1.0)], compared, expected[length - 1], 0.0)
         return float(best.max(initial=-np.inf)), selected
@@ -265,7 +260,7 @@ class CellFamilies:
         self, family: Family, shares: Sequence[tuple[int, float]], compared: int, expected: float, markdown: float
     ) -> SelectedEvent:
         """Return prefixes of a family, given by their lengths and shares of the error, as the event selected."""
-        ranking = self._ranking(family)
+        ranking = tuple(self.cells[i] if i < len(self.cells) else RARE for i in family.order.tolist())
         return SelectedEvent(
             self.discretizer,
             self.training,
@@ -278,34 +273,17 @@ class CellFamilies:
             markdown=float(markdown),
         )
 
-    def _ranking(self, family: Family) -> tuple[Hashable, ...]:
-        """Return all cells in a family's order, the rare ones together."""
-        return tuple(self.cells[i] if i < len(self.cells) else RARE for i in family.order.tolist())
-
     def _event(self, taken: Sequence[Hashable]) -> CellEvent:
         """Return the event that the cell is one of these."""
         inside = frozenset(taken)
         return CellEvent(inside - {RARE}, frozenset(self.cells) - inside, RARE in inside)
 
-    def _sides(self, family: Family) -> tuple[Counts, Counts]:
+    def _sides(self, family: Family) -> tuple[IntArray, IntArray]:
         """Return the counts of the family's atoms in its order, on the likelier side and on the other."""
         likelier, other = likelier_first(family.direction, self.data, self.neighbour)
         return likelier[family.order], other[family.order]
 
-    def _bounds(
-        self, family: Family, test: PlannedTest, rivals: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the bounds expected of the family's prefixes, and their markdowns."""
-        return prefix_bounds(
-            *self._sides(family),
-            test,
-            ordered=self.discretizer.ordered,
-            models=family.models,
-            penalty=family.penalty,
-            rivals=rivals,
-        )
-
-    def _second(self, family: Family, main: int, test: PlannedTest) -> SecondEvent | None:
+    def _second(self, family: Family, main: int, test: PlannedTest) -> tuple[int, float] | None:
         """Return what else to test in the order of the best event; None where no model says how sure it is."""
         if not family.models:
             return None
@@ -315,7 +293,7 @@ class CellFamilies:
         return choose_second_event(main, (*family.models, *counted), pooled, test)
 
 
-def _atoms(data: Tally, neighbour: Tally, ordered: bool) -> tuple[list[Any], Counts, Counts]:
+def _atoms(data: Tally, neighbour: Tally, ordered: bool) -> tuple[list[Any], IntArray, IntArray]:
     """Return the common cells in order, and the counts of both sides in each and, last, in all the rare ones."""
     # A score has a place for every cell, however rare.
     least = 1 if ordered else LEAST

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from dpaudit.events.cells import steady
 from dpaudit.outputs import readers
 from dpaudit.outputs.leaf import Leaf, walk
-from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import MISSING, Block, Rows, finite, usual
 
 __all__ = ["WIDTH", "Moments", "Reducer", "Reduction", "SumUp", "least_dense_shift", "least_shift", "wide_leaves"]
@@ -74,10 +74,6 @@ class Moments:
         """Return empty sums, around the place and spread that some rows show."""
         scale = rows.std(axis=0)
         return cls(rows.mean(axis=0), np.where(scale > 0, scale, 1.0), shape)
-
-    def copy(self) -> Moments:
-        """Return empty sums around the same place and spread."""
-        return Moments(self.centre, self.scale, self.shape)
 
     def merge(self, other: Moments) -> None:
         """Add the sums of other rows."""
@@ -154,14 +150,8 @@ class Reduction:
         pairs = _pairs(data, neighbour)
         coordinates = np.unique(np.concatenate([*kept, np.array([i for pair in pairs for i in pair], dtype=np.intp)]))
         strong = np.where(np.abs(z[1]) > max(3.0, np.sqrt(2 * np.log(z.shape[1]))), np.sign(z[1]), 0.0)
-        return cls(
-            data.centre,
-            data.scale,
-            coordinates,
-            pairs,
-            _projections(z[0], data.shape),
-            strong if strong.any() else None,
-        )
+        weights, squares = _projections(z[0], data.shape), strong if strong.any() else None
+        return cls(data.centre, data.scale, coordinates, pairs, weights, squares)
 
     @cached_property
     def names(self) -> list[str]:
@@ -277,7 +267,7 @@ AS_THEY_ARE = (readers.whole, readers.real, readers.text, readers.octets)
 """Readers of single values, which stay as they are beside the reduced rows."""
 
 
-def wide_leaves(plan: Plan) -> tuple[Leaf, ...]:
+def wide_leaves(plan: LeafPlan) -> tuple[Leaf, ...]:
     """Return the rows of more numbers than scores can be fitted on."""
     return tuple(leaf for leaf in plan.leaves if isinstance(leaf.reader, Block) and leaf.reader.width > WIDTH)
 
@@ -300,18 +290,15 @@ class SumUp:
     @classmethod
     def around(cls, leaves: tuple[Leaf, ...], outputs: Any) -> SumUp:
         """Return sums around what some outputs show."""
-        return cls(
-            leaves, tuple(Moments.around(usual(leaf.read(outputs)[0]), _shape(leaf, outputs)) for leaf in leaves)
-        )
+        found = (Moments.around(usual(leaf.read(outputs)[0]), _shape(leaf, outputs)) for leaf in leaves)
+        return cls(leaves, tuple(found))
 
     def __call__(self, outputs: Any) -> tuple[Moments, ...]:
         """Return the sums of these outputs."""
-        found = []
-        for leaf, empty in zip(self.leaves, self.empty, strict=True):
-            sums = empty.copy()
+        found = tuple(Moments(empty.centre, empty.scale, empty.shape) for empty in self.empty)
+        for leaf, sums in zip(self.leaves, found, strict=True):
             sums.add(usual(leaf.read(outputs)[0]))
-            found.append(sums)
-        return tuple(found)
+        return found
 
 
 def _shape(leaf: Leaf, outputs: Any) -> tuple[int, ...]:
@@ -338,7 +325,7 @@ class Reducer:
     others: tuple[Leaf, ...]
 
     @classmethod
-    def fit(cls, plan: Plan, data: Sequence[Moments], neighbour: Sequence[Moments]) -> Reducer:
+    def fit(cls, plan: LeafPlan, data: Sequence[Moments], neighbour: Sequence[Moments]) -> Reducer:
         """Return the reducer that the sums of both sides suggest."""
         leaves = wide_leaves(plan)
         reductions = [Reduction.fit(*sides) for sides in zip(data, neighbour, strict=True)]
@@ -379,10 +366,10 @@ def _reduced(leaf: Leaf, reduction: Reduction, outputs: Any) -> NDArray[np.float
     values, where = leaf.read(outputs)
     if where is None:
         return reduction(usual(values))
-    placed = np.full((len(outputs), len(reduction.names)), MISSING)
+    rows = np.full((len(outputs), len(reduction.names)), MISSING)
     if len(values):
-        placed[where] = reduction(usual(values))
-    return placed
+        rows[where] = reduction(usual(values))
+    return rows
 
 
 def _values(leaf: Leaf, outputs: Any) -> list[Any]:

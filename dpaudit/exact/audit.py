@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arguments import check_built
-from dpaudit.call_repr import remembering
 from dpaudit.contract import Grade, HasLaw, HasSymmetries, Learner, Pair, PrivacyClaim, Relation, Verdict
 from dpaudit.errors import InputError
 from dpaudit.exact.enclosure import enclose, require_exact_law
@@ -22,6 +21,7 @@ from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.exact.profiles import LawTable, LossProfiles
 from dpaudit.neighbours.exhaustive import PairPlan, every_pair, given_pairs
 from dpaudit.progress import Progress, followed
+from dpaudit.results import remembering
 
 __all__ = ["audit_law"]
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.bounds.hull import lower_hull
+from dpaudit.bounds.curve import lower_hull
 from dpaudit.exact.profiles import LossProfiles
 
 __all__ = ["MAX_LOSS", "LossLaw", "dominating_law"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,24 @@ LOOK = 256
 Mask = NDArray[np.bool_]
 
 
-class Shared(Sequence[Any]):
+class _Listed(Sequence[Any]):
+    """A sequence that is listed only where it is asked for its elements."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._listed)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._listed[place]
+
+    @cached_property
+    def _listed(self) -> list[Any]:
+        return self._elements()
+
+    def _elements(self) -> list[Any]:
+        raise NotImplementedError
+
+
+class Shared(_Listed):
     """A sequence of values by the distinct objects among them.
 
     Attributes
@@ -60,24 +77,11 @@ class Shared(Sequence[Any]):
     def __len__(self) -> int:
         return len(self.codes)
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._listed)
-
-    @overload
-    def __getitem__(self, place: int) -> Any: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[Any]: ...
-
-    def __getitem__(self, place: int | slice) -> Any:
-        return self._listed[place]
-
-    @cached_property
-    def _listed(self) -> list[Any]:
+    def _elements(self) -> list[Any]:
         return list(map(self.objects.__getitem__, self.codes.tolist()))
 
 
-class ObjectRows(Sequence[tuple[Any, ...]]):
+class ObjectRows(_Listed):
     """The rows of an array of objects, each as a tuple.
 
     Attributes
@@ -92,20 +96,7 @@ class ObjectRows(Sequence[tuple[Any, ...]]):
     def __len__(self) -> int:
         return len(self.flat)
 
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        return iter(self._listed)
-
-    @overload
-    def __getitem__(self, place: int) -> tuple[Any, ...]: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[tuple[Any, ...]]: ...
-
-    def __getitem__(self, place: int | slice) -> Any:
-        return self._listed[place]
-
-    @cached_property
-    def _listed(self) -> list[tuple[Any, ...]]:
+    def _elements(self) -> list[Any]:
         return list(map(tuple, self.flat.tolist()))
 
     def column(self, place: int) -> Sequence[Any]:

@@ -15,7 +15,7 @@ from typing import Any
 from dpaudit.contract import Learner
 from dpaudit.registry.collecting import Collector, lists_something
 from dpaudit.registry.entries import Entry, Problem, Registry, StatementEntry
-from dpaudit.registry.modules import GROUP, PRIVATE, at_path, installed, walk
+from dpaudit.registry.import_spec import GROUP, PRIVATE, at_path, installed, walk
 
 __all__ = [
     "GROUP",

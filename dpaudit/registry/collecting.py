@@ -13,7 +13,7 @@ from dpaudit.arguments import lacking
 from dpaudit.contract import HasFault, Instance, Statement
 from dpaudit.errors import InputError
 from dpaudit.registry.entries import Entry, Problem, Registry, StatementEntry
-from dpaudit.registry.modules import Source
+from dpaudit.registry.import_spec import Source
 
 __all__ = ["Collector", "lists_something"]
 

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
-from dpaudit.audit.finding import PowerAt, PrivacyFinding, Witness
+from dpaudit.audit.finding import PrivacyFinding, Witness
 from dpaudit.contract import Direction, Verdict
+from dpaudit.engine.arguments import UtilityArguments
+from dpaudit.engine.outcome import is_ladder, leaves_open, refutes
+from dpaudit.engine.records import Result
 from dpaudit.errors import in_python
 from dpaudit.exact.finding import LawFinding
-from dpaudit.report.aligned import Lines
-from dpaudit.report.evidence import Shown, check_words, gap_words, remedy, representation_text
+from dpaudit.report.details import asked_lines, theorem_text
+from dpaudit.report.evidence import Shown, check_words, gap_words, likely_text, remedy, representation_text
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
+from dpaudit.report.terminal import Lines
 from dpaudit.report.wording import answer_words, answers_of, failure_text, output_text
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["brief_lines"]
+__all__ = ["because", "brief_block", "brief_lines", "next_step", "no_power"]
 
 _ASCII = str.maketrans({"“": '"', "”": '"', "≥": ">=", "≤": "<="})
 _DIGITS = 3
-_LONGEST = 90
-"""Characters of an input or an event; what is longer loses its end."""
-_DIGEST = re.compile(r" \(SHA-256 of the data: [0-9a-f]+\)$")
+_HEAD, _TAIL = 87, 88
+"""Characters that are kept of the beginning and of the end of a long input or event."""
 
 
 def brief_lines(
@@ -66,6 +69,23 @@ def brief_lines(
     return lines if isinstance(finding, LawFinding) else [*lines, ("seed", f"{finding.seed}, {_runs(finding)}")]
 
 
+def because(finding: PrivacyFinding | LawFinding | UtilityFinding, decoded: Mapping[str, str] | None = None) -> str:
+    """Return what shows a violation: the event or the output and its probabilities, or the rate of failure."""
+    if isinstance(finding, PrivacyFinding):
+        return _event_reason(finding, decoded)
+    return _worst_case(finding, decoded) if isinstance(finding, LawFinding) else _failure_reason(finding)
+
+
+def no_power(finding: PrivacyFinding) -> str:
+    """Return why an audit could not have detected a leak."""
+    return "; ".join(map(gap_words, finding.gaps))
+
+
+def next_step(finding: PrivacyFinding, shown: Shown = in_python) -> str:
+    """Return what can be done so that an audit could detect a leak."""
+    return "; ".join(dict.fromkeys(remedy(gap, finding, shown) for gap in finding.gaps))
+
+
 def _runs(finding: PrivacyFinding | UtilityFinding) -> str:
     return f"{count(finding.trials)} runs{' a side' if isinstance(finding, PrivacyFinding) else ''}"
 
@@ -78,27 +98,17 @@ def _privacy(finding: PrivacyFinding, name: str, decoded: Mapping[str, str] | No
     lines = [(finding.verdict.upper(), told)]
     if finding.verdict == Verdict.VIOLATION:
         lines = [("VIOLATION", f"{told} ({percent(finding.confidence)} sure)")]
-        lines.append(("because", _because(finding, decoded)))
+        lines.append(("because", because(finding, decoded)))
     elif finding.verdict == Verdict.NO_EVIDENCE:
-        lines += [("power", f"none: {'; '.join(map(gap_words, finding.gaps))}")]
-        lines += [("next", "; ".join(dict.fromkeys(remedy(gap, finding, shown) for gap in finding.gaps)))]
+        lines += [("power", f"none: {no_power(finding)}"), ("next", next_step(finding, shown))]
     else:
         least = significant(finding.detectable_epsilon, "up", digits=_DIGITS, apart_from=finding.epsilon)
-        lines.append(("power", f"any epsilon >= {least} would have been caught, 19 times in 20, {_likely(finding)}"))
+        event = f"on an event {likely_text(finding)}"
+        lines.append(("power", f"any epsilon >= {least} would have been caught, 19 times in 20, {event}"))
     return lines + [("warning", text) for text in _warnings(finding)]
 
 
-def _likely(finding: PrivacyFinding) -> str:
-    """Return on which event the power is stated."""
-    if finding.detectable_at == PowerAt.FRONTIER:
-        mass = next(mass for mass, epsilon in finding.frontier if epsilon == finding.detectable_epsilon)
-        return f"on an event of probability {value_text(mass)}"
-    if finding.design == "sequential":
-        return "on an event of probability 0.1"
-    return "on an event as likely as the one tested"
-
-
-def _because(finding: PrivacyFinding, decoded: Mapping[str, str] | None) -> str:
+def _event_reason(finding: PrivacyFinding, decoded: Mapping[str, str] | None) -> str:
     """Return the event of a witness and how often it occurred on both inputs, against what the claim allows."""
     witness = finding.witness
     event, (likely, other) = _cut(_event(witness, decoded)), _sides(witness)
@@ -134,12 +144,9 @@ def _share(share: float) -> str:
 
 
 def _cut(text: str) -> str:
-    """Return the beginning of a long text, in one line; a digest at its end stays whole, to be copied."""
-    text = re.sub(r"\s*\n\s*", " ", text)
-    digest = _DIGEST.search(text)
-    end = digest[0] if digest else ""
-    told = text.removesuffix(end)
-    return f"{told if len(told) <= _LONGEST else f'{told[: _LONGEST - 3]}...'}{end}"
+    """Return a long text in one line without its middle: a digest at its end stays whole, to be copied."""
+    text = " ".join(line.strip() for line in text.splitlines())
+    return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}...{text[-_TAIL:]}"
 
 
 def _warnings(finding: PrivacyFinding) -> list[str]:
@@ -168,10 +175,10 @@ def _exact(finding: LawFinding, name: str, decoded: Mapping[str, str] | None) ->
     told = f"{claim}, has {worst} ({finding.grade})"
     if finding.verdict != Verdict.VIOLATION:
         return [(finding.verdict.upper(), told), covers]
-    return [("VIOLATION", told), ("because", _worst_case(finding, claimed, decoded))]
+    return [("VIOLATION", told), ("because", because(finding, decoded))]
 
 
-def _worst_case(finding: LawFinding, claimed: float, decoded: Mapping[str, str] | None) -> str:
+def _worst_case(finding: LawFinding, decoded: Mapping[str, str] | None) -> str:
     """Return the output and the pair at which the worst case lies."""
     pair, output = finding.pair_in_words, _cut(output_text(finding.worst_atom, decoded))
     told = f"output {output} on {_cut(pair.data)} against {_cut(pair.neighbour)}"
@@ -179,34 +186,76 @@ def _worst_case(finding: LawFinding, claimed: float, decoded: Mapping[str, str] 
         return f"{told}: the pair at which epsilon is the largest, {significant(finding.epsilon, digits=_DIGITS)}"
     if math.isinf(finding.epsilon):
         return f"{told}: possible on the first, impossible on the second"
-    allowed = math.exp(min(claimed, 700.0))
+    allowed = math.exp(min(finding.claimed_epsilon or 0.0, 700.0))
     times = significant(math.exp(min(finding.epsilon, 700.0)), digits=2, apart_from=allowed)
     return f"{told}: {times} times as often, the claim allows {significant(allowed, digits=2)}"
 
 
 def _utility(finding: UtilityFinding, name: str, shown: Shown) -> Lines:
     """Return the lines of an audit of utility."""
-    rates = [_rate(finding, value, to) for value, to in _ends(finding)]
-    told = f"{name} fails in {rates[0]} % of runs, {_rate(finding, finding.beta)} % allowed"
-    runs = f"{count(finding.failures)} of {plural(finding.trials, 'run')} had {failure_text(finding)}"
-    sure = f"{rates[1]} to {rates[2]} %, {percent(finding.confidence)} sure"
-    case = f"{finding.concept}, {finding.distribution}, {plural(finding.n, 'example')} ({finding.setting})"
-    lines = [(finding.verdict.upper(), told), ("because", f"{runs} ({sure}): {case}")]
+    rate = _rate(finding, finding.failure_rate)
+    told = f"{name} fails in {rate} % of runs, {_rate(finding, finding.beta)} % allowed"
+    lines = [(finding.verdict.upper(), told), ("because", because(finding))]
     if finding.verdict == Verdict.UNDECIDED:
         more = shown("trials", str(10 * finding.trials))
         lines.append(("next", f"add {more}: the interval, which holds what is allowed, gets narrower"))
     return lines
 
 
-def _ends(finding: UtilityFinding) -> tuple[tuple[float, str], ...]:
-    return (
-        (finding.failure_rate, "nearest"),
-        (finding.failure_lower, "down"),
-        (finding.failure_upper, "up"),
-    )
+def _failure_reason(finding: UtilityFinding) -> str:
+    """Return the failures, the interval of their rate, and the hard case."""
+    low, high = _rate(finding, finding.failure_lower, "down"), _rate(finding, finding.failure_upper, "up")
+    runs = f"{count(finding.failures)} of {plural(finding.trials, 'run')} had {failure_text(finding)}"
+    case = f"{finding.concept}, {finding.distribution}, {plural(finding.n, 'example')} ({finding.setting})"
+    return f"{runs} ({low} to {high} %, {percent(finding.confidence)} sure): {case}"
 
 
 def _rate(finding: UtilityFinding, share: float, towards: str = "nearest") -> str:
     """Return a rate of failure in per cent, on its side of what is allowed."""
     apart = None if share == finding.beta else 100 * finding.beta
     return significant(100 * share, towards, digits=_DIGITS, apart_from=apart)
+
+
+def brief_block(shown: Callable[[str, str | None], str], results: Sequence[Result], repeat: str) -> Lines:
+    """Return the lines on the gravest of some results of one learner.
+
+    Parameters
+    ----------
+    shown : callable
+        Names a parameter as it is given; see `InputError.told`.
+    results : sequence of Result
+        All of one learner and one kind.
+    repeat : str
+        The command that makes them again.
+    """
+    result = max(results, key=lambda one: (refutes(one), leaves_open(one)))
+    finding = result.finding
+    assert isinstance(finding, PrivacyFinding | LawFinding | UtilityFinding)
+    (label, told), *rest, last = brief_lines(
+        finding, result.learner, repeat=repeat, decoded=result.decoded or None, shown=shown
+    )
+    if is_ladder(result):
+        assert isinstance(result.arguments, UtilityArguments)
+        label, told = "TESTED", f"{told}; this refutes nothing, {theorem_text(result.arguments)}"
+    leaks = [] if result.fault is None else [("note", f"it leaks on purpose: {result.fault}")]
+    return [(label, told), *rest, *asked_lines(finding), *_own_claim(result), *leaks, *_others(results), last]
+
+
+def _own_claim(result: Result) -> Lines:
+    """Return the learner's own claim where another one was tested."""
+    claim, finding = result.claim, result.finding
+    if claim is None or not isinstance(finding, PrivacyFinding):
+        return []
+    if (claim.epsilon, claim.delta) == (finding.epsilon, finding.delta):
+        return []
+    own = f"epsilon {value_text(claim.epsilon)}, delta {value_text(claim.delta)}"
+    return [("note", f"this claim was given; the learner's own is {own}")]
+
+
+def _others(results: Sequence[Result]) -> Lines:
+    """Return how many cases have which verdict, where there are several."""
+    if len(results) == 1:
+        return []
+    counts = Counter(getattr(result.finding, "verdict", "").lower() for result in results)
+    told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
+    return [("cases", f"{plural(len(results), 'case')}: {told}; the gravest is shown, -v shows each")]

@@ -38,6 +38,7 @@ __all__ = [
     "frontier_text",
     "gap_words",
     "learning_share",
+    "likely_text",
     "origin_counts",
     "origin_text",
     "origins_text",
@@ -101,7 +102,7 @@ _REMEDIES = {
     CheckName.INPUTS: "let the mechanism copy its input before it changes it",
     CheckName.GENERATOR: "draw all randomness from the generator that is passed",
     CheckName.SEED: "take the seed that is fixed out of the mechanism, and draw from the generator that is passed",
-    CheckName.STATE: "let every run begin anew, with no state of an earlier one",
+    CheckName.STATE: "start every run without state of an earlier one",
     CheckName.CLOCK: "keep the clock out of the output",
     CheckName.PROCESS: "keep the id of the process out of the output",
     CheckName.WORKERS: "draw all randomness from the generator that is passed, or use one process",
@@ -115,7 +116,7 @@ def gap_words(gap: Gap) -> str:
             usual = f"most often {gap.usual}: what the mechanism answers was hardly seen"
             return f"{_of_runs(gap.raised, gap.runs)} ended in an exception, {usual}"
         case Constant():
-            why = "the output is constant, or nothing in it was told apart"
+            why = "the output is constant, or nothing in it was distinguished"
             return f"{_of_runs(gap.alike, gap.runs)} had one outcome, on both sides: {why}"
         case Identical():
             return f"both inputs are the same in all of {plural(gap.pairs, 'pair')}, so that nothing can differ"
@@ -206,7 +207,7 @@ def representation_text(finding: PrivacyFinding) -> str:
 
 def power_text(finding: PrivacyFinding) -> str:
     """Return what these runs detect with probability `POWER`: an epsilon, and a probability of the impossible."""
-    likely, least = _likely(finding), significant(finding.detectable_epsilon, "up", apart_from=finding.epsilon)
+    likely, least = likely_text(finding), significant(finding.detectable_epsilon, "up", apart_from=finding.epsilon)
     leak = f"a true epsilon of {least} or more on an event {likely}"
     if math.isinf(finding.detectable_epsilon):
         # In plain words that no leak would have been detected, and on which rarer event one would have been.
@@ -218,7 +219,7 @@ def power_text(finding: PrivacyFinding) -> str:
     return f"{leak}; {outright} of an event impossible on the other side"
 
 
-def _likely(finding: PrivacyFinding) -> str:
+def likely_text(finding: PrivacyFinding) -> str:
     """Return how likely the event is on which the power is stated."""
     if finding.detectable_at == PowerAt.FRONTIER:
         mass = next(mass for mass, epsilon in finding.frontier if epsilon == finding.detectable_epsilon)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dpaudit.contract import Grade, Support, Verdict
-from dpaudit.exact.supremum.finding import SupremumFinding
-from dpaudit.report.aligned import Lines
+from dpaudit.exact.finding import SupremumFinding
 from dpaudit.report.numbers import count, percent, plural, significant, value_text
-from dpaudit.utility.complexity_finding import SampleComplexityFinding, WorstCase
-from dpaudit.utility.exponents import Slope
-from dpaudit.utility.scaling_finding import ScalingFinding
+from dpaudit.report.terminal import Lines
+from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, Slope, WorstCase
 
 __all__ = ["complexity_lines", "complexity_page", "supremum_brief", "supremum_lines"]
 

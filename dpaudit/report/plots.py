@@ -9,15 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dpaudit.audit.finding import PrivacyFinding
-from dpaudit.bounds.curve import claimed_delta
-from dpaudit.exact.finding import LawFinding
-from dpaudit.exact.supremum.finding import SupremumFinding
+from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.report.numbers import count, percent, significant, value_text
+from dpaudit.report.page.curve_figures import Curves
 from dpaudit.report.view import Row
 from dpaudit.report.wording import claim_text
-from dpaudit.utility.complexity_finding import SampleComplexityFinding
-from dpaudit.utility.finding import UtilityFinding
-from dpaudit.utility.scaling_finding import ScalingFinding
+from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +26,6 @@ __all__ = ["AREA", "BOUND", "CLAIM", "EXACT", "as_svg", "figure_of"]
 INK, GRID, EXACT, CLAIM, BOUND, AREA = "#1b1b1b", "#d8d8d8", "#0072b2", "#d55e00", "#8a5a83", "#f0e4ee"
 
 _SIZE = (5.0, 3.2)
-_POINTS = 65
 _STYLE = {
     "font.family": "DejaVu Sans",
     "font.size": 10.5,
@@ -104,44 +100,33 @@ def _legend(figure: Figure, first: Sequence[str]) -> None:
 
 def _privacy(row: Row, axes: Axes) -> Sequence[str]:
     """Draw the exact curve, the claimed one, the exact epsilon, and the black-box bound as a band."""
-    curve = () if row.exact is None else row.exact.curve
-    right = _right_end(row, curve)
-    heights = [delta for epsilon, delta in curve if epsilon <= right]
+    curves, measured = Curves(row), list[str]()
     if row.claim is not None:
-        claim = row.claim.epsilon, row.claim.delta
-        # The claim's own epsilon is a knot, so that the bend and the marker are where they belong.
-        grid = sorted({*_grid(right), claim[0]})
-        axes.plot(grid, [claimed_delta(e, *claim) for e in grid], "--", color=CLAIM, label="allowed by the claim")
-        axes.plot(*claim, "D", color=CLAIM, ms=6, clip_on=False, label=f"claim {claim_text(row.claim)}")
-        heights.append(claimed_delta(0.0, *claim))
-    measured = [] if row.exact is None else _exact(axes, row.exact, right)
+        axes.plot(*zip(*curves.promised, strict=True), "--", color=CLAIM, label="allowed by the claim")
+        claim = f"claim {claim_text(row.claim)}"
+        axes.plot(row.claim.epsilon, row.claim.delta, "D", color=CLAIM, ms=6, clip_on=False, label=claim)
+    if row.exact is not None:
+        measured = _exact(axes, row.exact, curves.right)
     if row.blackbox is not None:
-        heights.append(_ruled_out(axes, row.blackbox, right))
-    top = 1.08 * max(heights, default=0.0) or 1.0
-    axes.set(xlim=(0, right), ylim=(0, top), xlabel="epsilon", ylabel="worst-case delta")
+        _ruled_out(axes, row.blackbox, curves)
+    top = 1.08 * max((delta for _, delta in (*curves.promised, *curves.exact, *curves.found)), default=0.0) or 1.0
+    axes.set(xlim=(0, curves.right), ylim=(0, top), xlabel="epsilon", ylabel="worst-case delta")
     return measured
 
 
-def _grid(right: float) -> list[float]:
-    return [right * i / (_POINTS - 1) for i in range(_POINTS)]
-
-
-def _ruled_out(axes: Axes, finding: PrivacyFinding, right: float) -> float:
-    """Shade what the black-box audit ruled out, all below its curve or else left of its epsilon; return its height."""
-    top, lower = 0.0, min(finding.epsilon_lower, right)
-    if finding.curve is not None:
-        grid = _grid(right)
-        delta = finding.curve.delta_lower(grid)
+def _ruled_out(axes: Axes, finding: PrivacyFinding, curves: Curves) -> None:
+    """Shade what the black-box audit ruled out: all below its curve, or else left of its epsilon."""
+    lower = min(finding.epsilon_lower, curves.right)
+    if finding.curve is not None and curves.found:
+        grid, delta = zip(*curves.found, strict=True)
         label = f"below: ruled out (black box, {percent(1 - finding.curve.gamma)})"
         axes.fill_between(grid, delta, color=AREA, lw=0, label=label)
         axes.plot(grid, delta, color=BOUND, lw=1.2)
-        top = float(delta.max())
     elif lower > 0:
         axes.axvspan(0, lower, color=AREA, lw=0)
     if lower > 0:
         label = f"left: ruled out (black box, {percent(finding.confidence)})"
-        axes.axvline(lower, color=BOUND, lw=1.2, ls=":" if finding.curve else "-", label=label)
-    return top
+        axes.axvline(lower, color=BOUND, lw=1.2, ls=":" if curves.found else "-", label=label)
 
 
 def _exact(axes: Axes, exact: LawFinding, right: float) -> list[str]:
@@ -161,15 +146,6 @@ def _exact(axes: Axes, exact: LawFinding, right: float) -> list[str]:
     for at, shape, label, inside in marks:
         axes.plot(*at, shape, color=EXACT, mfc=inside, ms=7, clip_on=False, zorder=5, label=label)
     return labels + [label for _, _, label, _ in marks]
-
-
-def _right_end(row: Row, curve: Sequence[tuple[float, float]]) -> float:
-    """Return the right end of the epsilon axis: a little beyond everything that is marked."""
-    marks = [row.exact.epsilon] if row.exact else []
-    marks += [row.claim.epsilon] if row.claim else []
-    marks += [row.blackbox.epsilon_lower] if row.blackbox else []
-    ends = [1.1 * m for m in marks if math.isfinite(m) and m > 0] or [e for e, _ in curve if math.isfinite(e)]
-    return max(ends, default=1.0) or 1.0
 
 
 def _failure(finding: UtilityFinding, axes: Axes) -> Sequence[str]:

@@ -14,17 +14,14 @@ from dpaudit.audit.finding import PrivacyFinding
 from dpaudit.engine.arguments import Arguments, ExactArguments, PrivacyArguments, UtilityArguments
 from dpaudit.engine.records import Result
 from dpaudit.escaping import harmless
-from dpaudit.exact.finding import LawFinding
-from dpaudit.exact.supremum.finding import SupremumFinding
-from dpaudit.report.aligned import aligned, laid_out
+from dpaudit.exact.finding import LawFinding, SupremumFinding
 from dpaudit.report.brief import brief_lines
+from dpaudit.report.details import finding_lines
 from dpaudit.report.measured import complexity_lines, complexity_page, supremum_brief, supremum_lines
 from dpaudit.report.plots import figure_of
-from dpaudit.report.verdict_block import finding_lines
+from dpaudit.report.terminal import aligned, laid_out
 from dpaudit.report.view import row_of
-from dpaudit.utility.complexity_finding import SampleComplexityFinding
-from dpaudit.utility.finding import UtilityFinding
-from dpaudit.utility.scaling_finding import ScalingFinding
+from dpaudit.utility.finding import SampleComplexityFinding, ScalingFinding, UtilityFinding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -29,7 +29,6 @@ from dpaudit.utility.finding import UtilityFinding
 
 __all__ = [
     "BOUNDS",
-    "SETTINGS",
     "answer_words",
     "answers_of",
     "claim_text",
@@ -42,14 +41,6 @@ __all__ = [
     "verdict_words",
 ]
 
-SETTINGS = {
-    "realizable": "the error on the distribution; examples drawn anew for every run, labelled by a concept",
-    "agnostic": "by how much the error on the distribution exceeds the best concept's; labels with noise",
-    "empirical": "the error on the sample; one sample for all runs, labelled by a concept",
-    "solution": "whether the output solves the learner's problem on the sample; one sample for all runs",
-}
-"""The subject of a failure rate, in each setting of utility."""
-
 BOUNDS = {
     "melded": "melded, one joint confidence statement on both probabilities",
     "unconditional": "unconditional, proved valid by an exact supremum",
@@ -60,7 +51,7 @@ _FAILURE = {str(FAIL): "failure"}
 _MOST = 12
 """The most labels of an event that are shown."""
 _FEW, _LONG = 4, 60
-"""The most answers that are told one by one, and the most characters of one."""
+"""The most answers that are listed one by one, and the most characters of one."""
 _RARE = "any output rare or unseen in training"
 _SHORT = {
     Verdict.NO_CLAIM: "no privacy claim",
@@ -82,10 +73,10 @@ def event_words(event: Event | Predicate, decoded: Mapping[str, str] | None = No
     match event:
         case Cells():
             return _cells_words(event, decoded)
-        case Interval():
-            return f"{_subject(event.feature, event.path)} in [{event.low:.6g}, {event.high:.6g})"
         case Threshold():
             return _threshold_words(event)
+        case Interval():
+            return f"{_subject(event.feature, event.path)} in [{event.low:.6g}, {event.high:.6g})"
         case Outputs():
             ranges = [f"{low}..{high}" if low < high else str(low) for low, high in event.ranges]
             values = [in_words(canonical(decode_value(value))) for value in event.values]

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import FIXED_SETTINGS, HasLaw, Hypothesis, Learner
+from dpaudit.contract import HasLaw, Learner
 from dpaudit.errors import InputError
-from dpaudit.utility.error import Judge, best_error, empirical_error, labels_of, population_error
+from dpaudit.utility.error import Judge
 from dpaudit.utility.hard_cases import HardCase
-from dpaudit.utility.instances import draw_noisy, fixed_sample
+from dpaudit.utility.trials import Problem
 
 __all__ = ["CaseFailure"]
 
@@ -65,21 +65,20 @@ class CaseFailure:
     """
 
     def __init__(self, learner: Learner, case: HardCase, alpha: float, setting: str) -> None:
-        self.case, self.setting = case, setting
-        self._learner, self._alpha = learner, alpha
-        self._concept = learner.concepts.concept(case.concept_code)
-        self._truth = labels_of(self._concept, case.distribution.points)
+        concept = learner.concepts.concept(case.concept_code)
+        self._problem = Problem.of(learner, concept, case.distribution, case.noise, alpha, setting, of_class=True)
         self._lawful = isinstance(learner, HasLaw)
         self._known: dict[Any, float] = {}
         self._masks: dict[range, NDArray[np.bool_]] = {}
-        self._judge = Judge.of_error(learner, self._error, self._best() + alpha)
+        self._judge = self._problem.judge()
 
     def draws(self, n: int, rng: np.random.Generator, size: int) -> Floats:
         """Return the failure rates given each of `size` independent samples of n examples, (size,)."""
-        if self.setting in FIXED_SETTINGS:
-            sample = fixed_sample(self._learner, self.case.distribution, self._truth, n)
-            return np.array([self._given(sample, rng, self._judge_on(sample)) for _ in range(size)])
-        return np.array([self._given(self._draw(n, rng), rng, self._judge) for _ in range(size)])
+        problem = self._problem
+        if problem.fixed:
+            sample = problem.sample(n)
+            return np.array([self._given(sample, rng, problem.judge(sample)) for _ in range(size)])
+        return np.array([self._given(problem.draw(n, rng), rng, self._judge) for _ in range(size)])
 
     def exact(self, n: int) -> tuple[float, float] | None:
         """Return an interval that contains the failure rate, from a sum over all likely samples; None if too many.
@@ -88,16 +87,17 @@ class CaseFailure:
         """
         if not self._lawful:
             return None
+        problem = self._problem
         try:
-            if self.setting in FIXED_SETTINGS:
-                sample = fixed_sample(self._learner, self.case.distribution, self._truth, n)
-                rate, left_out = self._by_law(sample, self._judge_on(sample)), 0.0
+            if problem.fixed:
+                sample = problem.sample(n)
+                rate, left_out = self._by_law(sample, problem.judge(sample)), 0.0
             else:
                 kinds = self._kinds
                 vectors = _likely_counts(n, kinds.probabilities)
                 if vectors is None:
                     return None
-                samples = ((kinds.sample(self._learner, counts), p) for counts, p in vectors)
+                samples = ((kinds.sample(problem.learner, counts), p) for counts, p in vectors)
                 rate = sum(p * self._by_law(sample, self._judge) for sample, p in samples)
                 left_out = max(0.0, 1 - sum(p for _, p in vectors))
         except InputError:  # the law of so large a sample is not offered
@@ -106,21 +106,22 @@ class CaseFailure:
 
     def _given(self, sample: Any, rng: np.random.Generator, judge: Judge) -> float:
         """Return the failure rate given a sample."""
-        if self._lawful:
-            if (known := self._known.get(sample)) is None:
-                try:
-                    known = self._by_law(sample, judge)
-                except InputError:
-                    self._lawful = False
-                    return self._given(sample, rng, judge)
+        if self._lawful and sample not in self._known:
+            try:
+                rate = self._by_law(sample, judge)
+            except InputError:
+                self._lawful = False
+            else:
                 if len(self._known) < MAX_KNOWN:
-                    self._known[sample] = known
-            return known
-        return float(judge.fails(self._learner.run(sample, rng, 1)[0]))
+                    self._known[sample] = rate
+                return rate
+        if self._lawful:
+            return self._known[sample]
+        return float(judge.fails(self._problem.learner.run(sample, rng, 1)[0]))
 
     def _by_law(self, sample: Any, judge: Judge) -> float:
         """Return the mass of the outputs that fail."""
-        law = self._learner.law(sample)  # type: ignore[attr-defined]  # asked for where the learner has one
+        law = self._problem.learner.law(sample)
         if isinstance(law.atoms, range) and judge is self._judge:
             if law.atoms not in self._masks:
                 self._masks[law.atoms] = _fails(law.atoms, judge)
@@ -129,41 +130,19 @@ class CaseFailure:
             failing = _fails(law.atoms, judge)
         return float(np.exp(np.asarray(law.log_prob)[failing]).sum())
 
-    def _draw(self, n: int, rng: np.random.Generator) -> Any:
-        law, noise = self.case.distribution, self.case.noise
-        if noise is None:
-            return self._learner.domain.draw(self._concept, law, n, rng)
-        return draw_noisy(self._learner, law, self._truth, noise, n, rng)
-
     @cached_property
     def _kinds(self) -> _Kinds:
         """The examples that can be drawn."""
-        law, noise = self.case.distribution, self.case.noise
+        law, noise, truth = self._problem.distribution, self._problem.noise, self._problem.truth
         weights = np.asarray(law.probabilities, dtype=np.float64)
         weights = weights / weights.sum()
         if noise is None:
-            return _Kinds(law.points, self._truth, weights, law.public)
+            return _Kinds(law.points, truth, weights, law.public)
         both = np.concatenate([weights * (1 - noise), weights * noise])
         drawn = both > 0
         flags = None if law.public is None else np.concatenate([law.public, law.public])[drawn]
-        points, labels = np.concatenate([law.points, law.points]), np.concatenate([self._truth, 1 - self._truth])
+        points, labels = np.concatenate([law.points, law.points]), np.concatenate([truth, 1 - truth])
         return _Kinds(points[drawn], labels[drawn], both[drawn], flags)
-
-    def _best(self) -> float:
-        """Return the error of the best concept, over which the excess is counted."""
-        if self.case.noise is None:
-            return 0.0
-        law, noise = self.case.distribution, self.case.noise
-        return best_error(self._learner.concepts, law, self._truth, noise, of_class=True)
-
-    def _error(self, hypothesis: Hypothesis) -> float:
-        return population_error(hypothesis, self.case.distribution, self._truth, self.case.noise)
-
-    def _judge_on(self, sample: Any) -> Judge:
-        """Return the judge of the setting: on the fixed sample, or of the error on the population."""
-        if self.setting == "solution":
-            return Judge.of_solution(self._learner, sample)
-        return Judge.of_error(self._learner, lambda h: empirical_error(h, sample), self._alpha)
 
 
 def _fails(atoms: Any, judge: Judge) -> NDArray[np.bool_]:

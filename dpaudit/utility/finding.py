@@ -1,17 +1,25 @@
-"""The finding of an audit of utility: a failure rate and the interval that contains it."""
+"""The findings on utility: of a failure rate, of a sample complexity, and of how that grows with a parameter."""
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
 from dpaudit.contract import OF_UTILITY, SETTINGS, Grade, Verdict
 from dpaudit.errors import InputError
-from dpaudit.record import Count, Level, Probability, Size
+from dpaudit.record import Count, Frozen, Level, Probability, Size, Words
 from dpaudit.results import AuditFinding
 
-__all__ = ["Setting", "UtilityFinding"]
+__all__ = [
+    "SampleComplexityFinding",
+    "ScalingFinding",
+    "ScalingPoint",
+    "Setting",
+    "Slope",
+    "UtilityFinding",
+    "WorstCase",
+]
 
 Setting = Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(SETTINGS)})$")]
 """One of `contract.SETTINGS`."""
@@ -76,3 +84,186 @@ class UtilityFinding(AuditFinding, kw_only=True, frozen=True, tag="utility"):
         super().__post_init__()
         if self.grade != Grade.STATISTICAL:
             raise InputError.of("grade", self.grade, "statistical")
+
+
+class WorstCase(Frozen, frozen=True, kw_only=True):
+    """A case: a concept of the class and a distribution of the points.
+
+    Attributes
+    ----------
+    concept : int or None
+        The concept's code; None where the case is described in words alone, as a learner offers it for its domain's
+        points without listing them.
+    points : list of list of int
+        The points of the distribution, a row each; none where the case is described in words alone.
+    probabilities : list of float
+        Their probabilities.
+    noise : list of float
+        In the setting "agnostic", how often the label of each point is wrong; else empty.
+    name : str
+        How it was found, in words.
+    """
+
+    concept: Count | None
+    points: list[list[int]]
+    probabilities: list[Probability]
+    noise: list[Probability]
+    name: Words
+
+
+class SampleComplexityFinding(AuditFinding, kw_only=True, frozen=True, tag="sample-complexity"):
+    """The measured sample complexity n* = 1 + sup{n : Pr[error > alpha] > beta} of a learner, on its worst case found.
+
+    Attributes
+    ----------
+    verdict : {"holds", "violation", "undecided", "vacuous"}
+        On the theorem: "violation" if the learner fails at an n for which the theorem promises that it does not,
+        "holds" if on the worst case found no more than the theorem's n are needed.
+    lower : int
+        On the worst case the failure rate exceeds beta at so many examples, so n* is larger; 0 if that was shown for
+        none.
+    upper : int or None
+        On the worst case the failure rate is at most beta at so many examples. This bounds n* from above for that case
+        alone; None if it was shown for none.
+    theorem : int
+        The examples that the learner's theorem asks for.
+    uniform, hard_cases : int or None
+        About the n* that the uniform distribution, and the worst of the hard cases without any search, would have
+        shown: estimates; None where there is no such case.
+    worst : WorstCase
+        The worst case found.
+    alpha, beta : float
+        The accuracy and the rate of failure.
+    setting : str
+        The error and the randomness; see `contract.UtilityClaim`.
+    candidates : int
+        How many cases competed at the end.
+    confidence : float
+        The probability that `lower` and `upper` are both right; 1 if they were computed exactly.
+    seed : int
+        The root seed.
+    claim_id : str
+        The theorem.
+    grade : {"exact", "numeric", "statistical"}
+        The kind of the evidence; "numeric" where the learner's own formula gave the failure rate.
+    """
+
+    kind: ClassVar[str] = "sample-complexity"
+    verdicts: ClassVar[tuple[Verdict, ...]] = OF_UTILITY
+    verdict: Verdict
+    lower: Count
+    upper: Size | None
+    theorem: Size
+    uniform: Size | None
+    hard_cases: Size | None
+    worst: WorstCase
+    alpha: Level
+    beta: Level
+    setting: Setting
+    candidates: Size
+    confidence: Probability
+    seed: Count
+    claim_id: str
+    grade: Grade
+
+
+class Slope(Frozen, frozen=True, kw_only=True):
+    """A slope with its confidence interval.
+
+    Attributes
+    ----------
+    value, lower, upper : float
+        The estimate and its limits.
+    method : str
+        "least squares" or "interval-censored likelihood".
+    """
+
+    value: float
+    lower: float
+    upper: float
+    method: str
+
+
+class ScalingPoint(Frozen, frozen=True, kw_only=True):
+    """The bracket of one sample complexity.
+
+    Attributes
+    ----------
+    value : float
+        The parameter.
+    x : float
+        The abscissa of the law: the parameter, its inverse or its logarithm.
+    lower, upper : int
+        So many examples are too few, and so many suffice, on the worst case; `upper` is None if that was shown of none.
+        Where `case` says that its failure rate is bounded from below, they may still be too few.
+    theorem : int
+        The examples that the theorem asks for.
+    case : str
+        The worst case, in words.
+    """
+
+    value: float
+    x: float
+    lower: Count
+    upper: Size | None
+    theorem: Size
+    case: Words
+
+
+class ScalingFinding(AuditFinding, kw_only=True, frozen=True, tag="scaling"):
+    """The measured growth of a sample complexity n* with one parameter, against the theorem's.
+
+    Attributes
+    ----------
+    verdict : {"holds", "violation", "undecided"}
+        "violation" if `ratio_slope.lower` is clearly positive, above 0.1: n* outgrows the theorem's formula. "holds" if
+        `ratio_slope.upper` is at most 0.1, else "undecided". No finite table refutes an O(.).
+    exponent : Slope
+        The slope of ln n* on ln x over all points.
+    upper_exponent : Slope
+        The same in the upper half of the points.
+    ratio_slope : Slope
+        The slope of ln(n*/theorem) on ln x in the upper half: it decides.
+    local_exponents : list of float
+        The slopes of ln n* between neighbouring points.
+    points : list of ScalingPoint
+        The measurements, by increasing x.
+    learner, parameter : str
+        The learner and the parameter that was varied.
+    abscissa : str
+        x in words.
+    fixed : dict
+        The other parameters.
+    alpha, beta : float or None
+        The accuracy and the rate of failure; None for the one that was varied.
+    setting : str
+        The error and the randomness.
+    confidence : float
+        Of each interval.
+    seed : int
+        The root seed.
+    claim_id : str
+        The theorem.
+    grade : {"exact", "numeric", "statistical"}
+        The weakest grade among the points.
+    """
+
+    kind: ClassVar[str] = "scaling"
+    verdicts: ClassVar[tuple[Verdict, ...]] = OF_UTILITY
+    verdict: Verdict
+    exponent: Slope
+    upper_exponent: Slope
+    ratio_slope: Slope
+    local_exponents: list[float]
+    points: list[ScalingPoint]
+    learner: Words
+    parameter: Words
+    abscissa: Words
+    fixed: dict[str, Any]
+    alpha: Level | None
+    beta: Level | None
+    setting: Setting
+    confidence: Level
+    seed: Count
+    claim_id: str
+    grade: Grade

@@ -1,9 +1,9 @@
 """Hard cases for a utility audit, made from the concept class itself.
 
 A theorem promises its bound for every concept and every distribution; an audit runs a few. For labels without noise
-they are chosen so that a sample is likely to miss what tells the concept from its nearest rival: little probability,
-but more than alpha, on a point where the two differ. With noise, labels are nearly fair coins where concepts differ;
-for a problem on the points, the data lie as close to each other as they can.
+they are chosen so that a sample is likely to miss what distinguishes the concept from its nearest rival: little
+probability, but more than alpha, on a point where the two differ. With noise, labels are nearly fair coins where
+concepts differ; for a problem on the points, the data lie as close to each other as they can.
 """
 
 from __future__ import annotations
@@ -12,22 +12,28 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.contract import SETTINGS, Distribution, Domain, HasHardTargets, Learner
+from dpaudit.contract import SETTINGS, ConceptClass, Distribution, Domain, HasHardTargets, Learner
 from dpaudit.errors import InputError
-from dpaudit.utility.hard_points import hard_points
-from dpaudit.utility.rivals import just_bad
 
-__all__ = ["HardCase", "evaluated_points", "hard_cases", "just_above"]
+__all__ = ["HardCase", "evaluated_points", "hard_cases", "hard_points", "just_above", "just_bad"]
 
 MAX_POINTS = 2**12
 """Domains up to this size are used whole; of larger ones the landmarks."""
 MAX_TRIED = 2**20
 """Up to this many labels (concepts times points) a case in which no concept is right is made."""
+MAX_LABELS = 2**22
+"""Classes are evaluated whole up to this many labels (concepts times points), others at some concepts."""
+SOME = 256
+"""The number of concepts of a larger class that are tried, spread over the codes, besides the target's near codes."""
+MAX_ENTRIES = 2**16
+"""Programs up to this many entries (rivals times points) are solved."""
+DIGITS = 9
+"""Decimals to which masses are rounded: the last bits of a solution depend on the machine."""
 
 Floats = NDArray[np.float64]
 _Case = tuple[int, NDArray[Any], Floats, str, Floats | None]
@@ -44,7 +50,7 @@ class HardCase:
     noise: Floats | None = None
 
     def is_uniform(self, size: int) -> bool:
-        """Say whether all of `size` points are equally likely."""
+        """Return whether all of `size` points are equally likely."""
         weights = self.distribution.probabilities
         return len(weights) == size and bool(np.ptp(weights) == 0)
 
@@ -200,4 +206,119 @@ def _halving(size: int, hard: int, alpha: float) -> Floats:
     chosen = nearest[: min(size, math.ceil(math.log2(1 / alpha)) + 3)][::-1]
     weights = np.zeros(size)
     weights[chosen] = 2.0 ** -np.arange(1, len(chosen) + 1)
+    return np.asarray(weights / weights.sum(), dtype=np.float64)
+
+
+class HardPoint(NamedTuple):
+    """A point at which a concept differs from its nearest rival.
+
+    Attributes
+    ----------
+    hard, easy : int
+        Rows of a point where the two differ, and of one where they agree.
+    word : {"positive", "negative"}
+        The concept's label of the hard point.
+    distance : int
+        On how many points the two differ.
+    """
+
+    hard: int
+    easy: int
+    word: str
+    distance: int
+
+
+def hard_points(concepts: ConceptClass, points: NDArray[Any], code: int) -> Iterator[HardPoint]:
+    """Yield the hard points of a concept, at most one for each label, positive first.
+
+    Parameters
+    ----------
+    concepts : ConceptClass
+        The class; evaluated whole on the points if that gives at most 2^22 labels, else at some of its concepts.
+    points : array, shape (m, k)
+        The points among which they are looked for.
+    code : int
+        The concept.
+    """
+    own, rivals = _labels(concepts, points, code)
+    differing = rivals != own
+    sizes = differing.sum(axis=1)
+    for label, word in ((1, "positive"), (0, "negative")):
+        telling = (differing & (own == label)).any(axis=1) & (sizes < len(points))
+        if telling.any():
+            nearest = differing[np.argmin(np.where(telling, sizes, len(points) + 1))]
+            hard, easy = np.flatnonzero(nearest & (own == label))[-1], np.flatnonzero(~nearest)[0]
+            yield HardPoint(int(hard), int(easy), word, int(nearest.sum()))
+
+
+def _labels(concepts: ConceptClass, points: NDArray[Any], code: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the labels of one concept, (m,), and of the whole class or of some other concepts, (rivals, m)."""
+    if concepts.size * len(points) <= MAX_LABELS:
+        labels = concepts.evaluate(points)
+        return labels[code], labels
+    rivals = [concepts.concept(rival).predict(points) for rival in _some_codes(concepts.size, code)]
+    return concepts.concept(code).predict(points), np.array(rivals)
+
+
+def _some_codes(size: int, code: int) -> list[int]:
+    """Return codes spread evenly over the class, and those near to `code` as numbers and as bit patterns."""
+    spread = {i * (size - 1) // (SOME - 1) for i in range(SOME)}
+    near = {code - 1, code + 1, *(code ^ (1 << bit) for bit in range(size.bit_length()))}
+    return sorted(c for c in spread | near if 0 <= c < size and c != code)
+
+
+def just_bad(labels: NDArray[Any], code: int, mass: float) -> Iterator[tuple[Floats, str]]:
+    """Yield distributions of the points on which many rivals of a concept err by little more than alpha.
+
+    Each solves a linear program: minimise the sum of err_w(h) over all rivals h subject to err_w(h) >= mass for some of
+    them, where err_w(h) is the weight of the points at which h differs from the concept and w is a distribution. Those
+    are all rivals; the nearer half; the nearest ones. A program without a solution is left out.
+
+    Parameters
+    ----------
+    labels : array, shape (concepts, m)
+        The labels of all concepts at the points.
+    code : int
+        The concept.
+    mass : float
+        A little more than alpha.
+
+    Yields
+    ------
+    weights : array of float64, shape (m,)
+        Probabilities >= 0, with sum 1 but for rounding, and 0 at points that do not matter.
+    name : str
+        Which rivals are bad, in words.
+    """
+    differing = np.unique(labels != labels[code], axis=0)
+    differing = differing[differing.any(axis=1)]
+    if not len(differing) or differing.size > MAX_ENTRIES:
+        return
+    sizes = differing.sum(axis=1)
+    chosen = {
+        "all rivals": np.ones(len(sizes), dtype=bool),
+        "the nearer half of the rivals": sizes <= np.median(sizes),
+        "the nearest rivals": sizes == sizes.min(),
+    }
+    seen: list[Floats] = []
+    for name, bad in chosen.items():
+        weights = _solved(differing, bad, mass)
+        if weights is not None and not any(np.array_equal(weights, other) for other in seen):
+            seen.append(weights)
+            yield weights, f"{name} just above alpha"
+
+
+def _solved(differing: NDArray[np.bool_], bad: NDArray[np.bool_], mass: float) -> Floats | None:
+    """Return the solution of one program; None if it has none."""
+    from scipy.optimize import linprog
+
+    matrix = differing.astype(np.float64)
+    points = matrix.shape[1]
+    found = linprog(
+        matrix.sum(axis=0), A_ub=-matrix[bad], b_ub=np.full(int(bad.sum()), -mass),
+        A_eq=np.ones((1, points)), b_eq=[1.0], bounds=(0, 1), method="highs",
+    )  # fmt: skip
+    if found.status != 0:
+        return None
+    weights = np.round(np.maximum(found.x, 0.0), DIGITS)
     return np.asarray(weights / weights.sum(), dtype=np.float64)

@@ -9,7 +9,7 @@ from learners.boxes.exponential import BoxExponential
 from learners.boxes.interior_point import BoxInteriorPoint
 from learners.controls import DOUBLED, SHORTCUT, SUPPORT, control
 from learners.interior_points.controls import interior_only
-from learners.interior_points.solvers import ExponentialSolver
+from learners.interior_points.interior_point import ExponentialSolver
 
 __all__ = ["LEARNERS"]
 
@@ -41,10 +41,7 @@ LEARNERS = (
     ),
     control(BoxExponential, "broken-box-doubled", **DOUBLED),
     control(
-        BoxExponential,
-        "broken-box-support",
-        Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=2),
-        **SUPPORT,
+        BoxExponential, "broken-box-support", Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=2), **SUPPORT
     ),
     control(BoxExponential, "broken-box-shortcut", **SHORTCUT),
 )

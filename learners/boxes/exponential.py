@@ -13,12 +13,12 @@ import numpy as np
 
 from dpaudit.contract import InputError, Instance, Sample
 from learners.arrays import Integers
-from learners.boxes.concepts import BoxLearner, interval_of
+from learners.boxes.concepts import Boxes, interval_of
 from learners.citations import STE
 from learners.finite.counting import as_codes
 from learners.finite.exponential import ExponentialLearner
-from learners.mechanisms import equal_scores
-from learners.parameters import check_positive, check_run
+from learners.mechanisms import exponential
+from learners.parameters import check_run
 
 __all__ = ["LEARNERS", "Axis", "BoxExponential"]
 
@@ -86,7 +86,7 @@ class Axis:
 
 def _below(bound: int, rng: np.random.Generator) -> int:
     """Return a uniform integer in [0, bound); without a draw where there is nothing to choose."""
-    return 0 if bound == 1 else equal_scores.uniform_below(bound, rng, 1)[0]
+    return 0 if bound == 1 else exponential.uniform_below(bound, rng, 1)[0]
 
 
 class BoxCells:
@@ -164,7 +164,7 @@ class BoxCells:
 
 
 @dataclass(frozen=True)
-class BoxExponential(BoxLearner, ExponentialLearner):
+class BoxExponential(ExponentialLearner):
     """Learn boxes by the exponential mechanism over all of them and the empty one, score = examples labelled correctly.
 
     `run` never lists the boxes: it draws a cell of boxes that label the sample alike, exactly by the number of its
@@ -189,9 +189,10 @@ class BoxExponential(BoxLearner, ExponentialLearner):
     source: ClassVar[str] = f"{STE}, the exponential mechanism"
     instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
 
-    def __post_init__(self) -> None:
-        _ = self.concepts
-        check_positive("epsilon", self.epsilon)
+    @property
+    def concepts(self) -> Boxes:
+        """All boxes, and the empty one."""
+        return Boxes(self.side, self.dimension)
 
     def _cells(self, sample: Sample) -> tuple[BoxCells, list[int]]:
         """Return the cells, and those that may be returned and have boxes."""
@@ -204,7 +205,7 @@ class BoxExponential(BoxLearner, ExponentialLearner):
         """Return the codes of `size` independent runs; a list of integers where there are more than 2^63 boxes."""
         check_run(sample, self.domain, size)
         cells, kept = self._cells(sample)
-        drawn = equal_scores.draw([cells.sizes[i] for i in kept], cells.scores[kept], self._rate, rng, size)
+        drawn = exponential.draw_cells([cells.sizes[i] for i in kept], cells.scores[kept], self._rate, rng, size)
         codes = []
         for pick in drawn:
             sides = cells.draw_in(kept[pick], rng)

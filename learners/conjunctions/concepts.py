@@ -7,16 +7,17 @@ bit 2 i + 1 for not v_{i+1}.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from math import comb
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpaudit.contract import Sample
 from learners.arrays import Integers, Labels
-from learners.domains import Cube, OnTheCube, grid_rows, moving_negatives, moving_points
+from learners.domains import Cube, grid_rows, moving_points
 from learners.finite.counting import Numbered, check_code, check_listable
 from learners.parameters import check_integer
 
@@ -26,15 +27,13 @@ __all__ = [
     "Conjunction",
     "Conjunctions",
     "Disjunction",
-    "EliminationLearner",
-    "MaskLearner",
-    "Nonempty",
     "ShortConjunctions",
     "ShortDisjunctions",
     "contradicted",
-    "renaming_symmetries",
 ]
 
+LAW_DIMENSION = 8
+"""The largest number of variables for which a law lists all 4^d masks."""
 MAX_DIMENSION = 31
 """The largest dimension whose 2 d literals fit a mask of type int64."""
 
@@ -46,34 +45,82 @@ def contradicted(points: NDArray[Any]) -> Labels:
 
 
 @dataclass(frozen=True)
-class Conjunction:
-    """The conjunction of the literals in `mask`; empty, it is 1 everywhere, and with v and not v, 0 everywhere."""
+class _Literals:
+    """A function of the literals in `mask`."""
 
     dimension: int
     mask: int
 
-    def predict(self, points: NDArray[Any]) -> Labels:
-        """Return the labels of points (m, dimension)."""
-        chosen = [i for i in range(2 * self.dimension) if self.mask >> i & 1]
-        return np.asarray(1 - contradicted(points)[:, chosen].any(axis=1), dtype=np.uint8)
+    @property
+    def _chosen(self) -> list[int]:
+        return [i for i in range(2 * self.dimension) if self.mask >> i & 1]
 
-    def __str__(self) -> str:
-        literals = [f"{'not ' * (i % 2)}v{i // 2 + 1}" for i in range(2 * self.dimension) if self.mask >> i & 1]
-        return " and ".join(literals) or "true"
+    def _joined(self, word: str, empty: str) -> str:
+        return f" {word} ".join(f"{'not ' * (i % 2)}v{i // 2 + 1}" for i in self._chosen) or empty
 
 
 @dataclass(frozen=True)
-class Conjunctions(Numbered):
+class Conjunction(_Literals):
+    """The conjunction of the literals in `mask`; empty, it is 1 everywhere, and with v and not v, 0 everywhere."""
+
+    @classmethod
+    def of_mask(cls, dimension: int, code: int) -> Conjunction:
+        """Return the conjunction of the literals in a mask; `InputError` if the code is none."""
+        check_integer("code", code, 0, 4**dimension - 1)
+        return cls(dimension, int(code))
+
+    def predict(self, points: NDArray[Any]) -> Labels:
+        """Return the labels of points (m, dimension)."""
+        return np.asarray(1 - contradicted(points)[:, self._chosen].any(axis=1), dtype=np.uint8)
+
+    def __str__(self) -> str:
+        return self._joined("and", "true")
+
+
+@dataclass(frozen=True)
+class Disjunction(_Literals):
+    """The disjunction of the literals in `mask`; empty, it is 0 everywhere, and with v and not v, 1 everywhere."""
+
+    def predict(self, points: NDArray[Any]) -> Labels:
+        """Return the labels of points (m, dimension)."""
+        return np.asarray((1 - contradicted(points)[:, self._chosen]).any(axis=1), dtype=np.uint8)
+
+    def __str__(self) -> str:
+        return self._joined("or", "false")
+
+
+@dataclass(frozen=True)
+class _OnTheCube(Numbered):
+    """A class of functions on the Boolean cube that renaming literals permutes."""
+
+    dimension: int
+
+    @property
+    def domain(self) -> Cube:
+        """The Boolean cube."""
+        return Cube(self.dimension)
+
+    def symmetries(self) -> list[Integers]:
+        """Return generators of the renamings of literals: two permutations of coordinates, and complementing one."""
+        points = self.domain.points()
+        complemented = points.copy()
+        complemented[:, 0] = 1 - points[:, 0]
+        images = [complemented]
+        if self.dimension > 1:
+            images += [points[:, [1, 0, *range(2, self.dimension)]], np.roll(points, 1, axis=1)]
+        return [moving_points(grid_rows(image, 1)) for image in images]
+
+
+@dataclass(frozen=True)
+class Conjunctions(_OnTheCube):
     """The class of the 3^d + 1 distinct functions that conjunctions of literals over d variables compute.
 
     Number c < 3^d has in base 3 the digits t_1 t_2 .. t_d (t_1 the lowest): t_i = 0 if variable i is absent, 1 if v_i
     stands in the conjunction, 2 if not v_i does. Number 3^d is the contradiction, 0 everywhere, with all literals.
     """
 
-    dimension: int
-
     def __post_init__(self) -> None:
-        check_integer("dimension", self.dimension, 1)
+        _ = self.domain
 
     @property
     def size(self) -> int:
@@ -117,16 +164,17 @@ CELLS = 2**22
 
 
 @dataclass(frozen=True)
-class ShortConjunctions(Numbered):
+class ShortConjunctions(_OnTheCube):
     """The class CONJ_{k,d}: the distinct functions that conjunctions of at most k literals over d variables compute.
 
     Its size is sum_{j <= k} C(d, j) 2^j, and one more for k >= 2: the contradiction, 0 everywhere, which stands last.
     The others are numbered by their number of literals j, then lexicographically by their literals l_1 < .. < l_j. Here
-    literal 2 i is v_{i+1} and literal 2 i + 1 is not v_{i+1}; each variable occurs once at most.
+    literal 2 i is v_{i+1} and literal 2 i + 1 is not v_{i+1}; each variable occurs once at most. With `least` 1 those
+    without a literal, which are always 1, are left out, and numbers are one less.
     """
 
-    dimension: int
     k: int
+    least: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)
@@ -137,13 +185,13 @@ class ShortConjunctions(Numbered):
 
     @property
     def size(self) -> int:
-        """sum_{j <= k} C(d, j) 2^j, plus 1 if k >= 2."""
-        return sum(map(self._of_length, range(self.k + 1))) + (self.k >= 2)
+        """sum_{least <= j <= k} C(d, j) 2^j, plus 1 if k >= 2."""
+        return sum(map(self._of_length, range(self.least, self.k + 1))) + (self.k >= 2)
 
     def concept(self, code: int) -> Conjunction:
         """Return the conjunction with that number."""
         check_code(self, code)
-        rest, length = int(code), 0
+        rest, length = int(code), self.least
         while length <= self.k and rest >= self._of_length(length):
             rest -= self._of_length(length)
             length += 1
@@ -171,7 +219,7 @@ class ShortConjunctions(Numbered):
         check_listable(self)
         true = 1 - contradicted(points)
         levels = []
-        for literals in self._levels():
+        for literals in islice(self._levels(), self.least, None):
             rows = np.ones((len(literals), len(points)), dtype=np.uint8)
             for column in literals.T:
                 rows &= true[:, column].T
@@ -218,7 +266,7 @@ class ShortConjunctions(Numbered):
             literals = longer
         if self.k >= 2:
             excess.append(np.array([0]))
-        return np.asarray(negatives + np.concatenate(excess), dtype=np.int64)
+        return np.asarray(negatives + np.concatenate(excess[self.least :]), dtype=np.int64)
 
     def _products(self, literals: Integers, true: NDArray[Any], signed: NDArray[Any]) -> Iterator[NDArray[Any]]:
         """Yield, in blocks of conjunctions, n_1 - n_0 of each conjunction joined with each literal, (block, 2 d)."""
@@ -232,28 +280,11 @@ class ShortConjunctions(Numbered):
 
 
 @dataclass(frozen=True)
-class Disjunction:
-    """The disjunction of the literals in `mask`; empty, it is 0 everywhere, and with v and not v, 1 everywhere."""
-
-    dimension: int
-    mask: int
-
-    def predict(self, points: NDArray[Any]) -> Labels:
-        """Return the labels of points (m, dimension)."""
-        chosen = [i for i in range(2 * self.dimension) if self.mask >> i & 1]
-        return np.asarray((1 - contradicted(points)[:, chosen]).any(axis=1), dtype=np.uint8)
-
-    def __str__(self) -> str:
-        literals = [f"{'not ' * (i % 2)}v{i // 2 + 1}" for i in range(2 * self.dimension) if self.mask >> i & 1]
-        return " or ".join(literals) or "false"
-
-
-@dataclass(frozen=True)
-class ShortDisjunctions(Numbered):
+class ShortDisjunctions(_OnTheCube):
     """Disjunctions of at most k literals: number c at x is 1 minus conjunction number c at the complement of x."""
 
-    dimension: int
     k: int
+    least: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         check_integer("dimension", self.dimension, 1)
@@ -261,7 +292,7 @@ class ShortDisjunctions(Numbered):
 
     @property
     def _mirror(self) -> ShortConjunctions:
-        return ShortConjunctions(self.dimension, self.k)
+        return ShortConjunctions(self.dimension, self.k, self.least)
 
     @property
     def size(self) -> int:
@@ -275,69 +306,3 @@ class ShortDisjunctions(Numbered):
     def concept(self, code: int) -> Disjunction:
         """Return the disjunction of the same literals."""
         return Disjunction(self.dimension, self._mirror.concept(code).mask)
-
-
-@dataclass(frozen=True)
-class Nonempty(Numbered):
-    """All concepts of a class but the first, which has no literal; numbers are one less.
-
-    Parameters
-    ----------
-    every : ShortConjunctions or ShortDisjunctions
-        The class of 0 .. k literals.
-    """
-
-    every: ShortConjunctions | ShortDisjunctions
-
-    @property
-    def size(self) -> int:
-        """One less than the whole class has."""
-        return self.every.size - 1
-
-    def evaluate(self, points: NDArray[Any]) -> Labels:
-        """Return the labels (size, m) of points (m, dimension)."""
-        return self.every.evaluate(points)[1:]
-
-    def concept(self, code: int) -> Conjunction | Disjunction:
-        """Return the concept with that number."""
-        check_code(self, code)
-        return self.every.concept(int(code) + 1)
-
-
-LAW_DIMENSION = 8
-"""The largest number of variables for which a law lists all 4^d masks."""
-
-
-def renaming_symmetries(domain: Cube) -> list[Integers]:
-    """Return generators of the renamings of literals: two permutations of the coordinates, and complementing one."""
-    points = domain.points()
-    complemented = points.copy()
-    complemented[:, 0] = 1 - points[:, 0]
-    images = [complemented]
-    if domain.dimension > 1:
-        images += [points[:, [1, 0, *range(2, domain.dimension)]], np.roll(points, 1, axis=1)]
-    return [moving_points(grid_rows(image, 1)) for image in images]
-
-
-class MaskLearner(OnTheCube):
-    """A learner of conjunctions whose codes are masks of literals; see `conjunctions.concepts`."""
-
-    settings: ClassVar[tuple[str, ...]] = ("realizable", "empirical")
-
-    def decode(self, code: int) -> Conjunction:
-        """Return the conjunction of the literals in the mask."""
-        check_integer("code", code, 0, 4**self.dimension - 1)
-        return Conjunction(self.dimension, int(code))
-
-
-class EliminationLearner(MaskLearner):
-    """A learner that deletes literals by the positive examples alone."""
-
-    @property
-    def concepts(self) -> Conjunctions:
-        """The 3^d + 1 functions that conjunctions compute (numbered in their own way, not by masks)."""
-        return Conjunctions(self.dimension)
-
-    def symmetries(self) -> list[Integers]:
-        """Return generators of the renamings of literals and of the permutations of negative examples."""
-        return renaming_symmetries(self.domain) + moving_negatives(self.domain.size)

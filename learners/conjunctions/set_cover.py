@@ -11,23 +11,13 @@ from numpy.typing import NDArray
 
 from dpaudit.contract import Instance, Picture, Sample, Supremum, later
 from learners.arrays import Integers, Labels
-from learners.conjunctions.concepts import (
-    Conjunction,
-    Disjunction,
-    Nonempty,
-    ShortConjunctions,
-    ShortDisjunctions,
-    contradicted,
-    renaming_symmetries,
-)
+from learners.conjunctions.concepts import Conjunction, Disjunction, ShortConjunctions, ShortDisjunctions, contradicted
 from learners.conjunctions.greedy_counts import GreedyCounts
 from learners.conjunctions.missed_literal import Rounds, missed_failure
-from learners.covers.accounting import AUDITED
+from learners.covers.accounting import AUDITED, CHOICE_PROOF, choice_cost, choice_ray
 from learners.covers.game import calibration_picture
 from learners.covers.rounds import LaplaceNoise
 from learners.covers.set_cover import SetCoverLearner
-from learners.covers.shares import CHOICE_PROOF, choice_cost, choice_ray
-from learners.domains import OnTheCube
 from learners.parameters import check_integer
 
 __all__ = ["LEARNERS", "LiteralCover", "SetCoverConjunction", "SetCoverDisjunction"]
@@ -37,7 +27,7 @@ SMALL = 2**14
 
 
 @dataclass(frozen=True)
-class LiteralCover(OnTheCube, SetCoverLearner):
+class LiteralCover(SetCoverLearner):
     """Cover the examples of one label by literals that spare those of the other; see `covers.set_cover`.
 
     A literal covers a point where it gives the final hypothesis its value: a conjunction is 0, a disjunction 1.
@@ -111,7 +101,7 @@ class LiteralCover(OnTheCube, SetCoverLearner):
         return sum(1 << literal for literal in set(self._selected(code)))
 
     def supremum(self) -> Supremum | None:
-        """Return the supremum of the pure loss, by `covers.shares.choice_cost`; None with noise.
+        """Return the supremum of the pure loss, by `covers.accounting.choice_cost`; None with noise.
 
         J = ceil(2 k ln(2/alpha)) is at least k. With noise that is a bound, which is not known to be reached.
         """
@@ -119,10 +109,6 @@ class LiteralCover(OnTheCube, SetCoverLearner):
             return None
         value = choice_cost(self.rounds, self.k, self.selection_epsilon)
         return Supremum(value, CHOICE_PROOF, lambda t: choice_ray(self.domain, t, self._covered_label))
-
-    def symmetries(self) -> list[Integers]:
-        """Return generators: permuting the coordinates and complementing one; they permute the literals."""
-        return renaming_symmetries(self.domain)
 
 
 EXAMPLE = Instance(
@@ -142,9 +128,9 @@ class SetCoverConjunction(LiteralCover):
     _covered_label: ClassVar[int] = 0
 
     @property
-    def concepts(self) -> Nonempty:
+    def concepts(self) -> ShortConjunctions:
         """Conjunctions of 1 .. k literals (at most `dimension` are distinct and consistent)."""
-        return Nonempty(ShortConjunctions(self.dimension, min(self.k, self.dimension)))
+        return ShortConjunctions(self.dimension, min(self.k, self.dimension), least=1)
 
     def hard_failure(self, alpha: float, n: int) -> tuple[float, str]:
         """Return the rate of failure on a case of two points, and the case; see `conjunctions.missed_literal`."""
@@ -172,9 +158,9 @@ class SetCoverDisjunction(LiteralCover):
     _covered_label: ClassVar[int] = 1
 
     @property
-    def concepts(self) -> Nonempty:
+    def concepts(self) -> ShortDisjunctions:
         """Disjunctions of 1 .. k literals."""
-        return Nonempty(ShortDisjunctions(self.dimension, min(self.k, self.dimension)))
+        return ShortDisjunctions(self.dimension, min(self.k, self.dimension), least=1)
 
     def decode(self, code: int) -> Disjunction:
         """Return the disjunction of the literals selected."""

@@ -36,9 +36,9 @@ from learners.citations import BMN
 from learners.domains import Grid
 from learners.geometry.pictures import error_share
 from learners.geometry.polygons import Corners, clip, square
-from learners.halfspaces.concepts import Halfspace, HalfspacesOnAGrid
+from learners.halfspaces.concepts import Halfspace, Halfspaces
 from learners.halfspaces.depth.tukey_depth import MAX_DIMENSION
-from learners.mechanisms import equal_scores, exponential
+from learners.mechanisms import exponential
 from learners.mixtures.intersections import MAX_LISTED, Intersections, Listed, Outside, Ranking, Tallied, members_of
 from learners.mixtures.missed_facets import facets_failure
 from learners.mixtures.public_family import PublicFamily, log_collections, public_family
@@ -85,7 +85,7 @@ class MixtureGrid(Grid):
 
 
 @dataclass(frozen=True)
-class MixtureHalfspace(HalfspacesOnAGrid):
+class MixtureHalfspace:
     """Learn halfspaces from private and public examples: the exponential mechanism over public intersections.
 
     C~_pub holds both sides of every hyperplane that public points span (see `mixtures.public_family`); G holds every
@@ -145,6 +145,11 @@ class MixtureHalfspace(HalfspacesOnAGrid):
         check_integer("public_label", self.public_label, 0, 1)
 
     @property
+    def concepts(self) -> Halfspaces:
+        """All halfspaces on the grid."""
+        return Halfspaces(self.side, self.dimension)
+
+    @property
     def domain(self) -> MixtureGrid:
         """The grid, in at most three dimensions; samples without flags are label-determined."""
         check_integer("dimension", self.dimension, 1, MAX_DIMENSION)
@@ -198,7 +203,7 @@ class MixtureHalfspace(HalfspacesOnAGrid):
         check_run(sample, self.domain, size)
         hashable: Any = sample
         family, ranking = _ranking(self, hashable)
-        groups = equal_scores.draw(ranking.sizes.tolist(), -ranking.errors, self._rate, rng, size)
+        groups = exponential.draw_cells(ranking.sizes.tolist(), -ranking.errors, self._rate, rng, size)
         drawn = ranking.pick(groups, rng.integers(0, ranking.sizes[groups]))
         distinct, place = np.unique(drawn, return_inverse=True)
         codes = self.codes(family, distinct)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
-from dpaudit.bounds.curve import Curve, fit_curve
-from dpaudit.bounds.thresholds import choose_thresholds
+from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
 
 ALARM = 1e-6
 """Each test fails for a correct curve with at most this probability (over seeds; the seeds are fixed)."""

@@ -21,7 +21,7 @@ import dpaudit
 # dpaudit/__init__.py. Every other folder of learners/ is a family.
 FLOORS = {
     "dpaudit": (
-        ("errors", "escaping", "jsonable", "contract", "record", "results", "call_repr"),
+        ("errors", "escaping", "jsonable", "contract", "record", "results"),
         ("seeding", "arguments", "progress", "clock"),
         ("bounds", "outputs", "registry"),
         ("events", "neighbours"),

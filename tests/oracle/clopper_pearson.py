@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincc
 
-from dpaudit.bounds.base import Bound
-from dpaudit.bounds.counts import Counts
+from dpaudit.bounds.base import Bound, Counts
 from dpaudit.bounds.limits import lower_limit, upper_limit
 
 __all__ = ["ClopperPearson"]

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from dpaudit.bounds.base import Bound
-from dpaudit.bounds.counts import Counts
-from dpaudit.bounds.inversion import last_rejected
-from dpaudit.bounds.melded import RELATIVE_ERROR, first_guess
+from dpaudit.bounds.base import Bound, Counts
+from dpaudit.bounds.melded import RELATIVE_ERROR, first_guess, last_rejected
 from dpaudit.errors import InputError
 
 __all__ = ["Conditional"]

@@ -10,12 +10,9 @@ from scipy.optimize import minimize_scalar
 from scipy.special import betainc, betaincc
 from scipy.stats import binom, hypergeom
 
-from dpaudit.bounds.beta_density import DROP, log_density, mode, window
-from dpaudit.bounds.certified import Region
 from dpaudit.bounds.limits import lower_limit, upper_limit
-from dpaudit.bounds.melded import RELATIVE_ERROR, Melded
-from dpaudit.bounds.ordering import deviance, epsilon_limit, region
-from dpaudit.bounds.unconditional import Unconditional
+from dpaudit.bounds.melded import DROP, RELATIVE_ERROR, Melded, log_density, mode, window
+from dpaudit.bounds.unconditional import Region, Unconditional, deviance, epsilon_limit, region
 from oracle.clopper_pearson import ClopperPearson
 from oracle.conditional import Conditional
 

@@ -9,7 +9,7 @@ from structured_outputs import STRUCTURES
 from typed_outputs import TYPES
 
 from dpaudit.events.feature_screening.search import features_of
-from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.plan import LeafPlan
 
 OUTPUTS = {**KINDS, **STRUCTURES, **{name: made for name, made in TYPES.items() if "10^5" not in name}}
 TRAINING, FRESH = 60, 7
@@ -21,7 +21,7 @@ def test_features_of_a_batch_are_those_of_each_output_alone(mechanism):
     training = [mechanism(rng, x) for x in (0, 1) for _ in range(TRAINING)]
     # Fresh outputs of one side are what tells a width or category of the batch from one of the plan.
     fresh = [mechanism(rng, 1) for _ in range(FRESH)]
-    for leaf in Plan.of(training).leaves:
+    for leaf in LeafPlan.of(training).leaves:
         values, _ = leaf.read(training)
         for _, features in features_of(leaf, values):
             for feature in features:
@@ -35,7 +35,7 @@ def test_features_of_a_batch_are_those_of_each_output_alone(mechanism):
 ])  # fmt: skip
 def test_rows_of_one_array_have_the_features_of_a_list_of_outputs(rows):
     listed = list(rows)
-    for plan in (Plan.of(rows), Plan.of(listed)):
+    for plan in (LeafPlan.of(rows), LeafPlan.of(listed)):
         for leaf in plan.leaves:
             for _, features in features_of(leaf, leaf.read(rows)[0]):
                 for feature in features:

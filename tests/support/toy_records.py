@@ -23,7 +23,6 @@ from dpaudit.engine.arguments import (
     UtilityArguments,
 )
 from dpaudit.engine.records import Failure, Fault, Header, LedgerRow, PictureFinding, Planned, Result, Run
-from dpaudit.engine.store import make_header
 from dpaudit.events.event import Cells, Event
 from dpaudit.exact.finding import LawFinding, PairInWords
 from dpaudit.utility.finding import UtilityFinding
@@ -166,9 +165,8 @@ def planned_task(key: str) -> Planned:
 
 def header(plan: list[str] | tuple[str, ...], **changes: Any) -> Header:
     """Return the header of a run with that plan."""
-    return make_header(
-        list(map(planned_task, plan)), **({"seed": 3, "profile": "quick", "command": "dpaudit run"} | changes)
-    )
+    given = {"seed": 3, "profile": "quick", "command": "dpaudit run"} | changes
+    return Header(plan=tuple(map(planned_task, plan)), **given)
 
 
 def run_of(*results: Result, plan: tuple[str, ...] | None = None, faults: tuple[Fault, ...] = ()) -> Run:

@@ -9,8 +9,8 @@ import pytest
 
 import dpaudit
 from dpaudit.engine.arguments import ExactArguments
-from dpaudit.engine.records import Planned, Result
-from dpaudit.engine.store import Store, make_header
+from dpaudit.engine.records import Header, Planned, Result
+from dpaudit.engine.store import Store
 from dpaudit.engine.tasks import Task
 from dpaudit.report import tables
 
@@ -43,7 +43,7 @@ def test_a_stored_run_has_a_row_a_result(tmp_path) -> None:
     arguments = ExactArguments(n=1, relation=finding.relation, samples="all")
     parameters = {"dimension": 1, "epsilon": 1.0}
     key = Task("parity-private", parameters, arguments).key
-    header = make_header([Planned(key, "parity-private", "exact")], seed=0, profile="quick", command="none")
+    header = Header(plan=(Planned(key, "parity-private", "exact"),), seed=0, profile="quick", command="none")
     store = Store.start(tmp_path / "run.jsonl", header)
     store.append(
         Result(

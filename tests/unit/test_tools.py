@@ -8,8 +8,7 @@ import pytest
 
 import dpaudit
 from dpaudit.contract import Tools, statements
-from dpaudit.utility.exponents import Slope
-from dpaudit.utility.scaling_finding import ScalingPoint
+from dpaudit.utility.finding import ScalingPoint, Slope
 
 FINDINGS = {
     "LawAudit": dpaudit.LawFinding,

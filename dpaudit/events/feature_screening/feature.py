@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from dpaudit.events.cells import steady
 from dpaudit.outputs import readers
-from dpaudit.outputs.leaf import Leaf
+from dpaudit.outputs.leaf import Leaf, spread
 
 __all__ = [
-    "ABSENT", "CELLS", "Cells", "Column", "Distinct", "Feature", "best_events", "best_half_lines", "best_promise",
-    "number", "one_of", "placed", "promise", "quantile_edges",
+    "ABSENT", "CELLS", "Cells", "Column", "Feature", "best_events", "best_half_lines", "best_promise", "cells_of",
+    "distinct", "number", "one_of", "promise", "quantile_edges",
 ]  # fmt: skip
 
 Cells = NDArray[np.int64]
@@ -147,60 +147,31 @@ class Feature:
     def __call__(self, outputs: Sequence[Any]) -> Cells:
         """Return the cell of each output."""
         values, where = self.leaf.read(outputs)
-        return placed(Distinct.of(values).cells(self.column), where, len(outputs))
+        return spread(cells_of(self.column, *distinct(values)), where, len(outputs), ABSENT)
 
     def real(self, outputs: Sequence[Any]) -> NDArray[np.float64]:
         """Return the number of each output, -inf where there is none; for ordered features alone."""
         values, where = self.leaf.read(outputs)
-        found: NDArray[np.float64] = self.column.read(values)
-        if where is None:
-            return found
-        numbers = np.full(len(outputs), -np.inf)
-        numbers[where] = found
-        return numbers
+        return spread(self.column.read(values), where, len(outputs), -np.inf)
 
     def cell(self, code: int) -> str | int:
         """Return a cell as a person would write it."""
         return "absent" if code == ABSENT else self.column.cell(code)
 
 
-@dataclass(frozen=True)
-class Distinct:
-    """Values of which features are read, each once where they are texts that repeat.
-
-    Attributes
-    ----------
-    values : sequence
-        The values that are read.
-    places : array of int, optional
-        Which of them each value is; None where all are read one by one.
-    """
-
-    values: Any
-    places: NDArray[np.intp] | None = None
-
-    @classmethod
-    def of(cls, values: Any) -> Distinct:
-        """Return what has to be read of values, whatever the feature."""
-        if isinstance(values, list) and values and type(values[0]) is str:
-            numbers = {value: i for i, value in enumerate(dict.fromkeys(values))}
-            if len(numbers) <= REPEATING * len(values):
-                return cls(list(numbers), np.fromiter(map(numbers.__getitem__, values), np.intp, len(values)))
-        return cls(values)
-
-    def cells(self, column: Column) -> Cells:
-        """Return the cell of each value in a feature."""
-        found = column.cells(self.values)
-        return found if self.places is None else found[self.places]
+def distinct(values: Any) -> tuple[Any, NDArray[np.intp] | None]:
+    """Return the values to read features of, texts that repeat once each, and then the place of each value in them."""
+    if isinstance(values, list) and values and type(values[0]) is str:
+        numbers = {value: i for i, value in enumerate(dict.fromkeys(values))}
+        if len(numbers) <= REPEATING * len(values):
+            return list(numbers), np.fromiter(map(numbers.__getitem__, values), np.intp, len(values))
+    return values, None
 
 
-def placed(cells: Cells, where: NDArray[np.intp] | None, total: int) -> Cells:
-    """Return the cells of all outputs: `ABSENT` for those that have none."""
-    if where is None:
-        return cells
-    found = np.full(total, ABSENT, dtype=np.int64)
-    found[where] = cells
-    return found
+def cells_of(column: Column, values: Any, places: NDArray[np.intp] | None) -> Cells:
+    """Return the cell of each value, given the `distinct` ones and their places."""
+    found = column.cells(values)
+    return found if places is None else found[places]
 
 
 Floats = NDArray[np.float64]

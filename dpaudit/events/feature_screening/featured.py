@@ -22,7 +22,7 @@ from dpaudit.events.event import Cells as CellsEvent
 from dpaudit.events.feature_screening.feature import Cells, Column, Feature, one_of
 from dpaudit.events.feature_screening.search import Parity, screen
 from dpaudit.outputs import readers
-from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.plan import LeafPlan
 
 __all__ = ["DENSE", "HOLE", "Holes", "hole_discretizers", "round_numbers", "samplers_of", "screened_discretizers"]
 
@@ -201,7 +201,7 @@ class FeatureRanks(Ranked):
 
 
 def screened_discretizers(
-    data: Sequence[Any], neighbour: Sequence[Any], confirm: int, *, epsilon: float, stored: bool | None, plan: Plan
+    data: Sequence[Any], neighbour: Sequence[Any], confirm: int, *, epsilon: float, stored: bool | None, plan: LeafPlan
 ) -> list[Discretizer]:
     """Return discretizers by the most promising features of training outputs.
 
@@ -215,7 +215,7 @@ def screened_discretizers(
         The claim.
     stored : bool
         Whether features of how values are stored take part; None for these alone.
-    plan : Plan
+    plan : LeafPlan
         The leaves of the outputs.
     """
     found: list[Discretizer] = []
@@ -229,7 +229,7 @@ def screened_discretizers(
     return found
 
 
-def hole_discretizers(data: Sequence[Any], neighbour: Sequence[Any], plan: Plan) -> list[Discretizer]:
+def hole_discretizers(data: Sequence[Any], neighbour: Sequence[Any], plan: LeafPlan) -> list[Discretizer]:
     """Return discretizers by the holes of the floating-point samplers that have made floats of training outputs."""
     found: list[Discretizer] = []
     for leaf in plan.leaves:

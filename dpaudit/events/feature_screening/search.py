@@ -19,18 +19,18 @@ from dpaudit.events.feature_screening.feature import (
     ABSENT,
     Cells,
     Column,
-    Distinct,
     Feature,
     best_events,
     best_half_lines,
+    cells_of,
+    distinct,
     one_of,
-    placed,
     promise,
-)
+)  # fmt: skip
 from dpaudit.jsonable import stable_repr
 from dpaudit.outputs import readers
-from dpaudit.outputs.leaf import Leaf
-from dpaudit.outputs.plan import NAMED_POSITIONS, Plan
+from dpaudit.outputs.leaf import Leaf, spread
+from dpaudit.outputs.plan import NAMED_POSITIONS, LeafPlan
 from dpaudit.outputs.readers import is_usual
 from dpaudit.outputs.shared import join
 
@@ -62,7 +62,7 @@ class Promising:
 
 
 def screen(
-    plan: Plan,
+    plan: LeafPlan,
     data: Sequence[Any],
     neighbour: Sequence[Any],
     confirm: int,
@@ -74,7 +74,7 @@ def screen(
 
     Parameters
     ----------
-    plan : Plan
+    plan : LeafPlan
         The leaves.
     data, neighbour : batch
         Training outputs of the two sides.
@@ -164,17 +164,17 @@ def _promises(counts: Sequence[Floats], confirm: int, ordered: Sequence[bool]) -
     return promised, again
 
 
-def _features(plan: Plan, outputs: Any, stored: bool | None) -> Iterator[tuple[Feature, Cells]]:
+def _features(plan: LeafPlan, outputs: Any, stored: bool | None) -> Iterator[tuple[Feature, Cells]]:
     """Yield every feature of every leaf with its cells."""
     for leaf in plan.leaves:
         values, where = leaf.read(outputs)
         if not len(values):
             continue
         for read, features in features_of(leaf, values):
-            distinct = Distinct.of(read)
+            different = distinct(read)
             for feature in features:
                 if stored or feature.representation is (stored is None):
-                    yield feature, placed(distinct.cells(feature.column), where, len(outputs))
+                    yield feature, spread(cells_of(feature.column, *different), where, len(outputs), ABSENT)
 
 
 Group = Callable[[Any], list[Column]]

@@ -148,5 +148,5 @@ def power_figure(finding: PrivacyFinding) -> str:
     for i, (chance, epsilon) in enumerate(steps):
         x, y = 100 * (i + 0.4) / len(steps), up(epsilon)
         parts += [dot(x, y), words(number(epsilon, "up"), share(x), y - 11, "middle"), axis([(x, chance)], 166)]
-    told = "; ".join(f"{number(epsilon, 'up')} for answers of chance {chance}" for chance, epsilon in steps)
-    return figure(f"Least epsilon caught: {told}", 180, *parts, name="wide")
+    listed = "; ".join(f"{number(epsilon, 'up')} for answers of chance {chance}" for chance, epsilon in steps)
+    return figure(f"Least epsilon caught: {listed}", 180, *parts, name="wide")

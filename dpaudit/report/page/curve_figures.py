@@ -22,7 +22,7 @@ from dpaudit.report.view import Case, Mechanism, Row
 from dpaudit.report.wording import failure_text
 from dpaudit.utility.finding import UtilityFinding
 
-__all__ = ["View", "accuracy_figure", "curve_figure"]
+__all__ = ["Curves", "View", "accuracy_figure", "curve_figure"]
 
 Points = list[tuple[float, float]]
 
@@ -43,20 +43,16 @@ class View(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Curves:
+class Curves:
     """The curves of delta of one mechanism, as points (epsilon, delta): promised, exact, and ruled out by the runs."""
 
-    mechanism: Mechanism
-
-    @property
-    def row(self) -> Row:
-        return self.mechanism.tested
+    row: Row
 
     @cached_property
     def right(self) -> float:
         """The right end of the epsilon axis: a little beyond everything that is marked."""
         row = self.row
-        marks = [self.mechanism.tested.exact_epsilon or 0.0]
+        marks = [row.exact_epsilon or 0.0]
         marks += [row.claim.epsilon] if row.claim is not None else []
         marks += [row.blackbox.epsilon_lower] if row.blackbox is not None else []
         curve = row.exact.curve if row.exact is not None else ()
@@ -105,14 +101,14 @@ def _at(points: Points, epsilon: float) -> float:
 
 def curve_figure(mechanism: Mechanism) -> View | None:
     """Return the figure of the least true delta at each epsilon; None where neither a claim nor a curve is known."""
-    curves = _Curves(mechanism)
+    curves = Curves(mechanism.tested)
     shown = [*curves.promised, *curves.exact, *curves.found]
     if not shown:
         return None
     top = 1.08 * max(d for _, d in shown) or 1.0
     up, right = linear(0, top, _BASE, _TOP), curves.right
     box = element("svg", *_paths(curves, up), viewBox=f"0 0 {_WIDTH} {_HEIGHT}", preserveAspectRatio="none")
-    told = f"Privacy curve of {mechanism.name}: the least true delta at each epsilon"
+    said = f"Privacy curve of {mechanism.name}: the least true delta at each epsilon"
     below = [(100 * tick / right, f"{tick:.4g}") for tick in ticks(0, right) if tick < 0.96 * right]
     axes = [across("axis", 0, 100, _BASE), axis(below, 234), words("ε", "100%", 234, "end", class_="t")]
     deltas = ticks(0, top, 3)[1:]
@@ -122,10 +118,10 @@ def curve_figure(mechanism: Mechanism) -> View | None:
     caption = "The least true δ for each ε; lower is more private."
     caption += " Grey: ruled out by the runs." * bool(curves.found)
     caption += " Orange: of that, beyond the promise." * curves.refuted
-    return View(figure(told, _HEIGHT, *axes, box, *_names(curves, up, top)), caption)
+    return View(figure(said, _HEIGHT, *axes, box, *_names(curves, up, top)), caption)
 
 
-def _paths(curves: _Curves, up: Scale) -> list[str]:
+def _paths(curves: Curves, up: Scale) -> list[str]:
     """Return the areas that are ruled out, the curves over them, and a mark at what was found if no curve is near."""
     promised, found, finding = curves.promised, curves.found, curves.row.blackbox
 
@@ -145,7 +141,7 @@ def _paths(curves: _Curves, up: Scale) -> list[str]:
     return parts
 
 
-def _names(curves: _Curves, up: Scale, top: float) -> list[str]:
+def _names(curves: Curves, up: Scale, top: float) -> list[str]:
     """Return the names of the curves, each where its own is away from the others, none on another."""
     row, promised, found, right = curves.row, curves.promised, curves.found, curves.right
     # The point of a curve, the words, and how far below the point they stand.
@@ -157,7 +153,7 @@ def _names(curves: _Curves, up: Scale, top: float) -> list[str]:
         below = 18 if found and _at(found, e) > d else -6
         labels.append((e, d, f"promised, {claim_words(row.claim)}", below))
     if curves.exact and row.exact is not None:
-        exact = curves.mechanism.tested.exact_epsilon
+        exact = row.exact_epsilon
         e = 0.45 * min(right if exact is None else exact, curves.exact[-1][0])
         labels.append((e, _at(curves.exact, e), f"exact, ε = {epsilon_exact(row)}", -6))
     elif row.blackbox is not None and row.blackbox.epsilon_lower > 0:
@@ -196,13 +192,13 @@ def accuracy_figure(row: Row) -> View | None:
         y = _HEAD + _ROW * (i + 0.5)
         parts.append(words(f"n = {count(f.n)}", 0, y + 4, class_="t" if name == "grey" else None))
         parts += [across(name, at(f.failure_lower), at(f.failure_upper), y), dot(at(f.failure_rate), y, f"dot {name}")]
-    told = f"Share of runs that fail at {plural(len(shown), 'sample size')}; {allowed} % are allowed"
+    said = f"Share of runs that fail at {plural(len(shown), 'sample size')}; {allowed} % are allowed"
     caption = (
         f"Share of runs in which {failure_text(finding)}, with its interval. The promise is for "
         f"n = {count(finding.n)}: the worst of {plural(len(part.cases), 'hard case')}."
         + " Grey: fewer examples, for which nothing is promised." * bool(worst)
     )
-    return View(figure(told, foot + _FOOT, *parts), caption)
+    return View(figure(said, foot + _FOOT, *parts), caption)
 
 
 def _worst(ladder: Sequence[Case]) -> list[UtilityFinding]:

@@ -7,10 +7,8 @@ import pytest
 from oracle.clopper_pearson import ClopperPearson
 from oracle.conditional import Conditional
 
-from dpaudit.bounds.inversion import last_rejected
-from dpaudit.bounds.melded import Melded
-from dpaudit.bounds.names import get_bound
-from dpaudit.bounds.unconditional import Unconditional
+from dpaudit.bounds.melded import Melded, last_rejected
+from dpaudit.bounds.unconditional import Unconditional, get_bound
 from dpaudit.errors import InputError
 
 ALL = [Melded(), Unconditional(), Conditional(), ClopperPearson()]

@@ -11,8 +11,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
-from dpaudit.bounds.curve import Curve, fit_curve
-from dpaudit.bounds.thresholds import choose_thresholds
+from dpaudit.bounds.curve import Curve, choose_thresholds, fit_curve
 from dpaudit.errors import InputError
 from dpaudit.record import decode, encodable
 

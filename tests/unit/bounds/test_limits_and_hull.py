@@ -11,8 +11,7 @@ import pytest
 from oracle.clopper_pearson import ClopperPearson
 from scipy.stats import binom
 
-from dpaudit.bounds.curve import fit_curve
-from dpaudit.bounds.hull import lower_hull
+from dpaudit.bounds.curve import fit_curve, lower_hull
 from dpaudit.bounds.limits import LEVEL_MARGIN, lower_limit, upper_limit
 from dpaudit.utility.interval import failure_interval
 

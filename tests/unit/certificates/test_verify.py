@@ -16,7 +16,7 @@ import pytest
 from oracle.clopper_pearson import ClopperPearson
 from source_tree import ROOT
 
-from dpaudit.bounds.counts import Counts
+from dpaudit.bounds.base import Counts
 from dpaudit.bounds.melded import Melded
 from dpaudit.certificates.certificate import seal_of
 from dpaudit.verify_certificate import bound, verify

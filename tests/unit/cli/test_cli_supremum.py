@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from cli_support import call
 
-from dpaudit.exact.supremum.finding import SupremumFinding
+from dpaudit.exact.finding import SupremumFinding
 from dpaudit.report import schema
 
 WORDS = ("supremum", "parity-private", "-p", "dimension=1", "-p", "epsilon=1", "--starts", "2", "--evaluations", "20")

@@ -21,8 +21,8 @@ from dpaudit.engine.execute import BACKENDS, Progress, RunFinished, RunStarted, 
 from dpaudit.engine.outcome import outcome, word
 from dpaudit.engine.perform import perform
 from dpaudit.engine.plan import Plan, make_plan
-from dpaudit.engine.records import Fault
-from dpaudit.engine.store import FILENAME, Store, make_header
+from dpaudit.engine.records import Fault, Header
+from dpaudit.engine.store import FILENAME, Store
 from dpaudit.engine.tasks import Task, canonical, exact_task, utility_tasks
 from dpaudit.errors import InputError
 from dpaudit.registry import load
@@ -76,7 +76,7 @@ def test_the_stored_bytes_are_the_same_for_one_and_two_jobs(tmp_path):
     contents = []
     for jobs, order in ((1, tasks), (2, tasks[::-1])):
         path = tmp_path / str(jobs) / FILENAME
-        store = Store.start(path, make_header(Plan(tuple(tasks)).planned, seed=5, profile="quick", command="x"))
+        store = Store.start(path, Header(plan=Plan(tuple(tasks)).planned, seed=5, profile="quick", command="x"))
         execute(order, seed=5, paths=TOYS, listeners=[partial(kept, store)], n_jobs=jobs, backend="threading")
         store.finish()
         contents.append(path.read_bytes())

@@ -10,7 +10,7 @@ import pytest
 
 from dpaudit.events.feature_screening.search import screen
 from dpaudit.events.feature_screening.texts import octet_numbers
-from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.plan import LeafPlan
 
 RUNS = 2_000
 
@@ -60,6 +60,6 @@ STAMPS = {
 def test_a_tail_of_a_number_in_bytes_is_returned(stamp) -> None:
     rng = np.random.default_rng(1)
     sides = [[stamp(tail(share, rng), rng) for _ in range(RUNS)] for share in (0.1, 0.22)]
-    found = screen(Plan.of([*sides[0][:500], *sides[1][:500]]), *sides, 16_000, epsilon=0.5)
+    found = screen(LeafPlan.of([*sides[0][:500], *sides[1][:500]]), *sides, 16_000, epsilon=0.5)
     assert any("number" in one.feature.name for one in found[:3])
     assert found[0].promise > 0.3

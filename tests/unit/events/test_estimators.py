@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from dpaudit.events.feature_screening.search import screen
 from dpaudit.outputs.canonical import canonical
-from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.plan import LeafPlan
 
 RUNS = 60
 
@@ -52,7 +52,7 @@ def sides(make, leak):
 @pytest.mark.parametrize("make", ESTIMATORS.values(), ids=ESTIMATORS.keys())
 def test_what_an_estimator_has_learned_is_looked_at(make):
     data, neighbour = sides(make, 1)
-    plan = Plan.of([*data, *neighbour])
+    plan = LeafPlan.of([*data, *neighbour])
     assert not plan.unseen
     assert screen(plan, data, neighbour, 5_000)[0].promise > 1
     assert canonical(data[0]) != canonical(neighbour[0])
@@ -61,7 +61,7 @@ def test_what_an_estimator_has_learned_is_looked_at(make):
 @pytest.mark.parametrize("name", ["linear", "tree", "forest"])
 def test_random_states_and_places_in_memory_are_no_leak(name):
     data, neighbour = sides(ESTIMATORS[name], 0)
-    assert screen(Plan.of([*data, *neighbour]), data, neighbour, 5_000)[0].promise < 1
+    assert screen(LeafPlan.of([*data, *neighbour]), data, neighbour, 5_000)[0].promise < 1
 
 
 def test_equal_estimators_share_a_cell_whatever_their_random_state():

@@ -12,7 +12,7 @@ from structured_outputs import STRUCTURES
 from typed_outputs import TYPES
 
 from dpaudit.events.feature_screening.search import features_of
-from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.steps import in_words
 
 DOCS = Path(__file__).parents[3] / "docs" / "outputs.md"
@@ -35,7 +35,7 @@ def in_code():
             continue
         rng = np.random.default_rng(0)
         rows = [mechanism(rng, x) for x in (0, 1) for _ in range(40)]
-        for leaf in Plan.of(rows).leaves:
+        for leaf in LeafPlan.of(rows).leaves:
             for _, features in features_of(leaf, leaf.read(rows)[0]):
                 for feature in features:
                     shown = feature.column.name or leaf.name.removesuffix(f" of {in_words(leaf.path)}")

@@ -116,7 +116,7 @@ def test_a_line_is_the_regression_that_an_optimiser_finds() -> None:
         return -float(hits @ log_expit(g) + others @ log_expit(-g))
 
     slow = minimize(loss, np.zeros(2), method="BFGS", options={"gtol": 1e-9})
-    np.testing.assert_allclose(line.ratio, slow.x[0] + slow.x[1] * scores / 100, atol=1e-5)
+    np.testing.assert_allclose(line[0], slow.x[0] + slow.x[1] * scores / 100, atol=1e-5)
     assert fit_line(np.ones(12), hits, hits + others, offset) is None
 
 

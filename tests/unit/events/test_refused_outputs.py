@@ -12,7 +12,7 @@ import dpaudit
 from dpaudit.errors import InputError
 from dpaudit.events.feature_screening.search import screen
 from dpaudit.outputs.parts import register_flattener
-from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.plan import LeafPlan
 
 
 class Sealed:
@@ -47,13 +47,13 @@ async def asynchronous():
 @pytest.mark.parametrize("output", [(x for x in (1, 2)), iter([1]), coroutine(), asynchronous(), [map(abs, [1])]])
 def test_what_shows_nothing_until_it_is_run_is_refused(output):
     with pytest.raises(InputError, match=r"is a \w+, which shows nothing until it is run: return what it makes"):
-        Plan.of([output])
+        LeafPlan.of([output])
 
 
 def test_a_future_is_refused():
     loop = asyncio.new_event_loop()
     with pytest.raises(InputError, match="shows nothing until it is run"):
-        Plan.of([loop.create_future()])
+        LeafPlan.of([loop.create_future()])
     loop.close()
 
 
@@ -62,7 +62,7 @@ def test_what_has_no_state_is_refused_with_its_type_and_the_line_to_register_it(
     name = type(output).__qualname__
     told = rf"type {name} cannot be taken apart: .*dpaudit\.register_flattener\({name}, lambda"
     with pytest.raises(InputError, match=told):
-        Plan.of([output])
+        LeafPlan.of([output])
 
 
 def test_what_holds_itself_is_refused_with_its_depth():
@@ -70,20 +70,20 @@ def test_what_holds_itself_is_refused_with_its_depth():
     holds.append(holds)
     for output in (Node(1), holds, {"a": [Node(2)]}):
         with pytest.raises(InputError, match="nested deeper than 64 steps, or holds itself"):
-            Plan.of([output] * 9)
+            LeafPlan.of([output] * 9)
 
 
 def test_what_is_nested_deep_is_taken_apart():
     def deep(x):
         return x if x < 1 else [deep(x - 1), x]
 
-    assert not Plan.of([deep(20)] * 9).unseen
+    assert not LeafPlan.of([deep(20)] * 9).unseen
 
 
 def test_what_is_known_by_its_place_in_memory_alone_is_no_leak():
     rng = np.random.default_rng(0)
     data, neighbour = ([Service(float(rng.normal()), np.random.default_rng(x)) for _ in range(500)] for x in (0, 1))
-    plan = Plan.of([*data, *neighbour])
+    plan = LeafPlan.of([*data, *neighbour])
     assert not any("lock" in leaf.name or "read" in leaf.name for leaf in plan.leaves)
     assert screen(plan, data, neighbour, 2_000)[0].promise < 0.5
 
@@ -98,7 +98,7 @@ def test_what_is_known_by_its_place_in_memory_alone_is_no_leak():
 def test_what_a_registered_function_returns_must_be_plain(made, told):
     register_flattener(Sealed, made)
     with pytest.raises(InputError, match=f"registered for Sealed must return numbers, text.*sets of these; .*{told}"):
-        Plan.of([Sealed(1)])
+        LeafPlan.of([Sealed(1)])
 
 
 @pytest.mark.parametrize("kind", ["Sealed", int, dict, np.ndarray, np.float64, object])

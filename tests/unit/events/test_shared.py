@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.plan import LeafPlan
 from dpaudit.outputs.readers import Block, WholeValues, read, text, whole
 from dpaudit.outputs.shared import ObjectRows, Shared, counted, follow
 from dpaudit.outputs.steps import Step
@@ -54,7 +54,7 @@ def plain(found: Any) -> Any:
 )
 def test_an_array_of_objects_reads_as_the_list_of_its_rows(elements: list[Any], shape: tuple[int, ...]) -> None:
     rows = rows_of(elements, shape)
-    plan = Plan.of(rows)
+    plan = LeafPlan.of(rows)
     assert plan.leaves
     for leaf in plan.leaves:
         (values, where), (others, there) = leaf.read(rows), leaf.read(list(rows))

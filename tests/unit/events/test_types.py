@@ -10,7 +10,7 @@ import pytest
 from typed_outputs import TYPES
 
 from dpaudit.events.feature_screening.search import screen
-from dpaudit.outputs.plan import Plan
+from dpaudit.outputs.plan import LeafPlan
 
 RUNS = 500
 
@@ -23,6 +23,6 @@ def sides(mechanism, runs=RUNS, seed=0):
 @pytest.mark.parametrize("mechanism", TYPES.values(), ids=TYPES.keys())
 def test_a_leak_in_every_part_of_a_value_of_every_type_is_promised(mechanism):
     data, neighbour = sides(mechanism, 60 if mechanism is TYPES["matrix of 10^5 columns"] else RUNS)
-    plan = Plan.of([*data, *neighbour])
+    plan = LeafPlan.of([*data, *neighbour])
     assert not plan.unseen
     assert screen(plan, data, neighbour, 5_000)[0].promise > (1 if len(data) < RUNS else 3)

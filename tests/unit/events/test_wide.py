@@ -54,7 +54,7 @@ def test_a_column_of_the_reduction_tells_the_sides_apart(leak):
         return v
 
     data = Moments.around(np.concatenate([rows(0, 16), rows(1, 16)]), (WIDTH,))
-    neighbour = data.copy()
+    neighbour = Moments(data.centre, data.scale, data.shape)
     for _ in range(3):
         data.add(rows(0, 100))
         neighbour.add(rows(1, 100))

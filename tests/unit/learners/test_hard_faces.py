@@ -11,8 +11,7 @@ from scipy.stats import multinomial
 
 import dpaudit
 from dpaudit.contract import Distribution, InputError
-from dpaudit.utility.exact_size import exact_size
-from dpaudit.utility.sample_complexity import own_case
+from dpaudit.utility.sample_complexity import exact_size, own_case
 from learners.boxes.interior_point import BoxInteriorPoint, call_probabilities
 
 

@@ -17,7 +17,7 @@ from dpaudit.errors import InputError
 from dpaudit.outputs.canonical import Raised
 from dpaudit.outputs.leaf import walk
 from dpaudit.outputs.parts import parts, register_flattener
-from dpaudit.outputs.plan import POSITIONS, Plan
+from dpaudit.outputs.plan import POSITIONS, LeafPlan
 from dpaudit.outputs.readers import Block, whole
 from dpaudit.outputs.steps import Step
 
@@ -83,7 +83,7 @@ KINDS = {
 
 @pytest.mark.parametrize("rows", KINDS.values(), ids=KINDS.keys())
 def test_a_leaf_of_a_batch_is_that_of_each_output_alone(rows):
-    plan = Plan.of(rows)
+    plan = LeafPlan.of(rows)
     assert not plan.unseen
     for leaf in plan.leaves:
         values, where = leaf.read(rows)
@@ -115,7 +115,7 @@ def _listed(values):
     ([Raised(ValueError("1")), Raised(TimeoutError("1"))] * 9, "exception type of output"),
 ])  # fmt: skip
 def test_structure_is_a_leaf(rows, name):
-    assert name in [leaf.name for leaf in Plan.of(rows).leaves]
+    assert name in [leaf.name for leaf in LeafPlan.of(rows).leaves]
 
 
 @pytest.mark.parametrize("value", [0, 1, -1, 2**62, -(2**63), 2**63 - 1, 2**64, -(2**200) - 7, 2**53 + 1])
@@ -138,9 +138,9 @@ def test_rows_of_every_kind_of_sequence_are_alike():
 
 def test_what_cannot_be_taken_apart_is_refused_with_its_type_and_the_line_to_register_it():
     with pytest.raises(InputError, match=r"type Opaque cannot be taken apart.*register_flattener\(Opaque, lambda"):
-        Plan.of([Opaque()])
+        LeafPlan.of([Opaque()])
     with pytest.raises(InputError, match="generator"):
-        Plan.of([(x for x in (1, 2))])
+        LeafPlan.of([(x for x in (1, 2))])
 
 
 def test_a_registered_type_is_taken_apart():
@@ -149,10 +149,10 @@ def test_a_registered_type_is_taken_apart():
             self.__dict__["_hidden"] = lambda: inside
 
     register_flattener(Mine, lambda mine: [mine._hidden()])
-    assert [leaf.name for leaf in Plan.of([Mine(1), Mine(2)]).leaves] == ["output", "output[0]"]
+    assert [leaf.name for leaf in LeafPlan.of([Mine(1), Mine(2)]).leaves] == ["output", "output[0]"]
     register_flattener(Mine, lambda mine: Opaque())
     with pytest.raises(InputError, match=r"flattener registered for .*Mine must return numbers.*Opaque"):
-        Plan.of([Mine(1)])
+        LeafPlan.of([Mine(1)])
     for bad in (("Mine", len), (Mine, 3)):
         with pytest.raises(InputError, match="must be"):
             register_flattener(*bad)
@@ -180,15 +180,15 @@ def test_frames_show_columns_index_and_categories():
 
 def test_what_is_not_looked_at_is_said():
     rows = [("a", *range(POSITIONS + 5)) for _ in range(6)]
-    assert Plan.of(rows).unseen == [f"elements {POSITIONS} to {POSITIONS + 5} of output"]
+    assert LeafPlan.of(rows).unseen == [f"elements {POSITIONS} to {POSITIONS + 5} of output"]
 
 
 def test_numbers_in_text_are_read_with_sign_decimals_and_exponent() -> None:
     values = ["at -0.25 s", "at +3 s", "from 2026-01-05T10:00 on", "x-7", "1e-3 of 2.5"]
     assert Step("decimals")(values) == ([(-0.25,), (3.0,), (2026.0, 1.0, 5.0, 10.0, 0.0), (7.0,), (0.001, 2.5)], None)
-    paths = [leaf.name for leaf in Plan.of([f"at {n / 8:+.3f} s" for n in range(-40, 40)]).leaves]
+    paths = [leaf.name for leaf in LeafPlan.of([f"at {n / 8:+.3f} s" for n in range(-40, 40)]).leaves]
     assert "decimal numbers in output[0]" in paths
-    assert not any("decimal" in leaf.name for leaf in Plan.of([f"run {n} of 99" for n in range(80)]).leaves)
+    assert not any("decimal" in leaf.name for leaf in LeafPlan.of([f"run {n} of 99" for n in range(80)]).leaves)
 
 
 def test_stored_entries_of_rows_are_those_of_coordinates():

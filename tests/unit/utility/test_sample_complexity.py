@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 
 import dpaudit
-from dpaudit.bounds.mean_test import MeanTest
+from dpaudit.bounds.limits import MeanTest
 from dpaudit.contract import Distribution
 from dpaudit.errors import InputError
-from dpaudit.utility.decision import Decider
-from dpaudit.utility.exact_size import exact_size
 from dpaudit.utility.failure_rate import CaseFailure
-from dpaudit.utility.hard_cases import HardCase, hard_cases
-from dpaudit.utility.rivals import just_bad
+from dpaudit.utility.hard_cases import HardCase, hard_cases, just_bad
+from dpaudit.utility.sample_complexity import Decider, exact_size
 
 
 def wrongly_decided(tests: int, values: int, mean: float, seed: int) -> int:

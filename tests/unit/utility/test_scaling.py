@@ -14,7 +14,7 @@ from cli_support import called
 
 import dpaudit
 from dpaudit.errors import InputError
-from dpaudit.utility.exponents import slope
+from dpaudit.utility.scaling import slope
 from learners.mechanisms.rec_concave import RecConcave
 from learners.mechanisms.steps import Steps, interior_scores
 from learners.papers import bmns_rec_concave, scaling

@@ -15,8 +15,8 @@ import dpaudit
 from dpaudit.contract import FAIL, Distribution, InputError, Instance, PrivacyClaim, UtilityClaim
 from dpaudit.utility.error import best_error, empirical_error, exceeds, population_error
 from dpaudit.utility.hard_cases import hard_cases
-from dpaudit.utility.instances import apportioned
 from dpaudit.utility.interval import deciding_trials, failure_interval, looks
+from dpaudit.utility.trials import apportioned
 from learners.domains import Interval
 
 

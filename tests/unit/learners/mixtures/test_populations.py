@@ -12,9 +12,8 @@ import pytest
 import dpaudit
 from dpaudit.contract import Distribution, InputError
 from dpaudit.seeding import generator
-from dpaudit.utility.instances import draw_noisy, fixed_sample
-from dpaudit.utility.trials import stream_address
-from learners.halfspaces.exponential import HalfspaceExponential
+from dpaudit.utility.trials import Problem, draw_noisy, fixed_sample, stream_address
+from learners.halfspaces.concepts import HalfspaceExponential
 from learners.mixtures.halfspace import MixtureHalfspace
 
 LEARNER = MixtureHalfspace(1, 2.0, side=3)
@@ -157,7 +156,8 @@ def test_populations_have_streams_of_their_own() -> None:
     for flags in (None, *itertools.product([False, True], repeat=5)):
         public = None if flags is None else np.array(flags)
         law = Distribution(POPULATIONS.points, POPULATIONS.probabilities, "a name", public)
-        addresses.add(repr(stream_address(LEARNER, target, "from 2", law, None, 9, "realizable")))
+        problem = Problem(LEARNER, target, law, None, 0.1, "realizable", 0.0)
+        addresses.add(repr(stream_address(problem, "from 2", 9)))
     assert len(addresses) == 33
 
 

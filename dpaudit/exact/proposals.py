@@ -1,16 +1,17 @@
-"""Proposals of samples whose stars lose much: climbing over weights, and enumerated rays."""
+"""Propose samples whose stars lose much: by climbing over weights and along rays; and the loss as a sample grows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
 
-from dpaudit.exact.supremum.star import Peak, Star
-from dpaudit.exact.supremum.universe import CAP, Weights, plus
+from dpaudit.contract import Domain, Pair
+from dpaudit.exact.universe import CAP, Peak, Star, Weights, plus
 
-__all__ = ["climb", "ray_bases"]
+__all__ = ["climb", "growth", "ray_bases"]
 
 _FACTORS = (2, 10, 1000)
 _PATIENCE = 60
@@ -126,3 +127,43 @@ def ray_bases(items: Sequence[int], most: int, limit: int) -> Iterator[tuple[int
         for base in bases:
             for direction in items:
                 yield direction, plus((), [(item, 1) for item in base])
+
+
+def growth(pair: Pair, domain: Domain, loss: Callable[[Pair], float]) -> Iterator[tuple[int, float]]:
+    """Yield size and loss of a pair with 0, 1, 2, 5, 10, ... copies of the example that both sides have most of.
+
+    Parameters
+    ----------
+    pair : Pair
+        Two neighbouring samples.
+    domain : Domain
+        Their domain.
+    loss : callable
+        The loss of a pair.
+    """
+    common, copies = _commonest(pair)
+    steps = [step * 10**power for power in range(7) for step in (1, 2, 5)]
+    for kept in sorted({0, *(step for step in steps if step < copies), copies}):
+        smaller = Pair(*(_with_fewer(side, domain, common, copies - kept) for side in (pair.data, pair.neighbour)))
+        if smaller.data.n and smaller.neighbour.n:
+            yield smaller.data.n, loss(smaller)
+
+
+def _commonest(pair: Pair) -> tuple[tuple[Any, ...], int]:
+    """Return the example that both sides have most of, and how often the rarer side has it."""
+    theirs = {_example(pair.neighbour, i): int(count) for i, count in enumerate(pair.neighbour.counts)}
+    ours = [(_example(pair.data, i), int(count)) for i, count in enumerate(pair.data.counts)]
+    shared = [(example, min(count, theirs.get(example, 0))) for example, count in ours]
+    return max(shared, key=lambda one: one[1], default=((), 0))
+
+
+def _with_fewer(sample: Any, domain: Domain, example: tuple[Any, ...], fewer: int) -> Any:
+    """Return a sample with fewer copies of an example."""
+    counts = [int(c) - fewer * (_example(sample, i) == example) for i, c in enumerate(sample.counts)]
+    return domain.sample(sample.points, sample.labels, counts, sample.public) if any(counts) else domain.empty_sample()
+
+
+def _example(sample: Any, row: int) -> tuple[Any, ...]:
+    """Return point, label and flag of a row of a sample."""
+    public = None if sample.public is None else bool(sample.public[row])
+    return (*sample.points[row].tolist(), int(sample.labels[row]), public)

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from dpaudit import seeding
 from dpaudit.arguments import check_built, read_integer
-from dpaudit.call_repr import remembering
 from dpaudit.contract import (
     Grade,
     HasFault,
@@ -32,13 +31,11 @@ from dpaudit.contract import (
 from dpaudit.errors import InputError
 from dpaudit.exact.audit import audit_law
 from dpaudit.exact.enclosure import owner_of
-from dpaudit.exact.finding import LawFinding, PairInWords
-from dpaudit.exact.supremum.finding import SupremumFinding
-from dpaudit.exact.supremum.growth import growth
-from dpaudit.exact.supremum.proposals import climb, ray_bases
-from dpaudit.exact.supremum.star import Peak, Star
-from dpaudit.exact.supremum.universe import CAP, Universe, plus
+from dpaudit.exact.finding import LawFinding, PairInWords, SupremumFinding
+from dpaudit.exact.proposals import climb, growth, ray_bases
+from dpaudit.exact.universe import CAP, Peak, Star, Universe, plus
 from dpaudit.progress import Progress, followed
+from dpaudit.results import remembering
 
 __all__ = ["audit_supremum"]
 
@@ -155,7 +152,7 @@ class _Search:
         self._offer(max(self.peaks, key=lambda peak: peak.safe))
 
     def follow_rays(self, most: int) -> None:
-        """Follow rays to their exact limits where the learner tells them, else far enough."""
+        """Follow rays to their exact limits where the learner has them, else far enough."""
         if isinstance(self.learner, HasLimitLaw) and _owns(self.learner, "limit_law"):
             self._follow_to_limits(self.learner.limit_law, most)
             return

@@ -1,18 +1,22 @@
-"""The power of an audit, in words; and that no report ever says that something passed."""
+"""Power, gaps, checks and spending in words; and that no report ever says that something passed."""
 
 import math
 import re
+import typing
 
 import pytest
 from msgspec.structs import replace
 from reporter_runs import first, load_small, only, put, retold
 
+from dpaudit.audit import evidence as gaps
+from dpaudit.audit.evidence import Answer, Check, CheckName
 from dpaudit.audit.finding import PowerAt
 from dpaudit.audit.power import LEARNING, LEARNING_OF_BETS
 from dpaudit.contract import Origin, OriginKind
 from dpaudit.report import console, html
 from dpaudit.report import evidence as told
 from dpaudit.report import json as json_report
+from dpaudit.report.evidence import check_words, gap_words
 
 CRAFTED, ENUMERATED, PATTERN, STRATEGY = (OriginKind(name) for name in ("crafted", "enumerated", "pattern", "strategy"))
 
@@ -106,7 +110,7 @@ def test_the_cost_of_learning_an_event_is_the_one_that_audits_are_planned_with()
     assert (LEARNING, LEARNING_OF_BETS) == (3, 2)
     assert "detects with a third of the confirmation runs" in told.assumed_text(finding())
     assert "detect with half of the runs" in told.assumed_text(BETS)
-    assert "that a third of the runs detect" in console.render(load_small())
+    assert "that a third of the runs detect" in console.full(load_small())
 
 
 def test_the_error_split_hides_binary_fractions_and_begins_with_the_verdict():
@@ -148,7 +152,42 @@ def variants():
         yield put(run, *(retold(r, verdict=utility if r.kind == "utility" else privacy) for r in audits))
 
 
-@pytest.mark.parametrize("render", [console.render, json_report.render, html.render])
+@pytest.mark.parametrize("render", [console.full, json_report.render, html.render])
 def test_no_report_says_that_something_passed(render):
     for run in variants():
         assert not re.search(r"\bpass(es|ed|ing)?\b", render(run), re.IGNORECASE)
+
+
+GAPS = [
+    (gaps.AllRaised(9, 9, "ValueError: no"), "every run ended in an exception, most often ValueError: no"),
+    (gaps.AllRaised(1_999, 2_000, "ValueError"), "1,999 of 2,000 runs ended in an exception, most often ValueError"),
+    (gaps.Constant(2_000, 2_000), "every run had one outcome, on both sides"),
+    (gaps.Constant(1_990, 2_000), "1,990 of 2,000 runs had one outcome, on both sides"),
+    (gaps.Identical(1), "both inputs are the same in all of 1 pair"),
+    (
+        gaps.FewRuns(16, 20, 26),
+        "16 runs a side decided, and 20 is the least number that can refute the claim: at least 26",
+    ),
+    (gaps.Powerless(), "these runs would have detected no leak, however large"),
+    (gaps.NotLookedAt(("output[2]", "dtype")), "not looked at: output[2], dtype"),
+    (gaps.Meaningless(CheckName.WORKERS), "workers repeat each other's streams"),
+]
+
+
+@pytest.mark.parametrize(("gap", "words"), GAPS)
+def test_every_gap_has_words(gap, words):
+    assert gap_words(gap).startswith(words)
+
+
+def test_no_kind_of_gap_is_forgotten():
+    assert {type(gap) for gap, _ in GAPS} == set(typing.get_args(gaps.Gap))
+
+
+@pytest.mark.parametrize("name", CheckName)
+@pytest.mark.parametrize("answer", Answer)
+def test_every_check_has_words(name, answer):
+    check = Check(name, answer, 8)
+    assert check_words(check)
+    assert check.meaningless == (answer == Answer.DEPENDS)
+    if check.meaningless:
+        assert gap_words(gaps.Meaningless(name)) == check_words(check)

@@ -15,26 +15,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.arguments import CONFIDENCE, check_built, read_integer
-from dpaudit.call_repr import remembering
-from dpaudit.contract import Distribution, Hypothesis, Learner, UtilityClaim, Verdict
+from dpaudit.arguments import CONFIDENCE, check_built, check_jobs, read_integer, read_number
+from dpaudit.contract import (
+    SETTINGS,
+    Distribution,
+    HasPopulations,
+    HasSampleSize,
+    HasSettings,
+    HasUtility,
+    Hypothesis,
+    Learner,
+    Solves,
+    UtilityClaim,
+    Verdict,
+)
 from dpaudit.errors import InputError
+from dpaudit.jsonable import stable_repr
 from dpaudit.progress import Progress, Tell, followed
+from dpaudit.results import remembering
 from dpaudit.seeding import check_seed
-from dpaudit.utility.claims import speaks_of, stated_claim
-from dpaudit.utility.error import best_error, labels_of
+from dpaudit.utility.error import labels_of
 from dpaudit.utility.finding import UtilityFinding
 from dpaudit.utility.interval import failure_interval, is_vacuous, looks, verdict
-from dpaudit.utility.request import (
-    check_numbers,
-    read_concept,
-    read_distribution,
-    read_noise,
-    read_setting,
-)
-from dpaudit.utility.trials import Trial, count_failures, stream_address
+from dpaudit.utility.trials import Problem, Trial, count_failures, stream_address
 
-__all__ = ["audit_utility"]
+__all__ = ["audit_utility", "read_setting", "stated_claim"]
 
 LOG = logging.getLogger(__name__)
 
@@ -111,7 +116,10 @@ def audit_utility(
         `solves`, the best concept cannot be found, or n is not given and the learner claims none that fits.
     """
     check_built(learner)
-    check_numbers(alpha, beta, trials, confidence, n_jobs)
+    for value_name, value in (("alpha", alpha), ("beta", beta), ("confidence", confidence)):
+        read_number(value_name, value, 0, 1)
+    read_integer("trials", trials)
+    check_jobs(n_jobs)
     seed, most = check_seed(seed), None if most is None else read_integer("most", most)
     asked = None if setting is None else read_setting(learner, setting)
     claim = _claim(learner, alpha, beta, asked, needed=n is None)
@@ -120,9 +128,9 @@ def audit_utility(
     flips = read_noise(noise, setting, law)
     claim = claim if speaks_of(learner, law, target, flips) else None
     size = _size(learner, n, claim)
-    best = _best(learner, concept, target, law, flips)
-    address = stream_address(learner, target, name, law, flips, size, setting)
-    trial = Trial(learner, target, law, flips, best, size, alpha, setting, seed, address)
+    of_class = not isinstance(concept, Hypothesis)
+    problem = Problem.of(learner, target, law, flips, alpha, setting, of_class=of_class)
+    trial = Trial(problem, size, seed, stream_address(problem, name, size))
     planned = looks(trials, most, confidence)
     with followed(progress, sum(runs for runs, _ in planned), "runs") as tell:
         said, failures, runs, (lower, upper) = _counted(trial, planned, beta, n_jobs, tell)
@@ -144,7 +152,7 @@ def audit_utility(
         seed=seed,
         claim_id=claim.claim_id if claim and claim.setting == setting and size >= claim.sample_size else "",
         failure=_failure(setting, alpha, claim),
-        best_error=best if setting == "agnostic" else None,
+        best_error=problem.best if setting == "agnostic" else None,
     )
 
 
@@ -152,7 +160,7 @@ def _counted(
     trial: Trial, planned: Sequence[tuple[int, float]], beta: float, n_jobs: int, tell: Tell | None
 ) -> tuple[Verdict, int, int, tuple[float, float]]:
     """Return verdict, failures, runs and interval at the first look that decides, or at the last one."""
-    vacuous = is_vacuous(trial.alpha, beta, trial.setting)
+    vacuous = is_vacuous(trial.problem.alpha, beta, trial.problem.setting)
     for runs, level in planned:
         failures = count_failures(trial, runs, n_jobs, tell)
         interval = failure_interval(failures, runs, level)
@@ -167,23 +175,9 @@ def _size(learner: Learner, n: int | None, claim: UtilityClaim | None) -> int:
     if n is not None:
         return read_integer("n", n)
     if claim is None:
-        told = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
-        raise InputError(told, names=("n",), id=learner.id)
+        text = "{n} must be given: the sample size of {id!r} is not for these public and private examples"
+        raise InputError(text, names=("n",), id=learner.id)
     return read_integer("n", claim.sample_size)
-
-
-def _best(
-    learner: Learner,
-    concept: int | Hypothesis,
-    target: Hypothesis,
-    law: Distribution,
-    flips: NDArray[np.float64] | None,
-) -> float:
-    """Return the error of the best concept of the class; 0 without noise, where the excess is the error itself."""
-    if flips is None:
-        return 0.0
-    truth = labels_of(target, law.points)
-    return best_error(learner.concepts, law, truth, flips, of_class=not isinstance(concept, Hypothesis))
 
 
 def _failure(setting: str, alpha: float, claim: UtilityClaim | None) -> str:
@@ -217,3 +211,105 @@ def _claim(learner: Any, alpha: float, beta: float, setting: str | None, *, need
             raise
         return None
     return claim
+
+
+def stated_claim(learner: Any, alpha: float, beta: float, setting: str | None = None) -> UtilityClaim | None:
+    """Return the claim for alpha and beta, in a setting if one is asked for and the learner makes several.
+
+    A bare `sample_size(alpha, beta)` is a claim in the setting "realizable". A learner with one claim returns it
+    whatever setting is asked for, so callers check the setting of the claim.
+
+    Returns
+    -------
+    UtilityClaim or None
+        None if the learner has no theorem.
+
+    Raises
+    ------
+    InputError
+        If the theorem does not reach alpha and beta in that setting.
+    """
+    if isinstance(learner, HasSettings) and setting is not None:
+        return learner.utility(alpha, beta, setting=setting)
+    if isinstance(learner, HasUtility):
+        return learner.utility(alpha, beta)
+    if isinstance(learner, HasSampleSize):
+        return UtilityClaim(alpha, beta, int(learner.sample_size(alpha, beta)))
+    return None
+
+
+def speaks_of(learner: Any, law: Distribution, concept: Hypothesis, flips: NDArray[np.float64] | None) -> bool:
+    """Return whether a learner's theorem speaks of points from this distribution, labelled so."""
+    if law.public is None or not isinstance(learner, HasPopulations):
+        return True
+    labels = labels_of(concept, law.points).astype(np.float64)
+    return learner.speaks_of(law, labels if flips is None else np.where(labels == 1, 1 - flips, flips))
+
+
+def read_distribution(learner: Learner, distribution: Distribution | str) -> Distribution:
+    """Return the distribution, after checking that its points belong to the learner's domain."""
+    if isinstance(distribution, str):
+        if distribution != "uniform":
+            raise InputError.of("distribution", distribution, "a Distribution or 'uniform'")
+        points = learner.domain.points()
+        return Distribution(points, np.full(len(points), 1 / len(points)), "uniform")
+    if not isinstance(distribution, Distribution):
+        raise InputError.of("distribution", distribution, "a Distribution or 'uniform'")
+    if distribution.public is not None and not isinstance(learner, HasPopulations):
+        text = "{distribution} must have no public examples for {id!r}, to which all examples are private"
+        raise InputError(text, names=("distribution",), id=learner.id)
+    inside = learner.domain.contains(distribution.points)
+    if not inside.all():
+        raise InputError(
+            "{distribution} must live on the domain {domain}, but has the point {point}",
+            names=("distribution",),
+            domain=repr(learner.domain),
+            point=distribution.points[~inside][0].tolist(),
+        )
+    return distribution
+
+
+def read_concept(learner: Any, concept: int | Hypothesis) -> tuple[Hypothesis, str]:
+    """Return the hypothesis that labels the samples, and its name."""
+    if isinstance(concept, int | np.integer) and not isinstance(concept, bool):
+        size = learner.concepts.size
+        if not 0 <= concept < size:
+            raise InputError.of("concept", concept, f"a code in 0 .. {size - 1} or a hypothesis")
+        return learner.concepts.concept(int(concept)), f"concept {int(concept)}"
+    if not isinstance(concept, Hypothesis):
+        raise InputError.of("concept", concept, "a code of the learner's concepts or a hypothesis")
+    return concept, stable_repr(concept)
+
+
+def read_setting(learner: Any, setting: str) -> str:
+    """Return a setting that can be audited, or raise `InputError`."""
+    if setting not in SETTINGS:
+        raise InputError.among("setting", setting, SETTINGS)
+    if setting == "solution" and not isinstance(learner, Solves):
+        text = "{setting} must be another than 'solution' for {id!r}, which has no method solves"
+        raise InputError(text, names=("setting",), value=setting, id=learner.id)
+    return setting
+
+
+def read_noise(
+    noise: float | Sequence[float] | NDArray[np.float64] | None, setting: str, law: Distribution
+) -> NDArray[np.float64] | None:
+    """Return the noise of every point, or None in the settings without, or raise `InputError`."""
+    if (noise is not None) != (setting == "agnostic"):
+        raise InputError(
+            "{noise} must be given in the setting 'agnostic' and nowhere else; got {given:.100} in the "
+            "setting {where!r}",
+            names=("noise",),
+            value=noise,
+            given=repr(noise),
+            where=setting,
+        )
+    if noise is None:
+        return None
+    flips = np.asarray(noise)
+    if flips.dtype.kind not in "fiu" or flips.shape not in ((), (len(law.points),)):
+        raise InputError.of("noise", noise, f"a number or {len(law.points)} numbers, one a point")
+    flips = np.array(np.broadcast_to(flips, len(law.points)), dtype=np.float64)
+    if not ((flips >= 0) & (flips <= 1)).all():
+        raise InputError.of("noise", noise, "in [0, 1]")
+    return flips

@@ -1,0 +1,389 @@
+"""A point deep in the data, released one coordinate after the other by a private selection (BMNS: FindTukey).
+
+Selections by the exponential mechanism, score the Tukey depth (BMNS, Section 1.1), on each coordinate or once on all
+points, are here; `halfspaces.hull_point_rec_concave` selects by RecConcave.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpaudit.contract import Hypothesis, InputError, Instance, Law, Panel, Picture, PrivacyClaim, Sample, UtilityClaim
+from learners.arrays import Bools, Floats, Integers
+from learners.citations import BMNS
+from learners.domains import moving_points
+from learners.finite.counting import ClassLearner
+from learners.geometry.pictures import examples
+from learners.halfspaces.concepts import Halfspace, Halfspaces
+from learners.halfspaces.depth.depth_regions import depth_panel
+from learners.halfspaces.depth.extended_domain import ExtendedDomain
+from learners.halfspaces.depth.plane_slices import PlaneSlices
+from learners.halfspaces.depth.tukey_depth import centerpoint_bound, tukey_depth, tukey_depths
+from learners.mechanisms import exponential
+from learners.mechanisms.log_laws import ULP, greatest
+from learners.parameters import check_integer, check_positive, check_probability, check_run, check_sample
+
+__all__ = [
+    "LEARNERS", "PICTURED_EXAMPLES", "HullPoint", "HullPointExponential", "HullPointJoint", "Point",
+    "Selected", "exponential_examples", "weighted_points",
+]  # fmt: skip
+
+MAX_ATOMS = 2**16
+"""Up to this many points a law has them in a tuple."""
+MAX_PLANE_ATOMS = 2**25
+"""Up to this many points of the plane a law has their probabilities, and makes a point when it is asked for."""
+PICTURED_EXAMPLES = 300
+
+Point = tuple[Fraction, ...]
+Selected = tuple[Floats, float]
+
+
+def weighted_points(sample: Sample) -> tuple[Integers, Integers]:
+    """Return the distinct points (m, d) of a sample and how often each occurs, with either label."""
+    points, place = np.unique(sample.points.astype(np.int64), axis=0, return_inverse=True)
+    weights = np.zeros(len(points), dtype=np.int64)
+    np.add.at(weights, place.reshape(-1), sample.counts)
+    return points, weights
+
+
+def exponential_examples(dimension: int, candidates: tuple[int, ...], epsilon: float, beta: float) -> int:
+    """Return 2 (d + 1) (2 d/epsilon) sum of ln(d |X~_i| / beta), from which the exponential mechanism suffices.
+
+    It loses at most the sum of (2 d/epsilon) ln(d |X~_i|/beta) of a depth n/(d + 1), which may be half of it.
+    """
+    losses = sum(math.log(dimension) + math.log(size) - math.log(beta) for size in candidates)
+    return math.ceil(2 * (dimension + 1) * 2 * dimension / epsilon * losses)
+
+
+class _Depths:
+    """The candidates after each prefix and their depths in one multiset, each found when it is first asked for."""
+
+    def __init__(self, extended: ExtendedDomain, points: Integers, weights: Integers) -> None:
+        self._extended, self.regions = extended, extended.regions(points, weights)
+        self._known: dict[Point, tuple[tuple[Fraction, ...], Integers]] = {}
+
+    def after(self, prefix: Point) -> tuple[tuple[Fraction, ...], Integers]:
+        """Return X~_i(prefix) and the values of Q_prefix on it."""
+        if prefix not in self._known:
+            self._known[prefix] = self._found(prefix)
+        return self._known[prefix]
+
+    def _found(self, prefix: Point) -> tuple[tuple[Fraction, ...], Integers]:
+        slices = self._extended.slices
+        if slices is None:
+            candidates = self._extended.coordinates(prefix)
+            return candidates, self.regions.values(prefix, candidates)
+        if not prefix:
+            return slices.firsts, slices.first_values(self.regions)
+        index = bisect_left(slices.firsts, prefix[0])
+        return slices.coordinates(index), next(slices.depths(self.regions, [index]))
+
+
+@lru_cache(maxsize=256)
+def _depths(extended: ExtendedDomain, points: tuple[tuple[int, ...], ...], weights: tuple[int, ...]) -> _Depths:
+    """Return the depths in a multiset: neighbours, learners and runs ask for those of the same few again and again."""
+    table = np.array(points, dtype=np.int64).reshape(len(points), extended.dimension)
+    return _Depths(extended, table, np.array(weights, dtype=np.int64))
+
+
+class HullPoint(ClassLearner):
+    """A learner that releases a deep point: coordinate i is selected from X~_i(prefix) by Q_prefix, of sensitivity 1.
+
+    Q_prefix(x) is the greatest depth of a point that begins with (prefix, x); see `halfspaces.depth.depth_regions`.
+    Outputs are tuples of d fractions. `decode` reads a point p as the halfspace x_1 >= p_1.
+    """
+
+    side: int
+    dimension: int
+    epsilon: float
+
+    settings: ClassVar[tuple[str, ...]] = ("solution",)
+    claim_id: ClassVar[str]
+    source: ClassVar[str]
+
+    @property
+    def concepts(self) -> Halfspaces:
+        """All halfspaces on the grid."""
+        return Halfspaces(self.side, self.dimension)
+
+    @property
+    def extended(self) -> ExtendedDomain:
+        """The coordinates that can be released."""
+        return ExtendedDomain.grid(self.side, self.dimension)
+
+    @property
+    def privacy(self) -> PrivacyClaim:
+        """Pure epsilon-differential privacy under replacement of one example."""
+        return PrivacyClaim(self.epsilon, claim_id=self.claim_id, source=self.source)
+
+    def decode(self, code: Point) -> Halfspace:
+        """Return the halfspace x_1 >= p_1."""
+        return Halfspace((1, *[0] * (self.dimension - 1)), code[0])
+
+    def solves(self, code: Point, sample: Sample) -> bool:
+        """Say whether the point lies in the convex hull of the sample, that is, has a depth of at least 1."""
+        return tukey_depth(*weighted_points(sample), code) >= 1
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return how many examples suffice for a point of the hull with probability 1 - beta, whatever alpha."""
+        raise NotImplementedError("a hull point learner says how many examples it needs")
+
+    def explicit_examples(self, beta: float) -> int:
+        """Return the n from which a depth of n/(2 (d + 1)) is proved with probability 1 - beta, on every sample."""
+        raise NotImplementedError("a hull point learner says how many examples keep half of the depth")
+
+    def utility(self, alpha: float, beta: float, setting: str = "solution") -> UtilityClaim:
+        """Return the claim that the point is in the hull with probability 1 - beta, for every sample of that size."""
+        if setting != "solution":
+            raise InputError(f"setting must be solution, got {setting!r}: the theorem is not on errors")
+        check_probability("alpha", alpha)
+        size, failure = self.sample_size(alpha, beta), "the point lies outside the convex hull"
+        return UtilityClaim(alpha, beta, size, setting, self.claim_id, self.source, failure)
+
+    def _eligible(self, depths: Integers) -> Bools:
+        """Return which candidates an exponential mechanism may select."""
+        return np.ones(len(depths), dtype=np.bool_)
+
+    def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
+        """Return `size` indices into the candidates on an axis (from 0)."""
+        raise NotImplementedError("a hull point learner selects")
+
+    def _log_law(self, scores: Integers, axis: int, n: int) -> Selected:
+        """Return the log-probabilities of `_draw` and a bound on their error."""
+        raise NotImplementedError("a hull point learner has a law of its selections")
+
+    def run(self, sample: Sample, rng: np.random.Generator, size: int) -> list[Point]:
+        """Return the points of independent runs."""
+        check_run(sample, self.domain, size)
+        return self.find(*weighted_points(sample), rng, size)
+
+    def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
+        """Return `size` points deep in a weighted multiset; runs that share a prefix share its scores."""
+        depths, n = self._depths(points, weights), int(weights.sum())
+        groups: Counter[Point] = Counter({(): size})
+        for axis in range(self.extended.dimension):
+            following: Counter[Point] = Counter()
+            for prefix, count in groups.items():
+                candidates, scores = depths.after(prefix)
+                drawn = self._draw(scores, axis, n, rng, count)
+                for index, times in sorted(Counter(drawn.tolist()).items()):
+                    following[(*prefix, candidates[index])] += times
+            groups = following
+        found = [point for point, count in groups.items() for _ in range(count)]
+        return [found[i] for i in rng.permutation(size)]
+
+    def _depths(self, points: Integers, weights: Integers) -> _Depths:
+        return _depths(self.extended, tuple(map(tuple, points.tolist())), tuple(weights.tolist()))
+
+    def law(self, sample: Sample) -> Law:
+        """Return the law on all points of the extended domain: the product of the selections along each."""
+        check_sample(sample, self.domain)
+        return self.find_law(*weighted_points(sample))
+
+    def find_law(self, points: Integers, weights: Integers) -> Law:
+        """Return the law of `find`."""
+        depths, n = self._depths(points, weights), int(weights.sum())
+        slices = self.extended.slices
+        if slices is not None:
+            return self._plane_law(depths, slices, n)
+        atoms: list[Point] = [()]
+        logs, error = np.zeros(1), 0.0
+        for axis in range(self.extended.dimension):
+            longer, parts, worst = list[Point](), [], 0.0
+            for prefix, log in zip(atoms, logs.tolist(), strict=True):
+                candidates, scores = depths.after(prefix)
+                selected, more = self._log_law(scores, axis, n)
+                longer += [(*prefix, x) for x in candidates]
+                parts.append(log + selected)
+                worst = max(worst, more)
+            if len(longer) > MAX_ATOMS:
+                raise InputError(
+                    f"side must be smaller for the exact law: more than {MAX_ATOMS} points; run has no limit"
+                )
+            atoms, logs, error = longer, np.concatenate(parts), error + worst
+        return Law(atoms, logs, error + self.dimension * ULP * greatest(logs))
+
+    def _plane_law(self, depths: _Depths, slices: PlaneSlices, n: int) -> Law:
+        """Return the law on the points of the plane, slice by slice; no point is made where they are many."""
+        total = int(slices.sizes.sum())
+        if total > MAX_PLANE_ATOMS:
+            raise InputError(
+                f"side must be smaller for the exact law: {total} points, more than {MAX_PLANE_ATOMS}; run has no limit"
+            )
+        _, scores = depths.after(())
+        firsts, error = self._log_law(scores, 0, n)
+        parts, worst = [], 0.0
+        for log, values in zip(firsts.tolist(), slices.depths(depths.regions, range(len(slices.firsts))), strict=True):
+            selected, more = self._log_law(values, 1, n)
+            parts.append(log + selected)
+            worst = max(worst, more)
+        logs = np.concatenate(parts)
+        atoms = self.extended.points if total <= MAX_ATOMS else self.extended.lazy_points
+        return Law(atoms, logs, error + worst + self.dimension * ULP * greatest(logs))
+
+    def scene(self, rng: np.random.Generator) -> tuple[Sample, None]:
+        """Return the sample of the picture: uneven weights on the grid, nothing that labels them."""
+        points = self.domain.points()
+        counts = rng.multinomial(PICTURED_EXAMPLES, rng.dirichlet(np.ones(len(points))))
+        return self.domain.sample(points, np.zeros(len(points), dtype=np.int64), counts), None
+
+    def picture(self, sample: Sample, codes: Any, target: Hypothesis | None = None) -> Picture:
+        """Return the sample's regions of depth, with the points that were released; dimension 2 only."""
+        check_integer("dimension", self.dimension, 2, 2)
+        regions = self.extended.regions(*weighted_points(sample))
+        return Picture((depth_panel(self.side, regions, examples(sample), codes), *self._panels()))
+
+    def _panels(self) -> tuple[Panel, ...]:
+        """Return what else the picture shows."""
+        return ()
+
+    def symmetries(self) -> list[Integers]:
+        """Return the flips of one point's label, which is ignored."""
+        flips = np.eye(self.domain.size, dtype=np.int64)
+        return [moving_points(np.arange(len(flips)), flip) for flip in flips]
+
+
+@dataclass(frozen=True)
+class HullPointExponential(HullPoint):
+    """Release a deep point: each coordinate by the exponential mechanism, score Q, epsilon/d a coordinate.
+
+    Pure epsilon-differentially private by composition of d mechanisms with score of sensitivity 1.
+
+    With probability 1 - beta each selection loses at most (2 d/epsilon) ln(d |X~_i| / beta) of depth, so that the point
+    has depth at least ceil(n/(d + 1)) - (2 d/epsilon) sum ln(d |X~_i|/beta), and lies in the convex hull if this is
+    positive: `depth_guarantee`.
+
+    Parameters
+    ----------
+    side, dimension : int
+        The grid {0 .. side}^dimension: dimension 1, 2 (side <= 16) or 3 (side 1).
+    epsilon : float
+        The privacy claim.
+
+    Notes
+    -----
+    Source: BMNS, Section 1.1 (the exponential mechanism with Tukey depth as quality), over Claim 3.5's domain.
+    """
+
+    side: int
+    dimension: int
+    epsilon: float
+
+    id: ClassVar[str] = "hull-point-exponential"
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
+    claim_id: ClassVar[str] = "BMNS-Exponential"
+    source: ClassVar[str] = f"{BMNS}, Section 1.1"
+    pictured: ClassVar[Instance] = Instance({"side": 6, "dimension": 2, "epsilon": 1.0}, n=PICTURED_EXAMPLES)
+
+    def __post_init__(self) -> None:
+        check_positive("epsilon", self.epsilon)
+        _ = self.extended
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the least n with `depth_guarantee(n, beta)` > 0: (d + 1) floor(L) + 1 for a loss of at most L."""
+        return (self.dimension + 1) * math.floor(-self.depth_guarantee(0, beta)) + 1
+
+    @property
+    def _rate(self) -> float:
+        return self.epsilon / (2 * self.dimension)
+
+    def _draw(self, scores: Integers, axis: int, n: int, rng: np.random.Generator, size: int) -> Integers:
+        kept = np.flatnonzero(self._eligible(scores))
+        return np.asarray(kept[exponential.draw_cells([1] * len(kept), scores[kept], self._rate, rng, size)])
+
+    def _log_law(self, scores: Integers, axis: int, n: int) -> Selected:
+        return exponential.log_law(scores, self._rate, self._eligible(scores))
+
+    def explicit_examples(self, beta: float) -> int:
+        """Return the n from which half of the depth n/(d + 1) is kept with probability 1 - beta, on every sample."""
+        return exponential_examples(self.dimension, self.extended.most, self.epsilon, beta)
+
+    def depth_guarantee(self, n: int, beta: float) -> float:
+        """Return a depth that the released point reaches with probability 1 - beta, for every n points; may be < 0."""
+        check_probability("beta", beta)
+        losses = sum(math.log(self.dimension * size / beta) for size in self.extended.most)
+        return centerpoint_bound(n, self.dimension) - 2 * self.dimension / self.epsilon * losses
+
+
+MOST_POINTS = 2**14
+"""The most candidate points whose depths are computed."""
+
+
+@dataclass(frozen=True)
+class HullPointJoint(HullPoint):
+    """Release a deep point by one exponential mechanism over the whole extended domain X~, score the Tukey depth.
+
+    Pure epsilon-differentially private: the depth has sensitivity 1, and X~ does not depend on the sample. The depth is
+    no sum of parts, so that the whole of epsilon is spent on one selection; coordinate by coordinate each of d
+    selections has epsilon/d, and candidates on one axis.
+
+    With probability 1 - beta the selection loses at most L = (2/epsilon) ln(|X~|/beta) of a depth that is at least
+    n/(d + 1), so that the point lies in the convex hull for n > (d + 1) L, and keeps half of n/(d + 1) for n >= 2 (d +
+    1) L.
+
+    Parameters
+    ----------
+    side, dimension : int
+        The grid {0 .. side}^dimension, with at most 2^14 candidate points: side up to 3 in the plane.
+    epsilon : float
+        The privacy claim.
+
+    Notes
+    -----
+    Source: BMNS, Section 1.1, over the domain of Claim 3.5. Its text runs the mechanism once over X~.
+    """
+
+    side: int
+    dimension: int
+    epsilon: float
+
+    id: ClassVar[str] = "hull-point-joint"
+    instance: ClassVar[Instance] = Instance({"side": 1, "dimension": 2, "epsilon": 1.0}, n=3)
+    claim_id: ClassVar[str] = "BMNS-Joint"
+    source: ClassVar[str] = f"{BMNS}, Section 1.1"
+
+    def __post_init__(self) -> None:
+        check_positive("epsilon", self.epsilon)
+        if math.prod(self.extended.most) > 2**20 or len(self.extended.points) > MOST_POINTS:
+            raise InputError.of("side", self.side, f"a grid with at most {MOST_POINTS} candidate points")
+
+    @property
+    def _rate(self) -> float:
+        return self.epsilon / 2
+
+    def _loss(self, beta: float) -> float:
+        """Return L."""
+        check_probability("beta", beta)
+        return 2 / self.epsilon * math.log(len(self.extended.points) / beta)
+
+    def sample_size(self, alpha: float, beta: float) -> int:
+        """Return the least n > (d + 1) L."""
+        return math.floor((self.dimension + 1) * self._loss(beta)) + 1
+
+    def explicit_examples(self, beta: float) -> int:
+        """Return the least n >= 2 (d + 1) L: half of the depth n/(d + 1) is kept with probability 1 - beta."""
+        return math.ceil(2 * (self.dimension + 1) * self._loss(beta))
+
+    def find(self, points: Integers, weights: Integers, rng: np.random.Generator, size: int) -> list[Point]:
+        """Return `size` points deep in a weighted multiset."""
+        candidates = self.extended.points
+        depths = tukey_depths(points, weights, candidates)
+        kept = np.flatnonzero(self._eligible(depths))
+        drawn = kept[exponential.draw_cells([1] * len(kept), depths[kept], self._rate, rng, size)]
+        return [candidates[i] for i in drawn.tolist()]
+
+    def find_law(self, points: Integers, weights: Integers) -> Law:
+        """Return the law of `find`."""
+        depths = tukey_depths(points, weights, self.extended.points)
+        return Law(list(self.extended.points), *exponential.log_law(depths, self._rate, self._eligible(depths)))
+
+
+LEARNERS = (HullPointExponential, HullPointJoint)
