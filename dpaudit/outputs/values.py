@@ -193,8 +193,8 @@ def _frame(value: Any, left: list[int], depth: int) -> Frame:
     if not plain or not value.index.equals(type(value)(index=range(len(value))).index):
         raise InputError("a certificate holds data frames with distinct texts as names and rows numbered from 0")
     columns = [value[name].to_numpy() for name in names]
-    if not len(value) and any(column.dtype == object for column in columns):  # which texts have which type is lost
-        raise InputError("a certificate holds no data frame without rows but with texts")
+    if not len(value) and any(part.dtype.kind not in "biuf" for part in (value.index, *columns)):
+        raise InputError("a certificate holds no data frame without rows whose types are not those of numbers")
     parts = (column.tolist() if column.dtype == object else column for column in columns)
     return Frame(tuple((name, _encoded(part, left, depth - 1)) for name, part in zip(names, parts, strict=True)))
 
