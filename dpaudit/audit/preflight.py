@@ -225,7 +225,7 @@ class Hygiene:
         before = rng.bit_generator.state
         where = ("the data of pairs[0]", "the neighbour of pairs[0]")[side]
         with running_on(lambda: where, self.runs):
-            outputs = naming_input(lambda: where, self.mechanism.amid(contexts), self.pair.sides[side], rng, self.runs)
+            outputs = naming_input(lambda: where, self.mechanism, self.pair.sides[side], rng, self.runs, contexts)
         _refuse_outputs(self.mechanism.name, outputs)
         self.spent += self.runs
         self.used |= rng.bit_generator.state != before

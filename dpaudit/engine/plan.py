@@ -1,4 +1,4 @@
-"""Plans the audits of learners on their instances, and the checks of statements, as a profile says."""
+"""Plans the audits of learners on their instances, and the checks of statements, for a profile."""
 
 from __future__ import annotations
 

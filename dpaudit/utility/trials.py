@@ -15,14 +15,14 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from dpaudit.arguments import addressed_parameters_of, stream_id_of
+from dpaudit.arguments import addressed_parameters_of
 from dpaudit.contract import FIXED_SETTINGS, Distribution, Hypothesis, Learner
 from dpaudit.errors import blamed
 from dpaudit.jsonable import jsonable
 from dpaudit.progress import Tell
 from dpaudit.running.workers import spread
 from dpaudit.seeding import generator
-from dpaudit.utility.error import Judge, empirical_error, labels_of, population_error
+from dpaudit.utility.error import Judge, best_error, empirical_error, labels_of, population_error
 
 __all__ = ["Problem", "Trial", "apportioned", "count_failures", "draw_noisy", "fixed_sample", "stream_address"]
 
@@ -65,6 +65,25 @@ class Problem:
     alpha: float
     setting: str
     best: float
+
+    @classmethod
+    def of(
+        cls,
+        learner: Any,
+        concept: Hypothesis,
+        distribution: Distribution,
+        noise: NDArray[np.float64] | None,
+        alpha: float,
+        setting: str,
+        *,
+        of_class: bool,
+    ) -> Problem:
+        """Return the problem with the error of the best concept; `of_class` is whether the concept is of the class."""
+        best = 0.0
+        if noise is not None:
+            truth = labels_of(concept, distribution.points)
+            best = best_error(learner.concepts, distribution, truth, noise, of_class=of_class)
+        return cls(learner, concept, distribution, noise, alpha, setting, best)
 
     @cached_property
     def truth(self) -> NDArray[np.uint8]:
@@ -157,7 +176,7 @@ def stream_address(problem: Problem, name: str, n: int) -> tuple[Any, ...]:
     flags = b"" if law.public is None else law.public.tobytes()
     digest = hashlib.blake2b(weights.tobytes() + problem.truth.tobytes() + noise + flags, digest_size=8).hexdigest()
     parameters = jsonable(addressed_parameters_of(learner))
-    return "utility", stream_id_of(learner), parameters, name, law.name, digest, n, problem.setting
+    return "utility", learner.id, parameters, name, law.name, digest, n, problem.setting
 
 
 def draw_noisy(
