@@ -20,7 +20,7 @@ from learners.arrays import Integers
 from learners.covers.accounting import AUDITED
 from learners.domains import grid_rows, moving_points
 from learners.halfspaces.concepts import Halfspace, grid_halfspaces
-from learners.mechanisms import equal_scores
+from learners.mechanisms import exponential
 from learners.parameters import check_run
 from learners.regions.concepts import Intersection, Joins
 from learners.regions.families import Family, Region, Regions, family_of, joined, listed_entries
@@ -260,7 +260,7 @@ class SimplexSelect(ListedSelection):
         occurring = occurring[np.argsort(scores[occurring], kind="stable")]
         values, starts = np.unique(scores[occurring], return_index=True)
         sizes = np.add.reduceat(table.counts[occurring], starts)
-        groups = equal_scores.draw(sizes.tolist(), values, self._rate, rng, size)
+        groups = exponential.draw_cells(sizes.tolist(), values, self._rate, rng, size)
         within = rng.integers(0, sizes[groups])
         ends = np.cumsum(table.counts[occurring])
         drawn = occurring[np.searchsorted(ends, (ends[starts] - table.counts[occurring][starts])[groups] + within,
