@@ -56,11 +56,9 @@ def _with_infinities(value: Any) -> Any:
 
 
 def _stored(path: str | Path) -> list[dict[str, Any]]:
-    rows = []
-    for result in load_run(path).results:
-        told = encodable(result)
-        rows.append({name: told[name] for name in ("learner", "parameters", "arguments", "fault")} | told["finding"])
-    return rows
+    names = ("learner", "parameters", "arguments", "fault")
+    stored = map(encodable, load_run(path).results)
+    return [{name: one[name] for name in names} | one["finding"] for one in stored]
 
 
 def _made(findings: Any) -> list[dict[str, Any]]:

@@ -13,10 +13,9 @@ import pytest
 
 from dpaudit.contract import Verdict
 from dpaudit.errors import InputError
-from dpaudit.project.check import check, estimate, status
+from dpaudit.project.check import check, estimate, status, subject_of
 from dpaudit.project.history import Standing
 from dpaudit.project.settings import Accepted, read_project
-from dpaudit.project.subject import subject_of
 from dpaudit.project.table import check_text
 
 MECHANISMS = """
