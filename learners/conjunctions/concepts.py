@@ -30,6 +30,7 @@ __all__ = [
     "ShortConjunctions",
     "ShortDisjunctions",
     "contradicted",
+    "decoded_mask",
 ]
 
 LAW_DIMENSION = 8
@@ -63,12 +64,6 @@ class _Literals:
 class Conjunction(_Literals):
     """The conjunction of the literals in `mask`; empty, it is 1 everywhere, and with v and not v, 0 everywhere."""
 
-    @classmethod
-    def of_mask(cls, dimension: int, code: int) -> Conjunction:
-        """Return the conjunction of the literals in a mask; `InputError` if the code is none."""
-        check_integer("code", code, 0, 4**dimension - 1)
-        return cls(dimension, int(code))
-
     def predict(self, points: NDArray[Any]) -> Labels:
         """Return the labels of points (m, dimension)."""
         return np.asarray(1 - contradicted(points)[:, self._chosen].any(axis=1), dtype=np.uint8)
@@ -87,6 +82,12 @@ class Disjunction(_Literals):
 
     def __str__(self) -> str:
         return self._joined("or", "false")
+
+
+def decoded_mask(self: Any, code: int) -> Conjunction:
+    """Return the conjunction of the literals in the mask; the method `decode` of learners of conjunctions."""
+    check_integer("code", code, 0, 4**self.dimension - 1)
+    return Conjunction(self.dimension, int(code))
 
 
 @dataclass(frozen=True)

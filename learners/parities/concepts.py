@@ -124,12 +124,12 @@ class SubsamplingLearner(ClassLearner):
     @property
     def _keep(self) -> float:
         """The probability p with which each example is kept."""
-        raise NotImplementedError("a parity learner says how often it keeps an example")
+        raise NotImplementedError("a parity learner has a rate of keeping examples")
 
     @property
     def failure(self) -> float:
         """The probability of failing on a consistent sample, at any n."""
-        raise NotImplementedError("a parity learner says how often it fails")
+        raise NotImplementedError("a parity learner has a failure probability")
 
     @property
     def repetitions(self) -> int:
@@ -188,7 +188,7 @@ def diluted_cube_failure(dimension: int, keep: float, failure: float, alpha: flo
 
     The nonzero points of {0, 1}^d share a mass w evenly, and 0 has the rest. A wrong parity errs on 2^(d-1) of the
     2^d - 1 nonzero points; w = 1.001 alpha (2^d - 1)/2^(d-1), or 1 if that is more, makes every error 1.001 alpha or,
-    at w = 1, a little more than 1/2. An example tells something only if it is kept and nonzero, with probability p w;
+    at w = 1, a little more than 1/2. An example matters only if it is kept and nonzero, with probability p w;
     then it is uniform on the nonzero points, so it raises the rank r of what is kept with probability
     (2^d - 2^r)/(2^d - 1), whatever came before. The answer is uniform among the 2^(d-r) solutions, of which one is
     right, whence the failure rate is f + (1 - f) (1 - E 2^(r-d)), with the law of r after n steps of that chain.
