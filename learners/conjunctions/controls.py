@@ -10,7 +10,7 @@ import numpy as np
 
 from dpaudit.contract import Instance, Law, Sample
 from learners.arrays import Floats, Integers
-from learners.conjunctions.exponential import ConjunctionExponential
+from learners.conjunctions.concepts import ConjunctionExponential
 from learners.conjunctions.greedy import ConjunctionGreedy
 from learners.conjunctions.laplace import ConjunctionLaplace, contradictions
 from learners.conjunctions.set_cover import SetCoverConjunction, SetCoverDisjunction
