@@ -5,8 +5,8 @@
     python scripts/compare_runs.py DIGESTS.txt AFTER       compare with such lines
 
 A change that must change no result is checked by it: make both runs with the same command, as `dpaudit run --profile
-quick`, before the change and after it. Words of a finding (summaries, decoded outputs) and the versions of libraries may
-differ; every number, verdict, event and seed must not. The status is 1 if anything differs.
+quick`, before the change and after it. Words of a finding (summaries, decoded outputs) and the versions of libraries
+may differ; every number, verdict, event and seed must not. The status is 1 if anything differs.
 """
 
 from __future__ import annotations
